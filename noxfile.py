@@ -32,7 +32,9 @@ def oldest_versions() -> list[str]:
         wanted += extras[name]
     lines = set()
     for requirement in wanted:
-        name, version = re.match(r"([\w.-]+)(?:\[\w+\])?>=([\w.]+)", requirement).groups()
+        name, version = re.match(
+            r"([\w.-]+)(?:\[\w+\])?>=([\w.]+)", requirement
+        ).groups()
         lines.add(f"{name}=={version}")
     return sorted(lines)
 
@@ -56,7 +58,10 @@ def tests(session: nox.Session) -> None:
 def everything(session: nox.Session) -> None:
     """Check style, types and layers, and run the deep tests, where nox itself is installed."""
     here = Path(sys.executable).parent
-    for name, *arguments in (*STATIC_CHECKS, ("pytest", "-m", "deep", *session.posargs)):
+    for name, *arguments in (
+        *STATIC_CHECKS,
+        ("pytest", "-m", "deep", *session.posargs),
+    ):
         session.run(str(here / name), *arguments)
 
 
@@ -102,7 +107,9 @@ def docs(session: nox.Session) -> None:
 def harbor(session: nox.Session) -> None:
     """Check the tasks for Harbor and the exported evaluations by the models of both packages."""
     session.install(".[test]", "harbor==0.25.0", "every-eval-ever>=0.3")
-    session.run("pytest", "tests/integrations/test_harbor.py", "tests/formats/test_exports.py")
+    session.run(
+        "pytest", "tests/integrations/test_harbor.py", "tests/formats/test_exports.py"
+    )
 
 
 @nox.session(python=PYTHONS[0])
@@ -113,6 +120,8 @@ def packages(session: nox.Session) -> None:
     session.run("python", "-m", "build", "--outdir", str(dist))
     files = sorted(map(str, dist.iterdir()))
     session.run("twine", "check", "--strict", *files)
-    session.install("--force-reinstall", next(file for file in files if file.endswith(".tar.gz")))
+    session.install(
+        "--force-reinstall", next(file for file in files if file.endswith(".tar.gz"))
+    )
     with session.chdir(session.create_tmp()):
         session.run("scbench-grade", "--self-test", "--quiet")

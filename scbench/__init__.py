@@ -71,15 +71,17 @@ __all__ = [
     "stream",
 ]
 
+# Where the names are that would load something heavy: imported when first asked for.
 _HOMES = {
-    **dict.fromkeys(("Check", "Instance", "Prediction", "Status", "Verdict"), "scbench.base.model"),
+    **dict.fromkeys(
+        ("Check", "Instance", "Prediction", "Status", "Verdict"), "scbench.base.model"
+    ),
     **dict.fromkeys(("grade_file", "load_release"), "scbench.grading.api"),
     **dict.fromkeys(("outcome", "score", "scores"), "scbench.reward"),
     "generate": "scbench.freezing.fresh",
     "read_results": "scbench.report.notebook",
     "stream": "scbench.freezing.stream",
 }
-"""Where the names are that would load something heavy: imported when first asked for."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever the name stands for)

@@ -42,16 +42,17 @@ if TYPE_CHECKING:
 
 ENTRY_POINT_GROUP = "scbench.tasks"
 
+# The paper's buckets, in the order of its tables.
 BUCKETS: tuple[str, ...] = ("axiomatic", "constructive", "planning")
-"""The paper's buckets, in the order of its tables."""
+# Bucket of the parametric text tasks: apart from the paper's, and in no overall mean.
 MANIFOLDS: Bucket = "manifolds"
-"""Bucket of the parametric text tasks: apart from the paper's, and in no overall mean."""
 
+# Origin of the tasks of the SCBench paper, whose instances are a fixed list.
 PAPER = "paper"
-"""Origin of the tasks of the SCBench paper, whose instances are a fixed list."""
+# Origin of the text tasks, whose instances are all drawn.
 REASONSCAPE = "reasonscape"
-"""Origin of the text tasks, whose instances are all drawn."""
 
+# What makes a text task hard.
 Dimension = Literal[
     "multi-hop reasoning",
     "working memory",
@@ -60,12 +61,11 @@ Dimension = Literal[
     "distraction",
     "interference",
 ]
-"""What makes a text task hard."""
 
 _VERSION = re.compile(r"^VERSION = (\d+)$", re.MULTILINE)
 
+# Wall-clock limit of one verdict, where a task says nothing else.
 SECONDS = 120.0
-"""Wall-clock limit of one verdict, where a task says nothing else."""
 
 
 @cache
@@ -74,9 +74,13 @@ def _load_module(*names: str) -> ModuleType:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        if not f"{name}.".startswith(f"{error.name}."):  # a library that the module needs
+        if not f"{name}.".startswith(
+            f"{error.name}."
+        ):  # a library that the module needs
             raise
-        raise CatalogError(f"there is no module {name}, so its task cannot be used") from None
+        raise CatalogError(
+            f"there is no module {name}, so its task cannot be used"
+        ) from None
 
 
 @cache
@@ -157,7 +161,9 @@ class Task:
         """Return whether it has such a module."""
         try:
             return find_spec(self.module(kind)) is not None
-        except ModuleNotFoundError:  # the folder, or the package of another's task, is not there
+        except (
+            ModuleNotFoundError
+        ):  # the folder, or the package of another's task, is not there
             return False
 
     def _module(self, kind: str) -> ModuleType:
@@ -189,13 +195,19 @@ class Task:
         return self._module("graders").grade  # type: ignore[no-any-return]
 
     def _beside_grader(self, name: str) -> ModuleType | None:
-        return _load_module(f"{self.module('graders')}.{name}") if self.offers(name) else None
+        return (
+            _load_module(f"{self.module('graders')}.{name}")
+            if self.offers(name)
+            else None
+        )
 
     def offers(self, name: str) -> bool:
         """Return whether ``queries`` or ``actions`` are beside its grader; imports nothing."""
         grader = find_spec(self.module("graders")) if self.has("graders") else None
         places = grader and grader.submodule_search_locations
-        return bool(places and PathFinder.find_spec(f"{self.module('graders')}.{name}", places))
+        return bool(
+            places and PathFinder.find_spec(f"{self.module('graders')}.{name}", places)
+        )
 
     @property
     def queries(self) -> "Queries | None":
@@ -211,7 +223,11 @@ class Task:
     def grader_version(self) -> int:
         """Version of the grader; raised whenever a score could move."""
         name = self.module("graders")
-        return int(sys.modules[name].VERSION) if name in sys.modules else _version_in_source(name)
+        return (
+            int(sys.modules[name].VERSION)
+            if name in sys.modules
+            else _version_in_source(name)
+        )
 
     def fingerprint(self) -> str | None:
         """Return what tells machines apart that compute otherwise; None where none could."""
@@ -264,15 +280,23 @@ def all_tasks() -> Mapping[str, Task]:
         CatalogError: an entry point is not a `Task`, or uses an id that is taken.
     """
     tasks = {
-        task_id: Task(task_id, **fields | {"dimensions": tuple(fields.get("dimensions", ()))})
+        task_id: Task(
+            task_id, **fields | {"dimensions": tuple(fields.get("dimensions", ()))}
+        )
         for task_id, fields in packaged_toml("scbench", "tasks.toml").items()
     }
-    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
+    for entry in sorted(
+        entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name
+    ):
         task = entry.load()
         if not isinstance(task, Task):
-            raise CatalogError(f"entry point {entry.value!r} gives {type(task)}, not a Task")
+            raise CatalogError(
+                f"entry point {entry.value!r} gives {type(task)}, not a Task"
+            )
         if task.id in tasks:
-            raise CatalogError(f"entry point {entry.value!r}: task id {task.id!r} is taken")
+            raise CatalogError(
+                f"entry point {entry.value!r}: task id {task.id!r} is taken"
+            )
         tasks[task.id] = task
     return MappingProxyType(tasks)
 

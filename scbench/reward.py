@@ -47,7 +47,9 @@ def cached_release(release: str | None) -> "Release":
 
 
 @lru_cache(maxsize=256)
-def _release_instances(release: "Release", config: str, task_id: str) -> Mapping[str, Instance]:
+def _release_instances(
+    release: "Release", config: str, task_id: str
+) -> Mapping[str, Instance]:
     part, _ = release.choose([config] if config else None)
     return part.instances([task_id])
 
@@ -59,14 +61,22 @@ def instance_of(instance_id: str, release: "Release | str | None" = None) -> Ins
         PredictionsError: no such instance.
         ReleaseError: no such release.
     """
-    source = cached_release(release) if release is None or isinstance(release, str) else release
+    source = (
+        cached_release(release)
+        if release is None or isinstance(release, str)
+        else release
+    )
     from scbench.release.load import config_of  # noqa: PLC0415  (not needed for own instances)
 
-    instance = _release_instances(source, config_of(instance_id), task_of(instance_id)).get(
-        instance_id
-    )
+    instance = _release_instances(
+        source, config_of(instance_id), task_of(instance_id)
+    ).get(instance_id)
     if instance is None:
-        where = "the newest installed release" if release is None else f"release {source.version}"
+        where = (
+            "the newest installed release"
+            if release is None
+            else f"release {source.version}"
+        )
         hint = did_you_mean(instance_id, source.ids(source.manifest.tasks))
         if ":" in instance_id and release is None:
             hint = " It was generated: give the instance itself, or release=FOLDER."
@@ -134,7 +144,9 @@ def _checked_answer(answer: JsonValue) -> JsonValue:
             'messages[-1]["content"]'
         )
     if not isinstance(answer, dict | list | int | float | None):
-        raise PredictionsError(f"an answer is text or JSON, not {type(answer).__name__}")
+        raise PredictionsError(
+            f"an answer is text or JSON, not {type(answer).__name__}"
+        )
     return answer
 
 
@@ -182,15 +194,22 @@ def scores(
         raise PredictionsError("scores() takes a list of ids; for one there is score()")
     ids, replies = list(instances), list(answers)
     if len(ids) != len(replies):
-        raise ValueError(f"there are {len(ids)} ids and {len(replies)} answers; give one for each")
+        raise ValueError(
+            f"there are {len(ids)} ids and {len(replies)} answers; give one for each"
+        )
     if workers is None:
         return [score(*pair, release) for pair in zip(ids, replies, strict=True)]
-    rows = [instance_of(name, release) if isinstance(name, str) else name for name in ids]
+    rows = [
+        instance_of(name, release) if isinstance(name, str) else name for name in ids
+    ]
     return _spread_scores(rows, replies, workers, seconds)
 
 
 def _spread_scores(
-    rows: Sequence[Instance], answers: Sequence[JsonValue], workers: int, seconds: float | None
+    rows: Sequence[Instance],
+    answers: Sequence[JsonValue],
+    workers: int,
+    seconds: float | None,
 ) -> list[float | None]:
     """Return scores, those of heavy tasks from processes."""
     waiting: dict[int, Future[WireOutcome]] = {}
@@ -199,7 +218,9 @@ def _spread_scores(
             from scbench.grading.workers.live import line_of, live_grader  # noqa: PLC0415  (heavy)
 
             is_text = isinstance(answer, str)
-            fields = {"response": answer} if is_text else {"answer": _checked_answer(answer)}
+            fields = (
+                {"response": answer} if is_text else {"answer": _checked_answer(answer)}
+            )
             line = line_of(row.id, **fields)
             waiting[place] = live_grader(workers, seconds).submit(row, line)
     pairs = enumerate(zip(rows, answers, strict=True))
@@ -224,7 +245,9 @@ def unpacked(text: str) -> Instance:
     try:
         return Instance.model_validate({"images": (), **json.loads(text)})
     except (ValueError, TypeError) as error:
-        raise PredictionsError("this is no instance as scbench.reward.packed writes it") from error
+        raise PredictionsError(
+            "this is no instance as scbench.reward.packed writes it"
+        ) from error
 
 
 def for_trl(
@@ -269,14 +292,20 @@ def for_trl(
         )
     none = [None] * len(completions)
     rows = [
-        unpacked(packed_instance) if packed_instance else instance_of(str(name), version)
+        unpacked(packed_instance)
+        if packed_instance
+        else instance_of(str(name), version)
         for name, packed_instance, version in zip(
             id or none, instance or none, release or none, strict=True
         )
     ]
-    results = _spread_scores(rows, [*map(_spoken_text, completions)], processors(), None)
+    results = _spread_scores(
+        rows, [*map(_spoken_text, completions)], processors(), None
+    )
     if log_metric is not None and results:
-        log_metric("scbench_scored", sum(value is not None for value in results) / len(results))
+        log_metric(
+            "scbench_scored", sum(value is not None for value in results) / len(results)
+        )
     return results
 
 
@@ -284,5 +313,7 @@ def _spoken_text(completion: object) -> str:
     """Return the text of a completion; of messages, that of the model's last one."""
     if isinstance(completion, str):
         return completion
-    spoken = [message for message in objects(completion) if message.get("role") == "assistant"]
+    spoken = [
+        message for message in objects(completion) if message.get("role") == "assistant"
+    ]
     return (content_text(spoken[-1].get("content")) or "") if spoken else ""

@@ -42,7 +42,9 @@ REAL = ROOT.parent / "shared" / "real"
 
 PYBULLET_IS_PUBLISHED = sys.version_info < (3, 12) and platform.system() == "Linux"
 """Whether the extra ``test`` installs PyBullet here, as pyproject.toml has it."""
-HAS_PYBULLET = PYBULLET_IS_PUBLISHED or bool(find_spec("pybullet") or os.environ.get(VARIABLE))
+HAS_PYBULLET = PYBULLET_IS_PUBLISHED or bool(
+    find_spec("pybullet") or os.environ.get(VARIABLE)
+)
 """Whether it must be here: by the extra ``terrain``, or in another Python that is named."""
 
 
@@ -212,8 +214,19 @@ PAPER = ROOT / "tests" / "data" / "paper"
 def make_results(*rows: dict) -> pl.DataFrame:
     """Results as scbench-grade writes them, of rows that name what is not usual in them."""
     usual = {"setting": "no_tools", "sample": 0, "status": "answered", "model": "m"}
-    usual |= {"instance_hash": "x", "grader_version": 1, "release": "9.9.9", "release_hash": "h"}
-    usual |= {"checks": "[]", "metrics": "{}", "failed_checks": [], "notes": [], "repairs": []}
+    usual |= {
+        "instance_hash": "x",
+        "grader_version": 1,
+        "release": "9.9.9",
+        "release_hash": "h",
+    }
+    usual |= {
+        "checks": "[]",
+        "metrics": "{}",
+        "failed_checks": [],
+        "notes": [],
+        "repairs": [],
+    }
     usual |= {"reason": "", "subtask": 0, "task": "two_segments", "floor": 0.0}
     full = []
     for given in rows:
@@ -241,7 +254,13 @@ def paper_results(paper_numbers) -> pl.DataFrame:
     scores = json.loads((PAPER / "paper_scores.json").read_text("utf-8"))
     return make_results(
         *(
-            {"model": model["key"], "setting": setting, "task": task, "subtask": i, "score": score}
+            {
+                "model": model["key"],
+                "setting": setting,
+                "task": task,
+                "subtask": i,
+                "score": score,
+            }
             for model in paper_numbers["models"]
             for setting in ("no_tools", "tools")
             for task, found in scores[model[f"{setting}_run"]].items()
@@ -259,7 +278,12 @@ def chromium(base: Path) -> tuple[str, str]:
     with locked(base / "chromium.lock") as lock:
         failed = lock.read()
         programs = shutil.which("chromium"), shutil.which("chromedriver")
-        if None in programs and not failed and os.geteuid() == 0 and shutil.which("apt-get"):
+        if (
+            None in programs
+            and not failed
+            and os.geteuid() == 0
+            and shutil.which("apt-get")
+        ):
             failed = _apt_get("update") or _apt_get(
                 "install", "--no-install-recommends", "chromium", "chromium-driver"
             )
@@ -275,7 +299,11 @@ def chromium(base: Path) -> tuple[str, str]:
 
 def _apt_get(*command: str) -> str:
     """Run apt-get; return what went wrong."""
-    limits = ("Acquire::Retries=1", "Acquire::http::Timeout=20", "DPkg::Lock::Timeout=60")
+    limits = (
+        "Acquire::Retries=1",
+        "Acquire::http::Timeout=20",
+        "DPkg::Lock::Timeout=60",
+    )
     options = [part for limit in limits for part in ("-o", limit)]
     try:
         done = subprocess.run(
@@ -288,7 +316,11 @@ def _apt_get(*command: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    return "" if done.returncode == 0 else f"apt-get {command[0]}: {done.stderr.strip()[-300:]}"
+    return (
+        ""
+        if done.returncode == 0
+        else f"apt-get {command[0]}: {done.stderr.strip()[-300:]}"
+    )
 
 
 _CONTRAST = """
@@ -336,14 +368,19 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
     options.binary_location = program
     for name in (
         *("headless=new", "no-sandbox", "disable-quic", "no-first-run"),
-        *("use-angle=swiftshader", "enable-unsafe-swiftshader"),  # 3D without a graphics card
+        *(
+            "use-angle=swiftshader",
+            "enable-unsafe-swiftshader",
+        ),  # 3D without a graphics card
         "disable-gpu-compositing",  # what is flat is drawn faster without
         *("disable-background-networking", "disable-component-update", "disable-sync"),
         *("disable-dev-shm-usage", "window-size=1200,900", "force-color-profile=srgb"),
         f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
     ):
         options.add_argument(f"--{name}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.set_capability(
+        "goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"}
+    )
     driver = webdriver.Chrome(options, webdriver.ChromeService(driver_program))
     opened = ""
 
@@ -364,16 +401,31 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
         )
 
     def errors() -> list[str]:
-        return [line["message"] for line in driver.get_log("browser") if line["level"] == "SEVERE"]
+        return [
+            line["message"]
+            for line in driver.get_log("browser")
+            if line["level"] == "SEVERE"
+        ]
 
     def requests() -> list[str]:
-        events = (json.loads(line["message"])["message"] for line in driver.get_log("performance"))
-        sent = (event for event in events if event["method"] == "Network.requestWillBeSent")
+        events = (
+            json.loads(line["message"])["message"]
+            for line in driver.get_log("performance")
+        )
+        sent = (
+            event for event in events if event["method"] == "Network.requestWillBeSent"
+        )
         urls = [event["params"]["request"]["url"] for event in sent]
-        return [url for url in urls if url != opened and not url.startswith(("data:", "blob:"))]
+        return [
+            url
+            for url in urls
+            if url != opened and not url.startswith(("data:", "blob:"))
+        ]
 
     def scripts(*, run: bool) -> None:
-        driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not run})
+        driver.execute_cdp_cmd(
+            "Emulation.setScriptExecutionDisabled", {"value": not run}
+        )
 
     def shot(path: Path, mode: str = "light") -> bytes:
         features = [{"name": "prefers-color-scheme", "value": mode}]
@@ -396,7 +448,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
     def looks(width: int, mode: str) -> tuple[int, list[str]]:
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         with sized(width, mode):
-            return driver.execute_script(f"return {wide}"), driver.execute_script(_CONTRAST)
+            return driver.execute_script(f"return {wide}"), driver.execute_script(
+                _CONTRAST
+            )
 
     yield SimpleNamespace(
         driver=driver,
@@ -448,7 +502,9 @@ def make_task(monkeypatch) -> Iterator[Callable[..., tuple[Task, BaseModel]]]:
         grader.grade, grader.VERSION = grade, 1
         monkeypatch.setitem(sys.modules, schema.__name__, schema)
         monkeypatch.setitem(sys.modules, grader.__name__, grader)
-        task = Task("made_up", "Made up", "planning", "partial", package=package, scores=scores)
+        task = Task(
+            "made_up", "Made up", "planning", "partial", package=package, scores=scores
+        )
         return task, MadeUpParams()
 
     return make

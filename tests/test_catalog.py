@@ -67,7 +67,9 @@ def test_a_task_without_a_grader_is_not_available_and_says_what_is_missing():
         ("graders", "grader_version"),
         ("graders", "checks"),
     ]:
-        with pytest.raises(CatalogError, match=f"no module scbench.{room}.no_such_task"):
+        with pytest.raises(
+            CatalogError, match=f"no module scbench.{room}.no_such_task"
+        ):
             getattr(ABSENT, member)
 
 
@@ -117,12 +119,16 @@ def declare(monkeypatch, knots):
     def entries(*names):
         points = [
             EntryPoint(
-                name=name.lower(), value=f"knots_package.entry:{name}", group="scbench.tasks"
+                name=name.lower(),
+                value=f"knots_package.entry:{name}",
+                group="scbench.tasks",
             )
             for name in names
         ]
         monkeypatch.setattr(
-            scbench.catalog, "entry_points", lambda group: points * (group == "scbench.tasks")
+            scbench.catalog,
+            "entry_points",
+            lambda group: points * (group == "scbench.tasks"),
         )
         all_tasks.cache_clear()
 
@@ -144,7 +150,9 @@ def test_a_task_of_another_package_joins_at_the_end(declare):
 
 def test_an_id_cannot_be_taken_twice(declare):
     declare("TAKEN")
-    with pytest.raises(CatalogError, match=r"knots_package.entry:TAKEN.*'csg_union' is taken"):
+    with pytest.raises(
+        CatalogError, match=r"knots_package.entry:TAKEN.*'csg_union' is taken"
+    ):
         all_tasks()
 
 

@@ -14,7 +14,9 @@ import scbench
 from scbench.formats.prompts import Form, Request, Settings, line_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "integrations.md"
-BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+BLOCKS = re.findall(
+    r"^```sh\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE
+)
 (OFFLINE,) = re.findall(
     r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE
 )
@@ -23,7 +25,11 @@ BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | 
 def reply_to(request: dict, place: int) -> dict:
     """Answer a request as a batch would: well, or not at all."""
     if place % 5 == 0:
-        return {"custom_id": request["custom_id"], "response": None, "error": {"code": "expired"}}
+        return {
+            "custom_id": request["custom_id"],
+            "response": None,
+            "error": {"code": "expired"},
+        }
     choice = {"finish_reason": "stop", "message": {"content": "I would draw it."}}
     body = {"model": request["body"]["model"], "choices": [choice]}
     response = {"status_code": 200, "body": body}
@@ -38,7 +44,9 @@ def prepare(folder: Path, block: str) -> None:
         made = [reply_to(request, place) for place, request in enumerate(asked)]
         for name, wanted in (("output", False), ("errors", True)):
             lines = [
-                json.dumps(line) + "\n" for line in made if (line["error"] is not None) == wanted
+                json.dumps(line) + "\n"
+                for line in made
+                if (line["error"] is not None) == wanted
             ]
             (folder / "chat" / f"{name}.jsonl").write_text("".join(lines))
     if "answers.csv" in block:
@@ -52,7 +60,9 @@ def test_the_script_for_vllm_writes_predictions(tmp_path, monkeypatch):
     lines = [line_of(Request(one, 1, None), Form.SCBENCH, Settings()) for one in asked]
     (tmp_path / "prompts.jsonl").write_bytes(b"".join(lines))
     talks = []
-    said = SimpleNamespace(text="I would draw it.", finish_reason="length", token_ids=[1, 2])
+    said = SimpleNamespace(
+        text="I would draw it.", finish_reason="length", token_ids=[1, 2]
+    )
     answer = SimpleNamespace(outputs=[said], prompt_token_ids=[3])
     stand_in = ModuleType("vllm")
     stand_in.SamplingParams = dict
@@ -76,7 +86,9 @@ def test_the_script_for_vllm_writes_predictions(tmp_path, monkeypatch):
 def test_the_blocks_run_one_after_the_other(tmp_path, monkeypatch):
     monkeypatch.setenv("ACME_API_KEY", "none")
     elsewhere = [block for block in BLOCKS if "vf-eval" in block]
-    assert len(elsewhere) == 1  # run by tests/integrations/test_verifiers.py: it excludes Inspect
+    assert (
+        len(elsewhere) == 1
+    )  # run by tests/integrations/test_verifiers.py: it excludes Inspect
     with Loopback({}) as model:
         monkeypatch.setenv("ACME_BASE_URL", model.url)
         for block in BLOCKS:

@@ -41,7 +41,9 @@ def test_scores_are_those_of_the_release(references):
 def test_threads_get_the_same_scores(references):
     some = references[::7]
     with ThreadPoolExecutor(8) as pool:
-        got = list(pool.map(lambda ref: scbench.score(ref.id, json.loads(ref.answer)), some))
+        got = list(
+            pool.map(lambda ref: scbench.score(ref.id, json.loads(ref.answer)), some)
+        )
     assert got == [ref.score for ref in some]
 
 
@@ -63,7 +65,11 @@ def test_verdicts_are_those_of_a_line_in_a_file(references):
 
 def test_what_cannot_be_graded_is_none_and_not_zero():
     here = [float(i % 5 == 0) for i in range(16)]
-    program = {"fileContents": "print(1)", "fileType": "Python Generating STL", "transform": here}
+    program = {
+        "fileContents": "print(1)",
+        "fileType": "Python Generating STL",
+        "transform": here,
+    }
     assert outcome("interlocking_parts/00", {"parts": [program]}).status == "not_run"
     assert scbench.score("interlocking_parts/00", {"parts": [program]}) is None
 
@@ -74,7 +80,9 @@ def test_a_fresh_case_is_never_graded_against_an_instance_of_a_release():
         (case,) = scbench.generate(task_id, seed=5)
         assert re.fullmatch(rf"[0-9a-f]{{8}}:{task_id}/00", case.id)
         task = get_task(task_id)
-        reference = task.builder().reference(task.params_model.model_validate_json(case.all_params))
+        reference = task.builder().reference(
+            task.params_model.model_validate_json(case.all_params)
+        )
         assert scbench.score(case, reference.model_dump(mode="json")) == 1
         with pytest.raises(PredictionsError, match="It was generated"):
             scbench.score(case.id, {"answer": 1})

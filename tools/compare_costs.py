@@ -94,10 +94,19 @@ GRADE = "import sys; from scbench.cli.grade import run; sys.argv[0] = 'scbench-g
 def python(checkout: Path, code: str, *words: object) -> str:
     """Run a program of ours with the package of a checkout; return what it printed."""
     # As installed, modules are compiled once.
-    environment = {**os.environ, "PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": ""}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(checkout),
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
     command = [sys.executable, "-c", code, *map(str, words)]
     done = subprocess.run(  # noqa: S603  (our own program, and no shell)
-        command, cwd=checkout, env=environment, capture_output=True, text=True, check=False
+        command,
+        cwd=checkout,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode not in {0, 1}:
         raise SystemExit(done.stderr)
@@ -122,19 +131,25 @@ def seconds(checkout: Path, file: Path, out: Path) -> tuple[float, float]:
 def measured(checkout: Path, few: Path, many: Path, out: Path) -> dict[str, float]:
     """Return every figure once."""
     inside = json.loads(python(checkout, INSIDE, many).splitlines()[-1])
-    (start, wall), (run, many_wall) = (seconds(checkout, file, out) for file in (few, many))
+    (start, wall), (run, many_wall) = (
+        seconds(checkout, file, out) for file in (few, many)
+    )
     row = (run - start) / ROWS
     return {
         "one task's 27 answers, whole command, s": start,
         "the same, by the clock, s": wall,
-        "a light row more, two workers, by the clock, ms": 1000 * (many_wall - wall) / ROWS,
+        "a light row more, two workers, by the clock, ms": 1000
+        * (many_wall - wall)
+        / ROWS,
         "a light row more, processors, ms": 1000 * row,
         "a light row more, whole command, over reading its JSON": row / inside["json"],
         "a light row more, whole command, over `scbench.score`": row / inside["score"],
-        "`scbench.score` of a light row, over reading its JSON": inside["score"] / inside["json"],
+        "`scbench.score` of a light row, over reading its JSON": inside["score"]
+        / inside["json"],
         "interlocking_parts, rung 8, ms": 1000 * inside["interlocking_parts"],
         "csg_union, of the paper, ms": 1000 * inside["csg_union"],
-        "tetrahedra_shadow_projection, rung 8, ms": 1000 * inside["tetrahedra_shadow_projection"],
+        "tetrahedra_shadow_projection, rung 8, ms": 1000
+        * inside["tetrahedra_shadow_projection"],
         "a blast of 3 balls, ms": 1000 * inside["blast 0.5"],
         "a blast of 20 balls, ms": 1000 * inside["blast 5"],
         "a worker with all graders, MB": float(python(checkout, MEMORY)),
@@ -150,7 +165,9 @@ def main() -> None:
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # orphans of a command become ours
     release = find_release()
     with tempfile.TemporaryDirectory() as folder:
-        few, many, out = (Path(folder, name) for name in ("few.jsonl", "many.jsonl", "out"))
+        few, many, out = (
+            Path(folder, name) for name in ("few.jsonl", "many.jsonl", "out")
+        )
         rights = [
             {"id": ref.id, "model": "m", "answer": json.loads(ref.answer)}
             for ref in release.references()
@@ -166,10 +183,10 @@ def main() -> None:
             [measured(checkout, few, many, out) for checkout in checkouts]
             for _ in range(options.times)
         ]
-    print("| what | old | new | new / old |\n|---|--:|--:|--:|")  # noqa: T201
+    print("| what | old | new | new / old |\n|---|--:|--:|--:|")
     for name in rounds[0][0]:
         old, new = (min(pair[i][name] for pair in rounds) for i in (0, 1))
-        print(f"| {name} | {old:.3g} | {new:.3g} | {new / old:.2f} |")  # noqa: T201
+        print(f"| {name} | {old:.3g} | {new:.3g} | {new / old:.2f} |")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,8 @@ from scbench.release.load import Release, find_release
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# The pages of the site by their place in its menu; those that are not there are left
+# out.
 NAV = {
     "Start": ("docs/tutorial", "docs/two_runs", "docs/faq", "docs/glossary"),
     "How to": (
@@ -57,8 +59,9 @@ NAV = {
     ),
     "The project": ("CONTRIBUTING", "SECURITY", "CHANGELOG"),
 }
-"""The pages of the site by their place in its menu; those that are not there are left out."""
 
+# The modules with a page of their own, made from docstrings: what for, and members if
+# not all.
 MODULES = {
     "scbench": ("What most users need", ""),
     "scbench.reward": ("Rewards for training loops", "for_trl, packed, unpacked"),
@@ -69,7 +72,6 @@ MODULES = {
     "scbench.scoring.judge": ("One answer judged", ""),
     "scbench.report.charts": ("Charts", ""),
 }
-"""The modules with a page of their own, made from docstrings: what for, and members if not all."""
 
 
 def toctree(pages: list[str], caption: str = "") -> str:
@@ -96,7 +98,8 @@ def task_page(task: Task, release: Release) -> str:
     lines += ["Every verdict says of each check whether it passed.\n"]
     lines += ["| check | what it asks |", "|---|---|"]
     lines += [
-        f"| `{name}` | {text.replace('|', chr(92) + '|')} |" for name, text in task.checks.items()
+        f"| `{name}` | {text.replace('|', chr(92) + '|')} |"
+        for name, text in task.checks.items()
     ]
     if task.bucket == MANIFOLDS:
         (case,) = scbench.generate(task.id, count=1, seed=1)
@@ -162,8 +165,12 @@ def api_pages() -> dict[str, str]:
         for name, (title, members) in MODULES.items()
     }
     lines = ["# API\n", "| module | |", "|---|---|"]
-    lines += [f"| [{name}](api/{name}.md) | {title} |" for name, (title, _) in MODULES.items()]
-    pages["docs/api.md"] = "\n".join([*lines, toctree([f"api/{name}" for name in MODULES])])
+    lines += [
+        f"| [{name}](api/{name}.md) | {title} |" for name, (title, _) in MODULES.items()
+    ]
+    pages["docs/api.md"] = "\n".join(
+        [*lines, toctree([f"api/{name}" for name in MODULES])]
+    )
     return pages
 
 
@@ -179,11 +186,17 @@ def sources(folder: Path) -> None:
     shutil.move(folder / "docs" / "conf.py", folder / "conf.py")
     for path in (*ROOT.glob("*.md"), *ROOT.glob("*.cff")):
         shutil.copyfile(path, folder / path.name)
-    for name, text in {**task_pages(), **api_pages(), "docs/commands.md": command_page()}.items():
+    for name, text in {
+        **task_pages(),
+        **api_pages(),
+        "docs/commands.md": command_page(),
+    }.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, "utf-8")
-    shutil.copytree(find_release().root / "gallery", folder / "docs" / "tasks" / "pictures")
+    shutil.copytree(
+        find_release().root / "gallery", folder / "docs" / "tasks" / "pictures"
+    )
     for page in (*folder.glob("*.md"), *folder.glob("docs/*.md")):
         page.write_text(titled(page.read_text("utf-8")), "utf-8")
     shutil.move(folder / "README.md", folder / "index.md")
@@ -204,9 +217,14 @@ class _Fetched(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note addresses elsewhere of scripts, styles, pictures and frames."""
-        name = {"script": "src", "img": "src", "iframe": "src", "link": "href"}.get(tag, "")
+        name = {"script": "src", "img": "src", "iframe": "src", "link": "href"}.get(
+            tag, ""
+        )
         values = dict(attrs)
-        if re.match(r"(https?:)?//", values.get(name) or "") and values.get("rel") != "canonical":
+        if (
+            re.match(r"(https?:)?//", values.get(name) or "")
+            and values.get("rel") != "canonical"
+        ):
             self.addresses.append(str(values[name]))
 
 
@@ -216,9 +234,13 @@ def fetched_from_elsewhere(site: Path) -> list[str]:
     for page in sorted(site.rglob("*.html")):
         parser = _Fetched()
         parser.feed(page.read_text("utf-8"))
-        results += [f"{page.relative_to(site)}: {address}" for address in parser.addresses]
+        results += [
+            f"{page.relative_to(site)}: {address}" for address in parser.addresses
+        ]
     for style in sorted(site.rglob("*.css")):
-        addresses = re.findall(r"url\([\"']?((?:https?:)?//[^)\"']*)", style.read_text("utf-8"))
+        addresses = re.findall(
+            r"url\([\"']?((?:https?:)?//[^)\"']*)", style.read_text("utf-8")
+        )
         results += [f"{style.relative_to(site)}: {address}" for address in addresses]
     return results
 

@@ -29,7 +29,16 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "environments.md"
 START = "<!-- table: python tools/environment_table.py --write -->\n"
 END = "<!-- end of table -->\n"
 DRAWS, SECONDS, STEPS = 250, 4.0, 25
-HEADS = ("task", "settings", "rungs", "different on 1, 4", "floor", "ms a step", "steps a s", "KB")
+HEADS = (
+    "task",
+    "settings",
+    "rungs",
+    "different on 1, 4",
+    "floor",
+    "ms a step",
+    "steps a s",
+    "KB",
+)
 
 
 def different(task: Task, rung: int | None) -> str:
@@ -57,7 +66,10 @@ def measured(task: Task, release: Release) -> tuple[float, int]:
     instance = next(iter(release.instances([task.id]).values()))
     answers = (one for one in release.references() if one.id == instance.id)
     right = next(one.answer for one in answers if one.kind == "reference")
-    times, environment = [], Environment(Setup(setting="retry", attempts=1, closed=True))
+    times, environment = (
+        [],
+        Environment(Setup(setting="retry", attempts=1, closed=True)),
+    )
     end = time.monotonic() + 4 * SECONDS
     while len(times) < STEPS and (len(times) < 2 or time.monotonic() < end):
         environment.reset(instance)
@@ -78,7 +90,11 @@ def row(task: Task, release: Release) -> list[str]:
     heights = f"{len(rungs.rungs)} + {len(rungs.beyond)}" if rungs else "-"
     points = [1, 4] if rungs else [None]
     settings = [name for name in ("retry", "probe", "act") if task.id in playable(name)]
-    floors = [floor for name, floor in release.floors().items() if name.startswith(f"{task.id}/")]
+    floors = [
+        floor
+        for name, floor in release.floors().items()
+        if name.startswith(f"{task.id}/")
+    ]
     floor = statistics.fmean(floors)
     ms, size = measured(task, release)
     closed = task.bucket == MANIFOLDS and max(floors) >= 0.1
@@ -97,7 +113,9 @@ def row(task: Task, release: Release) -> list[str]:
 def table() -> str:
     """Return the table, as Markdown."""
     release = find_release()
-    rows = [row(task, release) for task in all_tasks().values() if task.package == "scbench"]
+    rows = [
+        row(task, release) for task in all_tasks().values() if task.package == "scbench"
+    ]
     lines = [HEADS, ["---", "---", *["---:"] * (len(HEADS) - 2)], *rows]
     return "".join(f"|{'|'.join(cells)}|\n" for cells in lines)
 

@@ -33,10 +33,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+# What one execution may take, of the processor's time; twelve times as much of the
+# clock's.
 SECONDS = 10.0
-"""What one execution may take, of the processor's time; twelve times as much of the clock's."""
+# Bytes of address space that one execution may add: what a worker of scbench-grade has.
 MEMORY = 4 * 2**30
-"""Bytes of address space that one execution may add: what a worker of scbench-grade has."""
 _DEATHS = 20
 _MAX_LENGTH = 160
 _SLATE = 2**20
@@ -65,7 +66,9 @@ class Slate:
     def write(self, count: int, data: bytes) -> None:
         """Note an input before it is tried."""
         content = data[: _SLATE - 16]
-        self._memory[:16] = count.to_bytes(8, "little") + len(content).to_bytes(8, "little")
+        self._memory[:16] = count.to_bytes(8, "little") + len(content).to_bytes(
+            8, "little"
+        )
         self._memory[16 : 16 + len(content)] = content
 
     @property
@@ -99,7 +102,9 @@ def attempt(run: Any, data: bytes, seconds: float = SECONDS) -> Finding | None: 
     return None
 
 
-def _fuzz(name: str, options: argparse.Namespace, slate: Slate, out: int, corpus: str) -> None:
+def _fuzz(
+    name: str, options: argparse.Namespace, slate: Slate, out: int, corpus: str
+) -> None:
     """Fuzz one target in this process."""
     import fuzz_guard  # noqa: PLC0415
 
@@ -130,7 +135,11 @@ def _fuzz(name: str, options: argparse.Namespace, slate: Slate, out: int, corpus
         finding = attempt(target.run, data)
         if finding is not None and finding.place not in kinds:
             kinds.add(finding.place)
-            note = {"place": finding.place, "message": finding.message, "data": data.hex()}
+            note = {
+                "place": finding.place,
+                "message": finding.message,
+                "data": data.hex(),
+            }
             os.write(out, json.dumps(note).encode() + b"\n")
 
     deadline = time.monotonic() + options.seconds
@@ -138,10 +147,15 @@ def _fuzz(name: str, options: argparse.Namespace, slate: Slate, out: int, corpus
         for i, seed in enumerate(target.seeds):
             Path(corpus, f"{i:03d}").write_bytes(seed)
         words = Path(corpus).with_suffix(".dict")
-        escaped = ("".join(f"\\x{byte:02x}" for byte in token) for token in target.tokens)
+        escaped = (
+            "".join(f"\\x{byte:02x}" for byte in token) for token in target.tokens
+        )
         words.write_text("".join(f'"{token}"\n' for token in escaped) or '"0"')
         flags = [f"-runs={options.runs - start}", f"-seed={options.seed + start + 1}"]
-        flags += [f"-max_total_time={int(options.seconds)}", f"-max_len={target.max_bytes}"]
+        flags += [
+            f"-max_total_time={int(options.seconds)}",
+            f"-max_len={target.max_bytes}",
+        ]
         # Time and memory are watched here: its own clock takes a busy machine for a hang.
         flags += ["-timeout=3600", "-rss_limit_mb=0", "-verbosity=0", f"-dict={words}"]
         flags += ["-detect_leaks=0", "-reload=0", "-len_control=20"]
@@ -227,7 +241,9 @@ def _followed(child: int, pipe: int, slate: Slate) -> Sequence[bytes]:
                     return output.splitlines()
                 output += piece
             now = slate.count
-            if now != last or now == 0:  # before the first, the target is still being prepared
+            if (
+                now != last or now == 0
+            ):  # before the first, the target is still being prepared
                 last, since = now, time.monotonic()
             elif since is not None and time.monotonic() - since > 12 * SECONDS:
                 os.kill(child, signal.SIGKILL)
@@ -239,27 +255,46 @@ def _replay(name: str, path: Path) -> int:
 
     sys.dont_write_bytecode = True
     target = fuzz_targets.make(name)
-    fuzz_guard.install(target.children, tempfile.gettempdir() if target.scratch else None)
+    fuzz_guard.install(
+        target.children, tempfile.gettempdir() if target.scratch else None
+    )
     for seed in target.seeds[:1]:
         with contextlib.suppress(Exception):
             target.run(seed)
     with fuzz_guard.watched(SECONDS):
         target.run(path.read_bytes())
-    print("nothing wrong")  # noqa: T201
+    print("nothing wrong")
     return 0
 
 
-def _target_names(requested: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
+def _target_names(
+    requested: Sequence[str], parser: argparse.ArgumentParser
+) -> list[str]:
     """Return the targets meant; ``answers`` stands for every task's, nothing for all."""
     from scbench.catalog import available_tasks  # noqa: PLC0415  (graders must not load yet)
 
-    tasks = [f"answer:{task.id}" for task in available_tasks() if task.package == "scbench"]
-    available = ["line", "response", "formula", "stl", "import", "archive", "document", "manifest"]
+    tasks = [
+        f"answer:{task.id}" for task in available_tasks() if task.package == "scbench"
+    ]
+    available = [
+        "line",
+        "response",
+        "formula",
+        "stl",
+        "import",
+        "archive",
+        "document",
+        "manifest",
+    ]
     available += tasks
-    names = [name for word in requested for name in (tasks if word == "answers" else [word])]
+    names = [
+        name for word in requested for name in (tasks if word == "answers" else [word])
+    ]
     for name in names:
         if name not in available:
-            parser.error(f"no target {name!r}; there are: {', '.join(available)}, answers")
+            parser.error(
+                f"no target {name!r}; there are: {', '.join(available)}, answers"
+            )
     return names or available
 
 
@@ -269,30 +304,48 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="all by default")
-    parser.add_argument("--runs", type=int, default=5000, help="executions of each target")
-    parser.add_argument("--seconds", type=float, default=3600, help="most time for each target")
-    parser.add_argument("--seed", type=int, default=0, help="another seed gives other inputs")
+    parser.add_argument(
+        "--runs", type=int, default=5000, help="executions of each target"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=3600, help="most time for each target"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="another seed gives other inputs"
+    )
     parser.add_argument("--plain", action="store_true", help="do not use atheris")
-    parser.add_argument("--save", type=Path, metavar="DIR", help="keep the input of each finding")
-    parser.add_argument("--replay", type=Path, metavar="INPUT", help="try one input again")
+    parser.add_argument(
+        "--save", type=Path, metavar="DIR", help="keep the input of each finding"
+    )
+    parser.add_argument(
+        "--replay", type=Path, metavar="INPUT", help="try one input again"
+    )
     options = parser.parse_args()
     names = _target_names(options.targets, parser)
     if options.replay:
         return _replay(names[0], options.replay)
-    print(f"{'target':34} {'executions':>10} {'per second':>10} {'findings':>8}", flush=True)  # noqa: T201
+    print(
+        f"{'target':34} {'executions':>10} {'per second':>10} {'findings':>8}",
+        flush=True,
+    )
     total = findings = 0
     for name in names:
         count, seconds, by_message = fuzz(name, options)
         total, findings = total + count, findings + len(by_message)
-        print(f"{name:34} {count:>10,} {count / seconds:>10,.0f} {len(by_message):>8}", flush=True)  # noqa: T201
+        print(
+            f"{name:34} {count:>10,} {count / seconds:>10,.0f} {len(by_message):>8}",
+            flush=True,
+        )
         for i, finding in enumerate(by_message):
-            print(f"\n{finding.place}: {finding.message}\ninput: {finding.data!r:.{_MAX_LENGTH}}")  # noqa: T201
+            print(
+                f"\n{finding.place}: {finding.message}\ninput: {finding.data!r:.{_MAX_LENGTH}}"
+            )
             if options.save:
                 options.save.mkdir(parents=True, exist_ok=True)
                 path = options.save / f"{name.replace(':', '-')}-{options.seed}-{i}"
                 path.write_bytes(finding.data)
-                print(f"saved as {path}", flush=True)  # noqa: T201
-    print(f"{'in all':34} {total:>10,} {'':>10} {findings:>8}")  # noqa: T201
+                print(f"saved as {path}", flush=True)
+    print(f"{'in all':34} {total:>10,} {'':>10} {findings:>8}")
     return 1 if findings else 0
 
 

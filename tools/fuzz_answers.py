@@ -46,15 +46,24 @@ def answer_target(task: Task) -> Target:
                 return
         if task.id == "terrain_levelling":
             answer = _shortened(answer)
-        if form in {5, 6}:  # as a training loop asks: a reply with the answer in it, or the answer
-            _check_outcome(task, instance, _make_reply(answer, choices) if form == 5 else answer)
+        if form in {
+            5,
+            6,
+        }:  # as a training loop asks: a reply with the answer in it, or the answer
+            _check_outcome(
+                task, instance, _make_reply(answer, choices) if form == 5 else answer
+            )
             return
         verdicts = judged(task, params, answer)
         if form == 7 and verdicts:
-            assert judged(task, params, answer) == verdicts, "the same answer got another verdict"
+            assert judged(task, params, answer) == verdicts, (
+                "the same answer got another verdict"
+            )
 
     seeds = [
-        bytes([form, i, 0, 1, 2, 3]) + b"\x05\x09\x02" * 4 for form in (2, 6, 7) for i in range(4)
+        bytes([form, i, 0, 1, 2, 3]) + b"\x05\x09\x02" * 4
+        for form in (2, 6, 7)
+        for i in range(4)
     ]
     seeds += [b"\0\0" + as_line(answers[0])[:4000] for _, _, answers in cases[:2]]
     seeds += [bytes([5, i, 0, 0, 0, 0, 0]) + b"}\n```" for i in range(2)]
@@ -117,7 +126,10 @@ def _reads_as_text(answer: Any) -> bool:  # noqa: ANN401  (JSON)
 
 def _answer_keys(answer: Any) -> list[str]:  # noqa: ANN401  (JSON)
     if isinstance(answer, dict):
-        return [*answer, *(key for value in answer.values() for key in _answer_keys(value))][:20]
+        return [
+            *answer,
+            *(key for value in answer.values() for key in _answer_keys(value)),
+        ][:20]
     return _answer_keys(answer[0]) if isinstance(answer, list) and answer else []
 
 
@@ -148,7 +160,9 @@ def _check_verdicts(task: Task, verdicts: tuple[Verdict, ...]) -> None:
         assert set(ids) <= {*task.checks, *COMMON_CHECKS}
         for check in verdict.checks:
             assert check.message
-            assert len(check.message) < 5000, f"the message of {check.id} is too long to be read"
+            assert len(check.message) < 5000, (
+                f"the message of {check.id} is too long to be read"
+            )
     wire = to_wire(Outcome(Status.ANSWERED, verdicts))
     size = sum(len(scored.checks) + len(scored.metrics) for scored in wire.scores)
     assert size < 5_000_000, f"a verdict of {size} bytes"

@@ -24,14 +24,12 @@ from scbench.leaderboard.submission import read_claims, read_submission
 from scbench.leaderboard.validate import release_finder, validate
 from scbench.release.manifest import parse_manifest
 
-
-def _scratch() -> Path:
-    return Path(tempfile.mkdtemp())
-
-
 # Replies in the forms of other programs
 
-_CHAT = {"model": "M", "choices": [{"finish_reason": "stop", "message": {"content": "{}"}}]}
+_CHAT = {
+    "model": "M",
+    "choices": [{"finish_reason": "stop", "message": {"content": "{}"}}],
+}
 _OPENAI_ITEM = {"type": "message", "content": [{"type": "output_text", "text": "{}"}]}
 _ANTHROPIC_MESSAGE = {
     "model": "M",
@@ -43,18 +41,41 @@ _GEMINI_REPLY = {"candidates": [_PARTS | {"finishReason": "STOP"}], "modelVersio
 _ID = "two_segments-07-S2-B900"
 _DOC = {"id": "two_segments/07", "query": "q"}
 _ENTRIES: tuple[object, ...] = (
-    {"id": "two_segments/07", "model": "M", "response": "{}", "usage": {"input_tokens": 3}},
+    {
+        "id": "two_segments/07",
+        "model": "M",
+        "response": "{}",
+        "usage": {"input_tokens": 3},
+    },
     {"custom_id": _ID, "response": {"status_code": 200, "body": _CHAT}, "error": None},
-    {"custom_id": _ID, "response": {"status_code": 200, "body": {"output": [_OPENAI_ITEM]}}},
-    {"custom_id": _ID, "response": {"status_code": 429, "body": {"error": {"message": "slow"}}}},
+    {
+        "custom_id": _ID,
+        "response": {"status_code": 200, "body": {"output": [_OPENAI_ITEM]}},
+    },
+    {
+        "custom_id": _ID,
+        "response": {"status_code": 429, "body": {"error": {"message": "slow"}}},
+    },
     {"custom_id": _ID, "result": {"type": "succeeded", "message": _ANTHROPIC_MESSAGE}},
-    {"custom_id": _ID, "result": {"type": "errored", "error": {"type": "x", "message": "m"}}},
+    {
+        "custom_id": _ID,
+        "result": {"type": "errored", "error": {"type": "x", "message": "m"}},
+    },
     {"key": _ID, "response": _GEMINI_REPLY},
     [{"metadata": {"key": _ID}, "response": _GEMINI_REPLY}],
-    {"dest": {"inlinedResponses": {"inlinedResponses": [{"key": _ID, "response": _GEMINI_REPLY}]}}},
+    {
+        "dest": {
+            "inlinedResponses": {
+                "inlinedResponses": [{"key": _ID, "response": _GEMINI_REPLY}]
+            }
+        }
+    },
     {"doc_id": 0, "doc": _DOC, "resps": [["{}"]], "filtered_resps": ["{}"]},
     {"doc": _DOC, "model_response": {"text": ["{}"], "input_tokens": [1]}},
-    {"task": {"id": "two_segments/07"}, "traces": [{"completion": [{"content": "{}"}]}]},
+    {
+        "task": {"id": "two_segments/07"},
+        "traces": [{"completion": [{"content": "{}"}]}],
+    },
     {"custom_id": _ID, "status": "not_run", "error": "too long"},
 )
 _TABLES = (
@@ -62,12 +83,37 @@ _TABLES = (
     b"item;output\ntwo_segments/07;{}\n",
     b"id\tanswer\ntwo_segments/07\t{}\n",
 )
+# Submissions
+_ABOUT = b"""format: 1
+model:
+  name: Aurora
+  version: "2026-01"
+organisation: Example Lab
+date: 2026-01-02
+release: 3.0.0
+setting: no_tools
+sampling: {temperature: 0.7, effort: [high, ~]}
+attempts: 1
+contact: someone@example.org
+outputs_licence: CC-BY-4.0
+"""
+_LINE = b'{"id": "two_segments/07", "model": "Aurora", "answer": {"segments": []}}\n'
+_CLAIMS = b'{"scores": {"overall": 61.2, "csg_union": 1e1}}'
+
+
+def _scratch() -> Path:
+    return Path(tempfile.mkdtemp())
 
 
 def _inspect_log() -> dict[str, object]:
     usage = {"input_tokens": 3, "output_tokens": 4}
     output = {"model": "M", "completion": "{}", "usage": usage, "choices": []}
-    sample = {"id": "two_segments/07", "epoch": 1, "output": output, "model_usage": {"M": usage}}
+    sample = {
+        "id": "two_segments/07",
+        "epoch": 1,
+        "output": output,
+        "model_usage": {"M": usage},
+    }
     header = {"task": "t", "model": "p/M", "created": "", "dataset": {}, "config": {}}
     return {"version": 2, "status": "success", "eval": header, "samples": [sample]}
 
@@ -76,7 +122,9 @@ def _inspect_archive() -> bytes:
     log, file = _inspect_log(), io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", json.dumps({**log, "samples": None}))
-        archive.writestr("samples/two_segments_epoch_1.json", json.dumps(log["samples"][0]))  # type: ignore[index]
+        archive.writestr(
+            "samples/two_segments_epoch_1.json", json.dumps(log["samples"][0])
+        )  # type: ignore[index]
     return file.getvalue()
 
 
@@ -85,19 +133,31 @@ def import_target() -> Target:
     import polars as pl  # noqa: PLC0415  (heavy)
 
     path = _scratch() / "file"
-    maps = (None, None, read_mapping("id=item,response=output"), read_mapping("id=doc.id"))
+    maps = (
+        None,
+        None,
+        read_mapping("id=item,response=output"),
+        read_mapping("id=doc.id"),
+    )
 
     def run(data: bytes) -> None:
         choices = Choices(data)
         mapped, pack_by = choices.pick(maps), choices.below(6)
-        packers: dict[int, Callable[[bytes], bytes]] = {1: gzip.compress, 2: zstandard.compress}
+        packers: dict[int, Callable[[bytes], bytes]] = {
+            1: gzip.compress,
+            2: zstandard.compress,
+        }
         path.write_bytes(packers.get(pack_by, bytes)(choices.remainder))
         sink = io.BytesIO()
         try:
             is_own(str(path), mapped)
-            result = gather([str(path)], sink, ImportOptions(mapped, "M" if pack_by == 5 else None))
+            result = gather(
+                [str(path)], sink, ImportOptions(mapped, "M" if pack_by == 5 else None)
+            )
         except ModuleNotFoundError as error:
-            if error.name != "inspect_ai":  # an extra, whose reader is tried where it is installed
+            if (
+                error.name != "inspect_ai"
+            ):  # an extra, whose reader is tried where it is installed
                 raise
             return
         except PredictionsError as error:
@@ -117,29 +177,31 @@ def import_target() -> Target:
     lines += [*_TABLES, json.dumps(_inspect_log()).encode(), _inspect_archive()]
     lines += [table.getvalue(), json.dumps(_ENTRIES[:7], indent=1).encode()]
     tokens = tuple(
-        f'"{key}":'.encode() for entry in _ENTRIES if isinstance(entry, dict) for key in entry
+        f'"{key}":'.encode()
+        for entry in _ENTRIES
+        if isinstance(entry, dict)
+        for key in entry
     )
-    tokens += (b"null", b"[]", b"{}", b'""', b"NaN", b"[" * 99, b"\n", b",", b"\xff", b"PAR1")
-    return Target(run, [b"\0\0" + text for text in lines], tokens, 6000, children=600, scratch=True)
-
-
-# Submissions
-
-_ABOUT = b"""format: 1
-model:
-  name: Aurora
-  version: "2026-01"
-organisation: Example Lab
-date: 2026-01-02
-release: 3.0.0
-setting: no_tools
-sampling: {temperature: 0.7, effort: [high, ~]}
-attempts: 1
-contact: someone@example.org
-outputs_licence: CC-BY-4.0
-"""
-_LINE = b'{"id": "two_segments/07", "model": "Aurora", "answer": {"segments": []}}\n'
-_CLAIMS = b'{"scores": {"overall": 61.2, "csg_union": 1e1}}'
+    tokens += (
+        b"null",
+        b"[]",
+        b"{}",
+        b'""',
+        b"NaN",
+        b"[" * 99,
+        b"\n",
+        b",",
+        b"\xff",
+        b"PAR1",
+    )
+    return Target(
+        run,
+        [b"\0\0" + text for text in lines],
+        tokens,
+        6000,
+        children=600,
+        scratch=True,
+    )
 
 
 def archive_target() -> Target:
@@ -152,10 +214,12 @@ def archive_target() -> Target:
         choices = Choices(data)
         path, packed = choices.pick(paths), choices.below(3)
         content = choices.remainder
-        if packed and path.suffix != ".zip":  # what is inside is spoilt, not the packing
-            content = {".gz": gzip.compress, ".zst": zstandard.compress}.get(path.suffix, bytes)(
-                content
-            )
+        if (
+            packed and path.suffix != ".zip"
+        ):  # what is inside is spoilt, not the packing
+            content = {".gz": gzip.compress, ".zst": zstandard.compress}.get(
+                path.suffix, bytes
+            )(content)
         path.write_bytes(content)
         with open_submission(path) as opened:
             done = validate(opened, releases)
@@ -166,7 +230,11 @@ def archive_target() -> Target:
         assert not strays, f"{strays} was left"
 
     def packed(suffix: str) -> bytes:
-        files = {"submission.yaml": _ABOUT, "predictions.jsonl": _LINE, "claimed.json": _CLAIMS}
+        files = {
+            "submission.yaml": _ABOUT,
+            "predictions.jsonl": _LINE,
+            "claimed.json": _CLAIMS,
+        }
         for name, text in files.items():
             (home / name).write_bytes(text)
         paths = {name: home / name for name in files}
@@ -180,7 +248,18 @@ def archive_target() -> Target:
     plain = gzip.decompress(packed(".tar.gz"))
     seeds = [bytes([i, 0]) + packed(suffix) for i, suffix in enumerate(PACKED)]
     seeds += [bytes([i, 1]) + plain for i in (1, 2, 3)]
-    tokens = (b"../", b"/", b"\\", b"\0", b"0000777\0", b"ustar", b"PK\1\2", b"PK\5\6", b"2", b"L")
+    tokens = (
+        b"../",
+        b"/",
+        b"\\",
+        b"\0",
+        b"0000777\0",
+        b"ustar",
+        b"PK\1\2",
+        b"PK\5\6",
+        b"2",
+        b"L",
+    )
     tokens += (b"path=", b"GNU.sparse.map=", b"size=", b"99999999999", b"\xff" * 8)
     return Target(run, seeds, tokens, 12_000, scratch=True)
 
@@ -197,8 +276,29 @@ def document_target() -> Target:
             check_text(as_text(finding, "x"), 3000)
 
     tokens = tuple(line.partition(b":")[0] + b": " for line in _ABOUT.splitlines())
-    tokens += (b"&a ", b"*a", b"!!python/object:", b"- ", b"? ", b"|\n", b">\n", b"---\n", b"...\n")
-    tokens += (b"{", b"}", b"[", b"]", b"%YAML 1.1\n", b"\t", b"\xe2\x80\xae", b"'", b'"', b"#")
+    tokens += (
+        b"&a ",
+        b"*a",
+        b"!!python/object:",
+        b"- ",
+        b"? ",
+        b"|\n",
+        b">\n",
+        b"---\n",
+        b"...\n",
+    )
+    tokens += (
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b"%YAML 1.1\n",
+        b"\t",
+        b"\xe2\x80\xae",
+        b"'",
+        b'"',
+        b"#",
+    )
     return Target(run, [_ABOUT, _CLAIMS, b'{"buckets": [], "tasks": []}'], tokens, 5000)
 
 
@@ -225,16 +325,34 @@ def manifest_target() -> Target:
         except ReleaseError as error:
             check_text(printable(str(error)), 3000)
             return
-        assert parse_manifest(manifest.text().encode(), Path("x"), check_digest=False) == manifest
+        assert (
+            parse_manifest(manifest.text().encode(), Path("x"), check_digest=False)
+            == manifest
+        )
         for name in manifest.files:
             assert not os.path.isabs(name)  # noqa: PTH117
             assert ".." not in name.split("/")
-        for part in (manifest.of_terse, manifest.of_ladder, lambda: manifest.named_tasks(["x"])):
+        for part in (
+            manifest.of_terse,
+            manifest.of_ladder,
+            lambda: manifest.named_tasks(["x"]),
+        ):
             try:
                 part()
             except ScbenchError as error:
                 check_text(printable(str(error)), 3000)
 
     tokens: Sequence[bytes] = tuple(f'"{key}":'.encode() for key in experiment)
-    tokens = (*tokens, b"../", b"null", b"{}", b"[]", b"1e999", b"-1", b'"', b"\\u202e", b"[" * 99)
+    tokens = (
+        *tokens,
+        b"../",
+        b"null",
+        b"{}",
+        b"[]",
+        b"1e999",
+        b"-1",
+        b'"',
+        b"\\u202e",
+        b"[" * 99,
+    )
     return Target(run, seeds, tokens, 9000)

@@ -16,9 +16,32 @@ from types import FrameType
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _ACTS = frozenset(
     {
-        *("os.chmod", "os.chown", "os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir"),
-        *("os.symlink", "os.truncate", "os.utime", "os.setxattr", "os.putenv", "os.chdir"),
-        *("os.exec", "os.fork", "os.forkpty", "os.kill", "os.posix_spawn", "os.spawn", "os.system"),
+        *(
+            "os.chmod",
+            "os.chown",
+            "os.link",
+            "os.mkdir",
+            "os.remove",
+            "os.rename",
+            "os.rmdir",
+        ),
+        *(
+            "os.symlink",
+            "os.truncate",
+            "os.utime",
+            "os.setxattr",
+            "os.putenv",
+            "os.chdir",
+        ),
+        *(
+            "os.exec",
+            "os.fork",
+            "os.forkpty",
+            "os.kill",
+            "os.posix_spawn",
+            "os.spawn",
+            "os.system",
+        ),
         *("pickle.find_class", "pty.spawn", "subprocess.Popen", "signal.pthread_kill"),
         *("tempfile.mkdtemp", "tempfile.mkstemp", "urllib.Request", "webbrowser.open"),
         *("code.__new__", "ctypes.dlopen", "mmap.__new__"),
@@ -53,7 +76,11 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
     if event == "open":
         path, _, flags = arguments
         opened_before = isinstance(path, int)  # a pipe to a child, made an object
-        if isinstance(flags, int) and flags & _WRITING and not opened_before | (path == os.devnull):
+        if (
+            isinstance(flags, int)
+            and flags & _WRITING
+            and not opened_before | (path == os.devnull)
+        ):
             raise ForbiddenError(f"opens {path!r} for writing")
         return
     if event == "subprocess.Popen" and _State.children != 0:
@@ -85,12 +112,17 @@ def _in_scratch(arguments: tuple[object, ...]) -> bool:
     """Whether an act is on a file there, or on one of a folder that was opened before."""
     if _State.scratch is None or not arguments:
         return False
-    if arguments[1:3] == (socket.AF_UNIX, socket.SOCK_STREAM):  # a pipe of asyncio's to itself
+    if arguments[1:3] == (
+        socket.AF_UNIX,
+        socket.SOCK_STREAM,
+    ):  # a pipe of asyncio's to itself
         return True
     if not isinstance(arguments[0], str | os.PathLike):
         return False
     below = os.fspath(arguments[0]).startswith(_State.scratch)
-    return below or (len(arguments) == 2 and isinstance(arguments[1], int) and arguments[1] >= 0)
+    return below or (
+        len(arguments) == 2 and isinstance(arguments[1], int) and arguments[1] >= 0
+    )
 
 
 def _late(_number: int, _frame: FrameType | None) -> None:
@@ -118,7 +150,9 @@ def limit_memory(extra: int) -> None:
     with open("/proc/self/statm", "rb") as file:  # noqa: PTH123  (quicker; once an execution)
         pages = int(file.read().split(b" ", 1)[0])
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + extra, hard))
+    resource.setrlimit(
+        resource.RLIMIT_AS, (pages * resource.getpagesize() + extra, hard)
+    )
 
 
 @contextlib.contextmanager

@@ -13,14 +13,75 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+# Values put in the place of others.
 HOSTILE: tuple[Any, ...] = (
-    *(None, True, False, 0, -0.0, -1, 1, 2, 0.5, 1e-9, 1e-300, 5e-324, 1e9, 1e15, 1e154, 1e300),
-    *(2**31, 2**53, 2**63, 2**64, -(2**63) - 1, 10**30, 10**400, 10**5000, 1.7976931348623157e308),
-    *("", "x", " ", "0", "\0", "\ud800", "\u202e", "\u200b", "\ufeff", "e\u0301", "💥", "A" * 300),
-    *("nan", "inf", "1e999", "٣", "1_000", "0x10", "%s%n", "\n", "</answer>", "../../etc/passwd"),
-    *([], {}, [[]], [{}], [None], {"": None}, {"answer": 1}, [[[[[[[[]]]]]]]], [0] * 400),
+    *(
+        None,
+        True,
+        False,
+        0,
+        -0.0,
+        -1,
+        1,
+        2,
+        0.5,
+        1e-9,
+        1e-300,
+        5e-324,
+        1e9,
+        1e15,
+        1e154,
+        1e300,
+    ),
+    *(
+        2**31,
+        2**53,
+        2**63,
+        2**64,
+        -(2**63) - 1,
+        10**30,
+        10**400,
+        10**5000,
+        1.7976931348623157e308,
+    ),
+    *(
+        "",
+        "x",
+        " ",
+        "0",
+        "\0",
+        "\ud800",
+        "\u202e",
+        "\u200b",
+        "\ufeff",
+        "e\u0301",
+        "💥",
+        "A" * 300,
+    ),
+    *(
+        "nan",
+        "inf",
+        "1e999",
+        "٣",
+        "1_000",
+        "0x10",
+        "%s%n",
+        "\n",
+        "</answer>",
+        "../../etc/passwd",
+    ),
+    *(
+        [],
+        {},
+        [[]],
+        [{}],
+        [None],
+        {"": None},
+        {"answer": 1},
+        [[[[[[[[]]]]]]]],
+        [0] * 400,
+    ),
 )
-"""Values put in the place of others."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +134,9 @@ class Choices:
         return self._data[self._at :]
 
 
-def mutated_bytes(rng: random.Random, data: bytes, tokens: Sequence[bytes], limit: int) -> bytes:
+def mutated_bytes(
+    rng: random.Random, data: bytes, tokens: Sequence[bytes], limit: int
+) -> bytes:
     """Return bytes after one to eight edits: flips, cuts, copies, numbers, tokens of a language."""
     piece = bytearray(data)
     for _ in range(1 << rng.randrange(4)):
@@ -94,9 +157,13 @@ def mutated_bytes(rng: random.Random, data: bytes, tokens: Sequence[bytes], limi
             case 5:
                 piece[at:at] = rng.randbytes(1 << rng.randrange(4))
             case 6:
-                piece[at:at] = str(rng.choice((-1, 0, 2**63, 1e308, 1e-320, 10**19))).encode()
+                piece[at:at] = str(
+                    rng.choice((-1, 0, 2**63, 1e308, 1e-320, 10**19))
+                ).encode()
             case _ if tokens:
-                piece[at : rng.choice((at, end))] = rng.choice(tokens) * rng.choice((1, 1, 1, 40))
+                piece[at : rng.choice((at, end))] = rng.choice(tokens) * rng.choice(
+                    (1, 1, 1, 40)
+                )
             case _:
                 pass
     return bytes(piece[:limit])
@@ -137,9 +204,13 @@ def _edit(box: list[Any], choices: Choices) -> None:
                 ([value], {"answer": value}, {str(key): value}, "[[0, 1, 2]]")
             )
         case 8 if isinstance(parent, dict):
-            name = choices.pick(("", "x", str(key).upper(), f"{key} ", "\ud800", "answer"))
+            name = choices.pick(
+                ("", "x", str(key).upper(), f"{key} ", "\ud800", "answer")
+            )
             parent[name] = value
-        case 9 | 10 | 11 if isinstance(value, int | float) and not isinstance(value, bool):
+        case 9 | 10 | 11 if isinstance(value, int | float) and not isinstance(
+            value, bool
+        ):
             parent[key] = _number_near(value, choices)
         case 9 | 10 | 11 if isinstance(value, str) and value:
             parent[key] = _respelt(value, choices)

@@ -39,10 +39,24 @@ from scbench.scoring.answers.scan import scan
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.refusals import declines
 
+# The reader
+
+
+_LINES = (
+    b'{"id": "two_segments/07", "model": "m", "answer": {"segments": [[[0, 0.2], [1, 0.4]]]}}\n',
+    b'{"id":"a/0","response":"x","sample":3,"budget":7,"usage":{"cost":1.5,"seconds":2}}\n',
+    b'{"id": "a/0", "status": "blocked", "error": "e", "finish_reason": "length"}\n\xef\xbb\xbf\n',
+    b'{"id":"\\ud83d\\ude00","setting":"tools","answer":[1e308,-0,1E-400,12345678901234567890]}',
+    b'[[[[{"id":{"id":{}}}]]]]\n"\\u0000"\nnull\n-0.0\n\r\n\n',
+)
+_SHAPES = ("delaunay_triangulation", "maze_3d", "arithmetic", "boolean", "csg_union")
+
 
 def names() -> list[str]:
     """Return the names of all targets."""
-    ours = [f"answer:{task.id}" for task in available_tasks() if task.package == "scbench"]
+    ours = [
+        f"answer:{task.id}" for task in available_tasks() if task.package == "scbench"
+    ]
     return [*_TARGETS, *ours]
 
 
@@ -54,25 +68,34 @@ def make(name: str) -> Target:
     """
     if name not in names():
         raise KeyError(name)
-    return answer_target(get_task(name.partition(":")[2])) if ":" in name else _TARGETS[name]()
-
-
-# The reader
-
-
-_LINES = (
-    b'{"id": "two_segments/07", "model": "m", "answer": {"segments": [[[0, 0.2], [1, 0.4]]]}}\n',
-    b'{"id":"a/0","response":"x","sample":3,"budget":7,"usage":{"cost":1.5,"seconds":2}}\n',
-    b'{"id": "a/0", "status": "blocked", "error": "e", "finish_reason": "length"}\n\xef\xbb\xbf\n',
-    b'{"id":"\\ud83d\\ude00","setting":"tools","answer":[1e308,-0,1E-400,12345678901234567890]}',
-    b'[[[[{"id":{"id":{}}}]]]]\n"\\u0000"\nnull\n-0.0\n\r\n\n',
-)
+    return (
+        answer_target(get_task(name.partition(":")[2]))
+        if ":" in name
+        else _TARGETS[name]()
+    )
 
 
 def _line_target() -> Target:
     packed = [gzip.compress(b"".join(_LINES)), zstandard.compress(b"".join(_LINES))]
-    tokens = (b'"id"', b'"answer":', b'"response":"', b"\\ud800", b"1e400", b"NaN", b"[" * 99)
-    tokens += (b"9" * 4400, b"\xef\xbb\xbf", b"\x00", b"\n", b"\xc0\x80", b'{"', b"Infinity", b"-0")
+    tokens = (
+        b'"id"',
+        b'"answer":',
+        b'"response":"',
+        b"\\ud800",
+        b"1e400",
+        b"NaN",
+        b"[" * 99,
+    )
+    tokens += (
+        b"9" * 4400,
+        b"\xef\xbb\xbf",
+        b"\x00",
+        b"\n",
+        b"\xc0\x80",
+        b'{"',
+        b"Infinity",
+        b"-0",
+    )
     seeds = [b"\0" + line for line in (*_LINES, b"".join(_LINES), *packed)]
     seeds += [bytes([form]) + _LINES[0] for form in (1, 2, 3)]
     return Target(_read_all, seeds, tokens)
@@ -113,7 +136,9 @@ def _check_lines(stream: BinaryIO, content: bytes | None) -> None:
         assert isinstance(again, Line)
         assert again.prediction == entry.prediction or "NaN" in repr(again)
         # The standard library takes more than is taken here, and what both take is the same.
-        assert canonical_json(json.loads(entry.data)) == canonical_json(parse_json(entry.data))
+        assert canonical_json(json.loads(entry.data)) == canonical_json(
+            parse_json(entry.data)
+        )
     if content is not None and not stopped:
         assert digest.digest() == hashlib.sha256(content).digest(), (
             "bytes were left out of the hash"
@@ -135,7 +160,15 @@ def _response() -> Target:
         b"I cannot help with that.",
         b'"""A\\x41\\u0041\\U00000041\\101\\\n"""',
     ]
-    tokens = (b"```", b"```json\n", b"\n```\n", b"<answer>", b"</answer>", b"Answer:", b"</think>")
+    tokens = (
+        b"```",
+        b"```json\n",
+        b"\n```\n",
+        b"<answer>",
+        b"</answer>",
+        b"Answer:",
+        b"</think>",
+    )
     tokens += (
         b"{",
         b"}",
@@ -152,12 +185,20 @@ def _response() -> Target:
         b":",
         b",",
     )
-    tokens += (b'"triangles"', b"'answer':", b"\\boxed{", b"True", b"None", b"nan", b"-0", b"1e999")
+    tokens += (
+        b'"triangles"',
+        b"'answer':",
+        b"\\boxed{",
+        b"True",
+        b"None",
+        b"nan",
+        b"-0",
+        b"1e999",
+    )
     shapes = [b"\0", b"\1", b"\2", b"\3", b"\4"]
-    return Target(_find, [shape + seed for seed in seeds for shape in shapes], tokens, 8192)
-
-
-_SHAPES = ("delaunay_triangulation", "maze_3d", "arithmetic", "boolean", "csg_union")
+    return Target(
+        _find, [shape + seed for seed in seeds for shape in shapes], tokens, 8192
+    )
 
 
 def _find(data: bytes) -> None:
@@ -177,7 +218,10 @@ def _find(data: bytes) -> None:
     assert extraction.source in {"fence", "marked", "whole", "embedded"}
     canonical_json(extraction.value)
     assert isinstance(extraction.value, dict)
-    assert find_answer(Prediction.model_construct(id="", response=text), shape) == extraction
+    assert (
+        find_answer(Prediction.model_construct(id="", response=text), shape)
+        == extraction
+    )
 
 
 # Formulas
@@ -288,8 +332,25 @@ def _stl() -> Target:
         base64.b64encode(packed),
         b"```stl\n" + text + b"\n```",
     ]
-    tokens = (b"vertex 1 2 3\n", b"facet ", b"endfacet\n", b"endloop\n", b"solid", b"nan", b"inf")
-    tokens += (b"1e38", b"1e-45", b"-0", b"1_0", b"\xd9\xa3", b"```\n", b"data:;base64,", bytes(50))
+    tokens = (
+        b"vertex 1 2 3\n",
+        b"facet ",
+        b"endfacet\n",
+        b"endloop\n",
+        b"solid",
+        b"nan",
+        b"inf",
+    )
+    tokens += (
+        b"1e38",
+        b"1e-45",
+        b"-0",
+        b"1_0",
+        b"\xd9\xa3",
+        b"```\n",
+        b"data:;base64,",
+        bytes(50),
+    )
     return Target(run, seeds, tokens, 6000)
 
 

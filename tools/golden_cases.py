@@ -29,7 +29,9 @@ def golden(task: Task) -> list[object]:
     Raises:
         GenerationError: they cannot be drawn here.
     """
-    experiment = experiment_of({"seed": SEED, "task": [{"id": task.id, "count": COUNT}]})
+    experiment = experiment_of(
+        {"seed": SEED, "task": [{"id": task.id, "count": COUNT}]}
+    )
     with open_executor(1) as executor:
         (case,) = draw(plan(experiment), SEED, executor, set())
     if case.reason:
@@ -39,7 +41,9 @@ def golden(task: Task) -> list[object]:
 
 def stored() -> dict[str, list[object]]:
     """Return what was written down."""
-    cases: dict[str, list[object]] = json.loads(PATH.read_text("utf-8")) if PATH.exists() else {}
+    cases: dict[str, list[object]] = (
+        json.loads(PATH.read_text("utf-8")) if PATH.exists() else {}
+    )
     return cases
 
 
@@ -53,10 +57,14 @@ def main() -> None:
     ]
     old = stored()
     new = {task.id: golden(task) for task in tasks}
-    drifted = [name for name, cases in new.items() if name in old and cases != old[name]]
+    drifted = [
+        name for name, cases in new.items() if name in old and cases != old[name]
+    ]
     drifted = [name for name in drifted if new[name][0] == old[name][0]]
     if drifted:
-        parser.exit(1, f"other cases with the same builder version: {', '.join(drifted)}\n")
+        parser.exit(
+            1, f"other cases with the same builder version: {', '.join(drifted)}\n"
+        )
     PATH.write_text(json.dumps(old | new, indent=1) + "\n", "utf-8")
 
 

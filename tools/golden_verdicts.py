@@ -29,8 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "data" / "verdicts"
 REAL = ROOT.parent / "shared" / "real" / "predictions.jsonl"
 _MARKS = {True: "+", False: "-", None: "?"}
+# Scores this near are the same: libraries may round the last digits differently.
 _CLOSE = 1e-9
-"""Scores this near are the same: libraries may round the last digits differently."""
 
 
 class Golden(NamedTuple):
@@ -92,7 +92,11 @@ def stored_answers(task: Task) -> Iterator[tuple[str, str, JsonValue]]:
     builder = task.builder()
     for i, item in enumerate(builder.paper()):
         instance_id = f"{task.id}/{i:02d}"
-        yield instance_id, "reference", builder.reference(item.params).model_dump(mode="json")
+        yield (
+            instance_id,
+            "reference",
+            builder.reference(item.params).model_dump(mode="json"),
+        )
         for name, answer in builder.counter_references(item.params).items():
             yield instance_id, name, answer
 
@@ -129,7 +133,9 @@ def write(task: Task) -> str:
     now = dict(judged(task))
     if not REAL.exists():  # they are not at hand everywhere, and stay
         now |= {name: verdict for name, verdict in before.items() if "\treal\t" in name}
-    changed = [name for name in now.keys() & before if not now[name].agrees(before[name])]
+    changed = [
+        name for name in now.keys() & before if not now[name].agrees(before[name])
+    ]
     if changed and version == task.grader_version:
         first = min(changed).replace("\t", " ")
         raise SystemExit(
@@ -139,7 +145,9 @@ def write(task: Task) -> str:
     lines = [f"grader version {task.grader_version}"]
     for name in sorted(now):
         content = now[name] if name in changed or name not in before else before[name]
-        lines.append(f"{name}\t{' '.join(map(repr, content.scores))}\t{'|'.join(content.checks)}")
+        lines.append(
+            f"{name}\t{' '.join(map(repr, content.scores))}\t{'|'.join(content.checks)}"
+        )
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / f"{task.id}.tsv").write_text("\n".join(lines) + "\n", "utf-8")
     added, gone = len(now.keys() - before), len(before.keys() - now.keys())
@@ -152,7 +160,7 @@ def main() -> None:
     parser.add_argument("tasks", nargs="*", help="ids of tasks; all by default")
     names = parser.parse_args().tasks
     for task in [get_task(name) for name in names] or own_tasks():
-        print(write(task), flush=True)  # noqa: T201
+        print(write(task), flush=True)
 
 
 if __name__ == "__main__":

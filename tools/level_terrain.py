@@ -31,16 +31,17 @@ from scbench.graders.terrain_levelling.blast_simulation import (
 from scbench.schemas.terrain_levelling import Params
 
 TARGET = (
-    Path(__file__).resolve().parent.parent / "scbench/builders/terrain_levelling/references.json"
+    Path(__file__).resolve().parent.parent
+    / "scbench/builders/terrain_levelling/references.json"
 )
+# Share of the tolerance that is planned with: depths are rounded to two decimals.
 _REACH = 0.95
-"""Share of the tolerance that is planned with: depths are rounded to two decimals."""
+# From this depth on a blast throws up balls by its depth; below, three small ones.
 _LUMP = 0.75
-"""From this depth on a blast throws up balls by its depth; below, three small ones."""
+# Planned cells over those that are wanted: some will be spoilt.
 _SLACK = 1.1
-"""Planned cells over those that are wanted: some will be spoilt."""
+# What a cut should save; if the best of a batch saves less, more cuts are simulated.
 _ENOUGH = 1.0
-"""What a cut should save; if the best of a batch saves less, more cuts are simulated."""
 
 
 class Band(NamedTuple):
@@ -61,10 +62,18 @@ def main() -> None:
     """Search, and write after each map."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tries", type=int, default=4, help="searches on each map")
-    parser.add_argument("--first", type=int, default=0, help="number of the first search")
-    parser.add_argument("--maps", type=int, nargs="*", default=range(9), help="subtasks")
-    parser.add_argument("--cuts", type=int, default=4, help="cuts to simulate in a batch")
-    parser.add_argument("--batches", type=int, default=3, help="most batches for one blast")
+    parser.add_argument(
+        "--first", type=int, default=0, help="number of the first search"
+    )
+    parser.add_argument(
+        "--maps", type=int, nargs="*", default=range(9), help="subtasks"
+    )
+    parser.add_argument(
+        "--cuts", type=int, default=4, help="cuts to simulate in a batch"
+    )
+    parser.add_argument(
+        "--batches", type=int, default=3, help="most batches for one blast"
+    )
     options = parser.parse_args()
     items = TaskBuilder().paper()
     plans = json.loads(TARGET.read_text())["plans"]
@@ -73,10 +82,12 @@ def main() -> None:
         for k in range(options.first, options.first + options.tries):
             rng = Stream("level_terrain", len(params.heights), k)
             spoil = (0.1, 0.05, 0.15, 0.2)[k % 4]
-            plan = search(params, rng, spoil, options.cuts, options.batches, len(plans[i]) - 1)
+            plan = search(
+                params, rng, spoil, options.cuts, options.batches, len(plans[i]) - 1
+            )
             if plan is not None and sturdy(params, plan):
                 plans[i] = plan
-                print(f"{i:02d}: {len(plan)} blasts, search {k}", flush=True)  # noqa: T201
+                print(f"{i:02d}: {len(plan)} blasts, search {k}", flush=True)
         lines = ",\n".join(canonical_json(plan) for plan in plans)
         TARGET.write_text(f'{{"plans": [\n{lines}\n]}}\n')
 
@@ -148,7 +159,9 @@ def _best(
     tolerance: float,
     spoil: float,
 ) -> tuple[Band, Ahead] | None:
-    regions = [(band, region(ground, n, least, band, tolerance, spoil)) for band in bands]
+    regions = [
+        (band, region(ground, n, least, band, tolerance, spoil)) for band in bands
+    ]
     usable = [(band, ahead) for band, ahead in regions if ahead is not None]
     return min(usable, key=lambda item: item[1].cost, default=None)
 
@@ -164,7 +177,9 @@ def _cuts_to_try(
     """Return cells and depths to try: first what is planned, the deepest and some others."""
     deepest = sorted(planned, key=lambda cut: cut[1] - ground[cut[0]])
     candidates = (
-        [(cell, height, 0.0) for cell, height in deepest[: count // 2]] if not batch else []
+        [(cell, height, 0.0) for cell, height in deepest[: count // 2]]
+        if not batch
+        else []
     )
     while len(candidates) < count:
         if planned and (not batch or rng.below(5) < 3):
@@ -172,14 +187,25 @@ def _cuts_to_try(
             off = rng.between(-15, 15) / 100 if batch else 0.0
         else:
             cell = rng.below(n * n)
-            height, off = ground[rng.choice(neighbours(n)[cell])], rng.between(-19, 19) / 100
+            height, off = (
+                ground[rng.choice(neighbours(n)[cell])],
+                rng.between(-19, 19) / 100,
+            )
         candidates.append((cell, height, off))
-    cut = {(c, math.floor(100 * min(ground[c], ground[c] - h + o)) / 100) for c, h, o in candidates}
+    cut = {
+        (c, math.floor(100 * min(ground[c], ground[c] - h + o)) / 100)
+        for c, h, o in candidates
+    }
     return sorted((cell, depth) for cell, depth in cut if depth > 0)
 
 
 def region(
-    heights: Sequence[float], n: int, least: int, band: Band, tolerance: float, spoil: float
+    heights: Sequence[float],
+    n: int,
+    least: int,
+    band: Band,
+    tolerance: float,
+    spoil: float,
 ) -> Ahead | None:
     """Plan a flat region that keeps within a band, and return what it would take.
 
@@ -206,13 +232,17 @@ def region(
     def joined(cell: int, height: float) -> tuple[bool, list[int]]:
         """Whether a cell of this height meets the region, and the other pieces that it meets."""
         near = [o for o in beside[cell] if abs(ground[o] - height) <= reach + 0.005]
-        neighbours = {piece[o] for o in near if not inside[o] and piece[o] != piece[cell]}
+        neighbours = {
+            piece[o] for o in near if not inside[o] and piece[o] != piece[cell]
+        }
         return any(inside[o] for o in near), sorted(neighbours)
 
     def best_cut(cell: int) -> tuple[float, float, float] | None:
         """Return the gain for the cost, height and cost of the best cut of a cell."""
         steps = {
-            min(max(ground[o] + s, low), high) for o in beside[cell] for s in (reach, 0, -reach)
+            min(max(ground[o] + s, low), high)
+            for o in beside[cell]
+            for s in (reach, 0, -reach)
         }
         best = None
         for height in sorted(steps):
@@ -274,7 +304,10 @@ def _level_pieces(
         piece[start] = len(pieces)
         for cell in members:  # grows while it is gone through
             for neighbour in beside[cell]:
-                if piece[neighbour] < 0 and abs(heights[cell] - heights[neighbour]) <= reach:
+                if (
+                    piece[neighbour] < 0
+                    and abs(heights[cell] - heights[neighbour]) <= reach
+                ):
                     piece[neighbour] = len(pieces)
                     members.append(neighbour)
         pieces.append(members)

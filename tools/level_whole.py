@@ -28,39 +28,51 @@ from scbench.builders.terrain_levelling import Plan, TaskBuilder
 from scbench.graders.terrain_levelling.blast_simulation import blast_cell
 from scbench.schemas.terrain_levelling import Params
 
+# Cells beyond those that are wanted.
 _SPARE = 4
-"""Cells beyond those that are wanted."""
+# Cells that each ball of a deep cut is expected to spoil, at first.
 _SPOIL = 0.05
-"""Cells that each ball of a deep cut is expected to spoil, at first."""
+# How far beside its planned height a cell may be cut as well.
 _OFF = (-0.12, 0.0, 0.12)
-"""How far beside its planned height a cell may be cut as well."""
+# Blasts after which the region is planned anew.
 _AGAIN = 15
-"""Blasts after which the region is planned anew."""
 _NEAR = [(a, b) for a in (-0.05, 0, 0.05) for b in (-0.05, 0, 0.05)]
 _FAR = [(a, b) for a in (-0.2, -0.1, 0, 0.1, 0.2) for b in (-0.1, 0, 0.1, 0.4)]
 
 Floats = NDArray[np.float64]
+# Cells that a blast changes, and by how much.
 Effect = tuple[list[int], list[float]]
-"""Cells that a blast changes, and by how much."""
 
 
 def main() -> None:
     """Search, and write each plan that is shorter than the stored one and as sturdy."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("--maps", type=int, nargs="*", default=range(9), help="subtasks")
-    parser.add_argument("--deep", type=float, default=0.05, help="worth of depth, in cells")
-    parser.add_argument("--growing", type=float, default=0.0, help="spoilt cells more at the end")
-    parser.add_argument("--off", type=float, nargs="*", default=_OFF, help="heights beside planned")
-    parser.add_argument("--pool", type=int, default=8, help="cells tried where all cuts do harm")
+    parser.add_argument(
+        "--maps", type=int, nargs="*", default=range(9), help="subtasks"
+    )
+    parser.add_argument(
+        "--deep", type=float, default=0.05, help="worth of depth, in cells"
+    )
+    parser.add_argument(
+        "--growing", type=float, default=0.0, help="spoilt cells more at the end"
+    )
+    parser.add_argument(
+        "--off", type=float, nargs="*", default=_OFF, help="heights beside planned"
+    )
+    parser.add_argument(
+        "--pool", type=int, default=8, help="cells tried where all cuts do harm"
+    )
     options = parser.parse_args()
     items = TaskBuilder().paper()
     plans = json.loads(TARGET.read_text())["plans"]
     for i in options.maps:
-        search = Search(items[i].params, options.deep, options.growing, options.off, options.pool)
+        search = Search(
+            items[i].params, options.deep, options.growing, options.off, options.pool
+        )
         plan = search.run(len(plans[i]) - 1)
         if plan is not None and sturdy(items[i].params, plan):
             plans[i] = plan
-            print(f"{i:02d}: {len(plan)} blasts", flush=True)  # noqa: T201
+            print(f"{i:02d}: {len(plan)} blasts", flush=True)
         lines = ",\n".join(canonical_json(plan) for plan in plans)
         TARGET.write_text(f'{{"plans": [\n{lines}\n]}}\n')
 
@@ -69,7 +81,12 @@ class Search:
     """A search for a plan of one map; the options are those of the command."""
 
     def __init__(
-        self, params: Params, deep: float, growing: float, off: Sequence[float], pool: int
+        self,
+        params: Params,
+        deep: float,
+        growing: float,
+        off: Sequence[float],
+        pool: int,
     ) -> None:
         self._n = n = len(params.heights)
         self._tolerance = params.flat_tolerance
@@ -87,7 +104,9 @@ class Search:
         """Height that each cell is still to be cut to."""
         levels = sorted(self._ground.tolist())
         widths, quantiles = (0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5, 2), range(15, 55, 5)
-        self._bands = [Band(levels[q * n * n // 100], w) for w, q in product(widths, quantiles)]
+        self._bands = [
+            Band(levels[q * n * n // 100], w) for w, q in product(widths, quantiles)
+        ]
 
     def run(self, limit: int) -> Plan | None:
         """Return a plan of at most so many blasts; None if the search comes to none."""
@@ -96,7 +115,9 @@ class Search:
         size = self._size(self._end())
         stuck = False
         while len(plan) <= limit:
-            self._spoil = _SPOIL + self._growing * len(plan) / max(1, len(plan) + len(self._target))
+            self._spoil = _SPOIL + self._growing * len(plan) / max(
+                1, len(plan) + len(self._target)
+            )
             best = self._best(size)
             if best is None:
                 if stuck or not self._replan(self._beside(_FAR)):
@@ -120,7 +141,10 @@ class Search:
             self._notice(np.nonzero(self._ground != before)[0].tolist())
             size = self._drop_leaves(self._size(self._end()))
             if len(plan) % _AGAIN == 0 or size < self._goal:
-                self._replan(self._beside(_NEAR), len(self._target) if size >= self._goal else None)
+                self._replan(
+                    self._beside(_NEAR),
+                    len(self._target) if size >= self._goal else None,
+                )
                 size = self._size(self._end())
         return None
 
@@ -128,7 +152,9 @@ class Search:
         """Return the number of cells of the largest flat region."""
         level = self._level(heights)
         ends = self._before[level], self._after[level]
-        graph = csr_matrix((np.ones(len(ends[0]), np.int8), ends), shape=(len(heights),) * 2)
+        graph = csr_matrix(
+            (np.ones(len(ends[0]), np.int8), ends), shape=(len(heights),) * 2
+        )
         return int(np.bincount(connected_components(graph, directed=False)[1]).max())
 
     def _level(self, heights: Floats) -> NDArray[np.bool_]:
@@ -155,7 +181,9 @@ class Search:
     def _depths(self, cell: int, off: Collection[float]) -> list[float]:
         height = float(self._ground[cell])
         above = height - self._target[cell]
-        depths = {math.floor(100 * (above + margin)) / 100 for margin in off if above > 0}
+        depths = {
+            math.floor(100 * (above + margin)) / 100 for margin in off if above > 0
+        }
         return sorted(depth for depth in depths if 0 < depth < height - 0.02)
 
     def _offer(self, cell: int) -> None:
@@ -184,14 +212,18 @@ class Search:
             for neighbour, change in zip(*self._effects[key], strict=True):
                 height = float(self._ground[neighbour]) + change
                 is_inside = neighbour == cell or neighbour not in self._target
-                after[neighbour] = height if is_inside else min(height, self._target[neighbour])
+                after[neighbour] = (
+                    height if is_inside else min(height, self._target[neighbour])
+                )
             worth = self._size(after) - size + self._deep * min(depth, 6.0)
             heappush(self._queue, (-worth, version, cell, depth))
         return None
 
     def _least_harm(self, cell: int, depth: float) -> tuple[int, float, Ahead | None]:
         """Return the cut after which least is left by a new plan, and that plan."""
-        cells = sorted(self._target, key=lambda c: float(self._ground[c]) - self._target[c])
+        cells = sorted(
+            self._target, key=lambda c: float(self._ground[c]) - self._target[c]
+        )
         some = cells[:: max(1, len(cells) // self._pool)][: self._pool]
         tried = [(cell, depth), *((c, z) for c in some for z in self._depths(c, _OFF))]
         ahead = [(self._plan(self._blasted(*cut), self._band), *cut) for cut in tried]
@@ -211,7 +243,9 @@ class Search:
 
     def _replan(self, bands: Sequence[Band], limit: int | None = None) -> bool:
         """Keep to the cheapest new plan, if it has fewer cuts than so many."""
-        plans = [(plan, band) for band in bands if (plan := self._plan(self._ground, band))]
+        plans = [
+            (plan, band) for band in bands if (plan := self._plan(self._ground, band))
+        ]
         if not plans:
             return False
         plan, band = min(plans, key=lambda item: item[0].cost)
@@ -222,12 +256,16 @@ class Search:
 
     def _keep(self, plan: Ahead) -> None:
         old, self._target = self._target, dict(plan.cuts)
-        self._renew(c for c, height in plan.cuts if abs(old.get(c, -9.0) - height) > 1e-9)
+        self._renew(
+            c for c, height in plan.cuts if abs(old.get(c, -9.0) - height) > 1e-9
+        )
 
     def _renew(self, cells: Iterable[int]) -> None:
         """Try the cuts of some cells anew."""
         changed = set(cells)
-        self._effects = {key: e for key, e in self._effects.items() if key[0] not in changed}
+        self._effects = {
+            key: e for key, e in self._effects.items() if key[0] not in changed
+        }
         for cell in sorted(changed):
             self._offer(cell)
 

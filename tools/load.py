@@ -26,6 +26,7 @@ from scbench.freezing.example import example_predictions
 from scbench.release.load import Release, find_release
 from scbench.scoring.outcomes import grade_prediction
 
+# Tasks of which a verdict takes less than a quarter of a millisecond.
 QUICK = frozenset(
     {
         "classify_behaviour",
@@ -39,7 +40,6 @@ QUICK = frozenset(
         "two_segments",
     }
 )
-"""Tasks of which a verdict takes less than a quarter of a millisecond."""
 _MODELS = 10
 
 
@@ -54,7 +54,9 @@ def predictions(release: Release, real: Path | None = None) -> Iterator[str]:
     for text in [] if real is None else real.read_text("utf-8").splitlines():
         row = json.loads(text)
         if row["id"] in right:
-            free = next((answers for answers in models if row["id"] not in answers), None)
+            free = next(
+                (answers for answers in models if row["id"] not in answers), None
+            )
             if free is None:
                 models.append(free := {})
             free[row["id"]] = row | {"setting": "no_tools"}
@@ -63,13 +65,19 @@ def predictions(release: Release, real: Path | None = None) -> Iterator[str]:
     for sample in count():
         for number in range(_MODELS):
             for row in rows:
-                yield json.dumps({**row, "model": f"{row['model']}-{number}", "sample": sample})
+                yield json.dumps(
+                    {**row, "model": f"{row['model']}-{number}", "sample": sample}
+                )
 
 
-def write_predictions(path: Path, rows: int, release: Release, real: Path | None = None) -> None:
+def write_predictions(
+    path: Path, rows: int, release: Release, real: Path | None = None
+) -> None:
     """Write a file of so many predictions."""
     with path.open("w", encoding="utf-8") as file:
-        file.writelines(line + "\n" for line in islice(predictions(release, real), rows))
+        file.writelines(
+            line + "\n" for line in islice(predictions(release, real), rows)
+        )
 
 
 def plain_loop(path: Path, release: Release) -> tuple[float, float]:
@@ -114,7 +122,9 @@ def look_at(root: int) -> tuple[int, float]:
             text = Path(f"/proc/{process}/smaps_rollup").read_text()
         except OSError:
             continue
-        total += sum(int(line.split()[1]) for line in text.splitlines() if line[:4] == "Pss:")
+        total += sum(
+            int(line.split()[1]) for line in text.splitlines() if line[:4] == "Pss:"
+        )
     return total * 1024, used / os.sysconf("SC_CLK_TCK")
 
 
@@ -124,11 +134,17 @@ def grade(path: Path, out: Path, workers: int) -> tuple[float, float, int]:
     Returns:
         Wall seconds, processor seconds, and the most bytes in memory at once.
     """
-    command = [str(Path(sys.executable).parent / "scbench-grade"), str(path), "--partial"]
+    command = [
+        str(Path(sys.executable).parent / "scbench-grade"),
+        str(path),
+        "--partial",
+    ]
     command += ["--quiet", "--restart", "--workers", str(workers), "--out", str(out)]
     command += ["--tasks", ",".join(sorted(QUICK))]
     started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
+    process = subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     peak, used = 0, 0.0
     done = threading.Event()
 
@@ -165,12 +181,12 @@ def main() -> None:
             path = place / f"{rows}.jsonl"
             write_predictions(path, rows, release, options.real)
             wall, used = plain_loop(path, release)
-            print(f"{rows:,} rows, {path.stat().st_size / 2**20:,.0f} MiB")  # noqa: T201
-            print(f"  plain loop: {_load_figures(wall, used, rows)}")  # noqa: T201
+            print(f"{rows:,} rows, {path.stat().st_size / 2**20:,.0f} MiB")
+            print(f"  plain loop: {_load_figures(wall, used, rows)}")
             for workers in options.workers:
                 wall, used, peak = grade(path, place / f"{rows}-{workers}", workers)
                 line = f"{_load_figures(wall, used, rows)}, {peak / 2**20:,.0f} MiB"
-                print(f"  {workers} workers:  {line}", flush=True)  # noqa: T201
+                print(f"  {workers} workers:  {line}", flush=True)
 
 
 def _load_figures(wall: float, used: float, rows: int) -> str:

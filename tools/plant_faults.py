@@ -40,16 +40,24 @@ from queue import Queue
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ("graders", "scbench/scoring", "scbench/grading", "scbench/analysis", "scbench/release")
+ROOMS = (
+    "graders",
+    "scbench/scoring",
+    "scbench/grading",
+    "scbench/analysis",
+    "scbench/release",
+)
 ROOMS += ("scbench/leaderboard",)
 FAULTS = 300
 SUITES = ["beside", "quick", "deep"]
 BUDGET, MOST = 90, 300
 COPIES = 4
+# Seconds after which tests that do not end have noticed the fault, too.
 LIMIT = 900
-"""Seconds after which tests that do not end have noticed the fault, too."""
 MEMORY = 12 << 30
-AWAY = shutil.ignore_patterns(".git", ".venv", ".nox", "*_cache", "build", "__pycache__")
+AWAY = shutil.ignore_patterns(
+    ".git", ".venv", ".nox", "*_cache", "build", "__pycache__"
+)
 PROBE = """import os
 _VISITS = set()
 def hit(name):
@@ -90,8 +98,14 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:
     """Yield the kinds of fault that a node can have: the part to replace, and by what."""
     match node:
         case ast.Compare(left, [op], [right]) if type(op) in OTHER:
-            yield "operator", node, _text(ast.Compare(left, [OTHER[type(op)]()], [right]))
-        case ast.BinOp(left, op, right) if type(op) in OTHER and not _is_text(left, right):
+            yield (
+                "operator",
+                node,
+                _text(ast.Compare(left, [OTHER[type(op)]()], [right])),
+            )
+        case ast.BinOp(left, op, right) if type(op) in OTHER and not _is_text(
+            left, right
+        ):
             yield "operator", node, _text(ast.BinOp(left, OTHER[type(op)](), right))
         case ast.BoolOp(op, values):
             yield "operator", node, _text(ast.BoolOp(OTHER[type(op)](), values))
@@ -100,10 +114,16 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:
         case ast.Constant(bool() as value):
             yield "constant", node, repr(not value)
         case ast.Constant(int() | float() as value) if isinstance(value, int) or value:
-            yield "constant", node, repr(value + 1 if isinstance(value, int) else value * 1.5)
+            yield (
+                "constant",
+                node,
+                repr(value + 1 if isinstance(value, int) else value * 1.5),
+            )
         case ast.If(test, orelse=[_, *_]) | ast.IfExp(test):
             yield "branch", test, f"(not {_text(test)})"
-        case ast.If(test, body) if any(isinstance(part, ast.Raise | ast.Return) for part in body):
+        case ast.If(test, body) if any(
+            isinstance(part, ast.Raise | ast.Return) for part in body
+        ):
             yield "check", test, "False"
         case ast.Expr(ast.Call(ast.Attribute())):
             yield "check", node, "pass"
@@ -149,29 +169,45 @@ def faults_in(path: Path) -> Iterator[Fault]:
 
 
 def _listed(value: object) -> list[ast.AST]:
-    return value if isinstance(value, list) else [value] if isinstance(value, ast.AST) else []
+    return (
+        value
+        if isinstance(value, list)
+        else [value]
+        if isinstance(value, ast.AST)
+        else []
+    )
 
 
 def chosen(count: int) -> list[Fault]:
     """Return faults of all rooms, in the order of their hashes."""
     files = (path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")))
-    return sorted((it for path in files for it in faults_in(path)), key=lambda it: it.key)[:count]
+    return sorted(
+        (it for path in files for it in faults_in(path)), key=lambda it: it.key
+    )[:count]
 
 
 def mirrors(path: str) -> list[str]:
     """Return the tests beside a module: of its name and of its package, else of its folder."""
     parts = Path(path.removeprefix("scbench/")).with_suffix("").parts
     parts = parts[:-1] if parts[-1] == "__init__" else parts
-    named = [Path("tests", *parts[:i], f"test_{parts[i]}.py") for i in range(len(parts))]
+    named = [
+        Path("tests", *parts[:i], f"test_{parts[i]}.py") for i in range(len(parts))
+    ]
     found = [str(it) for it in (*named, Path("tests", *parts)) if (ROOT / it).exists()]
     while not found:
         parts = parts[:-1]
-        found = [str(Path("tests", *parts))] if (ROOT / "tests" / Path(*parts)).exists() else []
+        found = (
+            [str(Path("tests", *parts))]
+            if (ROOT / "tests" / Path(*parts)).exists()
+            else []
+        )
     return found
 
 
 def pytest(
-    tree: Path, *arguments: str, limit: tuple[str, ...] = ("timeout", "--kill-after=9", str(LIMIT))
+    tree: Path,
+    *arguments: str,
+    limit: tuple[str, ...] = ("timeout", "--kill-after=9", str(LIMIT)),
 ) -> subprocess.CompletedProcess[str]:
     """Run tests in a copy of the tree; what does not end, or wants all memory, is killed."""
     return subprocess.run(  # noqa: S603  (this Python, on tests of our own)
@@ -192,7 +228,9 @@ def touch(tree: Path, faults: list[Fault], log: Path) -> None:
     for fault in sorted(faults, key=lambda it: (it.start, -it.end), reverse=True):
         path = tree / fault.path
         whole = path.read_bytes()
-        end = fault.end + sum(size for place, size in grown[fault.path] if place < fault.end)
+        end = fault.end + sum(
+            size for place, size in grown[fault.path] if place < fault.end
+        )
         call = f"(__import__('scbench.probe', fromlist=['hit']).hit({fault.key!r}) or ("
         part = call.encode() + whole[fault.start : end] + b"))"
         try:
@@ -212,7 +250,9 @@ def known(log: Path) -> tuple[dict[str, set[str]], dict[str, float]]:
         key, _, test = line.partition(" ")
         tests[key] |= {test} - {""}
     out = log.with_suffix(".out")
-    pattern = re.compile(r"^([\d.]+)s (?:call|setup|teardown) +(\S.*?) *$", re.MULTILINE)
+    pattern = re.compile(
+        r"^([\d.]+)s (?:call|setup|teardown) +(\S.*?) *$", re.MULTILINE
+    )
     for took, test in pattern.findall(out.read_text("utf-8") if out.exists() else ""):
         seconds[test] += float(took)
     return tests, seconds
@@ -246,19 +286,29 @@ def attempt(
         "quick": affordable(far, seconds),
         "deep": ["-m", "deep", str(Path(beside[0]).parent)],
     }
-    record = {**fault._asdict(), "key": fault.key, "caught": "", "by": "", "touch": len(tests)}
+    record = {
+        **fault._asdict(),
+        "key": fault.key,
+        "caught": "",
+        "by": "",
+        "touch": len(tests),
+    }
     path = tree / fault.path
     whole, times = path.read_bytes(), (path.stat().st_atime_ns, path.stat().st_mtime_ns)
     path.write_bytes(whole[: fault.start] + fault.after.encode() + whole[fault.end :])
     try:
         compile(path.read_bytes(), str(path), "exec")
-        os.utime(path, (number := int(fault.key[:7], 16), number))  # so that nothing stale is run
+        os.utime(
+            path, (number := int(fault.key[:7], 16), number)
+        )  # so that nothing stale is run
         for name in suites:
             if not chosen_tests[name]:
                 continue
             (tree / "names.txt").write_text("\n".join(chosen_tests[name]), "utf-8")
             done = pytest(tree, "-x", "-n0", "@names.txt")
-            if done.returncode > 0 and done.returncode != 5:  # 5: all are deep; below 0: a crash
+            if (
+                done.returncode > 0 and done.returncode != 5
+            ):  # 5: all are deep; below 0: a crash
                 first = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
                 by = first[1] if first else (done.stdout + done.stderr).strip()[-200:]
                 return {**record, "caught": name, "by": by, "code": done.returncode}
@@ -283,24 +333,40 @@ def table(records: dict[str, dict[str, Any]]) -> Iterator[str]:
 def main() -> int:
     """Run the command line; 1 if a fault survives."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("results", type=Path, help="JSON Lines, to which results are added")
+    parser.add_argument(
+        "results", type=Path, help="JSON Lines, to which results are added"
+    )
     parser.add_argument("--sample", type=int, default=FAULTS, help="how many to plant")
     parser.add_argument(
-        "--suites", nargs="+", choices=SUITES, default=SUITES[:2], help="which run, in this order"
+        "--suites",
+        nargs="+",
+        choices=SUITES,
+        default=SUITES[:2],
+        help="which run, in this order",
     )
-    parser.add_argument("--touch", action="store_true", help="only see which tests come by")
-    parser.add_argument("--list", action="store_true", help="plant nothing, print the results")
+    parser.add_argument(
+        "--touch", action="store_true", help="only see which tests come by"
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="plant nothing, print the results"
+    )
     options = parser.parse_args()
     log = options.results.with_suffix(".touched")
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    lines = options.results.read_text("utf-8").splitlines() if options.results.exists() else []
+    lines = (
+        options.results.read_text("utf-8").splitlines()
+        if options.results.exists()
+        else []
+    )
     records = {it["key"]: it for it in map(json.loads, lines)}
     faults = [] if options.list else chosen(options.sample)
     copies = Queue[Path]()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(COPIES) as pool:
         for number in range(0 if options.list else 1 if options.touch else COPIES):
             copies.put(Path(folder, str(number), "tree"))
-            shutil.copytree(ROOT, Path(folder, str(number), "tree"), symlinks=True, ignore=AWAY)
+            shutil.copytree(
+                ROOT, Path(folder, str(number), "tree"), symlinks=True, ignore=AWAY
+            )
         if options.touch:
             touch(copies.get(), faults, log)
             return 0
@@ -308,7 +374,11 @@ def main() -> int:
 
         def one(fault: Fault) -> None:
             old = records.get(fault.key, {"caught": "", "suites": []})
-            suites = [] if old["caught"] else [s for s in options.suites if s not in old["suites"]]
+            suites = (
+                []
+                if old["caught"]
+                else [s for s in options.suites if s not in old["suites"]]
+            )
             if not suites:
                 return
             tree = copies.get()
@@ -319,10 +389,10 @@ def main() -> int:
             with options.results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(it) + "\n")
             place = f"{fault.path}:{fault.line} {fault.kind}"
-            print(f"{place}: {it['caught'] or 'SURVIVES'}", flush=True)  # noqa: T201
+            print(f"{place}: {it['caught'] or 'SURVIVES'}", flush=True)
 
         list(pool.map(one, faults))
-    print(*table(records), sep="\n")  # noqa: T201
+    print(*table(records), sep="\n")
     return int(any(not it["caught"] for it in records.values()))
 
 

@@ -24,6 +24,17 @@ from scbench.analysis.ladder import climbs_of, ladder_table
 from scbench.analysis.levels import Answers, fit
 from scbench.analysis.next_items import asked_of, next_items
 
+# True levels.
+ZONES = {
+    "below 0.5": (-9.0, 0.5),
+    "0.5 to 1.5": (0.5, 1.5),
+    "1.5 to 3": (1.5, 3.0),
+    "3 to 6": (3.0, 6.0),
+    "6 to 7.5": (6.0, 7.5),
+    "7.5 to 8.5": (7.5, 8.5),
+    "above 8.5": (8.5, 99.0),
+}
+
 
 def print_intervals() -> None:
     """Intervals of means and differences, and equal models told apart."""
@@ -37,7 +48,10 @@ def print_intervals() -> None:
             sim.binary_coverage(n),
             *(sim.partial_coverage(n, name) for name in sim.PARTIAL),
         ]
-        print(f"| {n} |", *(f"{100 * c.mean():.1f} | {100 * c.min():.1f} |" for c in measured))
+        print(
+            f"| {n} |",
+            *(f"{100 * c.mean():.1f} | {100 * c.min():.1f} |" for c in measured),
+        )
     print()
     print("| mean over", *(f"| {kind} " for kind in sim.KINDS), "|")
     print("|---|", "---:|" * len(sim.KINDS), sep="")
@@ -55,18 +69,26 @@ def print_intervals() -> None:
         print(f"| {n} | {100 * measured.mean():.1f} | {100 * measured.min():.1f} |")
     print()
     corrected, plain = sim.family_wise_error()
-    print(f"1,000 pairs of equal models: any line called different in {100 * corrected:.1f} %")
+    print(
+        f"1,000 pairs of equal models: any line called different in {100 * corrected:.1f} %"
+    )
     print(f"(without the correction in {100 * plain:.1f} %).")
 
 
 def print_scores() -> None:
     """The normalized score: what it orders, its intervals and its power."""
-    print("| rank correlation with ability |", *(f" {name} |" for name in scores.SCHEMES))
+    print(
+        "| rank correlation with ability |", *(f" {name} |" for name in scores.SCHEMES)
+    )
     print("|---|", "---:|" * len(scores.SCHEMES), sep="")
     for most, words in ((0.0, "all can be read"), (0.2, "up to a fifth cannot")):
         rows = pl.DataFrame([scores.ordering(500, most, seed) for seed in range(20)])
-        print(f"| {words} |", *(f" {rows[name].mean():.3f} |" for name in scores.SCHEMES))
-    print("\n| unreadable | coverage of the normalized score | mean length |\n|---:|---:|---:|")
+        print(
+            f"| {words} |", *(f" {rows[name].mean():.3f} |" for name in scores.SCHEMES)
+        )
+    print(
+        "\n| unreadable | coverage of the normalized score | mean length |\n|---:|---:|---:|"
+    )
     for unread in (0.0, 0.05, 0.1, 0.2):
         covered, length = scores.normalized_coverage(unread=unread)
         print(f"| {unread:.0%} | {100 * covered:.1f} | {100 * length:.1f} |")
@@ -92,7 +114,9 @@ def other_curves(models: int = 1000, seed: int = 6) -> Iterator[tuple[str, float
             p = most * ladder.expected(place, slope, 0.0, ladder.RUNGS)
             level = place - np.log(share / most / (1 - share / most)) / slope
             right = (rng.random(len(ladder.RUNGS)) < p).astype(float)
-            answers = Answers(ladder.RUNGS, right, np.full(len(ladder.RUNGS), floor), ladder.TOP)
+            answers = Answers(
+                ladder.RUNGS, right, np.full(len(ladder.RUNGS), floor), ladder.TOP
+            )
             measured.append(fit(answers, 0).level.clipped()[0] - level)
         return float(np.mean(measured))
 
@@ -102,27 +126,42 @@ def other_curves(models: int = 1000, seed: int = 6) -> Iterator[tuple[str, float
         yield f"{slips:.0%} slips on easy rungs", errors(0.0, 1 - slips)
 
 
-def overall(results: pl.DataFrame, levels: np.ndarray, draws: int) -> tuple[float, bool, float]:
+def overall(
+    results: pl.DataFrame, levels: np.ndarray, draws: int
+) -> tuple[float, bool, float]:
     """Error of the overall level of one run, whether its interval holds, and its length."""
     table = ladder_table(climbs_of(results, draws))
     row = table.row(by_predicate=pl.col("bucket") == "overall", named=True)
-    truth, low, high = ladder.held(levels).mean(), row["low"] or -np.inf, row["high"] or np.inf
+    truth, low, high = (
+        ladder.held(levels).mean(),
+        row["low"] or -np.inf,
+        row["high"] or np.inf,
+    )
     length = min(high, ladder.TOP + 0.5) - max(low, 0.5)
     return row["level"] - truth, low <= truth <= high, length
 
 
 def unreadable(
-    lost: float, models: int = 200, seed: int = 7, draws: int = 200, *, is_told: bool = True
+    lost: float,
+    models: int = 200,
+    seed: int = 7,
+    draws: int = 200,
+    *,
+    is_told: bool = True,
 ) -> np.ndarray:
     """Models over all tasks, a share of whose replies is lost; rows as of `overall`."""
     rng = np.random.default_rng([seed, 7])
     rows = []
     for i in range(models):
         ability = rng.uniform(2, ladder.TOP - 1)
-        levels = np.clip(ability + rng.normal(0, 1.0, len(ladder.TASKS)), 0.5, ladder.TOP + 0.5)
+        levels = np.clip(
+            ability + rng.normal(0, 1.0, len(ladder.TASKS)), 0.5, ladder.TOP + 0.5
+        )
         levels_of = {"m": dict(zip(ladder.TASKS, map(float, levels), strict=True))}
         results = ladder_results(levels_of, slope=ladder.SLOPES[i % 5], luck=i)
-        rows.append(overall(ladder.losing(rng, results, lost, is_told=is_told), levels, draws))
+        rows.append(
+            overall(ladder.losing(rng, results, lost, is_told=is_told), levels, draws)
+        )
     return np.array(rows)
 
 
@@ -136,33 +175,33 @@ def asked_next(
     rng = np.random.default_rng([seed, 8])
     rows = []
     for i in range(models):
-        levels = rng.uniform(2, ladder.TOP - 1) + rng.uniform(-1.5, 1.5, len(ladder.TASKS))
+        levels = rng.uniform(2, ladder.TOP - 1) + rng.uniform(
+            -1.5, 1.5, len(ladder.TASKS)
+        )
         levels_of = {"m": dict(zip(ladder.TASKS, map(float, levels), strict=True))}
         loss, asked = int(rng.integers(2**31)), set()
         for _ in range(batches):
             results = ladder_results(
-                levels_of, slope=(0.5, *ladder.SLOPES)[i % 6], luck=i, asked={"m": frozenset(asked)}
+                levels_of,
+                slope=(0.5, *ladder.SLOPES)[i % 6],
+                luck=i,
+                asked={"m": frozenset(asked)},
             )
-            replies = ladder.losing(np.random.default_rng(loss), results, lost, is_told=True)
+            replies = ladder.losing(
+                np.random.default_rng(loss), results, lost, is_told=True
+            )
             asked |= set(next_items(asked_of(replies), len(ladder.TASKS))["id"])
         results = ladder_results(
-            levels_of, slope=(0.5, *ladder.SLOPES)[i % 6], luck=i, asked={"m": frozenset(asked)}
+            levels_of,
+            slope=(0.5, *ladder.SLOPES)[i % 6],
+            luck=i,
+            asked={"m": frozenset(asked)},
         )
-        replies = ladder.losing(np.random.default_rng(loss), results, lost, is_told=True)
+        replies = ladder.losing(
+            np.random.default_rng(loss), results, lost, is_told=True
+        )
         rows.append(overall(replies, levels, draws))
     return np.array(rows)
-
-
-ZONES = {
-    "below 0.5": (-9.0, 0.5),
-    "0.5 to 1.5": (0.5, 1.5),
-    "1.5 to 3": (1.5, 3.0),
-    "3 to 6": (3.0, 6.0),
-    "6 to 7.5": (6.0, 7.5),
-    "7.5 to 8.5": (7.5, 8.5),
-    "above 8.5": (8.5, 99.0),
-}
-"""True levels."""
 
 
 def table(*heads: str) -> None:
@@ -179,14 +218,23 @@ def print_ladder() -> None:
     """Levels, their ladder.differences, what is asked next, and planted ladder.leaks."""
     rows = ladder.single_tasks()
     within = rows.filter(pl.col("level").is_between(1, ladder.TOP))
-    parts = {name: rows.filter(pl.col("level").is_between(*ends)) for name, ends in ZONES.items()}
+    parts = {
+        name: rows.filter(pl.col("level").is_between(*ends))
+        for name, ends in ZONES.items()
+    }
     for column in ("slope", "floor", "kind"):
         for (value,), part in within.group_by(column, maintain_order=True):
             parts[f"on the ladder, {column} {value}"] = part
     table("true level", "models", "bias", "coverage", "median length")
     for name, part in (parts | {"on the ladder": within, "all": rows}).items():
         bias, covered = part["error"].mean(), 100 * part["holds"].mean()
-        line(name, part.height, f"{bias:+.2f}", f"{covered:.1f}", f"{part['length'].median():.1f}")
+        line(
+            name,
+            part.height,
+            f"{bias:+.2f}",
+            f"{covered:.1f}",
+            f"{part['length'].median():.1f}",
+        )
     table("scores that are no such curve", "bias")
     for name, bias in other_curves():
         line(name, f"{bias:+.2f}")
@@ -202,12 +250,28 @@ def print_ladder() -> None:
             "over", maintain_order=True
         ):
             cells = f"{part['error'].mean():+.2f}", f"{100 * part['holds'].mean():.1f}"
-            line(over, f"{shared:.0%}", f"{lost:.0%}", *cells, f"{part['length'].median():.2f}")
+            line(
+                over,
+                f"{shared:.0%}",
+                f"{lost:.0%}",
+                *cells,
+                f"{part['length'].median():.2f}",
+            )
     table("replies lost", "in which way", "bias", "coverage", "median length")
-    for lost, is_told in ((0.0, True), (0.1, True), (0.2, True), (0.1, False), (0.2, False)):
+    for lost, is_told in (
+        (0.0, True),
+        (0.1, True),
+        (0.2, True),
+        (0.1, False),
+        (0.2, False),
+    ):
         error, covered, length = unreadable(lost, is_told=is_told).T
         way = "cannot be read" if is_told else "read, and worth 0"
-        cells = f"{error.mean():+.2f}", f"{100 * covered.mean():.0f}", f"{np.median(length):.2f}"
+        cells = (
+            f"{error.mean():+.2f}",
+            f"{100 * covered.mean():.0f}",
+            f"{np.median(length):.2f}",
+        )
         line(f"{lost:.0%}", way, *cells)
     table("asked next, replies lost", "bias", "coverage", "mean length")
     for lost in (0.0, 0.1, 0.2):
@@ -222,14 +286,25 @@ def print_ladder() -> None:
     table("items asked", *heads, "tasks: median length", "within a rung to either side")
     for name, got in ladder.adaptive_lengths(60, (0.05, 0.1, 0.2, 0.3)).items():
         error, covered, length, tasks, near = got.T
-        cells = f"{error.mean():+.2f}", f"{100 * covered.mean():.0f}", f"{np.median(length):.2f}"
+        cells = (
+            f"{error.mean():+.2f}",
+            f"{100 * covered.mean():.0f}",
+            f"{np.median(length):.2f}",
+        )
         line(name, *cells, f"{np.median(tasks):.2f}", f"{near.mean():.0%}")
     table("leak planted", "found", "leak told", "its interval holds")
     for leak in (0.0, 0.05, 0.1, 0.2):
-        line(f"{leak:.0%}", *(f"{100 * share:.1f}" for share in ladder.leaks(leak).mean(axis=0)))
+        line(
+            f"{leak:.0%}",
+            *(f"{100 * share:.1f}" for share in ladder.leaks(leak).mean(axis=0)),
+        )
 
 
-PRINTERS = {"intervals": print_intervals, "scores": print_scores, "ladder": print_ladder}
+PRINTERS = {
+    "intervals": print_intervals,
+    "scores": print_scores,
+    "ladder": print_ladder,
+}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or PRINTERS:

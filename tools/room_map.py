@@ -15,9 +15,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "CONTRIBUTING.md"
-START, END = "<!-- rooms: python tools/room_map.py --write -->\n", "<!-- end of rooms -->\n"
+START, END = (
+    "<!-- rooms: python tools/room_map.py --write -->\n",
+    "<!-- end of rooms -->\n",
+)
+# Folders that stand at the top of the repository; the package has links to them.
 AT_THE_TOP = ("builders", "graders", "dataset_card", "releases")
-"""Folders that stand at the top of the repository; the package has links to them."""
 
 
 def layers() -> list[list[str]]:
@@ -26,7 +29,9 @@ def layers() -> list[list[str]]:
     Raises:
         KeyError: pyproject.toml has no contract with layers.
     """
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"][
+        "importlinter"
+    ]
     (contract,) = (item for item in settings["contracts"] if item["type"] == "layers")
     return [[name.strip() for name in layer.split("|")] for layer in contract["layers"]]
 
@@ -70,7 +75,9 @@ def page_with(table: str) -> str:
 def main() -> None:
     """Print the table, or write it into the page."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--write", action="store_true", help="put it into CONTRIBUTING.md")
+    parser.add_argument(
+        "--write", action="store_true", help="put it into CONTRIBUTING.md"
+    )
     if parser.parse_args().write:
         PAGE.write_text(page_with(room_map()), "utf-8")
     else:

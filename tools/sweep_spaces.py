@@ -31,6 +31,7 @@ from scbench.freezing.fresh import run
 SECONDS = 60
 Parameters = dict[str, Any]
 _ROUND = {"kinds": ["sphere", "cone"], "min_sides": 40, "max_sides": 40}
+# Points from which nothing came for minutes, before work was counted.
 KNOWN_HARD: dict[str, list[Parameters]] = {
     "hamiltonian_loop": [{"size": 30, "blocked": 0.25, "obstacles": "cells"}],
     "shikaku_rectangles": [
@@ -53,7 +54,6 @@ KNOWN_HARD: dict[str, list[Parameters]] = {
     ],
     "terrain_levelling": [{"size": 48, "flat_tolerance": 0.1, "share": 0.7}],
 }
-"""Points from which nothing came for minutes, before work was counted."""
 
 
 def ends_of(task: Task) -> dict[str, tuple[Any, ...]]:
@@ -64,7 +64,11 @@ def ends_of(task: Task) -> dict[str, tuple[Any, ...]]:
             continue
         bounds: dict[str, Any] = {}
         for rule in field.metadata:
-            bounds |= {k: getattr(rule, k) for k in ("ge", "gt", "le", "lt") if hasattr(rule, k)}
+            bounds |= {
+                k: getattr(rule, k)
+                for k in ("ge", "gt", "le", "lt")
+                if hasattr(rule, k)
+            }
         if field.annotation is bool:
             ends[name] = (False, True)
         elif bounds:
@@ -77,7 +81,9 @@ def ends_of(task: Task) -> dict[str, tuple[Any, ...]]:
             words = get_args(get_args(field.annotation)[0])
             ends[name] = (*([word] for word in words), list(words))
         else:
-            words = [value for value in get_args(field.annotation) if isinstance(value, str)]
+            words = [
+                value for value in get_args(field.annotation) if isinstance(value, str)
+            ]
             ends[name] = tuple(words) or (field.default,)
     return ends
 
@@ -90,7 +96,8 @@ def corners(task: Task, by_chance: int) -> Iterator[Parameters]:
     points += [{name: value} for name, values in ends.items() for value in values]
     points += [{name: values[at] for name, values in ends.items()} for at in (0, -1)]
     points += [
-        {name: rng.choice(values) for name, values in ends.items()} for _ in range(by_chance)
+        {name: rng.choice(values) for name, values in ends.items()}
+        for _ in range(by_chance)
     ]
     earlier = set()
     for parameters in points:
@@ -135,12 +142,21 @@ def within(seconds: int, task_id: str, parameters: Parameters) -> tuple[float, s
     except EOFError:
         child.join()
         ended = child.exitcode == -signal.SIGXCPU
-        result = (float(seconds), "TIME") if ended else (0.0, f"CRASH: exit code {child.exitcode}")
+        result = (
+            (float(seconds), "TIME")
+            if ended
+            else (0.0, f"CRASH: exit code {child.exitcode}")
+        )
     child.join()
     return result
 
 
-def _send_attempt(pipe: Any, seconds: int, task_id: str, parameters: Parameters) -> None:  # noqa: ANN401
+def _send_attempt(
+    pipe: Any,  # noqa: ANN401  (any value)
+    seconds: int,
+    task_id: str,
+    parameters: Parameters,
+) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     pipe.send(attempt(task_id, parameters))
 
@@ -149,9 +165,13 @@ def main() -> None:
     """Sweep the spaces of the tasks named, or of all."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("tasks", nargs="*", metavar="TASK")
-    parser.add_argument("--random", type=int, default=12, help="corners by chance, for each task")
+    parser.add_argument(
+        "--random", type=int, default=12, help="corners by chance, for each task"
+    )
     parser.add_argument("--seconds", type=int, default=SECONDS, help="time for a point")
-    parser.add_argument("--above", type=float, default=10, help="points that take more are listed")
+    parser.add_argument(
+        "--above", type=float, default=10, help="points that take more are listed"
+    )
     options = parser.parse_args()
     tasks = [get_task(name) for name in options.tasks] or list(available_tasks())
     for task in tasks:
@@ -162,9 +182,12 @@ def main() -> None:
             points, empty = points + 1, empty + bool(reason)
             slowest = max(slowest, (took, json.dumps(parameters)))
             if took > options.above or reason.startswith(("TIME", "CRASH")):
-                print(f"  {took:6.1f} s  {json.dumps(parameters)}  {reason[:120]}", flush=True)  # noqa: T201
+                print(
+                    f"  {took:6.1f} s  {json.dumps(parameters)}  {reason[:120]}",
+                    flush=True,
+                )
         summary = f"{points} points, {empty} without a case, at most {slowest[0]:.1f} s"
-        print(f"{task.id}: {summary}, at {slowest[1]}", flush=True)  # noqa: T201
+        print(f"{task.id}: {summary}, at {slowest[1]}", flush=True)
 
 
 if __name__ == "__main__":

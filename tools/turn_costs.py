@@ -28,13 +28,16 @@ def turn(instance: Instance, answer: str, disclose: str) -> tuple[Step, float, i
     return step, 1000 * (time.perf_counter() - begin), extra
 
 
-def wrong_turns(instance: Instance, answers: list[Reference]) -> tuple[float, list[int], int]:
+def wrong_turns(
+    instance: Instance, answers: list[Reference]
+) -> tuple[float, list[int], int]:
     """Return milliseconds and characters by disclosure of the first wrong answer that is read."""
     for answer in answers:
         step, milliseconds, rules = turn(instance, fenced(answer.answer), "places")
         if step.info["score"] is not None and step.info["score"] < 1:
             sizes = [
-                len(turn(instance, fenced(answer.answer), level)[0].observation) for level in LEVELS
+                len(turn(instance, fenced(answer.answer), level)[0].observation)
+                for level in LEVELS
             ]
             return milliseconds, sizes, rules
     raise SystemExit(f"{instance.id}: no stored answer is readable and wrong")
@@ -52,8 +55,10 @@ def main(names: list[str]) -> None:
     answers: dict[str, list[Reference]] = {}
     for reference in release.references():
         answers.setdefault(reference.id, []).append(reference)
-    print("| task | rules | right, ms | characters | wrong, ms | score | checks | places |")  # noqa: T201
-    print("|---|--:|--:|--:|--:|--:|--:|--:|")  # noqa: T201
+    print(
+        "| task | rules | right, ms | characters | wrong, ms | score | checks | places |"
+    )
+    print("|---|--:|--:|--:|--:|--:|--:|--:|")
     tasks = set()
     for instance in instances.values():
         if instance.task in tasks or instance.id not in answers:
@@ -65,12 +70,19 @@ def main(names: list[str]) -> None:
         turn(instance, fenced(stored[-1].answer), "checks")  # loads what is loaded once
         step, milliseconds, rules = turn(instance, fenced(right.answer), "checks")
         if not step.done:
-            raise SystemExit(f"{instance.id}: the reference has not the full score: {step}")
+            raise SystemExit(
+                f"{instance.id}: the reference has not the full score: {step}"
+            )
         wrong, observations, _ = wrong_turns(
             instance, [reference for reference in stored if reference is not right]
         )
         cells = [instance.task, rules, f"{milliseconds:.2f}", len(step.observation)]
-        print("|", " | ".join(map(str, [*cells, f"{wrong:.2f}", *observations])), "|", flush=True)  # noqa: T201
+        print(
+            "|",
+            " | ".join(map(str, [*cells, f"{wrong:.2f}", *observations])),
+            "|",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

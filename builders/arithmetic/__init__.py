@@ -16,28 +16,38 @@ from scbench.schemas.arithmetic import Answer, Params
 
 _WHOLE_NUMBER = reply_short("a whole number", quoted=False)
 _FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -2/3")
+# Rank of each operator: the higher binds closer.
 USUAL: Mapping[str, int] = {"+": 1, "-": 1, "*": 2, "/": 2}
-"""Rank of each operator: the higher binds closer."""
 _PART = re.compile(r"\d+|[-+*/()]")
 
 
 class Space(Point):
     """Parameters of expressions."""
 
-    length: int = parameter(10, "number of terms, which are whole numbers", "scale", ge=3, le=500)
-    max_depth: int = parameter(3, "most brackets inside each other", "depth", ge=0, le=8)
+    length: int = parameter(
+        10, "number of terms, which are whole numbers", "scale", ge=3, le=500
+    )
+    max_depth: int = parameter(
+        3, "most brackets inside each other", "depth", ge=0, le=8
+    )
     min_number: int = parameter(-9, "smallest number", "scale", ge=-9, le=9)
     max_number: int = parameter(9, "largest number", "scale", ge=-9, le=9)
     prob_open: float = chance(0.4, "chance to open brackets before a term", "depth")
-    prob_dewhitespace: float = chance(0.0, "chance that a blank is left out", "interference")
+    prob_dewhitespace: float = chance(
+        0.0, "chance that a blank is left out", "interference"
+    )
     division: bool = parameter(
-        False, "whether / is among the operators, and answers can be fractions", "semantic"
+        False,
+        "whether / is among the operators, and answers can be fractions",
+        "semantic",
     )
 
     @model_validator(mode="after")
     def _ordered(self) -> "Space":
         if self.min_number > self.max_number:
-            raise ValueError(f"min_number {self.min_number} is above max_number {self.max_number}")
+            raise ValueError(
+                f"min_number {self.min_number} is above max_number {self.max_number}"
+            )
         return self
 
 
@@ -55,8 +65,20 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     case_model = ArithmeticCase
     extremes = (
         {"length": 3, "max_depth": 0},
-        {"length": 50, "max_depth": 8, "prob_open": 0.9, "prob_dewhitespace": 1, "division": True},
-        {"length": 20, "max_depth": 4, "min_number": 0, "max_number": 1, "division": True},
+        {
+            "length": 50,
+            "max_depth": 8,
+            "prob_open": 0.9,
+            "prob_dewhitespace": 1,
+            "division": True,
+        },
+        {
+            "length": 20,
+            "max_depth": 4,
+            "min_number": 0,
+            "max_number": 1,
+            "division": True,
+        },
         {"min_number": -9, "max_number": -9, "prob_dewhitespace": 0.5},
         {"min_number": 0, "max_number": 0, "division": True},
     )
@@ -77,8 +99,12 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             "left_to_right": _attempt(tokens, dict.fromkeys("+-*/", 1)),
             "sums_first": _attempt(tokens, {"*": 1, "/": 1, "+": 2, "-": 2}),
             "right_to_left": _attempt(tokens, USUAL, from_right=True),
-            "brackets_ignored": _attempt([t for t in tokens if t not in {"(", ")"}], USUAL),
-            "signs_ignored": _attempt([t if t == "-" else t.lstrip("-") for t in tokens], USUAL),
+            "brackets_ignored": _attempt(
+                [t for t in tokens if t not in {"(", ")"}], USUAL
+            ),
+            "signs_ignored": _attempt(
+                [t if t == "-" else t.lstrip("-") for t in tokens], USUAL
+            ),
             "one_more": right + 1,
             "one_less": right - 1,
             "other_sign": -right,
@@ -118,7 +144,9 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw numbers, operators and brackets; a division by zero becomes a multiplication."""
         brackets = draw_brackets(point.length, point.max_depth, point.prob_open, rng)
-        terms = _signed_terms(point.min_number, point.max_number, division=point.division)
+        terms = _signed_terms(
+            point.min_number, point.max_number, division=point.division
+        )
         picks = rng.several(len(terms), point.length)
         tokens: list[str] = []
         for term, opened, closed in zip(picks, *brackets, strict=True):
@@ -140,7 +168,9 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
 
 @cache
-def _signed_terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str], ...]:
+def _signed_terms(
+    low: int, high: int, *, division: bool
+) -> tuple[tuple[str, str], ...]:
     operators = "+-*/" if division else "+-*"
     return tuple(product(operators, map(str, range(low, high + 1))))
 

@@ -8,21 +8,33 @@ from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import Case, Point, chance, parameter, prompt_template, under
+from scbench.builders.shared.builder import (
+    Case,
+    Point,
+    chance,
+    parameter,
+    prompt_template,
+    under,
+)
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.boolean import LITERALS, Answer, Format, Params
 
+# Most NOTs before one term or bracket.
 _CHAIN = 4
-"""Most NOTs before one term or bracket."""
+# From the one that is worked out last.
 _OPERATORS = ("OR", "XOR", "AND")
-"""From the one that is worked out last."""
+
+
+_RANKS = {"OR": 1, "XOR": 2, "AND": 3}
 
 
 class Space(Point):
     """Parameters of expressions."""
 
     length: int = parameter(10, "number of truth values", "scale", ge=3, le=200)
-    max_depth: int = parameter(3, "most brackets inside each other", "depth", ge=0, le=8)
+    max_depth: int = parameter(
+        3, "most brackets inside each other", "depth", ge=0, le=8
+    )
     prob_open: float = chance(0.4, "chance to open brackets before a term", "depth")
     prob_negation: float = chance(
         0.3,
@@ -30,7 +42,9 @@ class Space(Point):
         "semantic",
     )
     format: Format = parameter("TRUE_FALSE", "how truth values are written", "semantic")
-    prob_dewhitespace: float = chance(0.0, "chance that a blank is left out", "interference")
+    prob_dewhitespace: float = chance(
+        0.0, "chance that a blank is left out", "interference"
+    )
     expressions: int = parameter(
         1,
         "number of expressions; an answer has the values of all",
@@ -59,7 +73,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     case_model = BooleanCase
     extremes = (
         {"length": 3, "max_depth": 0, "prob_negation": 0, "format": "BINARY"},
-        {"length": 200, "max_depth": 8, "prob_open": 0.9, "prob_negation": 0.9, "format": "T_F"},
+        {
+            "length": 200,
+            "max_depth": 8,
+            "prob_open": 0.9,
+            "prob_negation": 0.9,
+            "format": "T_F",
+        },
         {"prob_negation": 1, "prob_dewhitespace": 1, "format": "ON_OFF"},
         {"length": 40, "prob_dewhitespace": 1, "format": "YES_NO"},
         {"prob_open": 1, "prob_dewhitespace": 0.5},
@@ -71,7 +91,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         true, false = LITERALS[params.format]
         n = len(params.expression.splitlines())
         rules = prompt_template(__name__).format(
-            which="this expression" if n == 1 else f"each of these {n} expressions, one on a line",
+            which="this expression"
+            if n == 1
+            else f"each of these {n} expressions, one on a line",
             expression=params.expression,
             true=true,
             false=false,
@@ -90,8 +112,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return the other value in several forms, and answers that are not truth values."""
         values = _truth_values(params)
         opposites = [not value for value in values]
-        word, opposite = (_in_format(each, params.format) for each in (values, opposites))
-        strange = _in_format(opposites, "YES_NO" if params.format == "TRUE_FALSE" else "TRUE_FALSE")
+        word, opposite = (
+            _in_format(each, params.format) for each in (values, opposites)
+        )
+        strange = _in_format(
+            opposites, "YES_NO" if params.format == "TRUE_FALSE" else "TRUE_FALSE"
+        )
         wrong: dict[str, JsonValue] = {
             "other": opposite,
             "other_in_small_letters": f" {opposite.lower()}.",
@@ -105,7 +131,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "expression": params.expression,
         }
         if len(values) > 1:
-            wrong["first_one_other"] = _in_format([opposites[0], *values[1:]], params.format)
+            wrong["first_one_other"] = _in_format(
+                [opposites[0], *values[1:]], params.format
+            )
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
@@ -125,7 +153,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         lines = []
         for _ in range(point.expressions):
             value = rng.below(2) == 1
-            tokens = _tokens(_draw_row(point, rng), LITERALS[point.format], rng, value=value)
+            tokens = _tokens(
+                _draw_row(point, rng), LITERALS[point.format], rng, value=value
+            )
             lines.append(join_tokens(tokens, point.prob_dewhitespace, rng))
         return Params(expression="\n".join(lines), format=point.format)
 
@@ -162,7 +192,9 @@ def _draw_chain(point: Space, rng: Stream) -> int:
     return length
 
 
-def _tokens(row: _Row, words: tuple[str, str], rng: Stream, *, value: bool) -> list[str]:
+def _tokens(
+    row: _Row, words: tuple[str, str], rng: Stream, *, value: bool
+) -> list[str]:
     """Return the tokens of a row whose terms are drawn so that it has the given value."""
     values = _spread(row.operators, value, rng)
     tokens: list[str] = []
@@ -178,7 +210,9 @@ def _tokens(row: _Row, words: tuple[str, str], rng: Stream, *, value: bool) -> l
     return tokens
 
 
-def _spread(operators: Sequence[str], value: bool, rng: Stream, rank: int = 0) -> list[bool]:
+def _spread(
+    operators: Sequence[str], value: bool, rng: Stream, rank: int = 0
+) -> list[bool]:
     """Return values of terms with these operators between them that give the value together."""
     if not operators:
         return [value]
@@ -213,9 +247,6 @@ def _in_format(values: Sequence[bool], notation: Format) -> str:
     return " ".join(LITERALS[notation][0 if value else 1] for value in values)
 
 
-_RANKS = {"OR": 1, "XOR": 2, "AND": 3}
-
-
 def _truth_values(params: Params) -> list[bool]:
     true, false = LITERALS[params.format]
     # NOT comes before NO: after a value no word begins with T.
@@ -224,7 +255,9 @@ def _truth_values(params: Params) -> list[bool]:
     return [_truth_of_ranks(tokens, true, 0, 1)[0] for tokens in lines]
 
 
-def _truth_of_ranks(tokens: Sequence[str], true: str, at: int, least: int) -> tuple[bool, int]:
+def _truth_of_ranks(
+    tokens: Sequence[str], true: str, at: int, least: int
+) -> tuple[bool, int]:
     """Return the value of the operations of this rank and higher from a place on, and its end."""
     negated = False
     while tokens[at] == "NOT":

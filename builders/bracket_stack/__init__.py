@@ -13,11 +13,16 @@ from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 _CLOSING = {pair[0]: pair[1] for pair in PAIRS}
 
 
+_OPENING = {closing: opening for opening, closing in _CLOSING.items()}
+
+
 class Space(Point):
     """Parameters of sequences of brackets."""
 
     length: int = parameter(24, "number of brackets shown", "scale", ge=4, le=2000)
-    max_depth: int = parameter(8, "most brackets open at the same time", "depth", ge=2, le=100)
+    max_depth: int = parameter(
+        8, "most brackets open at the same time", "depth", ge=2, le=100
+    )
     kinds: int = parameter(3, "number of kinds of brackets", "semantic", ge=1, le=4)
 
 
@@ -42,7 +47,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the sequence, and what closes what."""
-        kinds = ", ".join(" ".join(pair) for pair in PAIRS if pair[0] in params.sequence)
+        kinds = ", ".join(
+            " ".join(pair) for pair in PAIRS if pair[0] in params.sequence
+        )
         return prompt_template(__name__).format(
             sequence=params.sequence, kinds=kinds
         ) + reply_short("the closing brackets in order")
@@ -66,7 +73,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "nothing": "",
             "in_words": "close them all",
         }
-        return {name: {"answer": answer} for name, answer in wrong.items() if answer != right}
+        return {
+            name: {"answer": answer}
+            for name, answer in wrong.items()
+            if answer != right
+        }
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how many brackets are open at most."""
@@ -112,16 +123,15 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Params(sequence="".join(row))
 
 
-_OPENING = {closing: opening for opening, closing in _CLOSING.items()}
-
-
 def _trailing_run(params: Params) -> str:
     run = params.sequence[len(params.sequence.rstrip("".join(_CLOSING))) :]
     return "".join(_CLOSING[bracket] for bracket in reversed(run))
 
 
 def _stack_depth(params: Params) -> int:
-    return max(accumulate(1 if bracket in _CLOSING else -1 for bracket in params.sequence))
+    return max(
+        accumulate(1 if bracket in _CLOSING else -1 for bracket in params.sequence)
+    )
 
 
 def _closing(params: Params) -> str:

@@ -31,8 +31,9 @@ _RULES_FIRST = (
     "{opening} This is how it works:",
 )
 
+# Whether all or any conditions are needed, and each: an event, and whether it has to
+# happen.
 Rule = tuple[Literal["all", "any"], Sequence[tuple[int, bool]]]
-"""Whether all or any conditions are needed, and each: an event, and whether it has to happen."""
 _MOST_CONDITIONS = 4
 
 
@@ -61,7 +62,11 @@ class Space(Point):
     """Parameters of causal stories."""
 
     events: int = parameter(
-        6, "number of events that can matter, the outcome included", "scale", ge=3, le=20
+        6,
+        "number of events that can matter, the outcome included",
+        "scale",
+        ge=3,
+        le=20,
     )
     max_depth: int = parameter(
         3,
@@ -76,7 +81,9 @@ class Space(Point):
         "interference",
     )
     prob_preemption: float = chance(
-        0.2, "chance that it is a stand-in, which happens only if a cause does not", "interference"
+        0.2,
+        "chance that it is a stand-in, which happens only if a cause does not",
+        "interference",
     )
     distractors: int = parameter(
         2, "number of further events that lead to nothing", "interference", ge=0, le=8
@@ -96,9 +103,15 @@ class ButForCausationCase(Case):
     """A case of but-for causation."""
 
     story: str = Field(description="the setting")
-    depth: int = Field(ge=1, description="links of the longest chain that led to the outcome")
-    overdetermined: int = Field(ge=0, description="events that had two or more sufficient causes")
-    stand_ins: int = Field(ge=0, description="events that would happen only if another did not")
+    depth: int = Field(
+        ge=1, description="links of the longest chain that led to the outcome"
+    )
+    overdetermined: int = Field(
+        ge=0, description="events that had two or more sufficient causes"
+    )
+    stand_ins: int = Field(
+        ge=0, description="events that would happen only if another did not"
+    )
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
@@ -114,8 +127,18 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     extremes = (
         {"events": 3, "max_depth": 1, "distractors": 0},
         {"events": 12, "max_depth": 8, "distractors": 8, "question": "necessary_set"},
-        {"prob_overdetermination": 0, "prob_preemption": 0, "distractors": 0, "max_depth": 8},
-        {"prob_overdetermination": 1, "prob_preemption": 1, "events": 10, "max_depth": 3},
+        {
+            "prob_overdetermination": 0,
+            "prob_preemption": 0,
+            "distractors": 0,
+            "max_depth": 8,
+        },
+        {
+            "prob_overdetermination": 1,
+            "prob_preemption": 1,
+            "events": 10,
+            "max_depth": 3,
+        },
         {"question": "necessary_set", "events": 3, "max_depth": 2, "distractors": 0},
     )
 
@@ -124,7 +147,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         if params.question == "but_for":
             return story_of(params) + reply_short("yes or no")
         return story_of(params) + reply_short(
-            "the list of the letters of all necessary events, each as a JSON string", quoted=False
+            "the list of the letters of all necessary events, each as a JSON string",
+            quoted=False,
         )
 
     def reference(self, params: Params) -> Answer:
@@ -155,9 +179,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             right: list[JsonValue] = [*_event_letters(needed)]
             wrong = {
                 "all": [*_event_letters((True,) * len(needed))],
-                "the_others": [*_event_letters([not is_needed for is_needed in needed])],
+                "the_others": [
+                    *_event_letters([not is_needed for is_needed in needed])
+                ],
                 "one_too_many": [*right, LETTERS[spare]],
-                "one_exchanged": [x for x in right if x != LETTERS[first]] + [LETTERS[spare]],
+                "one_exchanged": [x for x in right if x != LETTERS[first]]
+                + [LETTERS[spare]],
                 "nothing": [],
                 "none": "none",
                 "yes": "yes",
@@ -182,9 +209,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {
             "story": params.story,
             "depth": depths[params.outcome],
-            "overdetermined": sum(kind == "any" and number > 1 for kind, number in causes),
+            "overdetermined": sum(
+                kind == "any" and number > 1 for kind, number in causes
+            ),
             "stand_ins": sum(
-                not all(holds for _, holds in conditions) for _, conditions in rules.values()
+                not all(holds for _, holds in conditions)
+                for _, conditions in rules.values()
             ),
         }
 
@@ -230,9 +260,13 @@ def _draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
     for i in range(2 * _TRIES):
         # Where chance makes up for every cause, the last link of the chain is spared from it.
         graph = grow(point.events, depth, *chances, rng, spare_outcome=i >= _TRIES)
-        origins = {i: did for i, did in enumerate(graph.happened) if i not in graph.rules}
+        origins = {
+            i: did for i, did in enumerate(graph.happened) if i not in graph.rules
+        }
         bits = flips(graph.rules, origins, graph.outcome)
-        needed = [i for i in range(point.events) if bits >> i & 1 and i != graph.outcome]
+        needed = [
+            i for i in range(point.events) if bits >> i & 1 and i != graph.outcome
+        ]
         if needed and (
             point.distractors or sum(graph.happened) - 1 > len(needed)
         ):  # the outcome is no candidate
@@ -255,16 +289,24 @@ def _add_distractor(graph: Graph, causal: int, rng: Stream) -> None:
         by_product(graph, rng.choice([i for i in range(causal) if graph.happened[i]]))
 
 
-def _params_of(graph: Graph, candidates: list[int], question: Question, rng: Stream) -> Params:
+def _params_of(
+    graph: Graph, candidates: list[int], question: Question, rng: Stream
+) -> Params:
     """Give every event a number and words that tell nothing of its place in the rules."""
     n = len(graph.levels)
     number = rng.sample(range(n), n)
     setting = rng.choice(settings())
     rules = [
-        (number[event], kind, tuple([(number[cause], holds) for cause, holds in conditions]))
+        (
+            number[event],
+            kind,
+            tuple([(number[cause], holds) for cause, holds in conditions]),
+        )
         for event, (kind, conditions) in graph.rules.items()
     ]
-    origins = [(number[i], did) for i, did in enumerate(graph.happened) if i not in graph.rules]
+    origins = [
+        (number[i], did) for i, did in enumerate(graph.happened) if i not in graph.rules
+    ]
     rng.shuffle(rules)
     rng.shuffle(origins)
     return Params(
@@ -281,7 +323,9 @@ def _params_of(graph: Graph, candidates: list[int], question: Question, rng: Str
 
 
 def _system(params: Params) -> tuple[dict[int, Rule], dict[int, bool]]:
-    rules: dict[int, Rule] = {event: (kind, conditions) for event, kind, conditions in params.rules}
+    rules: dict[int, Rule] = {
+        event: (kind, conditions) for event, kind, conditions in params.rules
+    }
     return rules, dict(params.told)
 
 
@@ -315,7 +359,9 @@ def story_of(params: Params) -> str:
     """Return the rules, what happened, what supposing means, and the question."""
     head = _RULES_FIRST[params.style % 3].format(opening=params.opening)
     rules = "\n".join(f"- {sentence}" for sentence in _rule_sentences(params))
-    first = " ".join(capitalised(_past(params, event, did=did)) for event, did in params.told)
+    first = " ".join(
+        capitalised(_past(params, event, did=did)) for event, did in params.told
+    )
     end = f"Everything else followed from the rules. In the end, {_past(params, params.outcome)}"
     facts = f"One day, this happened at the beginning: {first} {end}"
     parts = [
@@ -361,12 +407,21 @@ def _rule_sentences(params: Params) -> Iterator[str]:
     for i, (event, kind, conditions) in enumerate(params.rules):
         subject, _, present, *_ = params.events[event]
         effect = f"{subject} {present}"
-        holding = [_condition(params, cause, holds=True) for cause, holds in conditions if holds]
+        holding = [
+            _condition(params, cause, holds=True)
+            for cause, holds in conditions
+            if holds
+        ]
         failing = [
-            _condition(params, cause, holds=False) for cause, holds in conditions if not holds
+            _condition(params, cause, holds=False)
+            for cause, holds in conditions
+            if not holds
         ]
         if holding and failing and kind == "all":
-            premise, note = f"{_join_with(holding, 'and')} but {_join_with(failing, 'and')}", ""
+            premise, note = (
+                f"{_join_with(holding, 'and')} but {_join_with(failing, 'and')}",
+                "",
+            )
         else:
             premise = _join_with([*holding, *failing], "and" if kind == "all" else "or")
             note = _note(kind, len(conditions))
@@ -436,7 +491,10 @@ def _flips(
 
 
 def depth_of(
-    rules: Mapping[int, Rule], origins: Mapping[int, bool], event: int, lengths: dict[int, int]
+    rules: Mapping[int, Rule],
+    origins: Mapping[int, bool],
+    event: int,
+    lengths: dict[int, int],
 ) -> int:
     """Return the length of the longest chain that led to an event; -1 if it did not happen.
 
@@ -447,7 +505,10 @@ def depth_of(
             lengths[event] = 0 if origins[event] else -1
             return lengths[event]
         kind, conditions = rules[event]
-        depths = [(depth_of(rules, origins, cause, lengths), holds) for cause, holds in conditions]
+        depths = [
+            (depth_of(rules, origins, cause, lengths), holds)
+            for cause, holds in conditions
+        ]
         fulfilled = [(depth >= 0) == holds for depth, holds in depths]
         happens = all(fulfilled) if kind == "all" else any(fulfilled)
         lengths[event] = 1 + max(-1, *(depth for depth, _ in depths)) if happens else -1
@@ -506,7 +567,10 @@ def _open(graph: Graph, effects: Sequence[int], kind: str) -> list[int]:
         event
         for event in effects
         if len(graph.rules[event][1]) == 1
-        or (graph.rules[event][0] == kind and len(graph.rules[event][1]) < _MOST_CONDITIONS)
+        or (
+            graph.rules[event][0] == kind
+            and len(graph.rules[event][1]) < _MOST_CONDITIONS
+        )
     ]
 
 

@@ -14,7 +14,10 @@ from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
 from scbench.schemas.corner_labels import CORNERS
 
 _NAMES: tuple[Behaviour, ...] = get_args(Behaviour)
-_BY_NAME = {name: [i for i, ring in enumerate(CASES) if behaviour(ring) == name] for name in _NAMES}
+_BY_NAME = {
+    name: [i for i, ring in enumerate(CASES) if behaviour(ring) == name]
+    for name in _NAMES
+}
 _ODD = tuple(i for i, ring in enumerate(CASES) if letters(ring) in {"abac", "abcb"})
 
 
@@ -22,7 +25,10 @@ class Space(Point):
     """Parameters of fresh squares."""
 
     squares: int = parameter(
-        8, "number of squares, all different up to 15; beyond that, patterns return", ge=2, le=300
+        8,
+        "number of squares, all different up to 15; beyond that, patterns return",
+        ge=2,
+        le=300,
     )
     odd_corners: int = parameter(
         1,
@@ -31,7 +37,9 @@ class Space(Point):
         ge=0,
         le=2,
     )
-    corner_order: Order = parameter("any", "order of the corners: " + corner_labels.ORDERS_ARE)
+    corner_order: Order = parameter(
+        "any", "order of the corners: " + corner_labels.ORDERS_ARE
+    )
     rename: bool = corner_labels.RENAME
 
 
@@ -56,34 +64,50 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return lists that follow from one misunderstanding or have one mistake."""
         right = _solve(params)
-        shapes = [letters(ring_labels(square, params.corner_order)) for square in params.squares]
+        shapes = [
+            letters(ring_labels(square, params.corner_order))
+            for square in params.squares
+        ]
 
         def instead(patterns: set[str], name: Behaviour) -> list[Behaviour]:
-            return [name if s in patterns else r for s, r in zip(shapes, right, strict=True)]
+            return [
+                name if s in patterns else r for s, r in zip(shapes, right, strict=True)
+            ]
 
         neighbour = _NAMES[_NAMES.index(right[-1]) - 1]
         lists: dict[str, Sequence[str]] = {
             **{f"always_{name.split()[0]}": [name] * len(right) for name in _NAMES},
             "odd_corners_ambiguous": instead({"abac", "abcb"}, "ambiguous"),
-            "odd_corners_as_three_domains": instead({"abac", "abcb"}, "three domains meeting"),
+            "odd_corners_as_three_domains": instead(
+                {"abac", "abcb"}, "three domains meeting"
+            ),
             "alternating_corners_known": instead({"abab"}, "known behaviour"),
             "four_classes_as_three_domains": instead({"abcd"}, "three domains meeting"),
             "equal_corners_ambiguous": instead({"aaaa"}, "ambiguous"),
-            "corners_read_round_the_ring": [behaviour(square) for square in params.squares],
+            "corners_read_round_the_ring": [
+                behaviour(square) for square in params.squares
+            ],
             "last_square_wrong": [*right[:-1], neighbour],
             "last_square_left_out": right[:-1],
             "one_name_too_many": [*right, right[-1]],
         }
-        answers = {name: list(labels) for name, labels in lists.items() if labels != right}
+        answers = {
+            name: list(labels) for name, labels in lists.items() if labels != right
+        }
         answers["capitals"] = [name.capitalize() for name in right]
         counters = under("labels", {**answers, "null": None})
-        return counters | {"bare_list": list[JsonValue](right), "text": ", ".join(right)}
+        return counters | {
+            "bare_list": list[JsonValue](right),
+            "text": ", ".join(right),
+        }
 
     def measure(self, params: Params) -> float:
         """Return how many crossed sides there are, counted twice if the corners are no walk."""
         rings = [ring_labels(square, params.corner_order) for square in params.squares]
         crossed = sum(len(crossed_sides(ring)) for ring in rings)
-        return crossed * (1 if corner_labels.is_walk(params.corner_order, CORNERS) else 2)
+        return crossed * (
+            1 if corner_labels.is_walk(params.corner_order, CORNERS) else 2
+        )
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return names by nothing but the number of classes at the corners."""
@@ -100,7 +124,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         with known ones; from four squares on all three names occur.
         """
         cases = rng.sample(_ODD, point.odd_corners)
-        count = {name: len(cases) if name == "known behaviour" else 0 for name in _NAMES}
+        count = {
+            name: len(cases) if name == "known behaviour" else 0 for name in _NAMES
+        }
         decks = {name: [i for i in _BY_NAME[name] if i not in cases] for name in _NAMES}
         while len(cases) < point.squares:
             if not any(decks.values()):
@@ -115,10 +141,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Params(
             corner_order=order,
             squares=tuple(
-                corner_labels.show_case(case, order, rng, rename=point.rename) for case in cases
+                corner_labels.show_case(case, order, rng, rename=point.rename)
+                for case in cases
             ),
         )
 
 
 def _solve(params: Params) -> list[Behaviour]:
-    return [behaviour(ring_labels(square, params.corner_order)) for square in params.squares]
+    return [
+        behaviour(ring_labels(square, params.corner_order)) for square in params.squares
+    ]

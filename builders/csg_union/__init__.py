@@ -14,7 +14,12 @@ from scbench.builders.csg_union.meshes import as_answer, counterexamples, polygo
 from scbench.builders.csg_union.scenes import Space, draw_scene
 from scbench.builders.shared.builder import Builder, data_file, prompt_template
 from scbench.graders.csg_union import grade
-from scbench.graders.csg_union.solids import MOST_PAIRS, solid_body, union_body, union_parts
+from scbench.graders.csg_union.solids import (
+    MOST_PAIRS,
+    solid_body,
+    union_body,
+    union_parts,
+)
 from scbench.graders.shared.meshes import Array
 from scbench.schemas import csg_union as schema
 from scbench.schemas.csg_union import Answer, Params, Solid
@@ -23,8 +28,9 @@ _UNLIMITED = 10_000
 _DRAWS = 60
 _LIMIT = """ A mesh of more than {least} triangles may also be refused because too many of them
   hide too many faces of the solids from inside these."""
+# Coordinates that differ by less are equal; bodies that do not meet are drawn far more
+# apart.
 _SAME = 1e-4
-"""Coordinates that differ by less are equal; bodies that do not meet are drawn far more apart."""
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -44,11 +50,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             for i, solid in enumerate(params.solids, 1)
         ]
         turned = any(any(solid.rotation_deg_xyz) for solid in params.solids)
-        least = MOST_PAIRS // sum(len(part.convex.sizes) for part in union_parts(params))
+        least = MOST_PAIRS // sum(
+            len(part.convex.sizes) for part in union_parts(params)
+        )
         return {
             "n": len(params.solids),
             "solids": "\n".join(solids),
-            "turning": prompt_template(__package__, "prompt_turning.txt") if turned else "",
+            "turning": prompt_template(__package__, "prompt_turning.txt")
+            if turned
+            else "",
             "example": prompt_template(__name__, "prompt_example.txt"),
             "limit": _LIMIT.format(least=least) if least < _UNLIMITED else "",
             "brief": "\n".join(f"- {_brief_solid(solid)}" for solid in params.solids),
@@ -59,7 +69,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         mesh = polygon_mesh(union_body(params))
         return Answer(
             polyhedron=schema.Mesh(
-                vertex=tuple(schema.Vertex(xyz=tuple(point)) for point in mesh.points.tolist()),
+                vertex=tuple(
+                    schema.Vertex(xyz=tuple(point)) for point in mesh.points.tolist()
+                ),
                 faces=tuple(schema.Face(vertex=face) for face in mesh.faces),
             )
         )
@@ -75,7 +87,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "convex hull": union_body(params).hull(),
             "largest solid": max(bodies, key=lambda body: float(body.volume())),
         }
-        return {name: as_answer(polygon_mesh(body)) for name, body in bodies_by_name.items()}
+        return {
+            name: as_answer(polygon_mesh(body)) for name, body in bodies_by_name.items()
+        }
 
     def measure(self, params: Params) -> float:
         """Return how much there is to find out before the union can be written down.
@@ -89,7 +103,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         corners = [polygon_mesh(body).points for body in bodies]
         turned = [any(solid.rotation_deg_xyz) for solid in params.solids]
         union = polygon_mesh(union_body(params)).points
-        meeting = sum(bool(a.min_gap(b, 2 * _SAME) < _SAME) for a, b in combinations(bodies, 2))
+        meeting = sum(
+            bool(a.min_gap(b, 2 * _SAME) < _SAME) for a, b in combinations(bodies, 2)
+        )
         gone = sum(int((~_among(points, union)).sum()) for points in corners)
         straight_corners = np.zeros(len(union), dtype=bool)
         turned_corners = np.zeros(len(union), dtype=bool)
@@ -99,14 +115,23 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             straight_corners |= matches & (not is_turned)
         crossings = union[~(turned_corners | straight_corners)]
         square_levels = _axis_levels(
-            [body for body, is_turned in zip(bodies, turned, strict=True) if not is_turned]
+            [
+                body
+                for body, is_turned in zip(bodies, turned, strict=True)
+                if not is_turned
+            ]
         )
         computed = sum(
             int((~_among(crossings[:, [axis]], levels)).sum())
             for axis, levels in enumerate(square_levels)
         )
         return (
-            meeting + gone + len(union) + int(turned_corners.sum()) + len(crossings) + 2 * computed
+            meeting
+            + gone
+            + len(union)
+            + int(turned_corners.sum())
+            + len(crossings)
+            + 2 * computed
         )
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -115,7 +140,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             params = draw_scene(point, rng)
             if point.greedy == 1 or self.best_baseline(params, grade) <= point.greedy:
                 return params
-        raise GenerationError(f"{_DRAWS} unions are near a hull or solid; ask for a larger greedy")
+        raise GenerationError(
+            f"{_DRAWS} unions are near a hull or solid; ask for a larger greedy"
+        )
 
 
 def described(solid: Solid) -> str:
@@ -149,7 +176,11 @@ def _solid_words(solid: Solid) -> tuple[dict[str, object], str]:
             return dict(zip("xyz", map(_digits, solid.size), strict=True)), "box"
         case schema.Prism(segments=n):
             low = -solid.height / 2 if solid.centred_z else 0.0
-            lengths = {"below": solid.radius_bottom, "above": solid.radius_top, "low": low}
+            lengths = {
+                "below": solid.radius_bottom,
+                "above": solid.radius_top,
+                "low": low,
+            }
             lengths |= {"high": low + solid.height, "height": solid.height}
             even = solid.radius_top == solid.radius_bottom
             kind = "pyramid" if not solid.radius_top else "prism" if even else "frustum"
@@ -163,7 +194,9 @@ def _solid_words(solid: Solid) -> tuple[dict[str, object], str]:
             points = [_point_text(corner) for corner in solid.vertices]
             return {
                 "corners": ", ".join(points),
-                "points": ", ".join(f"{i} at {point}" for i, point in enumerate(points)),
+                "points": ", ".join(
+                    f"{i} at {point}" for i, point in enumerate(points)
+                ),
                 "faces": ", ".join(str(list(face)) for face in solid.faces),
             }, "polyhedron"
 
@@ -177,7 +210,9 @@ def _digits(value: float) -> str:
     return str(int(value)) if value == int(value) else repr(value)
 
 
-def _among(points: Array, candidates: Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _among(
+    points: Array, candidates: Array
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     if not len(candidates):
         return np.zeros(len(points), dtype=bool)
     gaps = np.abs(points[:, None] - candidates[None]).max(axis=2)

@@ -20,21 +20,23 @@ from scbench.graders.shared import meshes
 from scbench.graders.shared.meshes import Array, Edge, Indices, PolygonMesh, unit, unite
 from scbench.schemas.csg_union import Params
 
+# Coordinates are rounded to so many decimals.
 DECIMALS = 6
-"""Coordinates are rounded to so many decimals."""
+# How far from one plane two triangles may be that become one face.
 _FLAT = 1e-6
-"""How far from one plane two triangles may be that become one face."""
 Ring = list[int]
+# Of two bodies, one inside the other, the smaller must have less than this share of the
+# larger for the one to be a wrong answer for the other.
 _SHARE = 0.9
-"""Of two bodies, one inside the other, the smaller must have less than this share of the larger for
-the one to be a wrong answer for the other."""
 _LIFT = 0.1
 _GAPS = (0.02, 0.1, 0.5)
+# Bodies whose walls add less to the area of the union are no counterexamples: they may
+# count.
 _WALLED = 1.11
-"""Bodies whose walls add less to the area of the union are no counterexamples: they may count."""
 """Between the halves of a body that is cut in two: shells may be so near each other."""
+# From so many vertices on, one that is far from the others moves their mean little
+# enough.
 _MANY = 20
-"""From so many vertices on, one that is far from the others moves their mean little enough."""
 
 
 def polygon_mesh(body: Manifold) -> PolygonMesh:
@@ -48,7 +50,9 @@ def polygon_mesh(body: Manifold) -> PolygonMesh:
     _drop_straight(rings, points)
     used = sorted({i for ring in rings for i in ring})
     number = {old: new for new, old in enumerate(used)}
-    return PolygonMesh(points[used], tuple(tuple(number[i] for i in ring) for ring in rings))
+    return PolygonMesh(
+        points[used], tuple(tuple(number[i] for i in ring) for ring in rings)
+    )
 
 
 def _inner_edges(points: Array, triangles: Indices) -> list[Edge]:
@@ -89,7 +93,9 @@ def _merge_rings(rings: list[Ring], inner: list[Edge]) -> list[Ring]:
                 for edge in zip(ring, ring[1:] + ring[:1], strict=True):
                     del owner[edge]
             alive[i] = joined
-            owner.update(dict.fromkeys(zip(joined, joined[1:] + joined[:1], strict=True), i))
+            owner.update(
+                dict.fromkeys(zip(joined, joined[1:] + joined[:1], strict=True), i)
+            )
             again = True
     return list(alive.values())
 
@@ -134,7 +140,9 @@ def counterexamples(params: Params) -> dict[str, JsonValue]:
     bodies = [solid_body(solid) for solid in params.solids]
     wrong = {name: make(mesh) for name, make in _FAULTS.items()}
     wrong |= _unmerged(params, bodies)
-    wrong |= {name: polygon_mesh(body) for name, body in _other_bodies(union, bodies).items()}
+    wrong |= {
+        name: polygon_mesh(body) for name, body in _other_bodies(union, bodies).items()
+    }
     for gap in _GAPS:
         halves = _cut_in_two(union, gap)
         if halves.surface_area() > _WALLED * union.surface_area():
@@ -147,9 +155,14 @@ def counterexamples(params: Params) -> dict[str, JsonValue]:
     shell = meshes.shells(mesh.faces)
     volumes = meshes.signed_volumes(mesh.points, meshes.triangulate(mesh), shell)
     if volumes.min() < 0:
-        turned = (f if volumes[s] > 0 else f[::-1] for f, s in zip(mesh.faces, shell, strict=True))
+        turned = (
+            f if volumes[s] > 0 else f[::-1]
+            for f, s in zip(mesh.faces, shell, strict=True)
+        )
         wrong["void_points_outwards"] = PolygonMesh(mesh.points, tuple(turned))
-    return {name: as_answer(faulty) for name, faulty in wrong.items()} | _malformed(mesh)
+    return {name: as_answer(faulty) for name, faulty in wrong.items()} | _malformed(
+        mesh
+    )
 
 
 def as_answer(mesh: PolygonMesh) -> dict[str, JsonValue]:
@@ -183,7 +196,10 @@ def _all_corners_doubled(mesh: PolygonMesh) -> PolygonMesh:
     """Every face has all its vertices to itself."""
     flat = [i for face in mesh.faces for i in face]
     ends = np.cumsum([len(face) for face in mesh.faces]).tolist()
-    faces = [tuple(range(end - len(face), end)) for end, face in zip(ends, mesh.faces, strict=True)]
+    faces = [
+        tuple(range(end - len(face), end))
+        for end, face in zip(ends, mesh.faces, strict=True)
+    ]
     return PolygonMesh(mesh.points[flat], tuple(faces))
 
 
@@ -203,7 +219,9 @@ def _degenerate_face(mesh: PolygonMesh) -> PolygonMesh:
 
 def _edge_split_on_one_side(mesh: PolygonMesh) -> PolygonMesh:
     first, *faces = mesh.faces
-    points = np.concatenate([mesh.points, [mesh.points[[first[0], first[1]]].mean(axis=0)]])
+    points = np.concatenate(
+        [mesh.points, [mesh.points[[first[0], first[1]]].mean(axis=0)]]
+    )
     return PolygonMesh(points, ((first[0], len(mesh.points), *first[1:]), *faces))
 
 
@@ -222,7 +240,10 @@ def _bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
         for i in face if len(face) > 3 else ():
             lifted = PolygonMesh(mesh.points.copy(), (face,))
             lifted.points[i] += _LIFT * units[k]
-            bend = float(meshes.unevenness(lifted, meshes.newell_normals(lifted))[0]) / _LIFT
+            bend = (
+                float(meshes.unevenness(lifted, meshes.newell_normals(lifted))[0])
+                / _LIFT
+            )
             best, where = max((best, where), (bend, (k, i)))
     if best == 0:
         return None
@@ -234,15 +255,21 @@ def _bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
 def _unmerged(params: Params, bodies: Sequence[Manifold]) -> dict[str, PolygonMesh]:
     """Return the solids as they are in one mesh, unless they are all apart."""
     pairs = combinations(bodies, 2)
-    if all(first.min_gap(second, 2 * TOLERANCE) >= TOLERANCE for first, second in pairs):
+    if all(
+        first.min_gap(second, 2 * TOLERANCE) >= TOLERANCE for first, second in pairs
+    ):
         return {}
     meshes = [solid_mesh(solid) for solid in params.solids]
     variants = {
         "unmerged_solids": _joined_mesh(meshes),
-        "unmerged_solids_a_hair_apart": _joined_mesh([_shrunk(mesh) for mesh in meshes]),
+        "unmerged_solids_a_hair_apart": _joined_mesh(
+            [_shrunk(mesh) for mesh in meshes]
+        ),
     }
     together = variants["unmerged_solids"]
-    places, number = np.unique(np.round(together.points, 6), axis=0, return_inverse=True)
+    places, number = np.unique(
+        np.round(together.points, 6), axis=0, return_inverse=True
+    )
     if len(places) < len(together.points):
         renumbered = number.reshape(-1).tolist()
         faces = tuple(tuple(renumbered[i] for i in face) for face in together.faces)
@@ -284,7 +311,9 @@ def _other_bodies(union: Manifold, bodies: Sequence[Manifold]) -> dict[str, Mani
     low, high = np.array(union.bounding_box()).reshape(2, 3)
     around = {
         "convex_hull": union.hull(),
-        "bounding_box": Manifold.cube(tuple((high - low).tolist())).translate(tuple(low.tolist())),
+        "bounding_box": Manifold.cube(tuple((high - low).tolist())).translate(
+            tuple(low.tolist())
+        ),
         "void_filled": unite([part for part in union.decompose() if part.volume() > 0]),
     }
     inside = {
@@ -293,8 +322,12 @@ def _other_bodies(union: Manifold, bodies: Sequence[Manifold]) -> dict[str, Mani
         "first_solid_missing": unite(bodies[1:]) if len(bodies) > 1 else Manifold(),
         "common_part": reduce(xor, bodies),
     }
-    larger = {name: body for name, body in around.items() if size < _SHARE * body.volume()}
-    smaller = {name: body for name, body in inside.items() if 0 < body.volume() < _SHARE * size}
+    larger = {
+        name: body for name, body in around.items() if size < _SHARE * body.volume()
+    }
+    smaller = {
+        name: body for name, body in inside.items() if 0 < body.volume() < _SHARE * size
+    }
     return larger | smaller
 
 

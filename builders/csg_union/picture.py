@@ -30,8 +30,8 @@ _COLOURS = (BLUE, RED, GREEN, VIOLET, BROWN, BLACK)
 _LETTERS, _LINE = 126, 20
 _BARS, _BESIDE, _END = 38, 180, 4
 """Pixels from a view to the measures below it, all beside it, and half the end of a measure."""
+# The least and the greatest coordinate of a solid along an axis.
 Reach = tuple[float, float]
-"""The least and the greatest coordinate of a solid along an axis."""
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
@@ -40,7 +40,9 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
 
     lines = [
         (colour, line)
-        for i, (solid, colour) in enumerate(zip(params.solids, _COLOURS, strict=False), 1)
+        for i, (solid, colour) in enumerate(
+            zip(params.solids, _COLOURS, strict=False), 1
+        )
         for line in wrap(f"{i}. {described(solid)}", _LETTERS, subsequent_indent="   ")
     ]
     if len(params.solids) > len(_COLOURS):
@@ -51,20 +53,29 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     unit = _SIDE // (2 * half)
     below = _TOP + 2 * half * unit + _BARS
     words = below + _LINE * len(meshes) + 8
-    canvas = Canvas(2 * _PITCH + _LEFT + _SIDE + _BESIDE, words + _LINE * len(lines) + 8)
+    canvas = Canvas(
+        2 * _PITCH + _LEFT + _SIDE + _BESIDE, words + _LINE * len(lines) + 8
+    )
     for k, (name, across, up) in enumerate(_VIEWS):
         left = k * _PITCH + _LEFT
         _ruled_plane(canvas, (left, _TOP), name, (across, up), (half, unit))
         middle = (left + half * unit, _TOP + half * unit)
         for mesh, colour in zip(meshes, _COLOURS, strict=False):
-            at = [(_place(p[across], unit), _place(p[up], unit)) for p in mesh.points.tolist()]
+            at = [
+                (_place(p[across], unit), _place(p[up], unit))
+                for p in mesh.points.tolist()
+            ]
             for face in mesh.faces:
                 corners = [(middle[0] + at[i][0], middle[1] - at[i][1]) for i in face]
                 canvas.outline(corners, colour)
-    reaches = [[(float(p.min()), float(p.max())) for p in mesh.points.T] for mesh in meshes]
+    reaches = [
+        [(float(p.min()), float(p.max())) for p in mesh.points.T] for mesh in meshes
+    ]
     for k in (0, 2):  # each length once
         middle_x = k * _PITCH + _LEFT + half * unit
-        _measure_across(canvas, (middle_x, below), unit, [r[_VIEWS[k][1]] for r in reaches])
+        _measure_across(
+            canvas, (middle_x, below), unit, [r[_VIEWS[k][1]] for r in reaches]
+        )
     beside = 2 * _PITCH + _LEFT + 2 * half * unit
     _measure_up(canvas, (beside, _TOP + half * unit), unit, [r[2] for r in reaches])
     for i, (colour, line) in enumerate(lines):
@@ -81,22 +92,32 @@ def _length(reach: Reach) -> str:
     return plain(round(reach[1] - reach[0], 2))
 
 
-def _measure_across(canvas: Canvas, corner: Point, unit: int, reaches: Sequence[Reach]) -> None:
+def _measure_across(
+    canvas: Canvas, corner: Point, unit: int, reaches: Sequence[Reach]
+) -> None:
     """Draw how far each solid reaches from left to right, and write it at the end."""
     for i, (reach, colour) in enumerate(zip(reaches, _COLOURS, strict=False)):
-        (start, end), y = (corner[0] + _place(v, unit) for v in reach), corner[1] + _LINE * i
+        (start, end), y = (
+            (corner[0] + _place(v, unit) for v in reach),
+            corner[1] + _LINE * i,
+        )
         canvas.fill(start, y, end - start + 1, 1, colour)
         for x in (start, end):
             canvas.fill(x, y - _END, 1, 2 * _END + 1, colour)
         canvas.text(end + 8, y - 7, _length(reach), 2, colour)
 
 
-def _measure_up(canvas: Canvas, corner: Point, unit: int, reaches: Sequence[Reach]) -> None:
+def _measure_up(
+    canvas: Canvas, corner: Point, unit: int, reaches: Sequence[Reach]
+) -> None:
     """Draw how far each solid reaches upwards, and write it over the end."""
     step = min(76, (_BESIDE - 8) // len(reaches))
     fits = all(text_size(_length(reach), 2)[0] < step for reach in reaches)
     for i, (reach, colour) in enumerate(zip(reaches, _COLOURS, strict=False)):
-        (end, start), x = (corner[1] - _place(v, unit) for v in reach), corner[0] + i * step
+        (end, start), x = (
+            (corner[1] - _place(v, unit) for v in reach),
+            corner[0] + i * step,
+        )
         x += step // 2 + 4
         canvas.fill(x, start, 1, end - start + 1, colour)
         for y in (start, end):
@@ -105,7 +126,11 @@ def _measure_up(canvas: Canvas, corner: Point, unit: int, reaches: Sequence[Reac
 
 
 def _ruled_plane(
-    canvas: Canvas, corner: Point, name: str, axes: tuple[int, int], size: tuple[int, int]
+    canvas: Canvas,
+    corner: Point,
+    name: str,
+    axes: tuple[int, int],
+    size: tuple[int, int],
 ) -> None:
     (left, top), (half, unit) = corner, size
     across, up = ("xyz"[axis] for axis in axes)

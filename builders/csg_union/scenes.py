@@ -19,27 +19,34 @@ from scbench.graders.csg_union.solids import (
     union_volume,
 )
 from scbench.graders.shared import meshes
-from scbench.graders.shared.meshes import close_pairs, find_contacts, nearer_than, unite, volume
+from scbench.graders.shared.meshes import (
+    close_pairs,
+    find_contacts,
+    nearer_than,
+    unite,
+    volume,
+)
 from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvSphere
 
 _SCENES = 30
+# Bounds on one draw: sets of solids begun, and places tried for each solid.
 _PLACES = 20
-"""Bounds on one draw: sets of solids begun, and places tried for each solid."""
+# A draw ends after sets of solids with so many triangles.
 _FACETS = 20_000
-"""A draw ends after sets of solids with so many triangles."""
+# Least part of its own volume that each solid adds; and of an overlap, that it shares.
 _SHARE = 0.05
-"""Least part of its own volume that each solid adds; and of an overlap, that it shares."""
 _GROWTH = 1e-3
+# Least distance of the union's vertices, and of parts of its surface that are not
+# joined.
 _CLEAR = 0.05
-"""Least distance of the union's vertices, and of parts of its surface that are not joined."""
+# Share of the union's volume that a mesh of it may be wrong by.
 _WRONG = 1e-5
-"""Share of the union's volume that a mesh of it may be wrong by."""
+# Distance of solids that are to be apart; and least area of a contact.
 _GAP = 1.0
-"""Distance of solids that are to be apart; and least area of a contact."""
 Kind = Literal["box", "prism", "cone", "sphere", "tetrahedron", "wedge"]
 Relation = Literal["mixed", "overlap", "contact", "nested", "disjoint", "void"]
+# Relations that shrinking would end.
 _TOUCHING = ("mixed", "contact", "void")
-"""Relations that shrinking would end."""
 
 
 class Space(Point):
@@ -76,7 +83,9 @@ class Space(Point):
     @model_validator(mode="after")
     def _possible(self) -> "Space":
         if self.min_sides > self.max_sides:
-            raise ValueError(f"min_sides {self.min_sides} is above max_sides {self.max_sides}")
+            raise ValueError(
+                f"min_sides {self.min_sides} is above max_sides {self.max_sides}"
+            )
         if self.relation == "void" and self.solids != 6:
             raise ValueError(f"a void takes 6 solids, not {self.solids}")
         if self.relation == "void" and self.rotation != "none":
@@ -111,7 +120,9 @@ def draw_scene(point: Space, rng: Stream) -> Params:
 
 
 def _sphere_sides(point: Space) -> list[int]:
-    return [n for n in range(max(4, point.min_sides), point.max_sides + 1) if n % 2 == 0]
+    return [
+        n for n in range(max(4, point.min_sides), point.max_sides + 1) if n % 2 == 0
+    ]
 
 
 def _heap(point: Space, rng: Stream) -> list[Solid] | None:
@@ -132,18 +143,27 @@ def _heap(point: Space, rng: Stream) -> list[Solid] | None:
     return solids
 
 
-def _place_solid(point: Space, rng: Stream, target: Manifold, heap: Manifold) -> Solid | None:
+def _place_solid(
+    point: Space, rng: Stream, target: Manifold, heap: Manifold
+) -> Solid | None:
     """Return a new solid that lies to a target as wanted; None if this try does not."""
     relation = point.relation
     if relation == "mixed":
-        relation = rng.weighted(("overlap", "contact", "disjoint", "nested"), (5, 4, 1, 1))
+        relation = rng.weighted(
+            ("overlap", "contact", "disjoint", "nested"), (5, 4, 1, 1)
+        )
     axis = rng.below(3)
     shape = _shape(point, rng, small=relation == "nested")
     shape = shape.model_copy(
-        update={"rotation_deg_xyz": _draw_turn(point, rng, axis if relation == "contact" else None)}
+        update={
+            "rotation_deg_xyz": _draw_turn(
+                point, rng, axis if relation == "contact" else None
+            )
+        }
     )
     box, there, every = (
-        np.array(body.bounding_box()).reshape(2, 3) for body in (solid_body(shape), target, heap)
+        np.array(body.bounding_box()).reshape(2, 3)
+        for body in (solid_body(shape), target, heap)
     )
     # Anywhere that the two boxes share a length of 1 along each axis.
     move = [
@@ -163,7 +183,9 @@ def _place_solid(point: Space, rng: Stream, target: Manifold, heap: Manifold) ->
     return shape if _lies_as(shape, relation, target, heap) else None
 
 
-def _lies_as(shape: Solid, relation: Relation, target: Manifold, heap: Manifold) -> bool:
+def _lies_as(
+    shape: Solid, relation: Relation, target: Manifold, heap: Manifold
+) -> bool:
     """Whether a solid at its place lies to a target as wanted."""
     body = solid_body(shape)
     size = volume(body)
@@ -175,7 +197,9 @@ def _lies_as(shape: Solid, relation: Relation, target: Manifold, heap: Manifold)
         return volume(body ^ target) >= _SHARE * size
     if relation == "disjoint":
         return volume(_inflated(body, _CLEAR) ^ heap) == 0
-    hidden = body.surface_area() + target.surface_area() - (body + target).surface_area()
+    hidden = (
+        body.surface_area() + target.surface_area() - (body + target).surface_area()
+    )
     return volume(body ^ target) == 0 and bool(hidden >= 2 * _GAP)
 
 
@@ -203,7 +227,9 @@ def _shape(point: Space, rng: Stream, *, small: bool) -> Solid:
             )
         case "sphere":
             even = rng.choice(_sphere_sides(point))
-            return UvSphere(kind="uv_sphere", radius=length(3, 7), segments=even, translation=place)
+            return UvSphere(
+                kind="uv_sphere", radius=length(3, 7), segments=even, translation=place
+            )
         case "wedge":
             x, y, z = length(2, 6), length(2, 6), length(4, 12)
             corners = [(-x, -y, 0.0), (x, -y, 0.0), (x, y, 0.0), (-x, y, 0.0)]
@@ -215,9 +241,18 @@ def _shape(point: Space, rng: Stream, *, small: bool) -> Solid:
                 translation=place,
             )
         case _:
-            base = [(-length(2, 6), -length(2, 6), 0.0), (length(2, 6), -length(2, 6), 0.0)]
+            base = [
+                (-length(2, 6), -length(2, 6), 0.0),
+                (length(2, 6), -length(2, 6), 0.0),
+            ]
             top = [(length(1, 5) - length(1, 5), length(3, 7), 0.0)]
-            apex = [(length(1, 4) - length(1, 4), length(1, 4) - length(1, 4), length(5, 12))]
+            apex = [
+                (
+                    length(1, 4) - length(1, 4),
+                    length(1, 4) - length(1, 4),
+                    length(5, 12),
+                )
+            ]
             return Polyhedron(
                 kind="polyhedron",
                 vertices=(*base, *top, *apex),
@@ -226,7 +261,9 @@ def _shape(point: Space, rng: Stream, *, small: bool) -> Solid:
             )
 
 
-def _draw_turn(point: Space, rng: Stream, axis: int | None) -> tuple[float, float, float]:
+def _draw_turn(
+    point: Space, rng: Stream, axis: int | None
+) -> tuple[float, float, float]:
     """Draw a rotation, about one axis only if an axis is given."""
     step = {"none": 360, "90": 90, "45": 45, "free": 1}[point.rotation]
     angles = [float(step * rng.below(360 // step)) for _ in range(3)]
@@ -275,11 +312,16 @@ def _clean(point: Space, solids: Sequence[Solid]) -> bool:
     for i, body in enumerate(bodies):
         neighbours = [neighbour for j, neighbour in enumerate(bodies) if j != i]
         added = volume(body - unite(neighbours))
-        inside = any(volume(_inflated(body, _CLEAR) - neighbour) == 0 for neighbour in neighbours)
+        inside = any(
+            volume(_inflated(body, _CLEAR) - neighbour) == 0 for neighbour in neighbours
+        )
         if added < _SHARE * volume(body) and not inside:
             return False
     margins = [_GROWTH] if point.relation in _TOUCHING else [_GROWTH, -_GROWTH]
-    if any(_shape_of(unite(_inflated(b, m) for b in bodies)) != _shape_of(union) for m in margins):
+    if any(
+        _shape_of(unite(_inflated(b, m) for b in bodies)) != _shape_of(union)
+        for m in margins
+    ):
         return False
     # Not only along edges: where a surface touches itself in a point, two vertices are one place.
     gaps = np.sum((mesh.points[:, None] - mesh.points) ** 2, axis=2)
@@ -292,7 +334,10 @@ def _clean(point: Space, solids: Sequence[Solid]) -> bool:
     exact = union_volume(parts)
     mesh_volume = float(meshes.signed_volumes(mesh.points, triangles, shell).sum())
     common = common_volume(parts, mesh.points[triangles.corners])
-    if common is None or max(abs(mesh_volume - exact), abs(common - exact)) > _WRONG * exact:
+    if (
+        common is None
+        or max(abs(mesh_volume - exact), abs(common - exact)) > _WRONG * exact
+    ):
         return False
     return _roomy(mesh.points[triangles.corners], shell[triangles.face])
 

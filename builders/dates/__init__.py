@@ -11,7 +11,14 @@ from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point, data_file, parameter, under
+from scbench.builders.shared.builder import (
+    Case,
+    Composed,
+    Point,
+    data_file,
+    parameter,
+    under,
+)
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.builders.shared.words import capitalised, ordinal
 from scbench.schemas.dates import Answer, DateFormat, Params, StepKind
@@ -20,8 +27,8 @@ _DAY = timedelta(days=1)
 _CLOSING = reply_short(
     "a date written MM/DD/YYYY: two digits for the month, two for the day, four for the year"
 )
+# A kind of step and its amount, as in the schema.
 Move = tuple[StepKind, int]
-"""A kind of step and its amount, as in the schema."""
 _TRIES = 200
 _VERBS = ("is", "falls", "comes")
 
@@ -30,7 +37,13 @@ _KINDS: tuple[StepKind, ...] = (
     *("weekday_after", "weekday_before", "month_last", "month_first"),
 )
 
-_PAST_MONTH: tuple[StepKind, ...] = ("days", "days", "weeks", "counted_day", "month_first")
+_PAST_MONTH: tuple[StepKind, ...] = (
+    "days",
+    "days",
+    "weeks",
+    "counted_day",
+    "month_first",
+)
 _CENTURIES = (1900, 2000, 2100)
 
 MONTHS = (
@@ -38,7 +51,15 @@ MONTHS = (
     *("August", "September", "October", "November", "December"),
 )
 
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+WEEKDAYS = (
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+)
 
 
 class Space(Point):
@@ -52,7 +73,9 @@ class Space(Point):
         ge=0,
         le=3,
     )
-    date_format: DateFormat = parameter("MM_DD_YYYY", "how the story writes dates", "semantic")
+    date_format: DateFormat = parameter(
+        "MM_DD_YYYY", "how the story writes dates", "semantic"
+    )
     scenario: int = parameter(
         0, "which of the 36 scenarios, or 0 for any of them", "semantic", ge=0, le=36
     )
@@ -68,7 +91,9 @@ class Space(Point):
     @model_validator(mode="after")
     def _only_the_last_tier_has_many(self) -> Self:
         if self.links and self.tier < 3:
-            raise ValueError(f"links ({self.links}) are of tier 3, and the tier is {self.tier}")
+            raise ValueError(
+                f"links ({self.links}) are of tier 3, and the tier is {self.tier}"
+            )
         return self
 
 
@@ -76,10 +101,14 @@ class DatesCase(Case):
     """A case of dates."""
 
     story: str = Field(description="the scenario")
-    steps: int = Field(ge=0, description="steps from the date told to the date asked for")
+    steps: int = Field(
+        ge=0, description="steps from the date told to the date asked for"
+    )
     shift: int = Field(description="days from the date told to the date asked for")
     month_ends: int = Field(ge=0, description="ends of months passed on the way")
-    leap_day: bool = Field(description="whether a February 29 lies on the way, ends included")
+    leap_day: bool = Field(
+        description="whether a February 29 lies on the way, ends included"
+    )
 
 
 class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
@@ -140,7 +169,9 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         path = _dates_to(params)
         passed = sum(_month(a) != _month(b) for a, b in pairwise(path))
         return (
-            len(params.steps) + passed + (params.date_format in {"ORDINAL_DAY", "RELATIVE_OFFSET"})
+            len(params.steps)
+            + passed
+            + (params.date_format in {"ORDINAL_DAY", "RELATIVE_OFFSET"})
         )
 
     def blind_floor(self, params: Params) -> float:
@@ -170,13 +201,17 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         scenario = scenarios()[at]
         openings = [scenario.opening]
         if len(days) > len(scenario.events):
-            further = scenarios()[(at + rng.between(1, len(scenarios()) - 1)) % len(scenarios())]
+            further = scenarios()[
+                (at + rng.between(1, len(scenarios()) - 1)) % len(scenarios())
+            ]
             openings.append(further.opening)
             scenario = _interleaved(scenario, further, rng)
         places = sorted(rng.sample(range(len(scenario.events)), len(days)))
         instance = Instance(
             story=scenario.id,
-            opening=" ".join([it.replace("{name}", rng.choice(names())) for it in openings]),
+            opening=" ".join(
+                [it.replace("{name}", rng.choice(names())) for it in openings]
+            ),
             events=[scenario.events[i] for i in places],
             date_format=point.date_format,
             given=clues,
@@ -185,7 +220,12 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             style=rng.below(60),
         )
         text = story_of(instance) + _CLOSING
-        return instance._asdict(), text, _slashed(path[-1]), _story_facts(scenario.id, path)
+        return (
+            instance._asdict(),
+            text,
+            _slashed(path[-1]),
+            _story_facts(scenario.id, path),
+        )
 
 
 def _story_facts(story: str, path: Sequence[date]) -> dict[str, JsonValue]:
@@ -250,7 +290,9 @@ def _roughly(params: Params) -> date:
     at, moves = _steps_back(params)
     for kind, amount in moves:
         days = {"months": 30, "years": 365, "counted_day": 1}.get(kind)
-        at = take_step(at, (kind, amount)) if days is None else at + days * amount * _DAY
+        at = (
+            take_step(at, (kind, amount)) if days is None else at + days * amount * _DAY
+        )
     return at
 
 
@@ -284,7 +326,9 @@ def take_step(start: date, move: Move) -> date:
     if kind in {"month_last", "month_first"}:
         last = start.replace(day=_last_day(start.year, start.month))
         return last if kind == "month_last" else last + _DAY
-    months = 12 * start.year + start.month - 1 + (12 * amount if kind == "years" else amount)
+    months = (
+        12 * start.year + start.month - 1 + (12 * amount if kind == "years" else amount)
+    )
     year, month = months // 12, months % 12 + 1
     return date(year, month, min(start.day, _last_day(year, month)))
 
@@ -299,7 +343,9 @@ def draw_date(rng: Stream) -> date:
 def draw_within_month(rng: Stream) -> tuple[date, Move]:
     """Return a date and a number of days that stays in its month."""
     start = draw_date(rng)
-    first, last = sorted(rng.sample(range(1, _last_day(start.year, start.month) + 1), 2))
+    first, last = sorted(
+        rng.sample(range(1, _last_day(start.year, start.month) + 1), 2)
+    )
     return start.replace(day=first), ("days", last - first)
 
 
@@ -324,9 +370,13 @@ def draw_crossing(rng: Stream) -> tuple[date, Move]:
     for _ in range(_TRIES):
         start, move = draw(rng)
         end = take_step(start, move)
-        if (start.year, start.month) != (end.year, end.month) or move[0] == "month_last":
+        if (start.year, start.month) != (end.year, end.month) or move[
+            0
+        ] == "month_last":
             return start, move
-    raise GenerationError("dates: no step past the end of a month was found; try another tier")
+    raise GenerationError(
+        "dates: no step past the end of a month was found; try another tier"
+    )
 
 
 def _sized(kind: StepKind, rng: Stream) -> Move:
@@ -396,7 +446,10 @@ def _to_weekday(rng: Stream) -> tuple[date, Move]:
     if rng.below(2):
         return start.replace(day=rng.between(1, 6)), ("weekday_before", rng.below(7))
     last = _last_day(start.year, start.month)
-    return start.replace(day=rng.between(last - 5, last)), ("weekday_after", rng.below(7))
+    return start.replace(day=rng.between(last - 5, last)), (
+        "weekday_after",
+        rng.below(7),
+    )
 
 
 _CROSSINGS: tuple[Callable[[Stream], tuple[date, Move]], ...] = (
@@ -429,7 +482,9 @@ class Instance(NamedTuple):
 @cache
 def scenarios() -> list[Scenario]:
     """Return all scenarios; an opening holds ``{name}`` where a name belongs."""
-    return [Scenario(**item) for item in data_file(__package__, "stories.json")["scenarios"]]
+    return [
+        Scenario(**item) for item in data_file(__package__, "stories.json")["scenarios"]
+    ]
 
 
 def _interleaved(first: Scenario, second: Scenario, rng: Stream) -> Scenario:
@@ -454,8 +509,12 @@ def story_of(params: Params | Instance) -> str:
     sayings = data_file(__package__, "sentences.json")
     links, questions = sayings["links"], sayings["questions"]
     story = " ".join([params.opening, links[params.style % len(links)], *sentences])
-    question = questions[params.style % len(questions)].format(params.events[params.asked])
-    rules = _calendar_rules(params.date_format, frozenset([step[1] for step in params.steps]))
+    question = questions[params.style % len(questions)].format(
+        params.events[params.asked]
+    )
+    rules = _calendar_rules(
+        params.date_format, frozenset([step[1] for step in params.steps])
+    )
     return f"{story}\n\n{question}\n\n{rules}\n\n"
 
 
@@ -476,7 +535,9 @@ def _calendar_rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
 def _date_sentences(params: Params | Instance) -> Iterator[str]:
     for i, (event, *when) in enumerate(params.given):
         time = _when(params, when, i)
-        yield capitalised(f"{params.events[event]} {_VERBS[(params.style + i) % 3]} {time}.")
+        yield capitalised(
+            f"{params.events[event]} {_VERBS[(params.style + i) % 3]} {time}."
+        )
 
 
 def _when(params: Params | Instance, when: Sequence[int], i: int) -> str:
@@ -488,7 +549,9 @@ def _when(params: Params | Instance, when: Sequence[int], i: int) -> str:
     if params.date_format == "ORDINAL_DAY":
         number = after + 1
         return (
-            f"on day {number} of {year}" if form == 0 else f"on the {ordinal(number)} day of {year}"
+            f"on day {number} of {year}"
+            if form == 0
+            else f"on the {ordinal(number)} day of {year}"
         )
     at = date(year, month, day)
     if after:
@@ -497,7 +560,11 @@ def _when(params: Params | Instance, when: Sequence[int], i: int) -> str:
         return f"on {at.month:02}/{at.day:02}/{at.year}"
     name = MONTHS[at.month - 1]
     forms = (f"{name} {at.day}, {at.year}", f"{at.day} {name} {at.year}")
-    return f"on {forms[form]}" if form < 2 else f"on the {ordinal(at.day)} of {name} {at.year}"
+    return (
+        f"on {forms[form]}"
+        if form < 2
+        else f"on the {ordinal(at.day)} of {name} {at.year}"
+    )
 
 
 def _tied(params: Params | Instance) -> Iterator[str]:
@@ -505,7 +572,10 @@ def _tied(params: Params | Instance) -> Iterator[str]:
         verb = _VERBS[(params.style // 2 + i) % 3]
         what, origin_event = params.events[event], params.events[origin]
         place = _place(kind, amount, origin_event)
-        if kind in {"days", "weeks", "months", "years"} and (params.style // 5 + i) % 3 == 0:
+        if (
+            kind in {"days", "weeks", "months", "years"}
+            and (params.style // 5 + i) % 3 == 0
+        ):
             yield capitalised(f"exactly {place} {verb} {what}.")
         else:
             yield capitalised(f"{what} {verb} {place}.")

@@ -8,7 +8,13 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, draw_direction, parameter, under
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    draw_direction,
+    parameter,
+    under,
+)
 from scbench.graders.shared import plane_geometry
 from scbench.graders.shared.plane_geometry import XY
 from scbench.schemas.delaunay_triangulation import Answer, Params
@@ -21,7 +27,8 @@ class Space(Point):
 
     points: int = parameter(20, "number of points", ge=3, le=200)
     layout: Literal["uniform", "clusters", "ring", "lattice"] = parameter(
-        "uniform", "uniform in the unit square, in clusters, near a circle, or a jittered lattice"
+        "uniform",
+        "uniform in the unit square, in clusters, near a circle, or a jittered lattice",
     )
     decimals: int = parameter(3, "decimals printed", ge=2, le=6)
     min_margin: float = parameter(
@@ -67,7 +74,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_listed_twice_reordered": [*triangles, list(reversed(first))],
             "repeated_index": [*triangles, [0, 0, 1]],
             "index_out_of_range": [*triangles, [0, 1, n]],
-            "fan_of_slivers": [[i, i + 1, (i + 2) % n] for i in range(n - 1 if n > 3 else 0)]
+            "fan_of_slivers": [
+                [i, i + 1, (i + 2) % n] for i in range(n - 1 if n > 3 else 0)
+            ]
             or [[0, 1]],
             "booleans": [[False, True, 2], *triangles[1:]],
         }
@@ -87,11 +96,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         scale = 10**point.decimals
         for _ in range(_TRIES):
             points = tuple(
-                (round(x * scale), round(y * scale)) for x, y in _LAYOUTS[point.layout](point, rng)
+                (round(x * scale), round(y * scale))
+                for x, y in _LAYOUTS[point.layout](point, rng)
             )
             if _general_position(points, point.min_margin * float(scale) ** 4):
                 return Params(
-                    points=tuple((x / scale, y / scale) for x, y in points), decimals=point.decimals
+                    points=tuple((x / scale, y / scale) for x, y in points),
+                    decimals=point.decimals,
                 )
         raise GenerationError(
             f"no {point.layout} set of {point.points} points with {point.decimals} decimals is in "
@@ -100,15 +111,22 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _one_flip(params: Params, triangles: tuple[tuple[int, ...], ...]) -> list[JsonValue] | None:
+def _one_flip(
+    params: Params, triangles: tuple[tuple[int, ...], ...]
+) -> list[JsonValue] | None:
     """Return the triangles with one inner edge flipped, if some edge can be."""
     points = plane_geometry.to_integers(params.points, params.decimals)
     third = plane_geometry.third_corners(points, triangles)
     for (a, b), c in third.items():
         d = third.get((b, a))
-        if d is None or plane_geometry.in_circle(points[a], points[b], points[c], points[d]) == 0:
+        if (
+            d is None
+            or plane_geometry.in_circle(points[a], points[b], points[c], points[d]) == 0
+        ):
             continue
-        to_a, to_b = (plane_geometry.orient(points[c], points[d], points[end]) for end in (a, b))
+        to_a, to_b = (
+            plane_geometry.orient(points[c], points[d], points[end]) for end in (a, b)
+        )
         if to_b > 0 > to_a:
             gone = ({a, b, c}, {a, b, d})
             intact: list[JsonValue] = [list(t) for t in triangles if set(t) not in gone]
@@ -136,7 +154,9 @@ def _inner_tests(points: Sequence[XY]) -> Iterator[int]:
     third = plane_geometry.third_corners(points, plane_geometry.triangulate(points)[0])
     for (a, b), c in third.items():
         if (b, a) in third:
-            yield plane_geometry.in_circle(points[a], points[b], points[c], points[third[b, a]])
+            yield plane_geometry.in_circle(
+                points[a], points[b], points[c], points[third[b, a]]
+            )
 
 
 def _uniform(point: Space, rng: Stream) -> list[tuple[float, float]]:
@@ -166,7 +186,15 @@ def _point_ring(point: Space, rng: Stream) -> list[tuple[float, float]]:
 def _lattice(point: Space, rng: Stream) -> list[tuple[float, float]]:
     side = math.isqrt(point.points - 1) + 1
     cells = rng.sample(range(side * side), point.points)
-    return [tuple((i + rng.uniform(0.3, 0.7)) / side for i in divmod(cell, side)) for cell in cells]  # type: ignore[misc]
+    return [
+        tuple((i + rng.uniform(0.3, 0.7)) / side for i in divmod(cell, side))
+        for cell in cells
+    ]  # type: ignore[misc]
 
 
-_LAYOUTS = {"uniform": _uniform, "clusters": _clusters, "ring": _point_ring, "lattice": _lattice}
+_LAYOUTS = {
+    "uniform": _uniform,
+    "clusters": _clusters,
+    "ring": _point_ring,
+    "lattice": _lattice,
+}

@@ -4,13 +4,19 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from scbench.builders.shared.canvas import BLACK, LIGHT, RED, Canvas, text_size
-from scbench.graders.shared.plane_geometry import in_circle, third_corners, to_integers, triangulate
+from scbench.graders.shared.plane_geometry import (
+    in_circle,
+    third_corners,
+    to_integers,
+    triangulate,
+)
 from scbench.schemas.delaunay_triangulation import Params
 
 _SIDE, _LEFT, _TOP, _RIGHT = 1000, 42, 10, 10
 _STEP = 100
+# Pixels by which each point may be misread, along x and y, without another
+# triangulation.
 _SHIFT = 2
-"""Pixels by which each point may be misread, along x and y, without another triangulation."""
 _MARK = 3
 Interval = tuple[int, int]
 
@@ -53,14 +59,21 @@ def _label(
 ) -> tuple[int, int, int, int] | None:
     """Return a place for a number: beside its mark, farther from all others, on no other number."""
     (x, y), (wide, high) = mark, (size + 2 for size in text_size(text, 2))
-    columns, rows = (x + 5, x - wide - 4, x - wide // 2), (y - high // 2, y - high - 4, y + 5)
+    columns, rows = (
+        (x + 5, x - wide - 4, x - wide // 2),
+        (y - high // 2, y - high - 4, y + 5),
+    )
     for left, top in [(c, r) for c in columns for r in rows][:-3] + [
         (columns[2], r) for r in rows[1:]
     ]:
         box = (left, top, wide, high)
         apart = all(_gap(box, (*other, 1, 1)) > 12 for other in marks if other != mark)
         clear = all(_gap(box, other) > 4 for other in labels)
-        fits = left > _LEFT and left + wide < _LEFT + _SIDE and _TOP < top < _TOP + _SIDE - high
+        fits = (
+            left > _LEFT
+            and left + wide < _LEFT + _SIDE
+            and _TOP < top < _TOP + _SIDE - high
+        )
         if apart and clear and fits:
             return box
     return None
@@ -87,7 +100,9 @@ def stands(points: Sequence[tuple[int, int]], shift: int) -> bool:
         d = beyond.get((b, a))
         if d is not None and _circle_bounds(points, (a, b, c), d, shift)[1] >= 0:
             return False
-    return _hull_stands(points, {edge for edge in beyond if edge[::-1] not in beyond}, shift)
+    return _hull_stands(
+        points, {edge for edge in beyond if edge[::-1] not in beyond}, shift
+    )
 
 
 def _hull_stands(
@@ -102,7 +117,9 @@ def _hull_stands(
     return all(_oriented(points, corner, shift)[0] > 0 for corner in corners)
 
 
-def _minus(p: tuple[int, int], q: tuple[int, int], shift: int) -> tuple[Interval, Interval]:
+def _minus(
+    p: tuple[int, int], q: tuple[int, int], shift: int
+) -> tuple[Interval, Interval]:
     x, y = p[0] - q[0], p[1] - q[1]
     return (x - 2 * shift, x + 2 * shift), (y - 2 * shift, y + 2 * shift)
 
@@ -125,7 +142,10 @@ def _oriented(
 
 
 def _circle_bounds(
-    points: Sequence[tuple[int, int]], corner: tuple[int, int, int], other: int, shift: int
+    points: Sequence[tuple[int, int]],
+    corner: tuple[int, int, int],
+    other: int,
+    shift: int,
 ) -> Interval:
     """Return bounds of a determinant that is negative if the other point is outside the circle.
 
@@ -138,10 +158,14 @@ def _circle_bounds(
         q, r = three[i - 2], three[i - 1]
         turn, size_q, size_r = _cross(q, r), _size(q), _size(r)
         x = _sum(
-            _times(q[1], size_r), _less(_times(r[1], size_q)), _times((2, 2), _times(p[0], turn))
+            _times(q[1], size_r),
+            _less(_times(r[1], size_q)),
+            _times((2, 2), _times(p[0], turn)),
         )
         y = _sum(
-            _times(r[0], size_q), _less(_times(q[0], size_r)), _times((2, 2), _times(p[1], turn))
+            _times(r[0], size_q),
+            _less(_times(q[0], size_r)),
+            _times((2, 2), _times(p[1], turn)),
         )
         slopes.append([x, y])
     slopes.append([_less(_sum(*(slope[axis] for slope in slopes))) for axis in (0, 1)])
@@ -162,6 +186,7 @@ def _size(p: tuple[Interval, Interval]) -> Interval:
     """Return bounds of the square of a length."""
     ends = [sorted((low * low, high * high)) for low, high in p]
     lows = (
-        0 if low <= 0 <= high else least for (low, high), (least, _) in zip(p, ends, strict=True)
+        0 if low <= 0 <= high else least
+        for (low, high), (least, _) in zip(p, ends, strict=True)
     )
     return sum(lows), sum(most for _, most in ends)

@@ -18,7 +18,9 @@ from scbench.graders.shared.corner_labels import (
 from scbench.schemas.corner_labels import CORNERS, SIDES, Side
 from scbench.schemas.enumerate_edges import Answer, Params
 
-_DECIDED = tuple(i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting")
+_DECIDED = tuple(
+    i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting"
+)
 _ALL_CROSSED = tuple(i for i in _DECIDED if len(crossed_sides(CASES[i])) == 4)
 
 
@@ -26,11 +28,20 @@ class Space(Point):
     """Parameters of fresh squares."""
 
     squares: int = parameter(
-        6, "number of squares, all different up to 11; beyond that, patterns return", ge=2, le=300
+        6,
+        "number of squares, all different up to 11; beyond that, patterns return",
+        ge=2,
+        le=300,
     )
-    all_crossed: int = parameter(2, "at least so many squares have four crossed sides", ge=0, le=4)
-    corner_order: Order = parameter("any", "order of the corners: " + corner_labels.ORDERS_ARE)
-    edge_order: Order = parameter("any", "numbering of the sides: " + corner_labels.ORDERS_ARE)
+    all_crossed: int = parameter(
+        2, "at least so many squares have four crossed sides", ge=0, le=4
+    )
+    corner_order: Order = parameter(
+        "any", "order of the corners: " + corner_labels.ORDERS_ARE
+    )
+    edge_order: Order = parameter(
+        "any", "numbering of the sides: " + corner_labels.ORDERS_ARE
+    )
     rename: bool = corner_labels.RENAME
 
 
@@ -43,11 +54,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the squares, the numbering and the rules."""
-        ends = {side: f"{CORNERS[i]} to {CORNERS[i - 3]}" for i, side in enumerate(SIDES)}
+        ends = {
+            side: f"{CORNERS[i]} to {CORNERS[i - 3]}" for i, side in enumerate(SIDES)
+        }
         return {
             "squares": corner_labels.print_squares(params.squares, params.corner_order),
             "sides": "\n".join(
-                f"  {i}: {side} ({ends[side]})" for i, side in enumerate(params.edge_order)
+                f"  {i}: {side} ({ends[side]})"
+                for i, side in enumerate(params.edge_order)
             ),
             "rules": corner_labels.RULES,
         }
@@ -79,12 +93,18 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "nothing_anywhere": [[] for _ in right],
             "all_pairs_of_an_equal_square": instead({"aaaa": every}),
             "odd_corners_left_open": instead({"abac": [], "abcb": []}),
-            "odd_corners_joined": instead({"abac": [(0, 3), (1, 2)], "abcb": [(0, 1), (2, 3)]}),
+            "odd_corners_joined": instead(
+                {"abac": [(0, 3), (1, 2)], "abcb": [(0, 1), (2, 3)]}
+            ),
             "alternating_corners_decided": instead({"abab": [(0, 1), (2, 3)]}),
             "four_classes_decided": instead({"abcd": [(0, 1), (2, 3)]}),
             "neighbouring_crossed_sides": [
                 _by_index(
-                    [(a, b) for a, b in every if {a, b} <= set(crossed_sides(r)) and b - a != 2],
+                    [
+                        (a, b)
+                        for a, b in every
+                        if {a, b} <= set(crossed_sides(r)) and b - a != 2
+                    ],
                     params.edge_order,
                 )
                 for r in rings
@@ -139,7 +159,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             cases = rng.sample(_ALL_CROSSED, min(point.all_crossed, point.squares))
             unused = [case for case in _DECIDED if case not in cases]
             while len(cases) < point.squares:
-                cases += rng.sample(unused, min(point.squares - len(cases), len(unused)))
+                cases += rng.sample(
+                    unused, min(point.squares - len(cases), len(unused))
+                )
                 unused = list(_DECIDED)
         rng.shuffle(cases)
         order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
@@ -147,14 +169,18 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             corner_order=order,
             edge_order=corner_labels.draw_order(SIDES, point.edge_order, rng),
             squares=tuple(
-                corner_labels.show_case(case, order, rng, rename=point.rename) for case in cases
+                corner_labels.show_case(case, order, rng, rename=point.rename)
+                for case in cases
             ),
         )
 
 
 def _solve(params: Params) -> list[list[Pair]]:
     return [
-        _by_index(joined_sides(ring_labels(square, params.corner_order)) or [], params.edge_order)
+        _by_index(
+            joined_sides(ring_labels(square, params.corner_order)) or [],
+            params.edge_order,
+        )
         for square in params.squares
     ]
 

@@ -40,12 +40,14 @@ GoalKind = Literal[
     "hidden_lakes",
 ]
 
+# All kinds of goal.
 GOAL_KINDS: tuple[GoalKind, ...] = get_args(GoalKind)
-"""All kinds of goal."""
 
 
-_ONE = re.compile(r"\b1 ((?:large |separate |different |z )*)(column|voxel|lake|level)s\b")
-"""One of what goals count, in the plural of their templates."""
+# One of what goals count, in the plural of their templates.
+_ONE = re.compile(
+    r"\b1 ((?:large |separate |different |z )*)(column|voxel|lake|level)s\b"
+)
 
 
 class Space(Point):
@@ -56,18 +58,31 @@ class Space(Point):
     )
     width: int = parameter(32, "cells along x and along y", ge=16, le=64, multiple_of=2)
     side: int = parameter(
-        5, "largest side of a lake in the plan that thresholds are read from", ge=3, le=10
+        5,
+        "largest side of a lake in the plan that thresholds are read from",
+        ge=3,
+        le=10,
     )
-    lakes: int = parameter(3, "number of lakes, for the goals that ask for several", ge=2, le=4)
+    lakes: int = parameter(
+        3, "number of lakes, for the goals that ask for several", ge=2, le=4
+    )
     slack: int = parameter(
-        2, "most that a threshold lies below what that plan reaches; larger is easier", ge=0, le=20
+        2,
+        "most that a threshold lies below what that plan reaches; larger is easier",
+        ge=0,
+        le=20,
     )
     hills: int = parameter(2, "hills on the ground, 1 to 3 high", ge=0, le=8)
     holes: int = parameter(2, "holes in the ground, 1 or 2 deep", ge=0, le=8)
-    zones: int = parameter(1, "protected zones, which no box may reach into", ge=0, le=16)
-    rain_columns: int = parameter(4, "columns that get a drop in every round", ge=1, le=8)
+    zones: int = parameter(
+        1, "protected zones, which no box may reach into", ge=0, le=16
+    )
+    rain_columns: int = parameter(
+        4, "columns that get a drop in every round", ge=1, le=8
+    )
     rain_place: Literal["centre", "anywhere"] = parameter(
-        "anywhere", "a block of columns at the centre, or columns anywhere but near the sides"
+        "anywhere",
+        "a block of columns at the centre, or columns anywhere but near the sides",
     )
     spare_boxes: int | None = parameter(
         4, "boxes allowed beyond those of the reference; null for no limit", ge=0, le=50
@@ -125,8 +140,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         plan = plans.solve(params) or []
         counters = {**plans.without_effect(params, plan), **plans.wrong(params, plan)}
         if params.max_boxes is not None:
-            boxes: list[JsonValue] = list(as_answer(plan).model_dump(mode="json")["earthworks"])
-            counters["too_many_boxes"] = {"earthworks": boxes + boxes[-1:] * params.max_boxes}
+            boxes: list[JsonValue] = list(
+                as_answer(plan).model_dump(mode="json")["earthworks"]
+            )
+            counters["too_many_boxes"] = {
+                "earthworks": boxes + boxes[-1:] * params.max_boxes
+            }
         return counters
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
@@ -140,11 +159,22 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         ]
         half = min(5, middle)
         basin = [
-            Box((middle - half,) * 2 + (ground,), (middle + half - 1,) * 2 + (top,), "Rock"),
-            Box((middle - half + 1,) * 2 + (1,), (middle + half - 2,) * 2 + (top,), "Air"),
+            Box(
+                (middle - half,) * 2 + (ground,),
+                (middle + half - 1,) * 2 + (top,),
+                "Rock",
+            ),
+            Box(
+                (middle - half + 1,) * 2 + (1,),
+                (middle + half - 2,) * 2 + (top,),
+                "Air",
+            ),
         ]
         named_plans = {"four pits": pits, "block with a basin": basin}
-        return {name: as_answer(plan).model_dump(mode="json") for name, plan in named_plans.items()}
+        return {
+            name: as_answer(plan).model_dump(mode="json")
+            for name, plan in named_plans.items()
+        }
 
     def measure(self, params: Params) -> float:
         """Return boxes of a plan by things they keep clear of by the bits of what is asked for.
@@ -168,7 +198,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             if point.spare_boxes is None:
                 return params
-            return params.model_copy(update={"max_boxes": len(plan) + point.spare_boxes})
+            return params.model_copy(
+                update={"max_boxes": len(plan) + point.spare_boxes}
+            )
         raise GenerationError(
             f"no {point.goal} goal for this point was found in {_TRIES} tries; ask for smaller or "
             "fewer lakes, a wider world, or fewer hills, holes and zones"
@@ -194,7 +226,9 @@ def draw_ground(point: Space, rng: Stream) -> Params:
         x, y, u, v = rectangle(longest)
         # Open to the sky, so that no hill is left hanging.
         low = rng.between(1, LAYERS - 1)
-        ground.append(GroundBox(low=(x, y, low), high=(u, v, HEIGHT - 1), material="Air"))
+        ground.append(
+            GroundBox(low=(x, y, low), high=(u, v, HEIGHT - 1), material="Air")
+        )
     protected = []
     for _ in range(point.zones):
         x, y, u, v = rectangle(max(3, width // 5))
@@ -256,7 +290,8 @@ def _measured_goal(
             goal["min_columns"] = max(1, figure - slack)
         case "wide_lakes":
             goal["lakes"] = sum(
-                squares(lake.columns, numbers["side"], water.width) > 0 for lake in water.lakes
+                squares(lake.columns, numbers["side"], water.width) > 0
+                for lake in water.lakes
             )
         case "high_water":
             goal["min_voxels"] = max(1, sum(water.levels[numbers["min_z"] :]) - slack)
@@ -304,7 +339,9 @@ def _draft_goal(
             parts = [plans.basin(LAYERS, *sides(), z, z) for z in heights]
             return {"lakes": lakes, "levels": levels}, parts
         case "deep_water":
-            return {}, [plans.well(LAYERS, rng.choice(rain), rng.between(LAYERS, HEIGHT - 1))]
+            return {}, [
+                plans.well(LAYERS, rng.choice(rain), rng.between(LAYERS, HEIGHT - 1))
+            ]
         case "large_lakes":
             return {"lakes": lakes}, [pit() for _ in range(lakes)]
         case "ring_lake":
@@ -325,7 +362,8 @@ def _draft_goal(
 
 def _box(box: Zone) -> str:
     return ", ".join(
-        f"{axis} = {a} to {b}" for axis, a, b in zip("xyz", box.low, box.high, strict=True)
+        f"{axis} = {a} to {b}"
+        for axis, a, b in zip("xyz", box.low, box.high, strict=True)
     )
 
 
@@ -344,7 +382,10 @@ def _goal_words(goal: Goal) -> dict[str, str]:
             "void": f"0 if there is any water at {dry}; otherwise " if dry else "",
         }
     texts = data_file(__package__, "goals.json")[goal.kind]
-    return {name: _ONE.sub(r"1 \1\2", text.format(**numbers)) for name, text in texts.items()}
+    return {
+        name: _ONE.sub(r"1 \1\2", text.format(**numbers))
+        for name, text in texts.items()
+    }
 
 
 def _level_list(levels: tuple[int, ...], word: str) -> str:

@@ -45,7 +45,8 @@ def as_answer(plan: Sequence[Box]) -> Answer:
     """Return a plan in the form of an answer."""
     return Answer(
         earthworks=tuple(
-            Earthwork(xyzMin=box.low, xyzMax=box.high, material=box.material) for box in plan
+            Earthwork(xyzMin=box.low, xyzMax=box.high, material=box.material)
+            for box in plan
         )
     )
 
@@ -106,7 +107,9 @@ def reservoir(ground: int, voxels: int, levels: int = 1) -> Structure:
     def boxes(x: int, y: int) -> list[Box]:
         pits = []
         if rows:
-            pits.append(Box((x + 1, y + 1, ground - levels), (x + width, y + rows, top), "Air"))
+            pits.append(
+                Box((x + 1, y + 1, ground - levels), (x + width, y + rows, top), "Air")
+            )
         row, remainder = rows, ledge
         while remainder:
             length = min(remainder, width)
@@ -176,7 +179,8 @@ def undo_ground(params: Params, *, holes_only: bool) -> list[Box]:
             flat = Box((x, y, z), (u, v, w), "Air")
         if not any(
             all(
-                a <= d and c <= b for a, b, c, d in zip(*flat[:2], zone.low, zone.high, strict=True)
+                a <= d and c <= b
+                for a, b, c, d in zip(*flat[:2], zone.low, zone.high, strict=True)
             )
             for zone in params.protected
         ):
@@ -234,7 +238,9 @@ def assemble(
     for part, (x, y) in zip(parts, corners, strict=True):
         if not smooth:
             u, v = x + part.width - 1, y + part.depth - 1
-            plan.append(Box((x, y, params.rock_layers), (u, v, params.height - 1), "Air"))
+            plan.append(
+                Box((x, y, params.rock_layers), (u, v, params.height - 1), "Air")
+            )
             plan.append(Box((x, y, 0), (u, v, params.rock_layers - 1), "Rock"))
     for part, (x, y) in zip(parts, corners, strict=True):
         plan.extend(part.boxes(x, y))
@@ -252,11 +258,14 @@ def targets(params: Params) -> list[tuple[float, float]]:
     return [rain, *((x, y) for x in quarters for y in quarters)]
 
 
-def plans_for(params: Params, choices: Sequence[Sequence[Structure]]) -> Iterator[list[Box]]:
+def plans_for(
+    params: Params, choices: Sequence[Sequence[Structure]]
+) -> Iterator[list[Box]]:
     """Yield plans of some choices of parts, the ones with fewest boxes first."""
     holes, everything = (undo_ground(params, holes_only=only) for only in (True, False))
     sensitive = isinstance(
-        params.goal, goals.HiddenWater | goals.HiddenLakes | goals.WaterLevels | goals.ExactVolume
+        params.goal,
+        goals.HiddenWater | goals.HiddenLakes | goals.WaterLevels | goals.ExactVolume,
     )
     before = [holes] if sensitive else [[]]
     if params.ground:
@@ -289,12 +298,16 @@ def without_effect(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValu
 
     return {
         "nothing_done": {"earthworks": []},
-        "boxes_that_leave_the_world": rows(lambda box: {"xyzMax": [width, *box.high[1:]]}),
+        "boxes_that_leave_the_world": rows(
+            lambda box: {"xyzMax": [width, *box.high[1:]]}
+        ),
         "unknown_material": rows(lambda _: {"material": "Dirt"}),
         "coordinates_as_text": rows(lambda box: {"xyzMin": [str(v) for v in box.low]}),
         "booleans": rows(lambda _: {"xyzMax": [True, True, True]}),
         "corners_of_two_numbers": rows(lambda box: {"xyzMax": [*box.high[:2]]}),
-        "older_format": {"voxels": [{"xyz": [*box.low], "material": "Dirt"} for box in plan]},
+        "older_format": {
+            "voxels": [{"xyz": [*box.low], "material": "Dirt"} for box in plan]
+        },
     }
 
 
@@ -314,18 +327,26 @@ def _earthwork(box: Box) -> dict[str, JsonValue]:
     return {"xyzMin": [*box.low], "xyzMax": [*box.high], "material": box.material}
 
 
-def _faulty_plans(params: Params, plan: Sequence[Box]) -> Iterator[tuple[str, list[Box]]]:
+def _faulty_plans(
+    params: Params, plan: Sequence[Box]
+) -> Iterator[tuple[str, list[Box]]]:
     """Yield every faulty plan; some may happen to be right."""
     last = params.width - 1
     ground = params.rock_layers
     yield (
         "dug_through_to_the_bottom",
-        [box._replace(low=(*box.low[:2], 0)) if box.material == "Air" else box for box in plan],
+        [
+            box._replace(low=(*box.low[:2], 0)) if box.material == "Air" else box
+            for box in plan
+        ],
     )
     yield "swapped_corners", [box._replace(low=box.high, high=box.low) for box in plan]
     yield (
         "pits_open_to_the_side",
-        [box._replace(low=(0, *box.low[1:])) if box.material == "Air" else box for box in plan],
+        [
+            box._replace(low=(0, *box.low[1:])) if box.material == "Air" else box
+            for box in plan
+        ],
     )
     yield "walls_only", [box for box in plan if box.material == "Rock"]
     yield "backwards", list(reversed(plan))
@@ -348,7 +369,11 @@ def _faulty_plans(params: Params, plan: Sequence[Box]) -> Iterator[tuple[str, li
                 break
     if isinstance(params.goal, goals.HiddenWater | goals.HiddenLakes):
         yield "no_roof", [box for box in plan if box.material == "Air"]
-        pillar = [box for box in plan if box.material == "Rock" and box.low[:2] == box.high[:2]]
+        pillar = [
+            box
+            for box in plan
+            if box.material == "Rock" and box.low[:2] == box.high[:2]
+        ]
         yield "roof_without_pillar", [box for box in plan if box not in pillar]
     if isinstance(params.goal, goals.RingLake):
         yield from _broken_rings(plan)
@@ -383,7 +408,10 @@ def _short_parts(params: Params) -> Iterator[tuple[str, list[Structure]]]:
             yield "narrow_island", [moat(ground, k - 1, 1)]
         case goals.WaterLevels(water_at=wet, dry_at=dry):
             yield "lowest_level_only", [basin(ground, 4, 4, wet[0], wet[0])]
-            yield "water_where_none_may_be", [basin(ground, 4, 4, z, z) for z in (*wet, *dry[:1])]
+            yield (
+                "water_where_none_may_be",
+                [basin(ground, 4, 4, z, z) for z in (*wet, *dry[:1])],
+            )
         case goals.ExactVolume(voxels=n):
             yield "one_voxel_more", [reservoir(ground, n + 1)]
             if n > 1:
@@ -399,5 +427,8 @@ def _broken_rings(plan: Sequence[Box]) -> Iterator[tuple[str, list[Box]]]:
     pond = ((x + u) // 2, (y + v) // 2, z)
     yield "pond_on_the_island", [*plan, Box(pond, pond, "Air")]
     outer = before[-1]
-    yield "bridge_to_the_island", [*plan, Box((outer.low[0], y, z), (x - 1, y, z), "Rock")]
+    yield (
+        "bridge_to_the_island",
+        [*plan, Box((outer.low[0], y, z), (x - 1, y, z), "Rock")],
+    )
     yield "lake_without_island", before

@@ -21,13 +21,24 @@ class Space(Point):
 
     dimension: Literal["2D", "3D"] = parameter("3D", "square or cube")
     extra_axes: int = parameter(
-        2, "entries of the axis cycle beyond one per axis; 0 treats all axes alike", ge=0, le=6
+        2,
+        "entries of the axis cycle beyond one per axis; 0 treats all axes alike",
+        ge=0,
+        le=6,
     )
     min_depth: int = parameter(5, "least depth of a leaf", ge=2, le=9)
-    depth_spread: int = parameter(3, "how much deeper than min_depth a leaf may be", ge=0, le=5)
-    split_prob: float = parameter(0.6, "chance that a box between these depths is cut", ge=0, le=1)
-    max_leaves: int = parameter(250, "most leaves; sets the length of the prompt", ge=4, le=1000)
-    min_neighbours: int = parameter(4, "least number of neighbours of the target", ge=1, le=24)
+    depth_spread: int = parameter(
+        3, "how much deeper than min_depth a leaf may be", ge=0, le=5
+    )
+    split_prob: float = parameter(
+        0.6, "chance that a box between these depths is cut", ge=0, le=1
+    )
+    max_leaves: int = parameter(
+        250, "most leaves; sets the length of the prompt", ge=4, le=1000
+    )
+    min_neighbours: int = parameter(
+        4, "least number of neighbours of the target", ge=1, le=24
+    )
     neighbour_depths: int = parameter(
         2,
         "least number of different depths among the neighbours; no more than "
@@ -53,7 +64,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         rows = [leaves[i : i + _PER_LINE] for i in range(0, len(leaves), _PER_LINE)]
         return {
             "table": "\n".join(
-                f"depth {d}: axis {cycle[d % len(cycle)]}" for d in range(max(map(len, leaves)))
+                f"depth {d}: axis {cycle[d % len(cycle)]}"
+                for d in range(max(map(len, leaves)))
             ),
             "n": len(leaves),
             "leaves": ",\n".join(", ".join(row) for row in rows),
@@ -78,19 +90,34 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_bit_too_long": [first + "0", *tail],
         }
         axes = AXES[params.dimension]
-        touch = dyadic_boxes.contacts(params.leaves, params.axis_cycle, axes, params.target)
+        touch = dyadic_boxes.contacts(
+            params.leaves, params.axis_cycle, axes, params.target
+        )
         misread = {
             "closed_cycle_misreading": _solve(params, _closed(params.axis_cycle)),
-            "cycle_one_step_late": _solve(params, params.axis_cycle[1:] + params.axis_cycle[:1]),
+            "cycle_one_step_late": _solve(
+                params, params.axis_cycle[1:] + params.axis_cycle[:1]
+            ),
             "whole_faces_only": _whole_faces(params, right),
             "corner_contact_counted": list(touch),
             "leading_zeros_lost": [label.lstrip("0") for label in right],
         }
-        wrong |= {name: labels for name, labels in misread.items() if set(labels) != set(right)}
-        apart = [leaf for leaf in params.leaves if leaf not in touch and leaf != params.target]
+        wrong |= {
+            name: labels
+            for name, labels in misread.items()
+            if set(labels) != set(right)
+        }
+        apart = [
+            leaf
+            for leaf in params.leaves
+            if leaf not in touch and leaf != params.target
+        ]
         if apart:
             wrong["one_surplus"] = [*right, apart[0]]
-        forms = {"numbers_for_labels": [*map(int, right)], "one_line_of_text": ", ".join(right)}
+        forms = {
+            "numbers_for_labels": [*map(int, right)],
+            "one_line_of_text": ", ".join(right),
+        }
         counters = under("neighbors", {**wrong, **forms})
         return counters | {"british_spelling": {"neighbours": list[JsonValue](right)}}
 
@@ -98,7 +125,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return how many digits the labels of all boxes have that touch the target at all."""
         axes = AXES[params.dimension]
         return sum(
-            map(len, dyadic_boxes.contacts(params.leaves, params.axis_cycle, axes, params.target))
+            map(
+                len,
+                dyadic_boxes.contacts(
+                    params.leaves, params.axis_cycle, axes, params.target
+                ),
+            )
         )
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -109,14 +141,18 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         for _ in range(_TREES):
             cycle = [*axes, *(rng.choice(axes) for _ in range(point.extra_axes))]
             rng.shuffle(cycle)
-            leaves = grow(point.min_depth, max_depth, point.split_prob, rng.unit, point.max_leaves)
+            leaves = grow(
+                point.min_depth, max_depth, point.split_prob, rng.unit, point.max_leaves
+            )
             if leaves is None:
                 continue
             place = dyadic_boxes.boxes(leaves, cycle, axes)
             for target in rng.sample(leaves, min(_TARGETS, len(leaves))):
                 box = place[target]
                 touching = [
-                    leaf for leaf in leaves if dyadic_boxes.touching_axes(box, place[leaf]) == 1
+                    leaf
+                    for leaf in leaves
+                    if dyadic_boxes.touching_axes(box, place[leaf]) == 1
                 ]
                 if (
                     len(touching) >= point.min_neighbours
@@ -137,7 +173,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 
 def grow(
-    min_depth: int, max_depth: int, split_prob: float, unit: Callable[[], float], max_leaves: int
+    min_depth: int,
+    max_depth: int,
+    split_prob: float,
+    unit: Callable[[], float],
+    max_leaves: int,
 ) -> list[str] | None:
     """Grow a random tree depth first, child 0 before child 1, as the paper's trees were grown.
 
@@ -159,7 +199,9 @@ def grow(
 
 
 def _solve(params: Params, cycle: tuple[Axis, ...]) -> list[str]:
-    return dyadic_boxes.neighbours(params.leaves, cycle, AXES[params.dimension], params.target)
+    return dyadic_boxes.neighbours(
+        params.leaves, cycle, AXES[params.dimension], params.target
+    )
 
 
 def _closed(cycle: tuple[Axis, ...]) -> tuple[Axis, ...]:
@@ -173,7 +215,8 @@ def _whole_faces(params: Params, right: list[str]) -> list[str]:
     return [
         leaf
         for leaf in right
-        if sum(a != b for a, b in zip(place[leaf], place[params.target], strict=True)) == 1
+        if sum(a != b for a, b in zip(place[leaf], place[params.target], strict=True))
+        == 1
     ]
 
 

@@ -5,16 +5,20 @@ from scbench.builders.shared.canvas import AMBER, BLACK, GREY, Canvas, text_size
 from scbench.schemas.half_subdivision_neighbours import Params
 
 _MARGIN, _HEAD = 26, 22
+# Pixels of the smallest dot; where leaves are larger, a dot has up to three times as
+# many.
 _DOT = 3
-"""Pixels of the smallest dot; where leaves are larger, a dot has up to three times as many."""
+# Where a box begins and ends along each axis, in the smallest parts that axis is cut
+# into.
 Box = tuple[tuple[int, int], ...]
-"""Where a box begins and ends along each axis, in the smallest parts that axis is cut into."""
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     """Draw every leaf as a rectangle, in each layer that it reaches through."""
     deepest = max(map(len, params.leaves))
-    axes: list[str] = [params.axis_cycle[d % len(params.axis_cycle)] for d in range(deepest)]
+    axes: list[str] = [
+        params.axis_cycle[d % len(params.axis_cycle)] for d in range(deepest)
+    ]
     parts = {axis: 1 << axes.count(axis) for axis in "xyz"}
     boxes = {leaf: _box(leaf, axes, parts) for leaf in params.leaves}
     layers, finest = parts["z"], max(parts["x"], parts["y"])
@@ -37,7 +41,12 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
         for leaf, ((x0, x1), (y0, y1), (z0, z1)) in boxes.items():
             if not z0 <= z < z1:
                 continue
-            place = (left + x0 * wide, top + side - y1 * high, (x1 - x0) * wide, (y1 - y0) * high)
+            place = (
+                left + x0 * wide,
+                top + side - y1 * high,
+                (x1 - x0) * wide,
+                (y1 - y0) * high,
+            )
             if leaf == params.target:
                 canvas.fill(*place, AMBER)
             canvas.frame(place[0], place[1], place[2] + 1, place[3] + 1, GREY)
@@ -61,7 +70,9 @@ def words(params: Params) -> dict[str, str]:
 
 def _layer_side(across: int, down: int, finest: int) -> int:
     """Return the pixels of a layer's side, if so many stand beside and below each other."""
-    room = min((1540 - _MARGIN) // across - _MARGIN, (768 - _MARGIN) // down - _HEAD - 12)
+    room = min(
+        (1540 - _MARGIN) // across - _MARGIN, (768 - _MARGIN) // down - _HEAD - 12
+    )
     return min(room, 720) // finest * finest
 
 

@@ -21,17 +21,17 @@ from scbench.graders.shared.grid_paths import reachable
 from scbench.schemas.hamiltonian_loop import Answer, Params, Step
 
 _TRIES = 200
+# Cells of all grids that one draw may try, but ten grids at the least.
 _WORK = 36_000
-"""Cells of all grids that one draw may try, but ten grids at the least."""
 _PROPOSALS = 20
 Cell = tuple[int, int]
+# The two partners of every cell.
 Cover = dict[Cell, set[Cell]]
-"""The two partners of every cell."""
 _ROUNDS = 100
 _IDLE = 25
+# Bounds on one search: rounds of merging, those in a row that join nothing, and covers.
+# Merging takes a handful of rounds where there is a tour at all.
 _RESTARTS = 5
-"""Bounds on one search: rounds of merging, those in a row that join nothing, and covers. Merging
-takes a handful of rounds where there is a tour at all."""
 Square = tuple[Cell, Cell, Cell, Cell]
 
 
@@ -46,7 +46,9 @@ class Space(Point):
         ge=0.0,
         le=0.25,
     )
-    obstacles: Literal["cells", "bars", "blocks", "corners", "mixed", "tree", "strip"] = parameter(
+    obstacles: Literal[
+        "cells", "bars", "blocks", "corners", "mixed", "tree", "strip"
+    ] = parameter(
         "mixed",
         "single cells, bars of 2 to 4, squares of 2 x 2, pieces cut from the grid's corners, a "
         "mixture of the first three, everything but the 2 x 2 blocks of a random tree, or "
@@ -63,7 +65,9 @@ class Space(Point):
     @model_validator(mode="after")
     def _even(self) -> "Space":
         if self.obstacles == "tree" and self.size % 2:
-            raise ValueError(f"a tree of 2 x 2 blocks needs an even size, not {self.size}")
+            raise ValueError(
+                f"a tree of 2 x 2 blocks needs an even size, not {self.size}"
+            )
         return self
 
 
@@ -78,8 +82,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return the grid, as a picture and as a list."""
         return {
             "size": params.size,
-            "blocked": _blocked_text(params) if params.blocked else "No cell is blocked.",
-            "map": f"X marks blocked cells:\n\n{_grid_text(params)}\n\n" if params.blocked else "",
+            "blocked": _blocked_text(params)
+            if params.blocked
+            else "No cell is blocked.",
+            "map": f"X marks blocked cells:\n\n{_grid_text(params)}\n\n"
+            if params.blocked
+            else "",
             "free": "free cells" if params.blocked else "whole grid",
             "cell": "free cell" if params.blocked else "cell",
             "avoiding": ", and no blocked cell is" if params.blocked else "",
@@ -95,7 +103,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return other readings of the coordinates, and tours with one mistake each."""
-        loop = [(x, y) for x, y in (step["xy"] for step in self.reference(params).steps)]
+        loop = [
+            (x, y) for x, y in (step["xy"] for step in self.reference(params).steps)
+        ]
         n, size = len(loop), params.size
         there = loop[: n // 2 + 1]
         cells: dict[str, Sequence[Sequence[int]]] = {
@@ -108,7 +118,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "shuttle": [loop[i % 2] for i in range(n)],
             "shuttle_with_a_counter": [(*loop[i % 2], i) for i in range(n)],
             "row_by_row": sorted(loop, key=lambda c: (c[1], c[0])),
-            "serpentine": sorted(loop, key=lambda c: (c[1], c[0] if c[1] % 2 else -c[0])),
+            "serpentine": sorted(
+                loop, key=lambda c: (c[1], c[0] if c[1] % 2 else -c[0])
+            ),
             "rows_before_columns": [(y, x) for x, y in loop],
             "rows_from_the_bottom": [(x, size + 1 - y) for x, y in loop],
             "counted_from_zero": [(x - 1, y - 1) for x, y in loop],
@@ -118,8 +130,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if unclosed:
             cells["not_closed"] = unclosed
         # In a symmetric grid a mistake can give another right tour.
-        wrong = {name: example for name, example in cells.items() if not _is_loop(params, example)}
-        lists = {name: listing("steps", "xy", example) for name, example in wrong.items()}
+        wrong = {
+            name: example
+            for name, example in cells.items()
+            if not _is_loop(params, example)
+        }
+        lists = {
+            name: listing("steps", "xy", example) for name, example in wrong.items()
+        }
         return lists | form_counterexamples("steps", "xy", loop)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
@@ -134,7 +152,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Block cells at random where that leaves no dead end, until a loop is found."""
         tries = min(_TRIES, max(10, _WORK // point.size**2))
-        choose = {"tree": _tree_gaps, "strip": _strip_gaps}.get(point.obstacles, _block_cells)
+        choose = {"tree": _tree_gaps, "strip": _strip_gaps}.get(
+            point.obstacles, _block_cells
+        )
         for _ in range(tries):
             blocked = choose(point, rng)
             if blocked is None:
@@ -173,7 +193,9 @@ def _blocked_text(params: Params) -> str:
 def _grid_text(params: Params) -> str:
     """Return the grid with numbered rows and columns."""
     width, marks = len(str(params.size)), set(params.blocked)
-    lines = [" " * width + " |" + "".join(f" {x:{width}}" for x in range(1, params.size + 1))]
+    lines = [
+        " " * width + " |" + "".join(f" {x:{width}}" for x in range(1, params.size + 1))
+    ]
     lines.append("-" * len(lines[0]))
     for y in range(1, params.size + 1):
         row = ("X" if (x, y) in marks else "." for x in range(1, params.size + 1))
@@ -236,7 +258,9 @@ def _block_cells(point: Space, rng: Stream) -> set[Cell] | None:
             failures += 1
     if len(blocked) < target - 4:
         return None
-    surplus = sum(1 if sum(cell) % 2 == 0 else -1 for cell in grid if cell not in blocked)
+    surplus = sum(
+        1 if sum(cell) % 2 == 0 else -1 for cell in grid if cell not in blocked
+    )
     for _ in range(_PROPOSALS * size):
         if surplus == 0:
             return blocked
@@ -275,7 +299,9 @@ def _obstacle(point: Space, rng: Stream) -> set[Cell]:
         return _rectangle(size, 2, 2, rng)
     width, height = (rng.between(1, max(1, size // 3)) for _ in range(2))
     right, low = rng.below(2) * (size - width), rng.below(2) * (size - height)
-    return {(right + x, low + y) for x in range(1, width + 1) for y in range(1, height + 1)}
+    return {
+        (right + x, low + y) for x in range(1, width + 1) for y in range(1, height + 1)
+    }
 
 
 def _rectangle(size: int, width: int, height: int, rng: Stream) -> set[Cell]:
@@ -290,7 +316,11 @@ def _tree_gaps(point: Space, rng: Stream) -> set[Cell]:
     while len(tree) < max(1, round(point.fill * half * half)):
         edge = sorted({near for block in tree for near in neighbours(block)} - tree)
         tree.add(rng.choice([c for c in edge if min(c) >= 0 and max(c) < half]))
-    return {(x, y) for x, y in _grid_cells(point.size) if ((x - 1) // 2, (y - 1) // 2) not in tree}
+    return {
+        (x, y)
+        for x, y in _grid_cells(point.size)
+        if ((x - 1) // 2, (y - 1) // 2) not in tree
+    }
 
 
 def _strip_gaps(point: Space, rng: Stream) -> set[Cell] | None:
@@ -301,11 +331,15 @@ def _strip_gaps(point: Space, rng: Stream) -> set[Cell] | None:
     corner = rng.between(1, point.size - 1), rng.between(1, point.size - 1)
     squares, strip = {corner}, _square(corner)
     while len(strip) < max(4, round(point.fill * point.size**2)):
-        beside = sorted({near for square in squares for near in neighbours(square)} - squares)
+        beside = sorted(
+            {near for square in squares for near in neighbours(square)} - squares
+        )
         fits = [
             near
             for near in beside
-            if min(near) >= 1 and max(near) < point.size and len(_square(near) & strip) == 2
+            if min(near) >= 1
+            and max(near) < point.size
+            and len(_square(near) & strip) == 2
         ]
         if not fits:
             return None
@@ -392,7 +426,9 @@ def _augment(cover: Cover, near: dict[Cell, list[Cell]], start: Cell) -> bool:
     return False
 
 
-def _flip_cover(cover: Cover, came_from: dict[Cell, Cell], start: Cell, light: Cell) -> None:
+def _flip_cover(
+    cover: Cover, came_from: dict[Cell, Cell], start: Cell, light: Cell
+) -> None:
     while True:
         dark = came_from[light]
         cover[light].add(dark)

@@ -17,19 +17,27 @@ from pydantic import JsonValue
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, parameter, plain, under
-from scbench.graders.hide_and_seek import TOLERANCE, boxes, fitted, grade, picture, true_camera
+from scbench.graders.hide_and_seek import (
+    TOLERANCE,
+    boxes,
+    fitted,
+    grade,
+    picture,
+    true_camera,
+)
 from scbench.schemas.hide_and_seek import Answer, Params
 
 _DRAWS = 50
+# On how many pixels a person in the open shows; with fewer, not to hide would cost
+# little.
 _LEAST_SEEN = 100
-"""On how many pixels a person in the open shows; with fewer, not to hide would cost little."""
 _PLACES = 40
+# Side of the squares that hidden ground is counted in.
 _PATCH = 0.1
-"""Side of the squares that hidden ground is counted in."""
 _BASELINE_DECIMALS = 6
 Floats = NDArray[np.float64]
+# Free space between neighbours, and between the first row and the walls.
 SPACE = 0.1
-"""Free space between neighbours, and between the first row and the walls."""
 _MARGIN = 0.05
 _DECIMALS = 3
 
@@ -44,7 +52,9 @@ class Space(Point):
         0.5, "sides of the square that a person stands on", ge=0.2, le=2.0
     )
     person_height: float = parameter(2.0, "height of a person", ge=0.5, le=2.5)
-    radius: float = parameter(30.0, "largest distance of people from the origin", ge=10.0, le=60.0)
+    radius: float = parameter(
+        30.0, "largest distance of people from the origin", ge=10.0, le=60.0
+    )
     sniper_distance: float = parameter(
         141.4,
         "distance of the sniper, measured on the map; from far away only broad people can be seen",
@@ -89,7 +99,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "penalty": params.penalty_per_pixel,
             **dict(zip(names, chain(*places), strict=True)),
         }
-        return {"tolerance": f"{TOLERANCE:.9f}", **{n: plain(v) for n, v in values.items()}}
+        return {
+            "tolerance": f"{TOLERANCE:.9f}",
+            **{n: plain(v) for n, v in values.items()},
+        }
 
     def reference(self, params: Params) -> Answer:
         """Fill the building's shadow from the walls outwards."""
@@ -139,7 +152,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return a huddle at the wall away from the sniper, and a file that leads straight away."""
         x, y, _ = params.sniper
         away = (-x / math.hypot(x, y), -y / math.hypot(x, y))
-        half = [(b + p) / 2 for b, p in zip(params.building[:2], params.person[:2], strict=True)]
+        half = [
+            (b + p) / 2
+            for b, p in zip(params.building[:2], params.person[:2], strict=True)
+        ]
         # Where a person touches the building on the line from the sniper through its middle.
         wall = min(h / abs(a) for h, a in zip(half, away, strict=True) if a)
         places = []
@@ -153,7 +169,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 far = math.hypot(spot[0] - wall * away[0], spot[1] - wall * away[1])
                 places.append((round(far, _BASELINE_DECIMALS), i, j, spot))
         huddle = [spot for *_, spot in sorted(places)]
-        pitch = min(p / abs(a) for p, a in zip(params.person[:2], away, strict=True) if a)
+        pitch = min(
+            p / abs(a) for p, a in zip(params.person[:2], away, strict=True) if a
+        )
         file = [
             tuple((wall + i * pitch) * a for a in away)
             for i in range(params.people)
@@ -169,7 +187,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
         The ground counts in squares of 10 cm, hidden up to the height of a person.
         """
-        steps = np.arange(_PATCH / 2, 2 * params.max_distance, _PATCH) - params.max_distance
+        steps = (
+            np.arange(_PATCH / 2, 2 * params.max_distance, _PATCH) - params.max_distance
+        )
         x, y = (axis.ravel() for axis in np.meshgrid(steps, steps))
         walls = [wall / 2 for wall in params.building[:2]]
         free = (x * x + y * y <= params.max_distance**2) & (
@@ -212,7 +232,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 image=(800, 600),
                 penalty_per_pixel=0.005,
             )
-            beyond = all(abs(s) > b for s, b in zip(sniper, params.building, strict=False))
+            beyond = all(
+                abs(s) > b for s, b in zip(sniper, params.building, strict=False)
+            )
             if not (beyond and _in_picture(params) and _is_seen_in_the_open(params)):
                 continue
             people = round(point.fill * len(_places(params)))
@@ -247,7 +269,9 @@ def _in_front(params: Params) -> list[float]:
     """Return a place on the sniper's side of the building, a step from its corner."""
     return [
         math.copysign((b + p) / 2 + 1, s)
-        for b, p, s in zip(params.building, params.person[:2], params.sniper, strict=False)
+        for b, p, s in zip(
+            params.building, params.person[:2], params.sniper, strict=False
+        )
     ]
 
 
@@ -267,7 +291,10 @@ def _seeming(params: Params) -> Iterator[tuple[str, list[list[float]]]]:
     yield "square_block_behind_the_corner", block[: params.people]
     right = _places(params)[: params.people].tolist()
     # Past the end of the wall: wholly or half out of the shadow, along the row behind the wall.
-    for name, past in (("one_past_the_end_of_the_wall", 1.0), ("one_peeking_round_the_end", 0.25)):
+    for name, past in (
+        ("one_past_the_end_of_the_wall", 1.0),
+        ("one_peeking_round_the_end", 0.25),
+    ):
         y = -y_sign * ((wall_y - depth) / 2 + past * depth)
         x = x_sign * ((wall_x + width) / 2 + SPACE)
         apart = [p for p in right if abs(p[0] - x) >= width or abs(p[1] - y) >= depth]
@@ -291,7 +318,10 @@ def _hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | N
             return None
         low, high = boxes(params, far)
         nearer_eye = fitted(true_camera(params), low.min(axis=0), high.max(axis=0)).eye
-        if hidden(params, far, nearer_eye).all() and not hidden(params, far, params.sniper).all():
+        if (
+            hidden(params, far, nearer_eye).all()
+            and not hidden(params, far, params.sniper).all()
+        ):
             crowd: list[list[float]] = far.tolist()
             return crowd
         eye = nearer_eye
@@ -322,7 +352,12 @@ def _in_picture(params: Params) -> bool:
     # An octagon around the disc of the centres, grown by a person.
     size = params.max_distance + max(params.person[:2])
     near = size * (math.sqrt(2) - 1)
-    around = [(a, b) for u, v in ((size, near), (near, size)) for a in (-u, u) for b in (-v, v)]
+    around = [
+        (a, b)
+        for u, v in ((size, near), (near, size))
+        for a in (-u, u)
+        for b in (-v, v)
+    ]
     for (x, y), z in product(around, (0.0, params.person[2])):
         way = [p - e for p, e in zip((x, y, z), camera.eye, strict=True)]
         ahead, aside, above = (
@@ -337,7 +372,11 @@ def _in_picture(params: Params) -> bool:
 
 
 def _crowd_answer(places: Sequence[tuple[float, ...]]) -> JsonValue:
-    return {"people": [{"xy": [round(v, _BASELINE_DECIMALS) for v in place]} for place in places]}
+    return {
+        "people": [
+            {"xy": [round(v, _BASELINE_DECIMALS) for v in place]} for place in places
+        ]
+    }
 
 
 def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
@@ -355,10 +394,15 @@ def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
         back, front = ((params.max_distance + sign * start) / pitch for sign in (-1, 1))
         steps = np.arange(-int(front), int(back) + 1)
         axes.append(away[axis] * (start + pitch * steps))
-    grid = np.round(np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2), _DECIMALS) + 0.0
+    grid = (
+        np.round(np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2), _DECIMALS) + 0.0
+    )
     x, y = grid.T
     near = x * x + y * y <= (params.max_distance - SPACE) ** 2
-    reach = [(b + p) / 2 + SPACE / 2 for b, p in zip(params.building, params.person, strict=True)]
+    reach = [
+        (b + p) / 2 + SPACE / 2
+        for b, p in zip(params.building, params.person, strict=True)
+    ]
     apart = (np.abs(grid) > reach[:2]).any(axis=1)
     grid = grid[near & apart]
     grid = grid[hidden(params, grid, eye)]
@@ -376,7 +420,9 @@ def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_
     half_x, half_y = (size / 2 + _MARGIN for size in params.person[:2])
     heights = (0.0, params.person[2] + _MARGIN)
     for dx, dy, z in product((-half_x, half_x), (-half_y, half_y), heights):
-        hides &= blocked(params, eye, (xy[:, 0] + dx, xy[:, 1] + dy, np.full(len(xy), z)))
+        hides &= blocked(
+            params, eye, (xy[:, 0] + dx, xy[:, 1] + dy, np.full(len(xy), z))
+        )
     return hides
 
 

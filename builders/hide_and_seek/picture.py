@@ -10,8 +10,8 @@ from scbench.schemas.hide_and_seek import Params
 
 _SCALE, _MIDDLE = 8, (280, 330)
 """Pixels for a metre on the plan, and where the origin is."""
+# Top left corner of the camera's view, which is drawn at half its size.
 _VIEW = (600, 60)
-"""Top left corner of the camera's view, which is drawn at half its size."""
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
@@ -51,13 +51,17 @@ def _draw_plan(canvas: Canvas, params: Params) -> None:
     end = (left + floor(x / away * radius + 0.5), top - floor(y / away * radius + 0.5))
     canvas.line(end, (left, top), RED, dash=6)
     canvas.text(min(end[0] + 8, _VIEW[0] - 130), end[1] - 20, "to the eye", 2, RED)
-    canvas.text_in((left - radius, top + radius + 8, 2 * radius, 16), "edge of the ground", 2, GREY)
+    canvas.text_in(
+        (left - radius, top + radius + 8, 2 * radius, 16), "edge of the ground", 2, GREY
+    )
 
 
 def _measures(params: Params) -> list[str]:
     """Return the lines that say in numbers what is drawn."""
     building, person, eye, middle = (
-        " ".join(f"{axis} {plain(value)}" for axis, value in zip("xyz", triple, strict=True))
+        " ".join(
+            f"{axis} {plain(value)}" for axis, value in zip("xyz", triple, strict=True)
+        )
         for triple in (params.building, params.person, params.sniper, params.look_at)
     )
     columns, rows = params.image
@@ -75,7 +79,12 @@ def _measures(params: Params) -> list[str]:
 
 def _corners(params: Params) -> list[tuple[float, float, float]]:
     x, y, z = params.building
-    return [(sx * x / 2, sy * y / 2, h) for sx in (-1, 1) for sy in (-1, 1) for h in (0.0, z)]
+    return [
+        (sx * x / 2, sy * y / 2, h)
+        for sx in (-1, 1)
+        for sy in (-1, 1)
+        for h in (0.0, z)
+    ]
 
 
 def _seen(params: Params, point: tuple[float, ...]) -> Point:
@@ -90,7 +99,8 @@ def _seen(params: Params, point: tuple[float, ...]) -> Point:
     )
     way = tuple(p - e for p, e in zip(point, eye, strict=True))
     depth, across, above = (
-        sum(a * b for a, b in zip(way, axis, strict=True)) for axis in (forward, right, up)
+        sum(a * b for a, b in zip(way, axis, strict=True))
+        for axis in (forward, right, up)
     )
     columns, rows = params.image
     pixels = rows / 4 / tan(radians(params.field_of_view / 2)) / depth

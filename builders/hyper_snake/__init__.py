@@ -18,22 +18,33 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
-from scbench.builders.shared.path_counterexamples import form_counterexamples, listing, trespasses
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    parameter,
+    prompt_template,
+    reply_as,
+)
+from scbench.builders.shared.path_counterexamples import (
+    form_counterexamples,
+    listing,
+    trespasses,
+)
 from scbench.graders.hyper_snake import frame_of, grade
 from scbench.graders.shared.grid_paths import reachable, side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place
 
 _TRIES = 120
+# Cells that one search for a path may look at.
 _WORK = 300_000
-"""Cells that one search for a path may look at."""
 Cell = tuple[int, ...]
+# Chance of a step to any free neighbour, instead of one with the fewest exits, after a
+# restart.
 _STRAY = 0.1
-"""Chance of a step to any free neighbour, instead of one with the fewest exits, after a restart."""
+# Times that one path may be cut back because it is long enough but misses food.
 _CUTS = 10
-"""Times that one path may be cut back because it is long enough but misses food."""
+# Most rotations without a free cell beside the head before a search starts afresh.
 _IDLE = 500
-"""Most rotations without a free cell beside the head before a search starts afresh."""
 
 
 class Space(Point):
@@ -53,19 +64,27 @@ class Space(Point):
         "path that eats it can end, and the rest anywhere",
     )
     food: int = parameter(2, "number of food items", ge=0, le=20)
-    start: Literal["anywhere", "corner"] = parameter("anywhere", "where the snake starts")
-    greedy: float = parameter(1.0, "most that a shortsighted path may score", gt=0, le=1)
+    start: Literal["anywhere", "corner"] = parameter(
+        "anywhere", "where the snake starts"
+    )
+    greedy: float = parameter(
+        1.0, "most that a shortsighted path may score", gt=0, le=1
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> "Space":
         if self.min_side > self.max_side:
-            raise ValueError(f"min_side {self.min_side} is above max_side {self.max_side}")
+            raise ValueError(
+                f"min_side {self.min_side} is above max_side {self.max_side}"
+            )
         if self.min_side**self.dims > self.max_cells:
             raise ValueError(
                 f"{self.dims} axes of at least {self.min_side} cells have more than "
                 f"max_cells {self.max_cells}"
             )
-        if self.wall_layout == "fence" and (self.food < 1 or self.walls < self.dims - 1):
+        if self.wall_layout == "fence" and (
+            self.food < 1 or self.walls < self.dims - 1
+        ):
             raise ValueError(f"a fence needs food and at least {self.dims - 1} walls")
         return self
 
@@ -104,7 +123,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Extend and rotate a path until it is as long as colours allow, or long enough."""
         path = _longest_path(params)
         if path is None:
-            raise GenerationError(f"no path with a full score found in a box of {params.size}")
+            raise GenerationError(
+                f"no path with a full score found in a box of {params.size}"
+            )
         return Answer(path=tuple(Place(pos=cell) for cell in path))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -131,7 +152,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if through is not None:
             cells["walls_ignored"] = through
         lists = {
-            name: listing("path", "pos", example) for name, example in cells.items() if example
+            name: listing("path", "pos", example)
+            for name, example in cells.items()
+            if example
         }
         wrong = {
             name: answer
@@ -182,7 +205,9 @@ def _longest_path(params: Params) -> tuple[Cell, ...] | None:
     return path if long else _enough(params)
 
 
-def _search_path(params: Params, length: int | None, work: int) -> tuple[Cell, ...] | None:
+def _search_path(
+    params: Params, length: int | None, work: int
+) -> tuple[Cell, ...] | None:
     box = Box.make(params.size, params.walls)
     start = box.number[params.start]
     food = [box.number[cell] for cell in params.food]
@@ -332,7 +357,9 @@ class Box:
         cells = tuple(c for c in product(*map(range, size)) if c not in barred)
         number = {cell: i for i, cell in enumerate(cells)}
         near = tuple(
-            tuple(number[beside] for beside in side_neighbours(cell) if beside in number)
+            tuple(
+                number[beside] for beside in side_neighbours(cell) if beside in number
+            )
             for cell in cells
         )
         return cls(cells, near, number)
@@ -358,7 +385,12 @@ class Box:
 
 
 def find_path(
-    box: Box, start: int, food: Collection[int], rng: Stream, length: int | None, work: int
+    box: Box,
+    start: int,
+    food: Collection[int],
+    rng: Stream,
+    length: int | None,
+    work: int,
 ) -> list[int] | None:
     """Return a path of a given length over all food; None if none was found.
 
@@ -386,7 +418,12 @@ class _Search:
     """One search; its work budget lasts over restarts."""
 
     def __init__(
-        self, box: Box, ends: tuple[int, int | None], food: frozenset[int], length: int, work: int
+        self,
+        box: Box,
+        ends: tuple[int, int | None],
+        food: frozenset[int],
+        length: int,
+        work: int,
     ) -> None:
         (self.start, end), self.near, self.food, self.work = ends, box.near, food, work
         self.end = end
@@ -419,7 +456,9 @@ class _Search:
                 self._cut(path, at, exits)
                 cuts += 1
                 continue
-            free = [i for i in near[head] if at[i] < 0] if len(path) < self.target else []
+            free = (
+                [i for i in near[head] if at[i] < 0] if len(path) < self.target else []
+            )
             if free:
                 if not (stray and rng.chance(stray)):
                     fewest = min(exits[i] for i in free)

@@ -15,8 +15,9 @@ from scbench.builders.shared.canvas import (
 from scbench.schemas.hyper_snake import Params
 
 _MARGIN = 8
+# Pixels between the blocks of each pair of axes where a cell has eight, the closest
+# first.
 _GAPS = (0, 3, 7, 14, 28, 42, 60, 80)
-"""Pixels between the blocks of each pair of axes where a cell has eight, the closest first."""
 _FILLS = {"S": GREEN, "W": BLACK, "F": AMBER}
 
 
@@ -25,12 +26,20 @@ def draw(params: Params, style: str) -> tuple[Canvas, ...]:
     if params.start in params.food or min(params.size) < 2:
         return ()  # it would need one more sign, or hide an axis
     across, down = params.size[::2], params.size[1::2] or (1,)
-    side = next((side for side in range(40, 7, -1) if _fits_canvas(across, down, side)), 0)
+    side = next(
+        (side for side in range(40, 7, -1) if _fits_canvas(across, down, side)), 0
+    )
     if not side:
         return ()
     symbols = style == "symbols"
-    signs = dict.fromkeys(params.walls, "W") | dict.fromkeys(params.food, "F") | {params.start: "S"}
-    canvas = Canvas(*(_pixels_along(sizes, side) + 2 * _MARGIN for sizes in (across, down)))
+    signs = (
+        dict.fromkeys(params.walls, "W")
+        | dict.fromkeys(params.food, "F")
+        | {params.start: "S"}
+    )
+    canvas = Canvas(
+        *(_pixels_along(sizes, side) + 2 * _MARGIN for sizes in (across, down))
+    )
     for outer in product(*map(range, params.size[2:])):
         left = _MARGIN + _place(across, (0, *outer[::2]), side)
         top = _MARGIN + _place(down, (0, *outer[1::2]), side)
@@ -43,12 +52,16 @@ def draw(params: Params, style: str) -> tuple[Canvas, ...]:
         ]
         fills = {} if symbols else _FILLS
         scale = max(1, min(3, (side - 2) // 7))
-        paint_cells(canvas, (left, top), (side, side), cells, fills, scale, lines=not symbols)
+        paint_cells(
+            canvas, (left, top), (side, side), cells, fills, scale, lines=not symbols
+        )
     return (canvas,)
 
 
 def _fits_canvas(across: Sequence[int], down: Sequence[int], side: int) -> bool:
-    width, height = (_pixels_along(sizes, side) + 2 * _MARGIN for sizes in (across, down))
+    width, height = (
+        _pixels_along(sizes, side) + 2 * _MARGIN for sizes in (across, down)
+    )
     return width <= LONG_EDGE and height <= 768 and width * height <= MOST_PIXELS
 
 

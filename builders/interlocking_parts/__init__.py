@@ -21,7 +21,13 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    parameter,
+    prompt_template,
+    reply_as,
+)
 from scbench.graders.interlocking_parts import printed_parts, thickness
 from scbench.schemas.interlocking_parts import Answer, Params, Part, Spacing, Survey
 
@@ -34,13 +40,20 @@ _FORM = """\
 
 _IN_PLACE = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
 _CORNERS = [(x, y, z) for x in (0.0, 40.0) for y in (0.0, 40.0) for z in (0.0, 10.0)]
-_SIDES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+_SIDES = [
+    (0, 1, 3, 2),
+    (4, 6, 7, 5),
+    (0, 4, 5, 1),
+    (2, 3, 7, 6),
+    (0, 2, 6, 4),
+    (1, 5, 7, 3),
+]
 PLATE_SIDES = 48
 DROP_SIDES = 24
+# By how much the radius of a hole exceeds the rod's.
 CLEARANCE = 0.2
-"""By how much the radius of a hole exceeds the rod's."""
+# Lowest x, y, z, then highest.
 Box = tuple[float, float, float, float, float, float]
-"""Lowest x, y, z, then highest."""
 Matrix = tuple[float, ...]
 
 
@@ -116,7 +129,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return the cage, the rules and the nine criteria."""
         text = _rewrapped(prompt_template(__name__).format(**self.words(params)))
         if params.shown:
-            parts = self.reference(params).model_dump(mode="json")["parts"][: params.shown]
+            parts = self.reference(params).model_dump(mode="json")["parts"][
+                : params.shown
+            ]
             hint = prompt_template(__package__, "prompt_shown.txt")
             text += hint.format(n=len(parts), parts=json.dumps(parts, indent=1)) + "\n"
         return text + reply_as(_FORM)
@@ -126,7 +141,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(
             parts=tuple(
                 Part(fileContents=contents, fileType="OpenSCAD", transform=matrix)
-                for contents, matrix in parts_of(params, _layout_of(params), to_openscad)
+                for contents, matrix in parts_of(
+                    params, _layout_of(params), to_openscad
+                )
             )
         )
 
@@ -151,7 +168,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             stl = {"fileContents": to_binary_stl(piece, shift), "fileType": "STL"}
             tops = (0.0, plan.rings * plan.rise)
             return changed(
-                *((i, {**stl, "transform": lifted(z - shift)}) for i, z in enumerate(tops))
+                *(
+                    (i, {**stl, "transform": lifted(z - shift)})
+                    for i, z in enumerate(tops)
+                )
             )
 
         thin = floor._replace(radius=params.rods.free / 2 - 0.15)
@@ -239,7 +259,9 @@ def _column_spacing(params: Params, plan: Layout) -> Spacing:
 def _layout_of(params: Params) -> Layout:
     plan = layout(params)
     if plan is None:
-        raise GenerationError("the construction of plates and panels does not fit this cage")
+        raise GenerationError(
+            "the construction of plates and panels does not fit this cage"
+        )
     return plan
 
 
@@ -255,7 +277,9 @@ def _rewrapped(text: str) -> str:
     for line in lines:
         mark = re.match(r"- |\d\. |", line)
         indent = " " * (len(mark[0]) if mark else 0)
-        filled.append(textwrap.fill(line, 98, subsequent_indent=indent, break_on_hyphens=False))
+        filled.append(
+            textwrap.fill(line, 98, subsequent_indent=indent, break_on_hyphens=False)
+        )
     return "\n".join(filled) + "\n"
 
 
@@ -278,7 +302,14 @@ def _params(
         near=None, share=0.15,
     )  # fmt: skip
     gaps = Survey(
-        **faces, offset=0.2, reach=(1, 2.5 * gap[1]), least=50, bin=1, wanted=gap, near=5, share=0.2
+        **faces,
+        offset=0.2,
+        reach=(1, 2.5 * gap[1]),
+        least=50,
+        bin=1,
+        wanted=gap,
+        near=5,
+        share=0.2,
     )
     return Params.model_validate(
         {
@@ -364,14 +395,22 @@ def layout(params: Params) -> Layout | None:
     side, height = params.inner[0] + bar, params.inner[2] + bar
     least = params.gap[0] + 0.2 * (params.gap[1] - params.gap[0]) + bar
     count, rings = int(side // least), int(height // least)
-    if params.inner[0] != params.inner[1] or params.parts != 2 + 4 * storeys or storeys < 1:
+    if (
+        params.inner[0] != params.inner[1]
+        or params.parts != 2 + 4 * storeys
+        or storeys < 1
+    ):
         return None
     floors = tuple(round(i * rings / storeys) for i in range(storeys + 1))
     bars = [b - a for a, b in zip(floors, (*floors[1:-1], rings - 1), strict=False)]
     if count < 3 or min(bars) < 2:
         return None
     widest = max(side / count, height / rings) - bar
-    drop = (params.rods.free / 2 + CLEARANCE) / math.cos(math.pi / DROP_SIDES) * math.sqrt(2)
+    drop = (
+        (params.rods.free / 2 + CLEARANCE)
+        / math.cos(math.pi / DROP_SIDES)
+        * math.sqrt(2)
+    )
     tallest = max(b - a for a, b in pairwise(floors)) * height / rings
     bed = params.printing.bed
     if widest > params.gap[1] or drop > bar / 2 - 0.2 or side + bar > min(bed[:2]):
@@ -389,7 +428,9 @@ def plate(params: Params, plan: Layout) -> Piece:
         at = i * plan.pitch - plan.reach
         boxes.append((at - half, -out, 0, at + half, out, params.bar))
         boxes.append((-out, at - half, 0, out, at + half, params.bar))
-    corners = tuple((x, y) for x in (-plan.reach, plan.reach) for y in (-plan.reach, plan.reach))
+    corners = tuple(
+        (x, y) for x in (-plan.reach, plan.reach) for y in (-plan.reach, plan.reach)
+    )
     return Piece(tuple(boxes), corners, params.rods.free / 2 + CLEARANCE, upright=True)
 
 
@@ -433,13 +474,34 @@ def panel_place(params: Params, plan: Layout, storey: int, wall: int) -> Matrix:
     middle = sum(storey_ends(params, plan, storey)) / 2
     cos, sin = ((1, 0), (0, 1), (-1, 0), (0, -1))[wall]
     inside = plan.reach - params.bar / 2
-    rows = ((cos, 0, sin, sin * inside), (sin, 0, -cos, -cos * inside), (0, 1, 0, middle))
+    rows = (
+        (cos, 0, sin, sin * inside),
+        (sin, 0, -cos, -cos * inside),
+        (0, 1, 0, middle),
+    )
     return tuple(float(value) + 0.0 for row in (*rows, (0, 0, 0, 1)) for value in row)
 
 
 def lifted(z: float) -> Matrix:
     """Return the transform that only lifts."""
-    return (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, z, 0.0, 0.0, 0.0, 1.0)
+    return (
+        1.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        1.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        1.0,
+        z,
+        0.0,
+        0.0,
+        0.0,
+        1.0,
+    )
 
 
 def teardrop(radius: float) -> list[tuple[float, float]]:
@@ -455,7 +517,9 @@ def teardrop(radius: float) -> list[tuple[float, float]]:
 
 def to_openscad(piece: Piece, shift: float = 0.0) -> str:
     """Return OpenSCAD source that draws a piece, lifted by ``shift``."""
-    rows = ",\n  ".join("[" + ", ".join(f"{v:.9g}" for v in box) + "]" for box in piece.boxes)
+    rows = ",\n  ".join(
+        "[" + ", ".join(f"{v:.9g}" for v in box) + "]" for box in piece.boxes
+    )
     places = ", ".join(f"[{a:.9g}, {b:.9g}]" for a, b in piece.holes)
     if piece.upright:
         hole = (
@@ -483,14 +547,18 @@ def to_triangles(piece: Piece, shift: float = 0.0) -> NDArray[np.float64]:
     for a, b in piece.holes:
         if piece.upright:
             around = piece.radius / math.cos(math.pi / PLATE_SIDES)
-            tool = Manifold.cylinder(1000, around, around, PLATE_SIDES, True).translate((a, b, 0))
+            tool = Manifold.cylinder(1000, around, around, PLATE_SIDES, True).translate(
+                (a, b, 0)
+            )
         else:
             outline = CrossSection([np.array(teardrop(piece.radius))])
             tool = Manifold.extrude(outline, 2000).translate((0, 0, -1000))
             tool = tool.rotate((90, 0, 0)).translate((a, 0, b))
         body -= tool
     mesh = body.as_original().simplify(1e-5).translate((0, 0, shift)).to_mesh64()
-    triangles: NDArray[np.float64] = np.asarray(mesh.vert_properties)[:, :3][mesh.tri_verts]
+    triangles: NDArray[np.float64] = np.asarray(mesh.vert_properties)[:, :3][
+        mesh.tri_verts
+    ]
     return triangles
 
 
@@ -498,7 +566,9 @@ def to_binary_stl(piece: Piece, shift: float = 0.0) -> str:
     """Return a piece as a binary STL file in base64."""
     corners = to_triangles(piece, shift)
     rows = np.zeros((len(corners), 50), dtype=np.uint8)
-    rows[:, 12:48] = np.ascontiguousarray(corners.reshape(-1, 9), dtype="<f4").view(np.uint8)
+    rows[:, 12:48] = np.ascontiguousarray(corners.reshape(-1, 9), dtype="<f4").view(
+        np.uint8
+    )
     data = b"\0" * 80 + len(corners).to_bytes(4, "little") + rows.tobytes()
     return base64.b64encode(data).decode()
 

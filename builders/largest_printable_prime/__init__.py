@@ -17,7 +17,14 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain, under
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    data_file,
+    parameter,
+    plain,
+    under,
+)
 from scbench.graders.largest_printable_prime import (
     HEIGHTS,
     MAX_DIGITS,
@@ -30,8 +37,8 @@ from scbench.graders.largest_printable_prime import (
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
 _TRIES = 40
+# Searches of one draw that may take too long; each is some two seconds.
 _LONG_SEARCHES = 10
-"""Searches of one draw that may take too long; each is some two seconds."""
 _STANDARD = (
     "abcdef", "bc", "abdeg", "abcdg", "bcfg", "acdfg", "acdefg", "abc", "abcdefg", "abcdfg",
 )  # fmt: skip
@@ -49,11 +56,12 @@ _SAMPLES: tuple[tuple[Tower, str], ...] = (
     ),
 )
 
+# All poses that the last digit can have, given the digits below it, each with the
+# greatest height that the tower can have beyond that of flat digits, but no more than
+# the target height.
 Top = frozenset[tuple[Pose, int]]
-"""All poses that the last digit can have, given the digits below it, each with the greatest height
-that the tower can have beyond that of flat digits, but no more than the target height."""
+# Groups that one search may append, and numbers that it may test.
 _WORK = 40_000
-"""Groups that one search may append, and numbers that it may test."""
 _FLAT = HEIGHTS[Stand.FLAT]
 
 _FLAT_ONES: tuple[Orientation, ...] = ("flat", "flippedX", "flippedY", "rotate180Z")
@@ -64,18 +72,27 @@ class Space(Point):
     """Parameters of fresh rules."""
 
     group: int = parameter(3, "digits per group that may not repeat", ge=2, le=4)
-    digits: int = parameter(7, "how many digits may be used; which is drawn", ge=4, le=10)
-    forbidden: int = parameter(1, "how many of the six orientations may not be used", ge=0, le=4)
+    digits: int = parameter(
+        7, "how many digits may be used; which is drawn", ge=4, le=10
+    )
+    forbidden: int = parameter(
+        1, "how many of the six orientations may not be used", ge=0, le=4
+    )
     font: Literal["standard", "tailless"] = parameter(
         "standard", "whether 6 and 9 have their outer bar"
     )
-    min_height_mm: float = parameter(20.0, "least target height; more is harder", ge=0.0, le=150.0)
+    min_height_mm: float = parameter(
+        20.0, "least target height; more is harder", ge=0.0, le=150.0
+    )
     max_height_mm: float = parameter(70.0, "largest target height", ge=0.0, le=150.0)
     max_digits: int | None = parameter(
         None, "most digits that the number may have, if limited", ge=4, le=200
     )
     greedy: float = parameter(
-        1.0, "most digits of a greedily built prime, as a share of those of the longest", gt=0, le=1
+        1.0,
+        "most digits of a greedily built prime, as a share of those of the longest",
+        gt=0,
+        le=1,
     )
 
     @model_validator(mode="after")
@@ -99,8 +116,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         size = params.group
         up, down, ones, zeros = "1234"[:size], "4321"[-size:], "1" * size, "0" * size
         return {
-            "shapes": "\n".join(f"{i}: {' '.join(s)}" for i, s in enumerate(params.segments)),
-            "orientations": "\n".join(f"- {name}: {text}." for name, text in meanings.items()),
+            "shapes": "\n".join(
+                f"{i}: {' '.join(s)}" for i, s in enumerate(params.segments)
+            ),
+            "orientations": "\n".join(
+                f"- {name}: {text}." for name, text in meanings.items()
+            ),
             "allowed": _allowed(params),
             "group": size,
             "examples": f"So {up},{down},{up} is forbidden, while {up},{ones},{up[1:]}1 "
@@ -144,7 +165,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if low is not None and low[1] <= round(10 * params.target_height_mm):
             towers["lying_down"] = low[0]
         answers: dict[str, JsonValue] = {
-            name: _sequence(tower) for name, tower in towers.items() if tower is not None
+            name: _sequence(tower)
+            for name, tower in towers.items()
+            if tower is not None
         }
         items: list[JsonValue] = [_digit_entry(digit, name) for digit, name in tower]
         wrong: dict[str, list[JsonValue]] = {
@@ -157,11 +180,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "without_orientation": [{"digit": digit} for digit, _ in tower],
         }
         if any(digit == 1 for digit, _ in tower):
-            wrong["booleans"] = [_digit_entry(digit == 1 or digit, name) for digit, name in tower]
+            wrong["booleans"] = [
+                _digit_entry(digit == 1 or digit, name) for digit, name in tower
+            ]
         answers |= under("numberSequence", wrong)
         if "booleans" in answers:
             # Python holds True for equal to 1; the key, which is ignored, tells the two apart.
-            answers["booleans"] = {"numberSequence": wrong["booleans"], "booleans": True}
+            answers["booleans"] = {
+                "numberSequence": wrong["booleans"],
+                "booleans": True,
+            }
         answers["no_list"] = {}
         answers["bare_list"] = items
         answers["bare_number"] = number
@@ -190,11 +218,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         for _ in range(_TRIES):
             digits = sorted(rng.sample(range(10), point.digits))
             forbidden = rng.sample(get_args(Orientation)[1:], point.forbidden)
-            tenths = rng.between(round(10 * point.min_height_mm), round(10 * point.max_height_mm))
+            tenths = rng.between(
+                round(10 * point.min_height_mm), round(10 * point.max_height_mm)
+            )
             params = Params(
                 segments=_STANDARD if point.font == "standard" else _TAILLESS,
                 digits=tuple(digits),
-                orientations=tuple(o for o in get_args(Orientation) if o not in forbidden),
+                orientations=tuple(
+                    o for o in get_args(Orientation) if o not in forbidden
+                ),
                 group=point.group,
                 max_digits=point.max_digits,
                 target_height_mm=tenths / 10,
@@ -259,7 +291,9 @@ def _allowed(params: Params) -> str:
     """Return the paragraph on what may not be used; empty if everything may be."""
     parts: list[str] = []
     if len(params.digits) < 10:
-        parts.append(f"Only these digits may be used: {', '.join(map(str, params.digits))}.")
+        parts.append(
+            f"Only these digits may be used: {', '.join(map(str, params.digits))}."
+        )
     orientations = data_file(__package__, "orientations.json")
     missing = [name for name in orientations if name not in params.orientations]
     if missing:
@@ -370,7 +404,11 @@ def _pose_all(params: Params, number: str, sign: int) -> tuple[Tower, int] | Non
         for name, body in _poses(params, int(text)):
             below: list[tuple[int, Pose | None]] = [(0, None)]
             if layers:
-                below = [(at.height, low) for low, at in layers[-1].items() if rests(body, low)]
+                below = [
+                    (at.height, low)
+                    for low, at in layers[-1].items()
+                    if rests(body, low)
+                ]
             if below and body not in layer:
                 under, low = max(below, key=lambda item: sign * item[0])
                 layer[body] = _Layer(under + HEIGHTS[body.stand], name, low)
@@ -400,7 +438,9 @@ class _Graph:
     def __init__(self, params: Params) -> None:
         self._params = params
         self._target = round(10 * params.target_height_mm)
-        self._poses = {digit: [body for _, body in _poses(params, digit)] for digit in range(10)}
+        self._poses = {
+            digit: [body for _, body in _poses(params, digit)] for digit in range(10)
+        }
         self._tops: dict[Top, int] = {}
         self._afters: dict[tuple[Top | None, int], Top] = {}
         self.ways: list[list[tuple[str, int]]] = []
@@ -427,7 +467,11 @@ class _Graph:
                 for digit in range(9, -1, -1)
                 if (after := self._after(before, digit))
             ]
-        return [(text, self._tops.setdefault(end, len(self._tops))) for text, end in ends if end]
+        return [
+            (text, self._tops.setdefault(end, len(self._tops)))
+            for text, end in ends
+            if end
+        ]
 
     def _after(self, top: Top | None, digit: int) -> Top:
         cached = self._afters.get((top, digit))
@@ -437,7 +481,9 @@ class _Graph:
         for body in self._poses[digit]:
             extra = HEIGHTS[body.stand] - _FLAT
             below = (
-                [0] if top is None else [surplus for lower, surplus in top if rests(body, lower)]
+                [0]
+                if top is None
+                else [surplus for lower, surplus in top if rests(body, lower)]
             )
             if below:
                 best[body] = min(max(below) + extra, self._target)
@@ -452,12 +498,17 @@ class _Graph:
                 reach[top] |= reach[middle]
         texts = sorted({text for ways in self.ways for text, _ in ways})
         self._bit = {text: 1 << i for i, text in enumerate(texts)}
-        direct = [sum(self._bit[text] for text in {text for text, _ in ways}) for ways in self.ways]
+        direct = [
+            sum(self._bit[text] for text in {text for text, _ in ways})
+            for ways in self.ways
+        ]
         self._ahead = [
-            reduce(or_, (direct[o] for o in reach[top]), direct[top]) for top in range(count)
+            reduce(or_, (direct[o] for o in reach[top]), direct[top])
+            for top in range(count)
         ]
         self._home = [
-            min([top, *(o for o in reach[top] if top in reach[o])]) for top in range(count)
+            min([top, *(o for o in reach[top] if top in reach[o])])
+            for top in range(count)
         ]
         self._inner = dict.fromkeys(self._home, 0)
         across: dict[tuple[int, int], int] = {}
@@ -470,7 +521,9 @@ class _Graph:
                     across[here, there] = across.get((here, there), 0) | self._bit[text]
         # Groups that would be counted twice on one way: inner ones of several parts, and those that
         # are the only way from one part to another.
-        only = {key: groups for key, groups in across.items() if groups.bit_count() == 1}
+        only = {
+            key: groups for key, groups in across.items() if groups.bit_count() == 1
+        }
         once = self._shared = 0
         for groups in self._inner.values():
             self._shared |= once & groups
@@ -500,7 +553,9 @@ class _Graph:
                     for there, bit in self._next[home]
                     if not spent & bit
                 ]
-                results[key] = (inner & ~used).bit_count() - again + max(beyond, default=0)
+                results[key] = (
+                    (inner & ~used).bit_count() - again + max(beyond, default=0)
+                )
             return results[key]
 
         return self._bounds.setdefault((home, used), after(home, spent))
@@ -563,7 +618,9 @@ class _Graph:
             if used & bit:
                 continue
             self._count()
-            some |= yield from self._extend(number + text, to, count - 1, used | bit, dead)
+            some |= yield from self._extend(
+                number + text, to, count - 1, used | bit, dead
+            )
         if not some:
             dead.add(key)
         return some

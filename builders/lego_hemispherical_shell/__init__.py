@@ -33,11 +33,11 @@ from scbench.schemas.lego_hemispherical_shell import Answer, Params
 _TRIES = 10
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 _STEPS_PER_CM = 20
+# x, y, z of the middle and the rotation in degrees.
 Brick = tuple[float, float, float, float]
-"""x, y, z of the middle and the rotation in degrees."""
 _LEAST_GAIN = 0.02
+# Cells along the long side of a brick.
 _SIDES = ((4, 2), (2, 4))
-"""Cells along the long side of a brick."""
 
 
 class Space(Point):
@@ -57,7 +57,9 @@ class Space(Point):
     min_thickness_cm: float = parameter(
         2.5, "least difference of the radii; thinner is harder", ge=2.0, le=5.0
     )
-    max_thickness_cm: float = parameter(4.0, "largest difference of the radii", ge=2.0, le=5.0)
+    max_thickness_cm: float = parameter(
+        4.0, "largest difference of the radii", ge=2.0, le=5.0
+    )
     height_cm: float = parameter(6.0, "height of a wall", ge=3.0, le=20.0)
     aside_mm: int = parameter(
         0,
@@ -86,9 +88,19 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the target, its volume and what depends on them."""
-        kind = "dome" if params.inner_radius_mm == 0 == (params.height_mm or 0) else params.form
+        kind = (
+            "dome"
+            if params.inner_radius_mm == 0 == (params.height_mm or 0)
+            else params.form
+        )
         a, b, (x, y) = params.inner_radius_mm, params.outer_radius_mm, params.centre_mm
-        lengths = {"a": a, "b": b, "h": params.height_mm or 0.0, "r": (b - a) / 2, "m": (a + b) / 2}
+        lengths = {
+            "a": a,
+            "b": b,
+            "h": params.height_mm or 0.0,
+            "r": (b - a) / 2,
+            "m": (a + b) / 2,
+        }
         lengths |= {"x": x, "y": y}
         numbers = {name: plain(value) for name, value in lengths.items()}
         texts = data_file(__package__, "targets.json")[kind + "_aside" * any((x, y))]
@@ -119,31 +131,46 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_repeated": [*built, built[0]],
             "one_repeated_half_a_turn_on": [*built, (x, y, z, turn + 180)],
             "one_overlaps_another": [*built, (x + 6, y, z, turn)],
-            "all_doubled_a_little_aside": [*built, *((x + 1, y, z, r) for x, y, z, r in built)],
+            "all_doubled_a_little_aside": [
+                *built,
+                *((x + 1, y, z, r) for x, y, z, r in built),
+            ],
             "one_far_outside": [*built, (out, 0.0, HEIGHT / 2, 0.0)],
-            "one_high_above": [*built, (0.0, 0.0, HEIGHT * (math.ceil(out / HEIGHT) + 0.5), 0.0)],
+            "one_high_above": [
+                *built,
+                (0.0, 0.0, HEIGHT * (math.ceil(out / HEIGHT) + 0.5), 0.0),
+            ],
             "one_below_the_table": [*built, (x, y, -HEIGHT / 2, turn)],
             "layers_of_10_mm": [
-                (x, y, 10.0 * (_brick_level(b) + 1), r) for b in built for x, y, _, r in [b]
+                (x, y, 10.0 * (_brick_level(b) + 1), r)
+                for b in built
+                for x, y, _, r in [b]
             ],
             "bottoms_for_middles": [(x, y, z - HEIGHT / 2, r) for x, y, z, r in built],
             "centimetres": [(x / 10, y / 10, z / 10, r) for x, y, z, r in built],
             "every_other_layer_half_a_stud_aside": [
-                (x + 4 * (_brick_level(b) % 2), y, z, r) for b in built for x, y, z, r in [b]
+                (x + 4 * (_brick_level(b) % 2), y, z, r)
+                for b in built
+                for x, y, z, r in [b]
             ],
             "every_other_layer_askew": [
-                (x, y, z, r + 2 * (_brick_level(b) % 2)) for b in built for x, y, z, r in [b]
+                (x, y, z, r + 2 * (_brick_level(b) % 2))
+                for b in built
+                for x, y, z, r in [b]
             ],
             "turned_to_follow_the_circle": _circles(params),
             # A flight of three bricks that tips over, outwards from the middle of the shell.
             "leaning_stairs": [
-                (params.inner_radius_mm + 24 * i, 0.0, HEIGHT * (i + 0.5), 0.0) for i in range(3)
+                (params.inner_radius_mm + 24 * i, 0.0, HEIGHT * (i + 0.5), 0.0)
+                for i in range(3)
             ],
         }
         if len(ground) < params.full_marks * ideal:
             wrong["lowest_layer_only"] = ground
         if max(map(_brick_level, built)) >= 2:
-            wrong["a_layer_left_out"] = [brick for brick in built if _brick_level(brick) != 1]
+            wrong["a_layer_left_out"] = [
+                brick for brick in built if _brick_level(brick) != 1
+            ]
         if params.inner_radius_mm > 21:
             wrong["one_in_the_hollow"] = [*built, (0.0, 0.0, HEIGHT / 2, 0.0)]
         answers: dict[str, JsonValue] = {
@@ -155,8 +182,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         answers["middle_without_z"] = {
             "bricks": [{"Centroid": [x, y], "RotationDegrees": turn}, *entries[1:]]
         }
-        answers["without_rotation"] = {"bricks": [{"Centroid": [x, y, z]}, *entries[1:]]}
-        strings: JsonValue = {"Centroid": [str(x), str(y), str(z)], "RotationDegrees": turn}
+        answers["without_rotation"] = {
+            "bricks": [{"Centroid": [x, y, z]}, *entries[1:]]
+        }
+        strings: JsonValue = {
+            "Centroid": [str(x), str(y), str(z)],
+            "RotationDegrees": turn,
+        }
         answers["strings"] = {"bricks": [strings, *entries[1:]]}
         answers["booleans"] = {
             "bricks": [{"Centroid": [x, y, z], "RotationDegrees": False}, *entries[1:]],
@@ -184,7 +216,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw radii until the bricklayer gets full marks."""
 
         def aside() -> float:
-            return float(rng.between(-point.aside_mm, point.aside_mm)) if point.aside_mm else 0.0
+            return (
+                float(rng.between(-point.aside_mm, point.aside_mm))
+                if point.aside_mm
+                else 0.0
+            )
 
         for _ in range(_TRIES):
             inner = _length(point.min_inner_cm, point.max_inner_cm, rng)
@@ -195,7 +231,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 form="hemisphere" if point.form == "dome" else point.form,
                 inner_radius_mm=inner,
                 outer_radius_mm=outer,
-                height_mm=round(10 * point.height_cm, 1) if point.form == "wall" else None,
+                height_mm=round(10 * point.height_cm, 1)
+                if point.form == "wall"
+                else None,
                 centre_mm=(aside(), aside()),
                 full_marks=point.full_marks,
             )
@@ -227,7 +265,9 @@ def _lay(params: Params) -> tuple[Brick, ...]:
         answer = _structure(bricks, params.centre_mm)
         if bricks and rules.grade(params, Answer.model_validate(answer)).score == 1:
             return tuple(bricks)
-    raise GenerationError("the bricks cannot fill this body well enough; ask for a thicker one")
+    raise GenerationError(
+        "the bricks cannot fill this body well enough; ask for a thicker one"
+    )
 
 
 def _brick_level(brick: Brick) -> int:
@@ -238,7 +278,11 @@ def _circles(params: Params) -> list[Brick]:
     """Lay two circles of bricks along the middle of the shell, the upper one over the gaps."""
     radius = (params.inner_radius_mm + params.outer_radius_mm) / 2
     count = int(2 * math.pi * (radius - 8) / 32)
-    turns = [(level, 360 * (i + level / 2) / count) for level in range(2) for i in range(count)]
+    turns = [
+        (level, 360 * (i + level / 2) / count)
+        for level in range(2)
+        for i in range(count)
+    ]
     return [
         (
             round(radius * math.cos(math.radians(turn)), 2),
@@ -252,10 +296,15 @@ def _circles(params: Params) -> list[Brick]:
 
 def _brick_entry(brick: Brick, centre: tuple[float, ...]) -> dict[str, JsonValue]:
     x, y, z, turn = brick
-    return {"Centroid": [x + centre[0], y + centre[1], round(z, 6)], "RotationDegrees": turn}
+    return {
+        "Centroid": [x + centre[0], y + centre[1], round(z, 6)],
+        "RotationDegrees": turn,
+    }
 
 
-def _structure(bricks: Sequence[Brick], centre: tuple[float, ...]) -> dict[str, JsonValue]:
+def _structure(
+    bricks: Sequence[Brick], centre: tuple[float, ...]
+) -> dict[str, JsonValue]:
     return {"bricks": [_brick_entry(brick, centre) for brick in bricks]}
 
 
@@ -264,7 +313,9 @@ def _brick_columns(params: Params, *, in_rows: bool) -> JsonValue:
     cells = lattice(body(params), params.outer_radius_mm, (0.0, 0.0))
     columns = []
     for turned, (a, b) in enumerate(_SIDES[:1] if in_rows else _SIDES):
-        windows = np.lib.stride_tricks.sliding_window_view(cells.shares, (a, b), axis=(1, 2))
+        windows = np.lib.stride_tricks.sliding_window_view(
+            cells.shares, (a, b), axis=(1, 2)
+        )
         # What a brick adds if its share f lies in the target is 2 f - 1/2, see above.
         # A column ends below the first brick that lies in none of it.
         shares = windows.mean(axis=(3, 4)).round(6)
@@ -284,7 +335,9 @@ def _brick_columns(params: Params, *, in_rows: bool) -> JsonValue:
             continue
         occupied[i : i + a, j : j + b] = True
         x, y = ((k - cells.width / 2) * STUD for k in (i + a / 2, j + b / 2))
-        bricks += [(x, y, HEIGHT * (level + 0.5), 90.0 * turned) for level in range(height)]
+        bricks += [
+            (x, y, HEIGHT * (level + 0.5), 90.0 * turned) for level in range(height)
+        ]
     return _structure(bricks, params.centre_mm)
 
 
@@ -318,7 +371,9 @@ def lattice(target: Body, radius: float, offset: tuple[float, float]) -> Lattice
         np.arange(layers), middle + offset[0], middle + offset[1], indexing="ij"
     )
     low = HEIGHT * level.ravel()
-    cells = Boxes(np.abs(x).ravel(), np.abs(y).ravel(), low, low + HEIGHT, (STUD / 2, STUD / 2))
+    cells = Boxes(
+        np.abs(x).ravel(), np.abs(y).ravel(), low, low + HEIGHT, (STUD / 2, STUD / 2)
+    )
     shares = shared_volumes(target, cells) / (STUD * STUD * HEIGHT)
     return Lattice(width, offset, shares.reshape(layers, width, width))
 
@@ -391,7 +446,9 @@ def _exchange(layer: list[_Spot], spots: list[_Spot]) -> list[_Spot]:
             if old.cells not in touching:
                 begin = np.array((old.column, old.row))
                 touch = (begins < begin + _SIDES[old.turned]) & (begin < ends)
-                touching[old.cells] = [spots[i] for i in touch.all(axis=1).nonzero()[0].tolist()]
+                touching[old.cells] = [
+                    spots[i] for i in touch.all(axis=1).nonzero()[0].tolist()
+                ]
             free = [s for s in touching[old.cells] if not s.cells & obstacles]
             best = max(_sets(free), key=_gain, default=(old,))
             if _gain(best) > old.gain + 1e-6:
@@ -424,9 +481,15 @@ def _hang(layers: list[list[_Spot]], spots: list[list[_Spot]]) -> None:
         growing = False
         for level in reversed(range(len(layers))):
             occupied = _cell_union(layers[level])
-            beside = [layer for layer in (level - 1, level + 1) if 0 <= layer < len(layers)]
-            hold = _cell_union([spot for adjacent in beside for spot in layers[adjacent]])
-            free = [s for s in spots[level] if s.cells & hold and not s.cells & occupied]
+            beside = [
+                layer for layer in (level - 1, level + 1) if 0 <= layer < len(layers)
+            ]
+            hold = _cell_union(
+                [spot for adjacent in beside for spot in layers[adjacent]]
+            )
+            free = [
+                s for s in spots[level] if s.cells & hold and not s.cells & occupied
+            ]
             added = _exchange(_greedy_layer(free, hold, level % 2), free)
             layers[level] += added
             growing |= bool(added)

@@ -22,7 +22,9 @@ class Space(Point):
     confounders: int = parameter(
         4, "number of words that do not count", "interference", ge=0, le=150
     )
-    letters: int = parameter(1, "number of different letters to count", "semantic", ge=1, le=3)
+    letters: int = parameter(
+        1, "number of different letters to count", "semantic", ge=1, le=3
+    )
     case_mode: CaseMode = parameter("lower", "how words are written", "interference")
 
     @model_validator(mode="after")
@@ -34,7 +36,9 @@ class Space(Point):
 class LetterCountingCase(Case):
     """A case of letter counting."""
 
-    characters: int = Field(ge=1, description="letters in the words that count, of all kinds")
+    characters: int = Field(
+        ge=1, description="letters in the words that count, of all kinds"
+    )
 
 
 class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
@@ -66,10 +70,14 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             "one_less": right - 1,
             "with_the_other_words": right + _letter_count(params, counting=False),
             "only_the_other_words": _letter_count(params, counting=False),
-            "words_that_hold_one": sum(any(x in word for x in params.letters) for word in marked),
+            "words_that_hold_one": sum(
+                any(x in word for x in params.letters) for word in marked
+            ),
             "first_letter_only": sum(word.count(params.letters[0]) for word in marked),
             "as_written": sum(
-                sum(map(word.count, params.letters)) for word, counts in params.words if counts
+                sum(map(word.count, params.letters))
+                for word, counts in params.words
+                if counts
             ),
             "characters": sum(map(len, marked)),
         }
@@ -87,7 +95,8 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return the number of letters, those of words that count once for each that is counted."""
         sizes = [
-            len(word) * (len(params.letters) if counts else 1) for word, counts in params.words
+            len(word) * (len(params.letters) if counts else 1)
+            for word, counts in params.words
         ]
         return sum(sizes)
 
@@ -97,7 +106,9 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         Of more than 60 words it is taken to earn as much as of 60, which is hardly anything.
         """
         words = min(60, sum(counts for _, counts in params.words))
-        return self.constant_floor(words=words, confounders=0, letters=len(params.letters))
+        return self.constant_floor(
+            words=words, confounders=0, letters=len(params.letters)
+        )
 
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw words, then letters: as a rule all occur in what counts, and sometimes none does."""
@@ -110,7 +121,11 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         counted = "".join(words[: point.words]).lower()
         # In one row of ten, if there are such letters, none of them occurs: 0 is an answer, too.
         absent = [letter for letter in _ALPHABET if letter not in counted]
-        pool = absent if rng.below(10) == 0 and len(absent) >= point.letters else sorted({*counted})
+        pool = (
+            absent
+            if rng.below(10) == 0 and len(absent) >= point.letters
+            else sorted({*counted})
+        )
         letters = "".join(sorted(rng.sample(pool, point.letters)))
         return (
             {"words": row, "letters": letters},
@@ -141,5 +156,7 @@ count.{add}
 
 
 def _letter_count(params: Params, *, counting: bool) -> int:
-    text = "".join([word for word, counts in params.words if counts is counting]).lower()
+    text = "".join(
+        [word for word, counts in params.words if counts is counting]
+    ).lower()
     return sum(map(text.count, params.letters))

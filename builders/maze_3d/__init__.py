@@ -31,13 +31,22 @@ class Space(Point):
     a_height: int | None = parameter(None, "height of A; open: 0 to 9", ge=0, le=9)
     b_height: int | None = parameter(None, "height of B; open: 0 to 9", ge=0, le=9)
     jumps: int | None = parameter(
-        None, "least number of jumps; open: size / 6 to size / 2. More is harder", ge=1, le=20
+        None,
+        "least number of jumps; open: size / 6 to size / 2. More is harder",
+        ge=1,
+        le=20,
     )
     max_height_percent: int | None = parameter(
-        None, "largest share of one height; open: 20 to 35. Less is harder", ge=15, le=100
+        None,
+        "largest share of one height; open: 20 to 35. Less is harder",
+        ge=15,
+        le=100,
     )
     min_route_percent: int | None = parameter(
-        None, "least share of cells on the route; open: 12 to 24. More is harder", ge=1, le=30
+        None,
+        "least share of cells on the route; open: 12 to 24. More is harder",
+        ge=1,
+        le=30,
     )
     placed: bool = parameter(False, "whether it is drawn where A and B must lie")
 
@@ -99,7 +108,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "small_letters": maze.lower(),
             "letters_for_walls": maze.replace(digit, "X", 1),
             "raised_digit": maze.replace(digit, "\N{SUPERSCRIPT TWO}", 1),
-            "digits_of_another_script": maze.replace(digit, "\N{ARABIC-INDIC DIGIT TWO}", 1),
+            "digits_of_another_script": maze.replace(
+                digit, "\N{ARABIC-INDIC DIGIT TWO}", 1
+            ),
             "flat": _flat_maze(params),
             "sentinel": "__content_violation__",
         }
@@ -108,7 +119,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             **{name: list[JsonValue](text.split("\n")) for name, text in wrong.items()},
             "text_with_prose": f"Here is a maze with one route:\n{maze}",
             "rows_of_cells": [list[JsonValue](row) for row in rows],
-            "rows_as_numbers": [int("".join(c for c in row if c.isdigit())) for row in rows],
+            "rows_as_numbers": [
+                int("".join(c for c in row if c.isdigit())) for row in rows
+            ],
         }
         return under("maze", forms) | {"bare_list": list[JsonValue](rows)}
 
@@ -166,7 +179,9 @@ def _with_ends(params: Params, rng: Stream) -> Params:
 
 def _range_of_nodes(jumps: int, least_cells: int, most_cells: int) -> tuple[int, int]:
     """Return how many nodes a route may have: k of them are 2 k - 1 cells, less one for a jump."""
-    return max(jumps + 1, 2, (least_cells + jumps + 2) // 2), (most_cells + jumps + 1) // 2
+    return max(jumps + 1, 2, (least_cells + jumps + 2) // 2), (
+        most_cells + jumps + 1
+    ) // 2
 
 
 def _maze_answer(maze: str) -> Answer:
@@ -195,7 +210,9 @@ def _carved(
 ) -> str | None:
     """Return a maze that breaks only these rules: jumps, cells of the route, a height too often."""
     heights = params.a_height, params.b_height
-    plan = MazePlan(params.size, *heights, jumps, least, longest, favourite, params.ends)
+    plan = MazePlan(
+        params.size, *heights, jumps, least, longest, favourite, params.ends
+    )
     name = [jumps, least, longest, favourite]
     rng = Stream("maze_3d", "solver", params.model_dump(mode="json"), name)
     broken = _broken(params, jumps, longest, favourite)
@@ -208,7 +225,9 @@ def _carved(
     return None
 
 
-def _broken(params: Params, jumps: int, longest: int, favourite: int | None) -> set[str]:
+def _broken(
+    params: Params, jumps: int, longest: int, favourite: int | None
+) -> set[str]:
     broken = {"height_share"} if favourite is not None else set()
     if jumps < params.jumps:
         broken.add("jumps")
@@ -239,7 +258,9 @@ def _rule_breakers(params: Params, maze: str) -> Iterator[tuple[str, str]]:
     plain = maze.replace("\n", "")
     ends = {"A": params.a_height, "B": params.b_height}
     heights = [int(ends.get(cell, cell)) for cell in plain]
-    route = find_routes(move_graph(n, heights), plain.index("A"), plain.index("B")).route
+    route = find_routes(
+        move_graph(n, heights), plain.index("A"), plain.index("B")
+    ).route
     yield from _changed_heights(n, plain, heights, route)
 
 
@@ -262,7 +283,10 @@ def _changed_heights(
         beside = [heights[at] for at, inside in around if inside and at in route]
         if len(beside) >= 2 and max(beside) - min(beside) <= 2:
             # A wall that is none joins two cells of the route.
-            yield "wall_that_is_none", _with(n, plain, cell, (min(beside) + max(beside)) // 2)
+            yield (
+                "wall_that_is_none",
+                _with(n, plain, cell, (min(beside) + max(beside)) // 2),
+            )
             return
 
 
@@ -320,7 +344,9 @@ def carve(plan: MazePlan, rng: Stream) -> str | None:
     line = _route_heights(plan.a_height, plan.b_height, is_jump, rng)
     if line is None:
         return None
-    heights = _fill_heights(n, dict(zip(route, line, strict=True)), gaps, plan.favourite, rng)
+    heights = _fill_heights(
+        n, dict(zip(route, line, strict=True)), gaps, plan.favourite, rng
+    )
     if heights is None:
         return None
     text = [str(height) for height in heights]
@@ -386,7 +412,9 @@ def _path_between(
     return [a * n + b for a, b in path] if len(path) >= size else []
 
 
-def _route_heights(start: int, end: int, is_jump: Sequence[bool], rng: Stream) -> list[int] | None:
+def _route_heights(
+    start: int, end: int, is_jump: Sequence[bool], rng: Stream
+) -> list[int] | None:
     """Return heights of a route: equal over a jump and at least 2, else changing by at most 1."""
     # The heights at each place from which the end can still be reached, from the end backwards.
     open_heights = [{end}]
@@ -395,7 +423,11 @@ def _route_heights(start: int, end: int, is_jump: Sequence[bool], rng: Stream) -
         if jump:
             before = {height for height in after if height >= 2}
         else:
-            before = {height for height in _HEIGHTS if after & {height - 1, height, height + 1}}
+            before = {
+                height
+                for height in _HEIGHTS
+                if after & {height - 1, height, height + 1}
+            }
         open_heights.append(before)
     open_heights.reverse()
     if start not in open_heights[0]:
@@ -409,7 +441,11 @@ def _route_heights(start: int, end: int, is_jump: Sequence[bool], rng: Stream) -
 
 
 def _fill_heights(
-    n: int, route: dict[int, int], gaps: Sequence[int], favourite: int | None, rng: Stream
+    n: int,
+    route: dict[int, int],
+    gaps: Sequence[int],
+    favourite: int | None,
+    rng: Stream,
 ) -> list[int] | None:
     """Give every cell beside the route a height that leads nowhere; None if one has none left."""
     heights = {**route}
@@ -417,7 +453,9 @@ def _fill_heights(
     for height in route.values():
         used[height] += 1
     planned = set(gaps)
-    beside = [cell for cell in range(n * n) if cell not in route and cell not in planned]
+    beside = [
+        cell for cell in range(n * n) if cell not in route and cell not in planned
+    ]
     rng.shuffle(beside)
     lines = _lines(n)
     for cell in [*gaps, *beside]:
@@ -434,7 +472,9 @@ def _fill_heights(
     return [heights[cell] for cell in range(n * n)]
 
 
-def _harmful(line: Line, heights: dict[int, int], route: dict[int, int], planned: bool) -> set[int]:
+def _harmful(
+    line: Line, heights: dict[int, int], route: dict[int, int], planned: bool
+) -> set[int]:
     """Return the heights of a cell that join something to the route in one direction.
 
     The line holds the cells one and two steps on and one step back; ``heights`` are those set so

@@ -31,21 +31,34 @@ OPENINGS = (
     "Somebody is looking for one more film like these:",
 )
 _TRIES = 200
+# Candidates for choices that are alike to what is liked, and as many that are drawn
+# from all.
 _NEAR = 8
-"""Candidates for choices that are alike to what is liked, and as many that are drawn from all."""
+# Genres that film guides give to many films, and not all to the same.
 _VAGUE = {"drama", "thriller", "adventure", "action"}
-"""Genres that film guides give to many films, and not all to the same."""
 
 
 class Space(Point):
     """Parameters of questions about films."""
 
-    reference_count: int = parameter(4, "number of films that are liked", "scale", ge=4, le=12)
-    choice_count: int = parameter(4, "number of films to choose from", "scale", ge=3, le=12)
-    genre_weight: int = parameter(2, "points for a genre in common", "semantic", ge=0, le=10)
-    theme_weight: int = parameter(3, "points for a theme in common", "semantic", ge=0, le=10)
+    reference_count: int = parameter(
+        4, "number of films that are liked", "scale", ge=4, le=12
+    )
+    choice_count: int = parameter(
+        4, "number of films to choose from", "scale", ge=3, le=12
+    )
+    genre_weight: int = parameter(
+        2, "points for a genre in common", "semantic", ge=0, le=10
+    )
+    theme_weight: int = parameter(
+        3, "points for a theme in common", "semantic", ge=0, le=10
+    )
     min_margin: int = parameter(
-        1, "least points between the right choice and the next", "interference", ge=1, le=100
+        1,
+        "least points between the right choice and the next",
+        "interference",
+        ge=1,
+        le=100,
     )
     template: Template = parameter(
         "list",
@@ -64,7 +77,9 @@ class MoviesCase(Case):
     """A case of choosing a film."""
 
     overlap: int = Field(ge=1, description="points of the right choice")
-    margin: int = Field(ge=1, description="points between the right choice and the next")
+    margin: int = Field(
+        ge=1, description="points between the right choice and the next"
+    )
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
@@ -80,7 +95,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     case_model = MoviesCase
     extremes = (
         {"reference_count": 6, "choice_count": 5, "template": "titles"},
-        {"reference_count": 6, "choice_count": 5, "template": "prose", "min_margin": 12},
+        {
+            "reference_count": 6,
+            "choice_count": 5,
+            "template": "prose",
+            "min_margin": 12,
+        },
         {"choice_count": 3, "genre_weight": 0, "theme_weight": 1, "template": "titles"},
         {"choice_count": 3, "genre_weight": 10, "theme_weight": 0},
     )
@@ -95,7 +115,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         ]
         points_rule = prompt_template(__package__, "prompt_points.txt")
         rule = points_rule.format(
-            genre=_points_text(params.genre_weight), theme=_points_text(params.theme_weight)
+            genre=_points_text(params.genre_weight),
+            theme=_points_text(params.theme_weight),
         )
         text = prompt_template(__name__).format(
             opening=OPENINGS[params.opening],
@@ -103,9 +124,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             if telling == "prose"
             else "\n".join(f"- {it}" for it in sentences),
             choices="\n".join(options),
-            rule=prompt_template(__package__, "prompt_titles.txt") if telling == "titles" else rule,
+            rule=prompt_template(__package__, "prompt_titles.txt")
+            if telling == "titles"
+            else rule,
         )
-        return text + reply_short(f"the letter of one choice, A to {LABELS[len(options) - 1]}")
+        return text + reply_short(
+            f"the letter of one choice, A to {LABELS[len(options) - 1]}"
+        )
 
     def reference(self, params: Params) -> Answer:
         """Count how often each genre and theme is liked, and add up those of each choice."""
@@ -122,7 +147,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "only_genres": (1, 0),
             "only_themes": (0, 1),
         }
-        wrong: dict[str, JsonValue] = {"next_best": LABELS[ranks[1]], "last": LABELS[ranks[-1]]}
+        wrong: dict[str, JsonValue] = {
+            "next_best": LABELS[ranks[1]],
+            "last": LABELS[ranks[-1]],
+        }
         for name, weights in other_rules.items():
             rivals = _points_of_choices(params, *weights)
             if rivals.index(max(rivals)) != right:
@@ -146,7 +174,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def measure(self, params: Params) -> float:
         """Return the number of genres and themes of all choices, by the number of liked films."""
-        return len(params.liked) * sum(len(film[2]) + len(film[3]) for film in params.choices)
+        return len(params.liked) * sum(
+            len(film[2]) + len(film[3]) for film in params.choices
+        )
 
     def blind_floor(self, params: Params) -> float:
         """Return one by the number of choices, or what the choice of which most is said earns."""
@@ -208,13 +238,17 @@ def _by_titles(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
         return liked, []
     right = [i for i in near if _likeness(i, liked, point) >= point.min_margin]
     union = reduce(or_, (catalogue[i].genres | catalogue[i].themes for i in liked))
-    strange = [i for i, mine in enumerate(catalogue) if not union & (mine.genres | mine.themes)]
+    strange = [
+        i for i, mine in enumerate(catalogue) if not union & (mine.genres | mine.themes)
+    ]
     if not right or len(strange) < point.choice_count - 1:
         return liked, []
     return liked, [right[0], *rng.sample(strange, point.choice_count - 1)]
 
 
-def _draw_liked(kin: Sequence[int], point: Space, rng: Stream) -> tuple[list[int], list[int]]:
+def _draw_liked(
+    kin: Sequence[int], point: Space, rng: Stream
+) -> tuple[list[int], list[int]]:
     """Return films that are liked, as many as there are up to the number wanted, and others."""
     near = max(_NEAR, point.choice_count)
     relatives = rng.sample(kin, min(len(kin), point.reference_count + near))
@@ -231,7 +265,9 @@ def _likeness(film: int, liked: Sequence[int], point: Space) -> int:
     )
 
 
-def _points_of_choices(params: Params, genre_weight: int, theme_weight: int) -> list[int]:
+def _points_of_choices(
+    params: Params, genre_weight: int, theme_weight: int
+) -> list[int]:
     genres = Counter(tag for film in params.liked for tag in film[2])
     themes = Counter(tag for film in params.liked for tag in film[3])
     return [
@@ -249,7 +285,9 @@ def _film_text(film: Film, telling: Template) -> str:
     if telling == "list":
         return f"{name}; genres: {', '.join(genres)}; themes: {', '.join(themes)}"
     article = "an" if genres[0][0] in "aeiou" else "a"
-    return f"{name} is {article} {enumeration(genres)} film about {enumeration(themes)}."
+    return (
+        f"{name} is {article} {enumeration(genres)} film about {enumeration(themes)}."
+    )
 
 
 def _longest_line(params: Params) -> str:
@@ -305,5 +343,10 @@ def alike(film: int) -> tuple[int, ...]:
 @cache
 def clear_genres() -> tuple[tuple[int, ...], ...]:
     """Return the places of the films of each genre that film guides agree on."""
-    genres = dict.fromkeys(genre for film in films() for genre in film[2] if genre not in _VAGUE)
-    return tuple(tuple(i for i, film in enumerate(films()) if genre in film[2]) for genre in genres)
+    genres = dict.fromkeys(
+        genre for film in films() for genre in film[2] if genre not in _VAGUE
+    )
+    return tuple(
+        tuple(i for i, film in enumerate(films()) if genre in film[2])
+        for genre in genres
+    )

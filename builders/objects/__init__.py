@@ -8,7 +8,14 @@ from typing import Self
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, chance, parameter, prompt_template, under
+from scbench.builders.shared.builder import (
+    Case,
+    Point,
+    chance,
+    parameter,
+    prompt_template,
+    under,
+)
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import anchor, enumeration, things
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
@@ -22,7 +29,19 @@ _FORMS = {
 }
 
 _SMALL = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *(
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+    ),
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
     *("eighteen", "nineteen"),
 )
@@ -34,15 +53,25 @@ class Space(Point):
     """Parameters of lists of things."""
 
     length: int = parameter(6, "number of entries that count", "scale", ge=1, le=100)
-    max_count: int = parameter(12, "largest quantity of an entry", "scale", ge=1, le=999)
+    max_count: int = parameter(
+        12, "largest quantity of an entry", "scale", ge=1, le=999
+    )
     distractors: int = parameter(
-        4, "number of entries of other groups, which do not count", "interference", ge=0, le=100
+        4,
+        "number of entries of other groups, which do not count",
+        "interference",
+        ge=0,
+        le=100,
     )
     target_groups: int = parameter(
         1, "number of groups to be counted together", "semantic", ge=1, le=10
     )
-    prob_adjective: float = chance(0.3, "chance that an entry has an adjective", "interference")
-    anchor_format: AnchorFormat = parameter("none", "what stands before each entry", "interference")
+    prob_adjective: float = chance(
+        0.3, "chance that an entry has an adjective", "interference"
+    )
+    anchor_format: AnchorFormat = parameter(
+        "none", "what stands before each entry", "interference"
+    )
 
     @model_validator(mode="after")
     def _every_group_occurs(self) -> Self:
@@ -58,9 +87,15 @@ class ObjectsCase(Case):
     """A case of counting things."""
 
     adjectives: int = Field(ge=0, description="entries with an adjective")
-    in_words: int = Field(ge=0, description="entries whose quantity is in words, a and an too")
-    repeated: int = Field(ge=0, description="entries whose noun stood in an entry before")
-    distracting: int = Field(ge=0, description="things that do not count, by their quantities")
+    in_words: int = Field(
+        ge=0, description="entries whose quantity is in words, a and an too"
+    )
+    repeated: int = Field(
+        ge=0, description="entries whose noun stood in an entry before"
+    )
+    distracting: int = Field(
+        ge=0, description="things that do not count, by their quantities"
+    )
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
@@ -115,9 +150,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "only_the_others": _total(params.entries) - right,
             "entries_instead_of_things": len(counting),
             "only_digits": sum(int(q) for q, *_ in counting if q.isdigit()),
-            "only_words": sum(_quantity_value(q) for q, *_ in counting if not q.isdigit()),
+            "only_words": sum(
+                _quantity_value(q) for q, *_ in counting if not q.isdigit()
+            ),
             "without_those_with_an_adjective": _total(e for e in counting if not e[1]),
-            "only_the_first_group": _total(e for e in counting if e[3] == params.groups[0]),
+            "only_the_first_group": _total(
+                e for e in counting if e[3] == params.groups[0]
+            ),
             "last_left_out": _total(counting[:-1]),
         }
         return under(
@@ -134,7 +173,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "in_words": sum(1 for entry in params.entries if not entry[0].isdigit()),
             "repeated": len(params.entries)
             - len({_singulars().get(e[2], e[2]) for e in params.entries}),
-            "distracting": _total(e for e in params.entries if e[3] not in params.groups),
+            "distracting": _total(
+                e for e in params.entries if e[3] not in params.groups
+            ),
         }
 
     def measure(self, params: Params) -> float:
@@ -154,8 +195,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw groups, then entries of those that count and of the others, and shuffle them."""
         groups = rng.sample(list(things().groups), len(things().groups))
-        counting, distracting = groups[: point.target_groups], groups[point.target_groups :]
-        of_entries = counting + [rng.choice(counting) for _ in range(point.length - len(counting))]
+        counting, distracting = (
+            groups[: point.target_groups],
+            groups[point.target_groups :],
+        )
+        of_entries = counting + [
+            rng.choice(counting) for _ in range(point.length - len(counting))
+        ]
         of_entries += [rng.choice(distracting) for _ in range(point.distractors)]
         entries: list[Entry] = []
         for group in groups:
@@ -175,7 +221,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 def _draw_entry(noun: Sequence[str], group: str, point: Space, rng: Stream) -> Entry:
     n = rng.between(1, point.max_count)
-    adjective = rng.choice(things().adjectives) if rng.chance(point.prob_adjective) else ""
+    adjective = (
+        rng.choice(things().adjectives) if rng.chance(point.prob_adjective) else ""
+    )
     name = noun[0] if n == 1 else noun[1]
     if n == 1:
         article = "an" if (adjective or name)[0] in "aeiou" else "a"
@@ -213,7 +261,9 @@ def in_words(n: int) -> str:
     """Return a number from 0 to 999 in words, such as ``one hundred and twenty-one``."""
     hundreds, remainder = divmod(n, 100)
     if hundreds:
-        return f"{_SMALL[hundreds]} hundred" + (f" and {in_words(remainder)}" if remainder else "")
+        return f"{_SMALL[hundreds]} hundred" + (
+            f" and {in_words(remainder)}" if remainder else ""
+        )
     tens, ones = divmod(n, 10)
     if tens < 2:
         return _SMALL[n]

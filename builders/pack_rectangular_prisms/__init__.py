@@ -23,28 +23,30 @@ from scbench.graders.pack_rectangular_prisms import grade
 from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
 
 _DRAWS = 200
+# Lists that one draw may fail to pack.
 _PACKINGS = 40
-"""Lists that one draw may fail to pack."""
+# Percent that count as full where a perfect packing is impossible.
 _DENSE = 95
-"""Percent that count as full where a perfect packing is impossible."""
 _EDGES = range(2, 51)
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 Size = tuple[int, int, int]
+# Prisms that the greedy packing is tried with; its time grows with their cube.
 _LARGEST_LIST = 200
-"""Prisms that the greedy packing is tried with; its time grows with their cube."""
+# How many boxes of each size there are; edges ascending.
 Counts = Mapping[Size, int]
-"""How many boxes of each size there are; edges ascending."""
 _SECTIONS = 2
 _TRIES = 150
+# Bounds on the work: sections tried, fillings at each height, fillings in each section.
 _FILLINGS = 1000
-"""Bounds on the work: sections tried, fillings at each height, fillings in each section."""
 
 
 class Space(Point):
     """Parameters of fresh lists."""
 
     kinds: int = parameter(3, "number of different sizes", ge=1, le=10)
-    max_count: int = parameter(12, "most prisms of one size; there are at least two", ge=2, le=50)
+    max_count: int = parameter(
+        12, "most prisms of one size; there are at least two", ge=2, le=50
+    )
     max_edge: int = parameter(11, "longest edge", ge=5, le=50)
     shared: int = parameter(
         2,
@@ -56,9 +58,13 @@ class Space(Point):
     perfect: Literal["any", "possible", "impossible"] = parameter(
         "any", "whether the prisms can fill a box without a gap"
     )
-    primes: bool = parameter(False, "whether edges are prime; not with perfect packings to order")
+    primes: bool = parameter(
+        False, "whether edges are prime; not with perfect packings to order"
+    )
     plates: bool = parameter(False, "whether one size is 1 thick")
-    cubes: bool = parameter(False, "whether large cubes, which dominate the volume, come on top")
+    cubes: bool = parameter(
+        False, "whether large cubes, which dominate the volume, come on top"
+    )
     greedy: float = parameter(1.0, "most that a greedy packing may score", gt=0, le=1)
 
 
@@ -73,7 +79,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return the list, its volume and the score."""
         counts = _stock_of(params)
         lines = [
-            f"- {line.count} of size {' x '.join(map(str, line.size))}" for line in params.prisms
+            f"- {line.count} of size {' x '.join(map(str, line.size))}"
+            for line in params.prisms
         ]
         score = "The score is the density."
         if params.full_marks_percent < 100:
@@ -90,7 +97,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Stack slabs and fill the rest with blocks."""
         packing = pack(_stock_of(params), params.full_marks_percent)
         boxes = [_corners(*box) for box in packing.boxes]
-        return Answer.model_validate({"boxes": [_box_entry(low, high) for low, high in boxes]})
+        return Answer.model_validate(
+            {"boxes": [_box_entry(low, high) for low, high in boxes]}
+        )
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return packings with one mistake each, and answers that older graders let through."""
@@ -108,7 +117,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_edge_too_long": [*head, (low, (high[0], high[1], high[2] + 1))],
             "one_edge_too_short": [*head, (low, (high[0], high[1], high[2] - 1))],
             "extra_without_volume": [*boxes, (low, low)],
-            "extras_that_cancel": [*boxes, ((0, 0, 0), (1, 1, 1)), ((1, 1, 1), (2, 2, 0))],
+            "extras_that_cancel": [
+                *boxes,
+                ((0, 0, 0), (1, 1, 1)),
+                ((1, 1, 1), (2, 2, 0)),
+            ],
             "extra_upside_down": [*boxes, (high, low)],
             "corners_exchanged": [(high, low) for low, high in boxes],
             "one_corner_exchanged": [
@@ -116,41 +129,61 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 ((low[0], low[1], high[2]), (high[0], high[1], low[2])),
             ],
             "corner_and_edges": [
-                (low, tuple(h - l for l, h in zip(low, high, strict=True))) for low, high in boxes
+                (low, tuple(h - l for l, h in zip(low, high, strict=True)))
+                for low, high in boxes
             ],
             "half_numbers": [
                 ([v + 0.5 for v in low], [v + 0.5 for v in high]) for low, high in boxes
             ],
-            "strings": [([str(v) for v in low], [str(v) for v in high]) for low, high in boxes],
+            "strings": [
+                ([str(v) for v in low], [str(v) for v in high]) for low, high in boxes
+            ],
             "booleans": [([False, False, False], high), *head],
             "without_height": [(low[:2], high[:2]) for low, high in boxes],
         }
         if len(boxes) > 1:
-            wrong["one_far_up"] = [*head, ((*low[:2], low[2] + up), (*high[:2], high[2] + up))]
+            wrong["one_far_up"] = [
+                *head,
+                ((*low[:2], low[2] + up), (*high[:2], high[2] + up)),
+            ]
             # Moved onto another: their lower corners agree, so they overlap.
             there = boxes[0][0]
             wrong["two_in_one_place"] = [
                 *head,
-                (there, tuple(t + h - l for t, l, h in zip(there, low, high, strict=True))),
+                (
+                    there,
+                    tuple(t + h - l for t, l, h in zip(there, low, high, strict=True)),
+                ),
             ]
-        lows, highs = _prism_row([line.size for line in params.prisms for _ in range(line.count)])
+        lows, highs = _prism_row(
+            [line.size for line in params.prisms for _ in range(line.count)]
+        )
         around = math.prod(highs.max(axis=0).tolist())
         if _volume(_stock_of(params)) * 100 < around * params.full_marks_percent:
-            wrong["all_in_a_row"] = list(zip(lows.tolist(), highs.tolist(), strict=True))
+            wrong["all_in_a_row"] = list(
+                zip(lows.tolist(), highs.tolist(), strict=True)
+            )
         answers = under(
             "boxes",
-            {name: [_box_entry(*box) for box in example] for name, example in wrong.items()},
+            {
+                name: [_box_entry(*box) for box in example]
+                for name, example in wrong.items()
+            },
         )
         entries: list[JsonValue] = [_box_entry(low, high) for low, high in boxes]
         answers["no_boxes"] = {}
         answers["bare_list"] = entries
         answers["list_of_answers"] = [{"boxes": entries}, {"boxes": []}]
-        answers["one_without_corner"] = {"boxes": [*entries[:-1], {"XyzMin": list(low)}]}
+        answers["one_without_corner"] = {
+            "boxes": [*entries[:-1], {"XyzMin": list(low)}]
+        }
         return answers
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return rows of all prisms, and what the greediest of packings makes."""
-        sizes = [_ascending(line.size) for line in params.prisms for _ in range(line.count)]
+        sizes = [
+            _ascending(line.size) for line in params.prisms for _ in range(line.count)
+        ]
         packings = {
             "one row, end to end": _prism_row([(c, b, a) for a, b, c in sizes]),
             "one row, face to face": _prism_row(sizes),
@@ -158,7 +191,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if len(sizes) <= _LARGEST_LIST:
             packings["each where the box grows least"] = _greedy_packing(sizes)
         lists = {
-            name: [_box_entry(*box) for box in zip(low.tolist(), high.tolist(), strict=True)]
+            name: [
+                _box_entry(*box)
+                for box in zip(low.tolist(), high.tolist(), strict=True)
+            ]
             for name, (low, high) in packings.items()
         }
         return under("boxes", lists)
@@ -222,7 +258,8 @@ def perfect_boxes(counts: Mapping[Size, int]) -> list[Size]:
 
 def _plain_stack(counts: Mapping[Size, int]) -> bool:
     return any(
-        all(slab_height(size, section) for size in counts) for section in sections_for(counts)
+        all(slab_height(size, section) for size in counts)
+        for section in sections_for(counts)
     )
 
 
@@ -237,7 +274,9 @@ def _sharing_sizes(point: Space, rng: Stream) -> list[tuple[Size, int]] | None:
             *(rng.choice(pool) for _ in range(3 - point.shared)),
         ]
         sizes.append(size)
-    return _finish_lines(point, sizes, [rng.between(2, point.max_count) for _ in sizes], rng)
+    return _finish_lines(
+        point, sizes, [rng.between(2, point.max_count) for _ in sizes], rng
+    )
 
 
 def _draw_layers(point: Space, rng: Stream) -> list[tuple[Size, int]] | None:
@@ -246,7 +285,10 @@ def _draw_layers(point: Space, rng: Stream) -> list[tuple[Size, int]] | None:
     a, b = rng.choice(pool), rng.choice(pool)
     sizes, counts = [[a, b, rng.choice(pool)]], [rng.between(2, point.max_count)]
     while len(sizes) < point.kinds:
-        (first_edge, second_edge), thick = rng.choice([(a, b), (b, a)]), rng.choice(pool)
+        (first_edge, second_edge), thick = (
+            rng.choice([(a, b), (b, a)]),
+            rng.choice(pool),
+        )
         parts = [
             k
             for k in (2, 3, 4)
@@ -278,7 +320,9 @@ def _finish_lines(
     ordered = [_ascending(size)[::-1] for size in sizes]
     if len(set(ordered)) < len(ordered):
         return None
-    return sorted(zip(ordered, counts, strict=True), key=lambda line: math.prod(line[0]))
+    return sorted(
+        zip(ordered, counts, strict=True), key=lambda line: math.prod(line[0])
+    )
 
 
 def _stock_of(params: Params) -> Counter[Size]:
@@ -305,7 +349,9 @@ def _sorted_size(low: Size, high: Size) -> Size:
     return _ascending([h - l for l, h in zip(low, high, strict=True)])
 
 
-def _box_entry(low: Sequence[JsonValue], high: Sequence[JsonValue]) -> dict[str, JsonValue]:
+def _box_entry(
+    low: Sequence[JsonValue], high: Sequence[JsonValue]
+) -> dict[str, JsonValue]:
     return {"XyzMin": list(low), "XyzMax": list(high)}
 
 
@@ -330,7 +376,13 @@ def _greedy_packing(sizes: Sequence[Size]) -> tuple[np.ndarray, np.ndarray]:
             occupied |= ((at < stop) & (end > start)).all(axis=1)
         grown = np.maximum(end, extent)
         # The smallest box; of equal ones the one nearest to a cube, then the place nearest to 0.
-        keys = (*at.T[::-1], at.sum(axis=1), grown.max(axis=1), grown.prod(axis=1), occupied)
+        keys = (
+            *at.T[::-1],
+            at.sum(axis=1),
+            grown.max(axis=1),
+            grown.prod(axis=1),
+            occupied,
+        )
         best = np.lexsort(keys)[0]
         low, high = np.vstack([low, at[best]]), np.vstack([high, end[best]])
         extent = grown[best]
@@ -398,7 +450,11 @@ def sections_for(counts: Counts) -> list[tuple[int, int]]:
     narrow = max(size[0] for size in counts)
     broad = max(size[1] for size in counts)
     slabs = {
-        (a, b): sum(math.prod(size) * n for size, n in counts.items() if slab_height(size, (a, b)))
+        (a, b): sum(
+            math.prod(size) * n
+            for size, n in counts.items()
+            if slab_height(size, (a, b))
+        )
         for a, b in combinations_with_replacement(sorted(edges), 2)
         if a >= narrow and b >= broad
     }
@@ -416,7 +472,9 @@ def slab_height(size: Size, section: tuple[int, int]) -> int | None:
     return edges[0]
 
 
-def _column(counts: Counts, section: tuple[int, int], max_volume: int) -> Packing | None:
+def _column(
+    counts: Counts, section: tuple[int, int], max_volume: int
+) -> Packing | None:
     """Return a packing with this section and at most this volume, as low as found."""
     a, b = section
     boxes: list[Placement] = []
@@ -440,7 +498,9 @@ def _column(counts: Counts, section: tuple[int, int], max_volume: int) -> Packin
         rng = Stream("box packing", section, sorted(unmatched.items()), k)
         filled = _filled((a, b, height), unmatched, rng)
         if filled is not None:
-            boxes += [Placement((x, y, z + top), extent) for (x, y, z), extent in filled]
+            boxes += [
+                Placement((x, y, z + top), extent) for (x, y, z), extent in filled
+            ]
             return Packing(tuple(boxes), (a, b, top + height))
         if k % _TRIES == _TRIES - 1:
             height += 1 + height // 50
@@ -484,7 +544,9 @@ def _choose_block(room: Size, stock: Counts, rng: Stream) -> tuple[Size, Size] |
             numbers = _box_counts(room, size, n, rng)
             if numbers is None:
                 continue
-            matches = sum(e * m == r for e, m, r in zip(size, numbers, room, strict=True))
+            matches = sum(
+                e * m == r for e, m, r in zip(size, numbers, room, strict=True)
+            )
             worth = (4**matches) * volume * rng.between(2, 8)
             if best is None or worth > best[0]:
                 best = worth, size, numbers
@@ -504,7 +566,9 @@ def _box_counts(room: Size, size: Size, n: int, rng: Stream) -> Size | None:
     return numbers[0], numbers[1], numbers[2]
 
 
-def _around(at: Size, room: Size, size: Size, numbers: Size, rng: Stream) -> Iterator[Placement]:
+def _around(
+    at: Size, room: Size, size: Size, numbers: Size, rng: Stream
+) -> Iterator[Placement]:
     """Yield the rooms around a block, cut off one axis after the other."""
     axes = [0, 1, 2]
     rng.shuffle(axes)
@@ -516,6 +580,7 @@ def _around(at: Size, room: Size, size: Size, numbers: Size, rng: Stream) -> Ite
             place[axis] += used
             remainder[axis] -= used
             yield Placement(
-                (place[0], place[1], place[2]), (remainder[0], remainder[1], remainder[2])
+                (place[0], place[1], place[2]),
+                (remainder[0], remainder[1], remainder[2]),
             )
         extent[axis] = used

@@ -13,8 +13,14 @@ from scbench.schemas.pattern_interference import Answer, BaseRule, Interference,
 
 _MODULUS = 100
 _TRIES = 100
-_MAKING: tuple[schema.Making, ...] = ("add", "subtract", "multiply", "add_digits", "add")
-"""Adding may come twice."""
+# Adding may come twice.
+_MAKING: tuple[schema.Making, ...] = (
+    "add",
+    "subtract",
+    "multiply",
+    "add_digits",
+    "add",
+)
 _IN_WORDS: Mapping[schema.Making, str] = {
     "add": "add {} to the term before",
     "subtract": "subtract {} from the term before",
@@ -38,7 +44,9 @@ class Space(Point):
 class PatternCase(Case):
     """A case of a sequence."""
 
-    hits: int = Field(ge=0, description="changes by interference, in terms shown and asked for")
+    hits: int = Field(
+        ge=0, description="changes by interference, in terms shown and asked for"
+    )
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
@@ -48,8 +56,18 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     version = 2
     case_model = PatternCase
     extremes = (
-        {"base_rules": 1, "interference_rules": 0, "length_shown": 3, "length_asked": 1},
-        {"base_rules": 3, "interference_rules": 3, "length_shown": 60, "length_asked": 20},
+        {
+            "base_rules": 1,
+            "interference_rules": 0,
+            "length_shown": 3,
+            "length_asked": 1,
+        },
+        {
+            "base_rules": 3,
+            "interference_rules": 3,
+            "length_shown": 60,
+            "length_asked": 20,
+        },
         {"base_rules": 1, "interference_rules": 3, "length_asked": 20},
     )
 
@@ -82,7 +100,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         wrong: dict[str, JsonValue] = {
             name: list(terms) for name, terms in lists.items() if list(terms) != right
         }
-        wrong |= {"none": "", "words": "the next terms", "halves": [term + 0.5 for term in right]}
+        wrong |= {
+            "none": "",
+            "words": "the next terms",
+            "halves": [term + 0.5 for term in right],
+        }
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
@@ -186,7 +208,9 @@ def _sequence_prompt(params: Params, terms: Sequence[int]) -> str:
         request, closing = "term", reply_short("a whole number", quoted=False)
     else:
         request = f"{params.asked} terms"
-        closing = reply_short(f"the list of these {params.asked} numbers in order", quoted=False)
+        closing = reply_short(
+            f"the list of these {params.asked} numbers in order", quoted=False
+        )
     return f"""\
 A sequence of whole numbers begins like this:
 
@@ -213,7 +237,9 @@ def _steps(params: Params) -> list[str]:
         )
         steps = [f"Take turns: {turns}."]
     limit = params.modulus
-    again = " Do this again after each of the steps below." if params.interference else ""
+    again = (
+        " Do this again after each of the steps below." if params.interference else ""
+    )
     steps.append(
         f"If the result is {limit} or more, or negative, add or subtract {limit} until it lies "
         f"from 0 to {limit - 1}.{again}"

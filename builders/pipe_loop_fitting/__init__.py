@@ -12,21 +12,31 @@ from scbench.builders.pipe_loop_fitting import solver
 from scbench.builders.pipe_loop_fitting.solver import XY, Joints
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter, under
 from scbench.graders.pipe_loop_fitting import loop_constraints
-from scbench.graders.pipe_loop_fitting.loop_constraints import Loop, hull_area, longest_run
+from scbench.graders.pipe_loop_fitting.loop_constraints import (
+    Loop,
+    hull_area,
+    longest_run,
+)
 from scbench.schemas import pipe_loop_fitting as schema
 from scbench.schemas.pipe_loop_fitting import Answer, Constraint, Params
 
+# Kept between a limit and what the loop has, so that both stay on their sides when
+# rounded.
 _NEAR = 1e-6
-"""Kept between a limit and what the loop has, so that both stay on their sides when rounded."""
 
 
 class Space(Point):
     """Parameters of fresh rooms."""
 
     pipes: int = parameter(
-        36, "number of pipes; odd ones need loops off the square lattice", ge=3, le=1_000
+        36,
+        "number of pipes; odd ones need loops off the square lattice",
+        ge=3,
+        le=1_000,
     )
-    vary: int = parameter(0, "how many pairs of pipes more there may be; drawn", ge=0, le=20)
+    vary: int = parameter(
+        0, "how many pairs of pipes more there may be; drawn", ge=0, le=20
+    )
     side: int = parameter(
         7,
         "side of the square in metres; pipes / (side + 1) ** 2 of 0.2 is easy, 0.8 tight",
@@ -35,13 +45,22 @@ class Space(Point):
     )
     crossings: int = parameter(0, "how often the loop has to cross itself", ge=0, le=4)
     constraints: int = parameter(
-        2, "number of further constraints; with none all rooms of a size are the same", ge=0, le=4
+        2,
+        "number of further constraints; with none all rooms of a size are the same",
+        ge=0,
+        le=4,
     )
     strictness: float = parameter(
-        0.7, "how far the limits may reach towards what a known loop just keeps", ge=0.0, le=1.0
+        0.7,
+        "how far the limits may reach towards what a known loop just keeps",
+        ge=0.0,
+        le=1.0,
     )
     length_tolerance: float = parameter(
-        0.05, "how much a pipe may be longer or shorter than 1 m, in metres", ge=0.001, le=0.1
+        0.05,
+        "how much a pipe may be longer or shorter than 1 m, in metres",
+        ge=0.001,
+        le=0.1,
     )
 
 
@@ -69,14 +88,18 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "crossings": rule,
             "constraints": f"Rules of this loop besides:\n\n{extra}\n" if extra else "",
             "brief": "".join(f" {brief}" for _, brief in rules),
-            "times": rule if params.crossings else "The loop does not cross or touch itself.",
+            "times": rule
+            if params.crossings
+            else "The loop does not cross or touch itself.",
         }
 
     def reference(self, params: Params) -> Answer:
         """Search families of loops for one that keeps every rule."""
         loop = solver.solve(params)
         if loop is None:
-            raise GenerationError(f"no loop of {params.pipes} pipes found for this room")
+            raise GenerationError(
+                f"no loop of {params.pipes} pipes found for this room"
+            )
         return solver.to_answer(loop)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -94,7 +117,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "nulls": [(None, None), *tail],
             "start_repeated": [*joints, joints[0]],
             "one_missing": joints[:-1],
-            "every_pipe_cut_in_two": [p for pair in zip(joints, halves, strict=True) for p in pair],
+            "every_pipe_cut_in_two": [
+                p for pair in zip(joints, halves, strict=True) for p in pair
+            ],
             "joint_used_twice": [*joints[:-1], joints[1]],
             "all_in_one_place": [(x, y)] * n,
             "pipes_too_long": [(1.2 * x, 1.2 * y) for x, y in joints],
@@ -103,10 +128,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "below_zero": [(x, y - beyond) for x, y in joints],
             "far_away": [(x + 1e300, y) for x, y in joints],
         }
-        answers = under("points", {name: _joint_list(example) for name, example in wrong.items()})
+        answers = under(
+            "points", {name: _joint_list(example) for name, example in wrong.items()}
+        )
         answers["no_points"] = {}
         answers["pairs"] = {"points": [[x, y] for x, y in joints]}
-        answers["polyline_as_text"] = {"points": " ".join(f"{x},{y}" for x, y in joints)}
+        answers["polyline_as_text"] = {
+            "points": " ".join(f"{x},{y}" for x, y in joints)
+        }
         loops = {name: _joint_list(loop) for name, loop in wrong_loops(params, joints)}
         return answers | under("points", loops)
 
@@ -115,7 +144,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         n, side = params.pipes, params.side
         if n % 2 or n < 4:
             return {}
-        combs = {"comb": min(n // 4, (side + 1) // 2), "tall comb": -(-n // (2 * side + 2))}
+        combs = {
+            "comb": min(n // 4, (side + 1) // 2),
+            "tall comb": -(-n // (2 * side + 2)),
+        }
         loops = {name: _comb(n, side, teeth) for name, teeth in combs.items()}
         return under(
             "points",
@@ -132,7 +164,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         Crowding is pipes per corner of a square lattice that fits the room.
         """
         crowding = params.pipes / (params.side + 1) ** 2
-        return params.pipes * crowding * (1 + len(params.constraints)) * (1 + params.crossings)
+        return (
+            params.pipes
+            * crowding
+            * (1 + len(params.constraints))
+            * (1 + params.crossings)
+        )
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Choose a loop, then constraints that it keeps."""
@@ -146,7 +183,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             rng.shuffle(candidates)
             for loop in candidates:
                 constraints = (
-                    _draw_constraints(point, loop, rng) if solver.accepted(bare, loop) else None
+                    _draw_constraints(point, loop, rng)
+                    if solver.accepted(bare, loop)
+                    else None
                 )
                 if constraints is not None:
                     return bare.model_copy(update={"constraints": constraints})
@@ -161,16 +200,25 @@ def _joint_list(places: Sequence[tuple[JsonValue, JsonValue]]) -> JsonValue:
     return [{"x": x, "y": y} for x, y in places]
 
 
-def _draw_constraints(point: Space, loop: Joints, rng: Stream) -> tuple[Constraint, ...] | None:
+def _draw_constraints(
+    point: Space, loop: Joints, rng: Stream
+) -> tuple[Constraint, ...] | None:
     """Draw constraints that a loop keeps, one with metres or degrees, as few rooms would differ."""
     kinds = list(MEASURED)
     rng.shuffle(kinds)
     candidates = [
         constraint
         for kind in kinds
-        if (constraint := draw_constraint(kind, loop, point.side, point.strictness, rng))
+        if (
+            constraint := draw_constraint(kind, loop, point.side, point.strictness, rng)
+        )
     ]
-    coarse = schema.TouchWalls | schema.CoverQuadrants | schema.MinTurns | schema.MaxStraightRun
+    coarse = (
+        schema.TouchWalls
+        | schema.CoverQuadrants
+        | schema.MinTurns
+        | schema.MaxStraightRun
+    )
     candidates.sort(key=lambda constraint: isinstance(constraint, coarse))
     selection = candidates[:1] + rng.sample(
         candidates[1:], max(0, min(len(candidates), point.constraints) - 1)
@@ -186,7 +234,9 @@ def _constraint_texts(rule: Constraint, side: float) -> tuple[str, str]:
     words |= {f"{name}_percent": 100 * value / side for name, value in words.items()}
     match rule:
         case schema.TouchWalls(walls=n):
-            words["which_walls"] = "all 4 walls" if n == 4 else f"at least {n} of the 4 walls"
+            words["which_walls"] = (
+                "all 4 walls" if n == 4 else f"at least {n} of the 4 walls"
+            )
         case schema.MaxStraightRun(joints=n):
             run = f"At most {n} straight joints follow each other around the loop"
             words["run"] = run if n else "No joint is straight"
@@ -201,7 +251,9 @@ def around(joints: Sequence[XY]) -> Iterator[tuple[XY, XY]]:
     return zip(joints, [*joints[1:], joints[0]], strict=True)
 
 
-def wrong_loops(params: Params, joints: Sequence[XY]) -> Iterator[tuple[str, Sequence[XY]]]:
+def wrong_loops(
+    params: Params, joints: Sequence[XY]
+) -> Iterator[tuple[str, Sequence[XY]]]:
     """Yield loops that are wrong in one way each, where this room has such loops."""
     n, side = params.pipes, params.side
     snake = _open_snake(n, side)
@@ -215,7 +267,9 @@ def wrong_loops(params: Params, joints: Sequence[XY]) -> Iterator[tuple[str, Seq
         # Every pipe crosses at least two others, so there are n crossings or more.
         yield "many_pointed_star", pointed
     if params.crossings or params.constraints:
-        plain = solver.solve(params.model_copy(update={"crossings": 0, "constraints": ()}))
+        plain = solver.solve(
+            params.model_copy(update={"crossings": 0, "constraints": ()})
+        )
         if plain and (params.crossings or list(plain) != list(joints)):
             yield "constraints_left_out", plain
     for constraint in params.constraints:
@@ -241,7 +295,9 @@ def _comb(n: int, side: int, teeth: int) -> Joints | None:
     back = []
     for tooth in reversed(range(teeth)):
         up = [float(y) for y in range(1, height + 1 + (tooth < longer))]
-        back += [(2.0 * tooth + 1, y) for y in up] + [(2.0 * tooth, y) for y in reversed(up)]
+        back += [(2.0 * tooth + 1, y) for y in up] + [
+            (2.0 * tooth, y) for y in reversed(up)
+        ]
     return (*base, *back)
 
 
@@ -276,7 +332,10 @@ def _overlay(base: Joints, side: int) -> Joints | None:  # noqa: ARG001
         for sign in (1, -1):
             dx, dy = u - x, v - y
             c, d = (x - sign * dy, y + sign * dx), (u - sign * dy, v + sign * dx)
-            free = frozenset(((x, y), c)) not in pipes and frozenset(((u, v), d)) not in pipes
+            free = (
+                frozenset(((x, y), c)) not in pipes
+                and frozenset(((u, v), d)) not in pipes
+            )
             if free and frozenset((c, d)) in pipes:
                 shifted = [(p + 0.02 * dx, q + 0.02 * dy) for p, q in (c, d)]
                 return (*base[: i + 1], *shifted, *base[i + 1 :])
@@ -298,8 +357,12 @@ def draw_constraint(
     )
 
 
-def _draw_angle_range(loop: Loop, _: int, strict: float, __: Stream) -> schema.AngleRange | None:
-    degrees = [math.degrees(math.acos(max(-1.0, min(1.0, c)))) for c in loop.cosines.tolist()]
+def _draw_angle_range(
+    loop: Loop, _: int, strict: float, __: Stream
+) -> schema.AngleRange | None:
+    degrees = [
+        math.degrees(math.acos(max(-1.0, min(1.0, c)))) for c in loop.cosines.tolist()
+    ]
     smallest, largest = min(degrees) - _NEAR, max(degrees) + _NEAR
     if largest > 172:
         return None
@@ -309,7 +372,9 @@ def _draw_angle_range(loop: Loop, _: int, strict: float, __: Stream) -> schema.A
     )
 
 
-def _draw_centroid_box(loop: Loop, side: int, strict: float, rng: Stream) -> schema.CentroidBox:
+def _draw_centroid_box(
+    loop: Loop, side: int, strict: float, rng: Stream
+) -> schema.CentroidBox:
     half = side * (0.25 - 0.2 * strict)
     x, y = (v + rng.uniform(-0.8, 0.8) * half for v in loop_constraints.centroid(loop))
     return schema.CentroidBox(
@@ -320,7 +385,9 @@ def _draw_centroid_box(loop: Loop, side: int, strict: float, rng: Stream) -> sch
     )
 
 
-def _draw_touch_walls(loop: Loop, side: int, _: float, __: Stream) -> schema.TouchWalls | None:
+def _draw_touch_walls(
+    loop: Loop, side: int, _: float, __: Stream
+) -> schema.TouchWalls | None:
     tolerance = max(0.001, side / 1000)
     nearest = loop_constraints.wall_distances(side, loop).min(axis=0)
     walls = int((nearest < tolerance / 2).sum())
@@ -329,14 +396,20 @@ def _draw_touch_walls(loop: Loop, side: int, _: float, __: Stream) -> schema.Tou
 
 def _draw_min_turns(loop: Loop, _: int, strict: float, __: Stream) -> schema.MinTurns:
     straight = loop_constraints.straight_joints(loop)
-    return schema.MinTurns(turns=max(1, math.floor((len(straight) - sum(straight)) * strict)))
+    return schema.MinTurns(
+        turns=max(1, math.floor((len(straight) - sum(straight)) * strict))
+    )
 
 
 def _draw_max_straight_run(
     loop: Loop, _: int, strict: float, __: Stream
 ) -> schema.MaxStraightRun | None:
     run = len(longest_run(loop_constraints.straight_joints(loop)))
-    return schema.MaxStraightRun(joints=run + math.floor(3 * (1 - strict))) if run <= 4 else None
+    return (
+        schema.MaxStraightRun(joints=run + math.floor(3 * (1 - strict)))
+        if run <= 4
+        else None
+    )
 
 
 def _draw_cover_quadrants(
@@ -351,17 +424,25 @@ def _draw_cover_quadrants(
     )
 
 
-def _draw_wall_margin(loop: Loop, side: int, strict: float, __: Stream) -> schema.WallMargin | None:
-    margin = _down((float(loop_constraints.wall_distances(side, loop).min()) - _NEAR) * strict)
+def _draw_wall_margin(
+    loop: Loop, side: int, strict: float, __: Stream
+) -> schema.WallMargin | None:
+    margin = _down(
+        (float(loop_constraints.wall_distances(side, loop).min()) - _NEAR) * strict
+    )
     return schema.WallMargin(margin=margin) if margin > 0 else None
 
 
-def _draw_hull_area(loop: Loop, side: int, strict: float, __: Stream) -> schema.HullArea | None:
+def _draw_hull_area(
+    loop: Loop, side: int, strict: float, __: Stream
+) -> schema.HullArea | None:
     area = _down((hull_area(list(map(tuple, loop.points.tolist()))) - _NEAR) * strict)
     return schema.HullArea(area=area) if area > 0.1 * side * side else None
 
 
-def _draw_fixed_start(loop: Loop, side: int, strict: float, rng: Stream) -> schema.FixedStart:
+def _draw_fixed_start(
+    loop: Loop, side: int, strict: float, rng: Stream
+) -> schema.FixedStart:
     joint = rng.choice(loop.points.tolist())
     x, y = (min(float(side), max(0.0, round(v, 1))) for v in joint)
     # Rounding moves the place by at most 0.071 m.
@@ -386,6 +467,7 @@ def _up(value: float) -> float:
     return math.ceil(value * 100) / 100
 
 
+# By type of constraint: called with the loop, the side, the strictness and the stream.
 MEASURED: Mapping[str, Callable[[Loop, int, float, Stream], Constraint | None]] = {
     "angle_range": _draw_angle_range,
     "centroid_box": _draw_centroid_box,
@@ -398,4 +480,3 @@ MEASURED: Mapping[str, Callable[[Loop, int, float, Stream], Constraint | None]] 
     "fixed_start": _draw_fixed_start,
     "min_point_separation": _draw_separation,
 }
-"""By type of constraint: called with the loop, the side, the strictness and the stream."""

@@ -14,12 +14,19 @@ from scbench.base.seeding import Stream
 from scbench.graders.pipe_loop_fitting import grade
 from scbench.schemas.pipe_loop_fitting import Answer, FixedStart, Params
 
-FAMILIES = ("squares", "inset squares", "triangles", "stars", "turning", "turning squares")
-"""Families of loops that do not cross themselves."""
+# Families of loops that do not cross themselves.
+FAMILIES = (
+    "squares",
+    "inset squares",
+    "triangles",
+    "stars",
+    "turning",
+    "turning squares",
+)
+# The one that does.
 CROSSED = "crossed stars"
-"""The one that does."""
+# Loops grown in each family.
 TRIES = 4
-"""Loops grown in each family."""
 _MOST_TURNING = 120
 _WIDTHS = (0.1, 0.15, 0.05)
 _DECIMALS = 9
@@ -73,7 +80,9 @@ def to_answer(loop: Joints) -> Answer:
     return Answer.model_validate({"points": [{"x": x, "y": y} for x, y in loop]})
 
 
-def _grow_family(family: str, pipes: int, side: int, k: int, rng: Stream) -> Joints | None:
+def _grow_family(
+    family: str, pipes: int, side: int, k: int, rng: Stream
+) -> Joints | None:
     if family == "squares":
         return grown_on_squares(pipes, side, 0.0, rng)
     if family == "inset squares":
@@ -97,7 +106,10 @@ def started(loop: Joints, params: Params) -> Joints:
     for constraint in params.constraints:
         if isinstance(constraint, FixedStart):
             x, y = constraint.x, constraint.y
-            at = min(range(len(loop)), key=lambda i: (loop[i][0] - x) ** 2 + (loop[i][1] - y) ** 2)
+            at = min(
+                range(len(loop)),
+                key=lambda i: (loop[i][0] - x) ** 2 + (loop[i][1] - y) ** 2,
+            )
             return loop[at:] + loop[:at]
     return loop
 
@@ -113,7 +125,9 @@ def star(pipes: int, radius: float, centre: XY) -> Joints | None:
     inner = _inner_radius(half, radius)
     if inner is None:
         return None
-    return tuple(_at(centre, half * k, 0.0, inner if k % 2 else radius) for k in range(pipes))
+    return tuple(
+        _at(centre, half * k, 0.0, inner if k % 2 else radius) for k in range(pipes)
+    )
 
 
 def crossed_star(
@@ -139,7 +153,13 @@ def crossed_star(
     point = waist - math.sqrt(1 - belly**2)
     if point <= 0:
         return None
-    lozenge = ((-width, mouth), (belly, waist), (0.0, point), (-belly, waist), (width, mouth))
+    lozenge = (
+        (-width, mouth),
+        (belly, waist),
+        (0.0, point),
+        (-belly, waist),
+        (width, mouth),
+    )
     lozenges = {2 * (k * (corners // 2) // crossings) + 1 for k in range(crossings)}
     joints: list[XY] = []
     for i, joint in enumerate(base):
@@ -159,7 +179,9 @@ def many_pointed(pipes: int, side: int) -> Joints | None:
         radius = 0.5 / math.sin(math.pi * step / pipes)
         if math.gcd(step, pipes) == 1 and radius <= side / 2:
             turn = 2 * math.pi * step / pipes
-            return tuple(_at((side / 2, side / 2), turn * k, 0.0, radius) for k in range(pipes))
+            return tuple(
+                _at((side / 2, side / 2), turn * k, 0.0, radius) for k in range(pipes)
+            )
     return None
 
 
@@ -214,7 +236,9 @@ class Lattice:
 def square_lattice(side: int, inset: float = 0.0) -> Lattice:
     """Return the nodes one metre apart, the first ``inset`` metres from the left and bottom."""
     n = math.floor(side - 2 * inset) + 1
-    return Lattice(_SQUARE, {(i, j): (i + inset, j + inset) for i in range(n) for j in range(n)})
+    return Lattice(
+        _SQUARE, {(i, j): (i + inset, j + inset) for i in range(n) for j in range(n)}
+    )
 
 
 def triangular_lattice(side: int, shift: int = 0) -> Lattice:
@@ -304,7 +328,9 @@ class _State:
         rng: Stream,
     ) -> None:
         length = len(self.order) + len(new) - len(old)
-        if length < 3 or any(node in self.after or node not in self.lattice.places for node in new):
+        if length < 3 or any(
+            node in self.after or node not in self.lattice.places for node in new
+        ):
             return
         cost = abs(length - pipes) - abs(len(self.order) - pipes)
         count = len(self.straight)
@@ -316,7 +342,9 @@ class _State:
         if cost > 0 and rng.getrandbits(2 * cost) != 0:
             self._swap(a, new, old, end)
 
-    def _swap(self, a: Node, old: tuple[Node, ...], new: tuple[Node, ...], end: Node) -> None:
+    def _swap(
+        self, a: Node, old: tuple[Node, ...], new: tuple[Node, ...], end: Node
+    ) -> None:
         for node in old:
             self.straight.discard(node)
             del self.after[node], self.before[node]
@@ -385,4 +413,11 @@ def turning_on_squares(pipes: int, side: int, rng: Stream) -> Joints | None:
     """Grow a loop that turns at every joint, on the square lattice."""
     if pipes % 4 or pipes > (side + 1) ** 2:
         return None
-    return grow(square_lattice(side), rectangle(1, 1), pipes, rng, turning=True, steps=400 * pipes)
+    return grow(
+        square_lattice(side),
+        rectangle(1, 1),
+        pipes,
+        rng,
+        turning=True,
+        steps=400 * pipes,
+    )

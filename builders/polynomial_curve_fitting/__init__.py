@@ -30,11 +30,12 @@ from scbench.graders.polynomial_curve_fitting import formula, formula_values
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 _TRIES = 60
+# Terms of polynomials times cells that one draw may look at.
 _WORK = 5_000_000
-"""Terms of polynomials times cells that one draw may look at."""
 _MAX_DEGREE = 10
+# Up to this degree a linear program is quicker than grading the answers without
+# insight.
 _FEW = 3
-"""Up to this degree a linear program is quicker than grading the answers without insight."""
 _IMAGE_FROM = 48
 _WHITE_BLACK = ((255, 255, 255), (0, 0, 0))
 _LEAST_GAP = 1e-9
@@ -43,10 +44,11 @@ _SCALE = 1e6
 _ROUNDS = 60
 _BATCH = 200
 _STRIDE = 4
+# A margin from here on is real; below a hundredth of it there is none. Between them, a
+# solver's tolerance decides.
 _CLEAR = 1e-6
-"""A margin from here on is real; below a hundredth of it there is none. Between them, a solver's
-tolerance decides."""
 
+# Of the solver: one thread that takes the same steps each time.
 _OPTIONS: dict[str, bool | int | str] = {
     "output_flag": False,
     "presolve": "on",
@@ -55,7 +57,6 @@ _OPTIONS: dict[str, bool | int | str] = {
     "threads": 1,
     "random_seed": 0,
 }
-"""Of the solver: one thread that takes the same steps each time."""
 _SCALES = tuple(4**k for k in range(3, 16))
 Array = NDArray[Any]
 
@@ -64,13 +65,18 @@ class Space(Point):
     """Parameters of pictures: bright blobs, dark hollows and waves, smoothed, cut at a level."""
 
     size: int = parameter(
-        24, "rows and columns; from 48 on the prompt shows the picture as an image", ge=8, le=128
+        24,
+        "rows and columns; from 48 on the prompt shows the picture as an image",
+        ge=8,
+        le=128,
     )
     fill: float = parameter(0.45, "share of black cells", ge=0.2, le=0.8)
     blobs: int = parameter(4, "number of bright blobs", ge=1, le=12)
     hollows: int = parameter(1, "number of dark blobs", ge=0, le=6)
     waves: int = parameter(2, "number of faint waves", ge=0, le=4)
-    frequency: int = parameter(2, "most periods of a wave across the picture", ge=1, le=3)
+    frequency: int = parameter(
+        2, "most periods of a wave across the picture", ge=1, le=3
+    )
     swell: int = parameter(
         1,
         "how many times as high waves are; above 1 they wind the edge",
@@ -79,8 +85,12 @@ class Space(Point):
         later=True,
     )
     smoothing: int = parameter(2, "times that the field is smoothed", ge=0, le=6)
-    min_degree: int = parameter(3, "least total degree that can draw every cell right", ge=1, le=10)
-    max_degree: int = parameter(6, "largest value that this least degree may have", ge=1, le=10)
+    min_degree: int = parameter(
+        3, "least total degree that can draw every cell right", ge=1, le=10
+    )
+    max_degree: int = parameter(
+        6, "largest value that this least degree may have", ge=1, le=10
+    )
 
     greedy: float = parameter(
         1.0,
@@ -91,7 +101,9 @@ class Space(Point):
     @model_validator(mode="after")
     def _ordered(self) -> "Space":
         if self.min_degree > self.max_degree:
-            raise ValueError(f"min_degree {self.min_degree} is above max_degree {self.max_degree}")
+            raise ValueError(
+                f"min_degree {self.min_degree} is above max_degree {self.max_degree}"
+            )
         return self
 
 
@@ -216,7 +228,9 @@ def field(point: Space, rng: Stream) -> NDArray[np.float64]:
     line = np.arange(n, dtype=float)
     total = np.zeros((n, n))
 
-    def blob(spread: tuple[float, float], height: tuple[float, float]) -> NDArray[np.float64]:
+    def blob(
+        spread: tuple[float, float], height: tuple[float, float]
+    ) -> NDArray[np.float64]:
         cx, cy = rng.uniform(0, n - 1), rng.uniform(0, n - 1)
         width = rng.uniform(spread[0] * n, spread[1] * n)
         peak = rng.uniform(*height)
@@ -239,10 +253,14 @@ def field(point: Space, rng: Stream) -> NDArray[np.float64]:
         down = [2 * math.pi * k * fy / n + phase for k in range(n)]
         sin_x, cos_x = (np.array([f(a) for a in across]) for f in (math.sin, math.cos))
         sin_y, cos_y = (np.array([f(a) for a in down]) for f in (math.sin, math.cos))
-        total += height * (sin_y[:, None] * cos_x[None, :] + cos_y[:, None] * sin_x[None, :])
+        total += height * (
+            sin_y[:, None] * cos_x[None, :] + cos_y[:, None] * sin_x[None, :]
+        )
     for _ in range(point.smoothing):
         for axis in (0, 1):
-            edged = np.pad(total, [(1, 1) if k == axis else (0, 0) for k in (0, 1)], mode="edge")
+            edged = np.pad(
+                total, [(1, 1) if k == axis else (0, 0) for k in (0, 1)], mode="edge"
+            )
             low, middle, high = (
                 np.take(edged, np.arange(start, start + n), axis) for start in range(3)
             )
@@ -257,7 +275,9 @@ def _cut_at_level(total: NDArray[np.float64], fill: float) -> tuple[str, ...] | 
     if k == 0 or ordered[k] - ordered[k - 1] < _LEAST_GAP:
         return None
     level = (ordered[k] + ordered[k - 1]) / 2
-    return tuple("".join("#" if value > level else "." for value in row) for row in total)
+    return tuple(
+        "".join("#" if value > level else "." for value in row) for row in total
+    )
 
 
 def _pixels_per_cell(n: int) -> int:
@@ -267,7 +287,9 @@ def _pixels_per_cell(n: int) -> int:
 def _ruled(grid: tuple[str, ...]) -> Iterator[str]:
     n = len(grid)
     if n > 10:
-        yield "       " + "".join(str(x // 10) if x % 10 == 0 else " " for x in range(n))
+        yield "       " + "".join(
+            str(x // 10) if x % 10 == 0 else " " for x in range(n)
+        )
     yield "    x  " + "".join(str(x % 10) for x in range(n))
     for y, row in enumerate(grid):
         yield f"y = {y:<2} {row}" if n > 10 else f"y = {y}  {row}"
@@ -279,14 +301,23 @@ def _misreadings(grid: tuple[str, ...], text: str) -> Iterator[tuple[str, str]]:
     head, _, body = text.partition("return ")
     yield "black_and_white_exchanged", f"{head}return -({body})"
     # The factor is negative in one cell only.
-    yield "one_cell_wrong", f"{head}return ({body})*(2*(x-{n // 2})**2+2*(y-{n // 3})**2-1)"
+    yield (
+        "one_cell_wrong",
+        f"{head}return ({body})*(2*(x-{n // 2})**2+2*(y-{n // 3})**2-1)",
+    )
     if grid != tuple("".join(column) for column in zip(*grid, strict=True)):
         exchanged = body.translate(str.maketrans("xy", "yx"))
         yield "x_and_y_exchanged", f"{head}return {exchanged}"
     if grid != grid[::-1]:
-        yield "rows_from_the_bottom", head + "return " + body.replace("y", f"({n - 1}-y)")
+        yield (
+            "rows_from_the_bottom",
+            head + "return " + body.replace("y", f"({n - 1}-y)"),
+        )
     if grid != tuple(row[::-1] for row in grid):
-        yield "columns_from_the_right", head + "return " + body.replace("x", f"({n - 1}-x)")
+        yield (
+            "columns_from_the_right",
+            head + "return " + body.replace("x", f"({n - 1}-x)"),
+        )
     yield "all_black", f"{head}return x**2 + y**2 + 1"
     yield "all_white", f"{head}return 0*x*y"
 
@@ -294,7 +325,11 @@ def _misreadings(grid: tuple[str, ...], text: str) -> Iterator[tuple[str, str]]:
 def _loopholes(grid: tuple[str, ...], text: str) -> dict[str, JsonValue]:
     """Return texts that draw the picture if they are run as Python, and others that must not be."""
     head, _, body = text.partition("return ")
-    table = "[" + ", ".join(f"[{', '.join(str(int(c == '#')) for c in row)}]" for row in grid) + "]"
+    table = (
+        "["
+        + ", ".join(f"[{', '.join(str(int(c == '#')) for c in row)}]" for row in grid)
+        + "]"
+    )
     n = len(grid)
     bits = int("".join(grid)[::-1].translate(str.maketrans("#.", "10")), 2)
     parts = {
@@ -317,10 +352,16 @@ def _loopholes(grid: tuple[str, ...], text: str) -> dict[str, JsonValue]:
 def _fitted(params: Params, degree: int) -> str:
     """Return the polynomial nearest to 1 in black cells and -1 in white ones."""
     n = len(params.grid)
-    target = np.array([[1.0 if cell == "#" else -1.0 for cell in row] for row in params.grid])
-    line = np.polynomial.legendre.legvander((2 * np.arange(n) - (n - 1)) / (n - 1), degree)
+    target = np.array(
+        [[1.0 if cell == "#" else -1.0 for cell in row] for row in params.grid]
+    )
+    line = np.polynomial.legendre.legvander(
+        (2 * np.arange(n) - (n - 1)) / (n - 1), degree
+    )
     pairs = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
-    terms = np.stack([np.multiply.outer(line[:, j], line[:, i]).ravel() for i, j in pairs], axis=1)
+    terms = np.stack(
+        [np.multiply.outer(line[:, j], line[:, i]).ravel() for i, j in pairs], axis=1
+    )
     solution = np.linalg.lstsq(terms, target.ravel(), rcond=None)[0]
     coefficients = np.zeros((degree + 1, degree + 1))
     for (i, j), value in zip(pairs, solution, strict=True):
@@ -345,7 +386,10 @@ def _whole_coefficients(powers: Array, scale: float, n: int) -> list[list[int]]:
     """Return coefficients [i][j] as whole numbers, by powers of 2x-(n-1) and 2y-(n-1)."""
     degree = len(powers) - 1
     return [
-        [round(power * scale) * (n - 1) ** max(0, degree - i - j) for j, power in enumerate(row)]
+        [
+            round(power * scale) * (n - 1) ** max(0, degree - i - j)
+            for j, power in enumerate(row)
+        ]
         for i, row in enumerate(powers.tolist())
     ]
 
@@ -389,10 +433,14 @@ def _widest_margin(sign: Array, degree: int) -> tuple[float, Array]:
     ends when none does, so the margin is that over all cells.
     """
     n = len(sign)
-    grade = np.polynomial.chebyshev.chebvander((2 * np.arange(n) - (n - 1)) / (n - 1), degree)
+    grade = np.polynomial.chebyshev.chebvander(
+        (2 * np.arange(n) - (n - 1)) / (n - 1), degree
+    )
     pairs = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
     # A row for every cell: the terms there, times the wanted sign.
-    terms = np.stack([np.multiply.outer(grade[:, j], grade[:, i]) for i, j in pairs], axis=-1)
+    terms = np.stack(
+        [np.multiply.outer(grade[:, j], grade[:, i]) for i, j in pairs], axis=-1
+    )
     terms = (terms * sign[:, :, None]).reshape(n * n, len(pairs))
     active = _first_cells(sign)
     solution, margin = np.zeros(len(pairs)), 0.0
@@ -458,7 +506,9 @@ def _first_cells(sign: Array) -> Array:
 
 def _cell_values(coefficients: list[list[int]], line: list[int]) -> Array:
     """Return the values in all cells, as Python's whole numbers in a (row, column) array."""
-    powers = np.array([[u**k for u in line] for k in range(len(coefficients))], dtype=object)
+    powers = np.array(
+        [[u**k for u in line] for k in range(len(coefficients))], dtype=object
+    )
     values: Array = powers.T @ np.array(coefficients, dtype=object).T @ powers
     return values
 

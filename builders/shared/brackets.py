@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from scbench.base.seeding import Stream
 
+# Chance to open two at once.
 _TWO = 0.25
-"""Chance to open two at once."""
+# Chance to close a bracket after each of its terms but the first.
 _CLOSE = 0.4
-"""Chance to close a bracket after each of its terms but the first."""
 
 
 class Brackets(NamedTuple):
@@ -31,7 +31,9 @@ class Brackets(NamedTuple):
         return deepest
 
 
-def draw_brackets(length: int, max_depth: int, prob_open: float, rng: Stream) -> Brackets:
+def draw_brackets(
+    length: int, max_depth: int, prob_open: float, rng: Stream
+) -> Brackets:
     """Draw brackets for a row of at least one term, at most ``max_depth`` round any of them."""
     opened, closed = [0] * length, [0] * length
     if not max_depth:

@@ -24,8 +24,12 @@ from scbench.base.seeding import BitSource, Stream, Streams
 ParamsT = TypeVar("ParamsT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 PointT = TypeVar("PointT", bound="Point")
+# What is in a case besides its point and seed: instance, input, target and facts.
 Composed = tuple[dict[str, JsonValue], str, str, dict[str, JsonValue]]
-"""What is in a case besides its point and seed: instance, input, target and facts."""
+
+
+# Begins the closing lines of a prompt.
+_GIVE = "Give your answer"
 
 
 class Point(BaseModel):
@@ -36,7 +40,9 @@ class Point(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    count: int = Field(default=1, ge=1, le=1_000_000, description="how many cases to make")
+    count: int = Field(
+        default=1, ge=1, le=1_000_000, description="how many cases to make"
+    )
 
     def _not_above(self, limit: int, *names: str) -> None:
         """Refuse parameters whose sum is above a limit."""
@@ -51,10 +57,16 @@ class Case(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     input: str = Field(description="the full text put to a model")
-    target: str = Field(description="a right answer; canonical JSON unless the task's is text")
-    params: dict[str, JsonValue] = Field(description="the point it was drawn at, without count")
+    target: str = Field(
+        description="a right answer; canonical JSON unless the task's is text"
+    )
+    params: dict[str, JsonValue] = Field(
+        description="the point it was drawn at, without count"
+    )
     seed: int = Field(description="with params, enough to make this one case again")
-    instance: dict[str, JsonValue] = Field(description="the parameters that the grader uses")
+    instance: dict[str, JsonValue] = Field(
+        description="the parameters that the grader uses"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +135,9 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
         By default ``prompt.txt``, filled with `words`, and that the answer has the form `form`.
         """
-        return prompt_template(self._folder()).format(**self.words(params)) + reply_as(self.form)
+        return prompt_template(self._folder()).format(**self.words(params)) + reply_as(
+            self.form
+        )
 
     def words(self, params: ParamsT) -> Mapping[str, object]:  # noqa: ARG002
         """Return what the names in the templates ``prompt.txt`` and ``terse.txt`` stand for."""
@@ -187,7 +201,9 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         Raises:
             GenerationError: it rests on a search that came to nothing.
         """
-        raise NotImplementedError(f"{self.task} has no measure, so no ladder can be drawn of it")
+        raise NotImplementedError(
+            f"{self.task} has no measure, so no ladder can be drawn of it"
+        )
 
     def target(self, params: ParamsT) -> str:
         """Return a right answer as text: the reference as canonical JSON."""
@@ -227,7 +243,9 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         _, mark, closing = self.prompt(params).rpartition(_GIVE)
         return f"{template.read_text('utf-8').format(**self.words(params))}\n{mark}{closing}"
 
-    def pictured(self, params: ParamsT, style: str) -> tuple[str, tuple[bytes, ...]] | None:
+    def pictured(
+        self, params: ParamsT, style: str
+    ) -> tuple[str, tuple[bytes, ...]] | None:
         """Return a prompt that leaves the data to pictures, and these; None if it cannot be.
 
         The task's ``picture.py`` draws (`draw` returns canvases), and ``picture.toml`` says what
@@ -244,9 +262,15 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         text = prompt_template(self._folder())
         for part in table.get("instead", ()):
             if text.count(part["of"]) != 1:
-                raise ValueError(f"{self.task}: prompt.txt must say once: {part['of']!r}")
+                raise ValueError(
+                    f"{self.task}: prompt.txt must say once: {part['of']!r}"
+                )
             text = text.replace(part["of"], part["say"])
-        words = {**self.words(params), **table.get("words", {}), "marks": table["marks"][style]}
+        words = {
+            **self.words(params),
+            **table.get("words", {}),
+            "marks": table["marks"][style],
+        }
         if hasattr(drawing, "words"):
             words |= drawing.words(params)
         prompt = text.format(**words) + reply_as(table.get("form") or self.form)
@@ -263,12 +287,16 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def picture_rungs(cls) -> tuple[int, ...]:
         """Return the rungs of the ladder whose instances are drawn as well."""
         drawn = bool(cls.styles())
-        return tuple(toml_file(cls._folder(), "picture.toml").get("rungs", ()) if drawn else ())
+        return tuple(
+            toml_file(cls._folder(), "picture.toml").get("rungs", ()) if drawn else ()
+        )
 
     def paper(self) -> list[PaperItem[ParamsT]]:
         """Return the instances of the fixed list in order, from its ``instances.json``."""
         return [
-            PaperItem(self._params(item["params"]), item["difficulty"], item.get("seed"))
+            PaperItem(
+                self._params(item["params"]), item["difficulty"], item.get("seed")
+            )
             for item in data_file(self._folder(), "instances.json")["instances"]
         ]
 
@@ -317,7 +345,9 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
     def unprinted(self) -> frozenset[str]:
         """Return what no row's column ``point`` may hold: facts, and parameters that tell."""
-        return self.space.unprinted | (self.case_model.model_fields.keys() - Case.model_fields)
+        return self.space.unprinted | (
+            self.case_model.model_fields.keys() - Case.model_fields
+        )
 
     def generate_random(self, **params: object) -> list[dict[str, Any]]:
         """Make ``count`` cases at a point of the parameter space.
@@ -344,10 +374,6 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def get_result_schema(self) -> type[BaseModel]:
         """Return the pydantic model of one case."""
         return self.case_model
-
-
-_GIVE = "Give your answer"
-"""Begins the closing lines of a prompt."""
 
 
 @cache
@@ -379,8 +405,8 @@ def reply_as(form: str, *, give: str = _GIVE) -> str:
     )
 
 
+# Length or scale, depth, interference, semantic complexity.
 Kind = Literal["scale", "depth", "interference", "semantic"]
-"""Length or scale, depth, interference, semantic complexity."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -400,7 +426,9 @@ def parameter(
     extra: Any = {"kind": kind} if kind else None
     if later:
         bounds["exclude_if"] = lambda value: value == default
-    return Field(default=default, description=description, json_schema_extra=extra, **bounds)
+    return Field(
+        default=default, description=description, json_schema_extra=extra, **bounds
+    )
 
 
 def chance(default: float, description: str, kind: Kind) -> Any:  # noqa: ANN401

@@ -16,12 +16,23 @@ PALETTE = (
     (255, 255, 255), (0, 0, 0), (200, 200, 200), (120, 120, 120), (214, 39, 40), (31, 119, 180),
     (44, 160, 44), (255, 190, 60), (148, 103, 189), (140, 86, 75), (227, 119, 194), (23, 190, 207),
 )  # fmt: skip
-WHITE, BLACK, LIGHT, GREY, RED, BLUE, GREEN, AMBER, VIOLET, BROWN, PINK, CYAN = range(len(PALETTE))
+WHITE, BLACK, LIGHT, GREY, RED, BLUE, GREEN, AMBER, VIOLET, BROWN, PINK, CYAN = range(
+    len(PALETTE)
+)
 LONG_EDGE, MOST_PIXELS = 1568, 1_150_000
 """Larger pictures are scaled down before some models see them (docs/pictures.md)."""
 GLYPH_HEIGHT, ADVANCE = 7, 6
 """Rows of a letter, and columns from one letter to the next, in pixels of scale 1."""
 Point = tuple[int, int]
+
+
+# Pixels of a cell as long as there is room.
+SIDE = 26
+_MARGIN = 8
+# Pixels between two numbers of a ruler, at least.
+_APART = 6
+# Pixels between numbers of three or more letters in neighbouring cells, at scale 1.
+_ROOM = 5
 
 
 class Canvas:
@@ -37,14 +48,18 @@ class Canvas:
 
     def __init__(self, width: int, height: int) -> None:
         if max(width, height) > LONG_EDGE or width * height > MOST_PIXELS:
-            raise ValueError(f"a picture of {width} x {height} pixels would be scaled down")
+            raise ValueError(
+                f"a picture of {width} x {height} pixels would be scaled down"
+            )
         self.pixels: NDArray[np.uint8] = np.zeros((height, width), dtype=np.uint8)
 
     def fill(self, x: int, y: int, width: int, height: int, colour: int) -> None:
         """Fill a rectangle."""
         self.pixels[max(y, 0) : y + height, max(x, 0) : x + width] = colour
 
-    def frame(self, x: int, y: int, width: int, height: int, colour: int, thick: int = 1) -> None:
+    def frame(
+        self, x: int, y: int, width: int, height: int, colour: int, thick: int = 1
+    ) -> None:
         """Draw the border of a rectangle, inside it."""
         for top in (y, y + height - thick):
             self.fill(x, top, width, thick, colour)
@@ -75,14 +90,18 @@ class Canvas:
         for y in range(self.pixels.shape[0]):
             cuts: list[int] = []
             for ring in rings:
-                for (ax, ay), (bx, by) in zip(ring, [*ring[1:], *ring[:1]], strict=True):
+                for (ax, ay), (bx, by) in zip(
+                    ring, [*ring[1:], *ring[:1]], strict=True
+                ):
                     if (ay <= y) != (by <= y):
                         cuts.append(ax + (y - ay) * (bx - ax) // (by - ay))
             cuts.sort()
             for left, right in zip(cuts[::2], cuts[1::2], strict=True):
                 self.fill(left + 1, y, right - left, 1, colour)
 
-    def text(self, x: int, y: int, text: str, scale: int = 1, colour: int = BLACK) -> None:
+    def text(
+        self, x: int, y: int, text: str, scale: int = 1, colour: int = BLACK
+    ) -> None:
         """Write a line of text with its top left corner here."""
         for i, sign in enumerate(text):
             if sign == " ":
@@ -93,12 +112,18 @@ class Canvas:
             part[glyph] = colour
 
     def text_in(
-        self, box: tuple[int, int, int, int], text: str, scale: int = 1, colour: int = BLACK
+        self,
+        box: tuple[int, int, int, int],
+        text: str,
+        scale: int = 1,
+        colour: int = BLACK,
     ) -> None:
         """Write a line of text in the middle of a rectangle: left, top, width, height."""
         x, y, width, height = box
         wide, high = text_size(text, scale)
-        self.text(x + (width - wide) // 2, y + (height - high) // 2, text, scale, colour)
+        self.text(
+            x + (width - wide) // 2, y + (height - high) // 2, text, scale, colour
+        )
 
     def png(self) -> bytes:
         """Return the picture as a PNG file."""
@@ -113,18 +138,14 @@ def text_size(text: str, scale: int = 1) -> Point:
 @cache
 def glyphs() -> dict[str, NDArray[np.bool_]]:
     """Return the letters by sign, each of 5 columns and 7 rows, or 9 if it reaches lower."""
-    lines = files(__package__).joinpath("glyphs.txt").read_text("utf-8").splitlines()[1:]
-    shapes = {line[0]: [[dot == "#" for dot in row] for row in line[2:].split()] for line in lines}
+    lines = (
+        files(__package__).joinpath("glyphs.txt").read_text("utf-8").splitlines()[1:]
+    )
+    shapes = {
+        line[0]: [[dot == "#" for dot in row] for row in line[2:].split()]
+        for line in lines
+    }
     return {sign: np.array(rows) for sign, rows in shapes.items()}
-
-
-SIDE = 26
-"""Pixels of a cell as long as there is room."""
-_MARGIN = 8
-_APART = 6
-"""Pixels between two numbers of a ruler, at least."""
-_ROOM = 5
-"""Pixels between numbers of three or more letters in neighbouring cells, at scale 1."""
 
 
 def grid_picture(
@@ -156,7 +177,9 @@ def grid_picture(
     right = max(_MARGIN, text_size(str(last), ruler)[0] // 2)
     canvas = Canvas(left + columns * wide + right, top + rows * side + 1 + _MARGIN)
     _rule(canvas, (left, top), (wide, side), (columns, rows), first, ruler)
-    paint_cells(canvas, (left, top), (wide, side), cells, fills or {}, scale, lines=lines)
+    paint_cells(
+        canvas, (left, top), (wide, side), cells, fills or {}, scale, lines=lines
+    )
     return canvas
 
 
@@ -183,7 +206,9 @@ def layers_picture(
     for z, cells in enumerate(layers):
         left, top = _MARGIN + z % across * wide, _MARGIN + z // across * high + head
         canvas.text(left, top - head, f"z = {z}", 2)
-        paint_cells(canvas, (left, top), (width, side), cells, fills, scale, lines=lines)
+        paint_cells(
+            canvas, (left, top), (width, side), cells, fills, scale, lines=lines
+        )
     return canvas
 
 
@@ -205,7 +230,9 @@ def paint_cells(
             if text in fills:
                 canvas.fill(*box, fills[text])
             elif text:
-                canvas.text_in((box[0] + 1, box[1] + 1, wide - 1, side - 1), text, scale)
+                canvas.text_in(
+                    (box[0] + 1, box[1] + 1, wide - 1, side - 1), text, scale
+                )
     columns, rows = len(cells[0]), len(cells)
     if not lines:
         canvas.frame(left - 1, top - 1, columns * wide + 2, rows * side + 2, GREY)
@@ -220,7 +247,10 @@ def _cell_size(columns: int, rows: int, letters: int, most: int) -> Point:
     """Return the height of a cell, and the scale of what is written in it."""
     least = 9 if letters > 1 else 8
     short = 768 - 48 if min(columns, rows) * least <= 720 else 1024
-    side = max(5, min(most, short // min(rows, columns), (LONG_EDGE - 64) // max(columns, rows)))
+    side = max(
+        5,
+        min(most, short // min(rows, columns), (LONG_EDGE - 64) // max(columns, rows)),
+    )
     if letters > 2:
         side = max(9, min(side, 1000 // rows))
     across = ADVANCE * letters - 1
@@ -241,19 +271,28 @@ def _rule(
     (left, top), numbers = corner, (counts[0] + first, counts[1] + first)
     for axis in (0, 1):
         widest = text_size(str(numbers[axis] - 1), scale)[axis]
-        step = next(k for k in (1, 2, 5, 10, 20, 50) if k * size[axis] > widest + _APART)
+        step = next(
+            k for k in (1, 2, 5, 10, 20, 50) if k * size[axis] > widest + _APART
+        )
         shown = [n for n in range(first, numbers[axis]) if n % step == 0]
         last = numbers[axis] - 1
         if shown[-1] != last:
             # The last is always there, and none so near that the two would touch.
-            shown = [n for n in shown if (last - n) * size[axis] > widest + _APART] + [last]
+            shown = [n for n in shown if (last - n) * size[axis] > widest + _APART] + [
+                last
+            ]
         for number in shown:
             at = (number - first) * size[axis]
             middle = at + size[axis] // 2
             text = str(number)
             if axis == 0:
                 wide = text_size(text, scale)[0]
-                canvas.text(left + middle - wide // 2, top - GLYPH_HEIGHT * scale - 6, text, scale)
+                canvas.text(
+                    left + middle - wide // 2,
+                    top - GLYPH_HEIGHT * scale - 6,
+                    text,
+                    scale,
+                )
                 canvas.fill(left + middle, top - 4, 1, 4, BLACK)
             else:
                 wide = text_size(text, scale)[0]

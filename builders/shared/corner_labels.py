@@ -14,8 +14,8 @@ from scbench.graders.shared.corner_labels import canonical, on_ring
 from scbench.schemas.corner_labels import CORNERS, Corner
 
 NameT = TypeVar("NameT", bound=str)
+# How names of corners or sides follow each other.
 Order = Literal["any", "ring", "crossing"]
-"""How names of corners or sides follow each other."""
 ORDERS_ARE = "any order, a walk round the ring (ring), or any order that is no such walk (crossing)"
 
 RENAME = Field(
@@ -50,7 +50,9 @@ def draw_order(ring: tuple[NameT, ...], kind: Order, rng: Stream) -> tuple[NameT
     return rng.choice(orders)
 
 
-def show_case(case: int, order: Sequence[Corner], rng: Stream, *, rename: bool) -> tuple[int, ...]:
+def show_case(
+    case: int, order: Sequence[Corner], rng: Stream, *, rename: bool
+) -> tuple[int, ...]:
     """Return the labels of a case as a prompt shows them: in the given order of corners."""
     at = dict(zip(CORNERS, CASES[case], strict=True))
     labels = tuple(at[corner] for corner in order)
@@ -67,7 +69,10 @@ def ring_labels(square: Sequence[int], order: Sequence[Corner]) -> tuple[int, ..
 
 def print_squares(squares: Sequence[Sequence[int]], order: Sequence[Corner]) -> str:
     """Return the part of a prompt that shows the squares, numbered from 0."""
-    rows = (f"  square {i}: ({', '.join(map(str, labels))})" for i, labels in enumerate(squares))
+    rows = (
+        f"  square {i}: ({', '.join(map(str, labels))})"
+        for i, labels in enumerate(squares)
+    )
     return _SQUARES.format(corners=", ".join(order), squares="\n".join(rows))
 
 

@@ -18,13 +18,16 @@ _FEWEST, _MOST = 3, 258
 """How many bytes a repetition can stand for."""
 _LENGTHS = (*range(3, 11), *range(11, 19, 2), *range(19, 35, 4), *range(35, 67, 8))
 _LENGTHS = (*_LENGTHS, *range(67, 131, 16), *range(131, 258, 32), 258)
+# Lengths at which the codes of repetitions begin (RFC 1951, 3.2.5), and bits that
+# follow each.
 _EXTRA_BITS = (*[0] * 8, *[1] * 4, *[2] * 4, *[3] * 4, *[4] * 4, *[5] * 4, 0)
-"""Lengths at which the codes of repetitions begin (RFC 1951, 3.2.5), and bits that follow each."""
 Colour = tuple[int, int, int]
 Bytes = NDArray[np.uint8]
 
 
-def indexed_png(pixels: ArrayLike, palette: Sequence[Colour], *, packed: bool = False) -> bytes:
+def indexed_png(
+    pixels: ArrayLike, palette: Sequence[Colour], *, packed: bool = False
+) -> bytes:
     """Return a PNG file of rows of positions in a palette of up to 16 colours (0 to 255 each).
 
     Packed, it is the smaller the more rows equal those above them; else it is stored as it is.
@@ -39,7 +42,9 @@ def indexed_png(pixels: ArrayLike, palette: Sequence[Colour], *, packed: bool = 
     if values.ndim != 2 or not values.size:
         raise ValueError("the picture needs rows of one length, of at least one pixel")
     if not 1 <= len(palette) <= _MAX_COLOURS:
-        raise ValueError(f"the palette has {len(palette)} colours, not 1 to {_MAX_COLOURS}")
+        raise ValueError(
+            f"the palette has {len(palette)} colours, not 1 to {_MAX_COLOURS}"
+        )
     if values.min() < 0 or values.max() >= len(palette):
         raise ValueError(f"a pixel is not one of the {len(palette)} colours")
     height, width = values.shape
@@ -59,7 +64,10 @@ def indexed_png(pixels: ArrayLike, palette: Sequence[Colour], *, packed: bool = 
         (b"IEND", b""),
     )
     return _SIGNATURE + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        struct.pack(">I", len(data))
+        + kind
+        + data
+        + struct.pack(">I", zlib.crc32(kind + data))
         for kind, data in chunks
     )
 
@@ -80,7 +88,9 @@ def _stored_blocks(raw: bytes) -> bytes:
     for start in range(0, len(raw), _STORED_MAX):
         block = raw[start : start + _STORED_MAX]
         last = start + _STORED_MAX >= len(raw)
-        blocks.append(struct.pack("<BHH", last, len(block), len(block) ^ _STORED_MAX) + block)
+        blocks.append(
+            struct.pack("<BHH", last, len(block), len(block) ^ _STORED_MAX) + block
+        )
     return b"".join(blocks)
 
 
@@ -103,14 +113,20 @@ def _repetitions(raw: bytes) -> bytes:
 
 
 def _literal(value: int) -> str:
-    return f"{0b00110000 + value:08b}" if value < 144 else f"{0b110010000 + value - 144:09b}"
+    return (
+        f"{0b00110000 + value:08b}"
+        if value < 144
+        else f"{0b110010000 + value - 144:09b}"
+    )
 
 
 def _repeat(length: int) -> str:
     """Return the bits that repeat the byte before: a length, and the distance of one byte."""
     at = max(i for i, low in enumerate(_LENGTHS) if low <= length)
     code = f"{at + 1:07b}" if at + 257 < 280 else f"{0b11000000 + at + 257 - 280:08b}"
-    extra = f"{length - _LENGTHS[at]:0{_EXTRA_BITS[at]}b}"[::-1] if _EXTRA_BITS[at] else ""
+    extra = (
+        f"{length - _LENGTHS[at]:0{_EXTRA_BITS[at]}b}"[::-1] if _EXTRA_BITS[at] else ""
+    )
     return f"{code}{extra}00000"
 
 

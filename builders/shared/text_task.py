@@ -19,10 +19,10 @@ from scbench.builders.shared.builder import (
     reply_as,
 )
 
+# Cases that tell what a constant answer earns.
 DRAWS = 2000
-"""Cases that tell what a constant answer earns."""
+# Cases that tell what a rule earns that does not solve them.
 RULE_DRAWS = 400
-"""Cases that tell what a rule earns that does not solve them."""
 
 
 class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
@@ -62,7 +62,8 @@ class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
 
 @cache
 def _constant_floor(
-    builder: type[TextBuilder[Any, Any, Any]], parameters: tuple[tuple[str, int | bool], ...]
+    builder: type[TextBuilder[Any, Any, Any]],
+    parameters: tuple[tuple[str, int | bool], ...],
 ) -> float:
     stream = Stream("floor", builder.task, builder.version, dict(parameters))
     cases = builder(stream).generate_random(count=DRAWS, **dict(parameters))
@@ -79,8 +80,12 @@ def _rule_floor(
 ) -> float:
     stream = Stream("rule", builder.task, builder.version, dict(parameters))
     cases = builder(stream).generate_random(count=RULE_DRAWS, **dict(parameters))
-    instances = (builder.params_model.model_validate(case["instance"]) for case in cases)
-    right = [rule(i) == case["target"] for i, case in zip(instances, cases, strict=True)]
+    instances = (
+        builder.params_model.model_validate(case["instance"]) for case in cases
+    )
+    right = [
+        rule(i) == case["target"] for i, case in zip(instances, cases, strict=True)
+    ]
     return right.count(True) / len(right)
 
 
@@ -104,7 +109,9 @@ class ComposingBuilder(TextBuilder[ParamsT, AnswerT, PointT]):
 
 def answer_text(answer: str | float | Sequence[str | int]) -> str:
     """Return the value of an answer as a person would write it."""
-    return ", ".join(map(str, answer)) if isinstance(answer, list | tuple) else str(answer)
+    return (
+        ", ".join(map(str, answer)) if isinstance(answer, list | tuple) else str(answer)
+    )
 
 
 @cache
@@ -114,4 +121,6 @@ def reply_short(what: str, *, quoted: bool = True) -> str:
     ``what`` follows "must be"; unless it is quoted, it is a bare number or list.
     """
     kind = ", as a JSON string" if quoted else ""
-    return f"Your answer must be {what}{kind}.\n" + reply_as('{"answer": ...}', give="Give it")
+    return f"Your answer must be {what}{kind}.\n" + reply_as(
+        '{"answer": ...}', give="Give it"
+    )

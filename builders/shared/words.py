@@ -7,9 +7,24 @@ from typing import Literal, NamedTuple
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import data_file
 
+# How words are written: small letters, capitals, or each word in a way of its own.
 CaseMode = Literal["lower", "upper", "mixed"]
-"""How words are written: small letters, capitals, or each word in a way of its own."""
 _WAYS = (str.lower, str.capitalize, str.upper)
+
+
+_ROMAN = (
+    *(
+        (1000, "M"),
+        (900, "CM"),
+        (500, "D"),
+        (400, "CD"),
+        (100, "C"),
+        (90, "XC"),
+        (50, "L"),
+    ),
+    *((40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")),
+)
+_FIRST_MINUTE = 9 * 60
 
 
 @cache
@@ -54,13 +69,6 @@ def enumeration(words: tuple[str, ...] | list[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-_ROMAN = (
-    *((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L")),
-    *((40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")),
-)
-_FIRST_MINUTE = 9 * 60
-
-
 def capitalised(sentence: str) -> str:
     """Return a sentence with its first letter as a capital."""
     return sentence[0].upper() + sentence[1:]
@@ -91,7 +99,9 @@ def letters(n: int) -> str:
 
 def ordinal(n: int) -> str:
     """Return 1st, 2nd, 3rd, 4th and so on."""
-    ending = "th" if n // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    ending = (
+        "th" if n // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    )
     return f"{n}{ending}"
 
 

@@ -18,14 +18,14 @@ from scbench.schemas.shikaku_rectangles import Answer, Params
 
 _WORK = 250_000
 _MOVES = 200
+# Bounds on one draw: cells cut and candidates looked at by the solver, clue moves for
+# one cut, search nodes for one call of the solver.
 _NODES = 1_000
-"""Bounds on one draw: cells cut and candidates looked at by the solver, clue moves for one cut,
-search nodes for one call of the solver."""
+# How many times more or fewer candidates there can be once clues have moved.
 _DRIFT = 1.5
-"""How many times more or fewer candidates there can be once clues have moved."""
 _REFERENCE_NODES = 200_000
+# Left, top, right, bottom, both ends included.
 Rectangle = tuple[int, ...]
-"""Left, top, right, bottom, both ends included."""
 
 
 class Solutions(NamedTuple):
@@ -49,7 +49,8 @@ class Space(Point):
     max_area: int = parameter(12, "largest clue", ge=2, le=24)
     min_area: int = parameter(2, "smallest clue, single cells apart", ge=2, le=6)
     allow_single: bool = parameter(
-        False, "whether a cell where no rectangle of these areas fits becomes a 1 x 1 one"
+        False,
+        "whether a cell where no rectangle of these areas fits becomes a 1 x 1 one",
     )
     thin: float = parameter(
         0.4,
@@ -60,7 +61,9 @@ class Space(Point):
     min_candidates: int = parameter(
         0, "least number of places for all clues together", ge=0, le=5_000
     )
-    max_candidates: int = parameter(5_000, "most places for all clues together", ge=1, le=5_000)
+    max_candidates: int = parameter(
+        5_000, "most places for all clues together", ge=1, le=5_000
+    )
     min_nodes: int = parameter(
         1,
         "least number of search nodes that the solver needs to prove the solution "
@@ -72,7 +75,9 @@ class Space(Point):
     @model_validator(mode="after")
     def _ordered(self) -> "Space":
         if self.min_area > self.max_area:
-            raise ValueError(f"min_area {self.min_area} is above max_area {self.max_area}")
+            raise ValueError(
+                f"min_area {self.min_area} is above max_area {self.max_area}"
+            )
         if self.min_candidates > self.max_candidates:
             raise ValueError(
                 f"min_candidates {self.min_candidates} is above "
@@ -94,20 +99,28 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the grid, with numbered rows and columns."""
-        cell = max(len(str(max(max(row) for row in params.grid))), len(str(params.width - 1)))
+        cell = max(
+            len(str(max(max(row) for row in params.grid))), len(str(params.width - 1))
+        )
         rows = [(f"row {y:2}", row) for y, row in enumerate(params.grid)]
         lines = [
             f"{name:>6} |" + "".join(f" {value:{cell}}" for value in values)
             for name, values in [("column", range(params.width)), *rows]
         ]
         lines.insert(1, "-" * len(lines[0]))
-        return {"width": params.width, "height": params.height, "grid": "\n".join(lines)}
+        return {
+            "width": params.width,
+            "height": params.height,
+            "grid": "\n".join(lines),
+        }
 
     def reference(self, params: Params) -> Answer:
         """Solve by propagation and search."""
         solutions = solve(params.grid, limit=1, max_nodes=_REFERENCE_NODES).solutions
         if not solutions:
-            raise GenerationError(f"no solution found in {_REFERENCE_NODES} search nodes")
+            raise GenerationError(
+                f"no solution found in {_REFERENCE_NODES} search nodes"
+            )
         return Answer(rectangles=solutions[0])
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -115,7 +128,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         right = self.reference(params).rectangles
         width, height = params.width, params.height
         x0, y0, x1, y1 = right[-1]
-        clues = [(x, y, x, y) for y, row in enumerate(params.grid) for x, v in enumerate(row) if v]
+        clues = [
+            (x, y, x, y)
+            for y, row in enumerate(params.grid)
+            for x, v in enumerate(row)
+            if v
+        ]
         wrong: dict[str, Sequence[Sequence[float | str]]] = {
             "empty": [],
             "one_missing": right[1:],
@@ -134,8 +152,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "fraction": [[v + 0.9 for v in right[0]], *right[1:]],
             "strings": [[str(v) for v in rectangle] for rectangle in right],
             # In another order as well, because Python holds True for equal to 1.
-            "booleans": [[v == 1 if v < 2 else v for v in rectangle] for rectangle in right[::-1]],
-            "clue_as_fifth": [(l, t, r, b, (r - l + 1) * (b - t + 1)) for l, t, r, b in right],
+            "booleans": [
+                [v == 1 if v < 2 else v for v in rectangle] for rectangle in right[::-1]
+            ],
+            "clue_as_fifth": [
+                (l, t, r, b, (r - l + 1) * (b - t + 1)) for l, t, r, b in right
+            ],
         }
         wrong |= dict(_local_faults(right))
         # The solution is unique, so any other set of rectangles breaks a rule.
@@ -165,12 +187,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 result = solve(grid, limit=2, max_nodes=_NODES)
                 proofs += 1
                 work += result.nodes * result.candidates
-                least, greatest = point.min_candidates / _DRIFT, point.max_candidates * _DRIFT
+                least, greatest = (
+                    point.min_candidates / _DRIFT,
+                    point.max_candidates * _DRIFT,
+                )
                 hopeless = not least <= result.candidates <= greatest
                 if len(result.solutions) < 2 or hopeless or work > _WORK:
                     break
                 agreed = set.intersection(*map(set, result.solutions))
-                loose = [i for i, rectangle in enumerate(cut) if rectangle not in agreed]
+                loose = [
+                    i for i, rectangle in enumerate(cut) if rectangle not in agreed
+                ]
                 for i in rng.sample(loose, (len(loose) + 2) // 3):
                     clues[i] = _cell_of(cut[i], rng)
             if len(result.solutions) == 1 and result.complete and _suits(point, result):
@@ -188,21 +215,33 @@ def _local_faults(right: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectan
         others_intact = [*right[:i], *right[i + 1 :]]
         if (l, t) != (r, b):
             yield "corners_exchanged", [(r, b, l, t), *others_intact]
-            halves = [(l, t, l, b), (l + 1, t, r, b)] if l < r else [(l, t, r, t), (l, t + 1, r, b)]
+            halves = (
+                [(l, t, l, b), (l + 1, t, r, b)]
+                if l < r
+                else [(l, t, r, t), (l, t + 1, r, b)]
+            )
             yield "one_without_a_clue", [*halves, *others_intact]
             break
     for (l, t, r, b), (m, u, s, c) in combinations(sorted(right), 2):
         others_intact = [
-            rectangle for rectangle in right if rectangle not in {(l, t, r, b), (m, u, s, c)}
+            rectangle
+            for rectangle in right
+            if rectangle not in {(l, t, r, b), (m, u, s, c)}
         ]
         if (l, r, b + 1) == (m, s, u) or (t, b, r + 1) == (u, c, m):
             yield "two_merged", [(l, t, s, c), *others_intact]
             yield "one_grown", [(l, t, s, c), (m, u, s, c), *others_intact]
             below = l == m
             if below and b > t:
-                yield "border_moved", [(l, t, r, b - 1), (m, u - 1, s, c), *others_intact]
+                yield (
+                    "border_moved",
+                    [(l, t, r, b - 1), (m, u - 1, s, c), *others_intact],
+                )
             elif not below and r > l:
-                yield "border_moved", [(l, t, r - 1, b), (m - 1, u, s, c), *others_intact]
+                yield (
+                    "border_moved",
+                    [(l, t, r - 1, b), (m - 1, u, s, c), *others_intact],
+                )
             break
 
 
@@ -218,7 +257,9 @@ def _partition(point: Space, rng: Stream) -> list[Rectangle] | None:
     while min(depth) < point.height:
         top = min(depth)
         x = depth.index(top)
-        run = next((x for x in range(x, point.width) if depth[x] > top), point.width) - x
+        run = (
+            next((x for x in range(x, point.width) if depth[x] > top), point.width) - x
+        )
         fits = [
             (w, h)
             for w in range(1, run + 1)
@@ -263,7 +304,9 @@ def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solution
         nodes += 1
         if not _propagate(options, full):
             continue
-        count, i = min(((len(o), i) for i, o in enumerate(options) if len(o) > 1), default=(1, 0))
+        count, i = min(
+            ((len(o), i) for i, o in enumerate(options) if len(o) > 1), default=(1, 0)
+        )
         if count == 1:
             rectangles = (places[k][masks[0]] for k, masks in enumerate(options))
             solutions.append(tuple(sorted(rectangles)))
@@ -289,7 +332,9 @@ def _clue_places(grid: Sequence[Sequence[int]]) -> list[dict[int, Rectangle]]:
             for h in [area // w]
             for t in range(max(0, y - h + 1), min(y, height - h) + 1)
             for l in range(max(0, x - w + 1), min(x, width - w) + 1)
-            for mask in [sum((1 << w) - 1 << row * width + l for row in range(t, t + h))]
+            for mask in [
+                sum((1 << w) - 1 << row * width + l for row in range(t, t + h))
+            ]
             if mask & clue_bits == 1 << y * width + x
         }
         for x, y, area in clues
@@ -324,7 +369,9 @@ def _propagate(options: list[list[int]], full: int) -> bool:
         for i, masks in enumerate(options):
             closed = occupied & ~common[i]
             must = reach[i] & ~twice
-            possible = [mask for mask in masks if not mask & closed and mask & must == must]
+            possible = [
+                mask for mask in masks if not mask & closed and mask & must == must
+            ]
             if len(possible) < len(masks):
                 options[i] = possible
                 changed = True

@@ -26,21 +26,35 @@ _MARKS = "\nWhat stands at the beginning of a line only tells the order."
 class Space(Point):
     """Parameters of stories of swaps."""
 
-    people: int = parameter(5, "number of people, each with one thing", "scale", ge=3, le=12)
+    people: int = parameter(
+        5, "number of people, each with one thing", "scale", ge=3, le=12
+    )
     max_depth: int = parameter(
-        5, "number of swaps; what is asked for moved in some or all of them", "depth", ge=1, le=300
+        5,
+        "number of swaps; what is asked for moved in some or all of them",
+        "depth",
+        ge=1,
+        le=300,
     )
     confounders: int = parameter(
-        2, "number of events that mention people but move nothing", "interference", ge=0, le=100
+        2,
+        "number of events that mention people but move nothing",
+        "interference",
+        ge=0,
+        le=100,
     )
-    anchor_format: AnchorFormat = parameter("none", "what stands before each event", "interference")
+    anchor_format: AnchorFormat = parameter(
+        "none", "what stands before each event", "interference"
+    )
     domain: Domain = parameter("balls", "what is swapped", "semantic")
 
 
 class ShuffleCase(Case):
     """A case of swaps."""
 
-    depth: int = Field(ge=0, description="swaps that moved what is asked for, one after the other")
+    depth: int = Field(
+        ge=0, description="swaps that moved what is asked for, one after the other"
+    )
     misleading: int = Field(
         ge=0, description="events that move nothing but name the person asked about"
     )
@@ -92,7 +106,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             for person, thing in zip(people, params.things, strict=True)
         ]
         sentences = [
-            (story.swaps if moves else story.idle)[wording].format(a=people[a], b=people[b])
+            (story.swaps if moves else story.idle)[wording].format(
+                a=people[a], b=people[b]
+            )
             for moves, a, b, wording in params.events
         ]
         form = params.anchor_format
@@ -117,7 +133,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Let everyone swap in turn and look at the end."""
-        return Answer(answer=_label(params, _final(params, params.events)[params.asked]))
+        return Answer(
+            answer=_label(params, _final(params, params.events)[params.asked])
+        )
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return what follows if events are missed or misread, and answers that are no option."""
@@ -127,13 +145,19 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         last = swaps[-1] if swaps else 0
         mistakes = {
             "nothing_moved": params.things[person],
-            "last_swap_missed": _final(params, (*events[:last], *events[last + 1 :]))[person],
+            "last_swap_missed": _final(params, (*events[:last], *events[last + 1 :]))[
+                person
+            ],
             "first_swap_missed": _final(params, [events[i] for i in swaps[1:]])[person],
             "backwards": _final(params, events[::-1])[person],
-            "all_events_are_swaps": _final(params, [(True, *e[1:]) for e in events])[person],
+            "all_events_are_swaps": _final(params, [(True, *e[1:]) for e in events])[
+                person
+            ],
         }
         wrong: dict[str, JsonValue] = {
-            name: _label(params, thing) for name, thing in mistakes.items() if thing != right
+            name: _label(params, thing)
+            for name, thing in mistakes.items()
+            if thing != right
         }
         wrong_options = [option for option in params.options if option != right]
         letter = _label(params, right)
@@ -153,13 +177,18 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {
             "depth": _move_counts(params.people, params.events)[params.asked],
             "misleading": sum(
-                1 for moves, *pair, _ in params.events if not moves and params.asked in pair
+                1
+                for moves, *pair, _ in params.events
+                if not moves and params.asked in pair
             ),
         }
 
     def measure(self, params: Params) -> float:
         """Return the number of events, and one more for each move of what is asked for."""
-        return len(params.events) + _move_counts(params.people, params.events)[params.asked]
+        return (
+            len(params.events)
+            + _move_counts(params.people, params.events)[params.asked]
+        )
 
     def blind_floor(self, params: Params) -> float:
         """Return one by the number of options."""
@@ -203,7 +232,9 @@ def _draw_events(point: Space, story: Story, rng: Stream) -> list[Event]:
             while (pair := min(a, b) * n + max(a, b)) == before:
                 a, b = _draw_pair(n, rng)
             before = pair
-        events.append((moves, a, b, rng.below(len(story.swaps if moves else story.idle))))
+        events.append(
+            (moves, a, b, rng.below(len(story.swaps if moves else story.idle)))
+        )
     return events
 
 
@@ -220,7 +251,9 @@ def _final(params: Params, events: Iterable[Event]) -> list[str]:
     return possessions
 
 
-def _move_counts(people: tuple[str, ...] | list[str], events: Iterable[Event]) -> list[int]:
+def _move_counts(
+    people: tuple[str, ...] | list[str], events: Iterable[Event]
+) -> list[int]:
     """Return how often what everyone has at the end has moved."""
     counts = [0] * len(people)
     for moves, a, b, _ in events:

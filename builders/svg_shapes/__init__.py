@@ -28,28 +28,29 @@ from scbench.schemas.svg_shapes import Answer, Kind, Params
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _LETTERS = "ABCDEFGHIJ"
+# Kinds by their numbers of curved sides and of all sides.
 _ROUND: Mapping[tuple[int, int], Kind] = {
     (0, 0): "ellipse",
     (1, 2): "half_ellipse",
     (1, 3): "sector",
 }
-"""Kinds by their numbers of curved sides and of all sides."""
 _STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10: "star"}
 _FOUR_SIDED: tuple[Kind, ...] = ("rectangle", "kite", "trapezoid")
+# How far from its middle a diagonal has to be cut to count as not halved.
 _QUARTERS = 0.11
-"""How far from its middle a diagonal has to be cut to count as not halved."""
 _SMOOTH, _SHARP = radians(9), radians(15)
 """Pieces that meet at less than the first run on smoothly, those at more than the second in a
 corner; outlines with anything between are drawn anew."""
+# How far from a straight line a side has to be, somewhere, to count as curved.
 _STRAY = 0.04
-"""How far from a straight line a side has to be, somewhere, to count as curved."""
+# Least number of pieces of an outline, which a star needs; fewer only where all are
+# curves.
 _PIECES = 10
-"""Least number of pieces of an outline, which a star needs; fewer only where all are curves."""
 _TRIES = 500
 Vector = tuple[float, float]
+# A point of an outline and, if a curve leads on from it, the angles where the curve
+# begins and ends; without them a straight line does.
 Corner = tuple[Vector, Vector | None]
-"""A point of an outline and, if a curve leads on from it, the angles where the curve begins and
-ends; without them a straight line does."""
 _ALMOST_HALF = pi - 1e-6
 
 
@@ -62,9 +63,15 @@ class Space(Point):
         "any", "which shape it is, or any of the ten", "semantic"
     )
     rotation: int = parameter(
-        180, "most degrees that it is turned by, either way", "interference", ge=0, le=180
+        180,
+        "most degrees that it is turned by, either way",
+        "interference",
+        ge=0,
+        le=180,
     )
-    scale: int = parameter(100, "about how long it is, in units", "scale", ge=10, le=1000)
+    scale: int = parameter(
+        100, "about how long it is, in units", "scale", ge=10, le=1000
+    )
     aspect: float = parameter(
         2.0, "most that it is stretched, in one direction", "interference", ge=1, le=3
     )
@@ -88,7 +95,9 @@ class SvgShapesCase(Case):
 
     kind: Kind = Field(description="which shape it is")
     lines: int = Field(ge=0, description="commands that draw lines")
-    curves: int = Field(ge=0, description="commands that draw curves, straight ones included")
+    curves: int = Field(
+        ge=0, description="commands that draw curves, straight ones included"
+    )
     characters: int = Field(ge=1, description="length of the path data")
 
 
@@ -100,7 +109,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     case_model = SvgShapesCase
     extremes = (
         {"rotation": 0, "aspect": 1, "segments": 1, "scale": 10},
-        {"scale": 1000, "aspect": 3, "noise": 0.05, "commands": "relative", "segments": 12},
+        {
+            "scale": 1000,
+            "aspect": 3,
+            "noise": 0.05,
+            "commands": "relative",
+            "segments": 12,
+        },
         {"shape": "kite", "noise": 0.05, "aspect": 3, "scale": 10},
         {"shape": "half_ellipse", "segments": 1},
         {"shape": "ellipse", "segments": 6, "commands": "relative"},
@@ -113,7 +128,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             f"{letter}) {kind_name(kind)}: {meanings[kind]}"
             for letter, kind in zip(_LETTERS, params.options, strict=True)
         )
-        return prompt_template(__name__).format(path=params.path, options=options) + reply_short(
+        return prompt_template(__name__).format(
+            path=params.path, options=options
+        ) + reply_short(
             f"the letter or the name of one option, {_LETTERS[0]} to {_LETTERS[-1]}"
         )
 
@@ -128,7 +145,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         neighbour = params.options[at - 1]
         sides = sides_of(params.path)
         curved = any(round_ for _, round_ in sides)
-        by_count: dict[int, Kind] = {3: "triangle", 4: "rectangle", 5: "pentagon", 6: "hexagon"}
+        by_count: dict[int, Kind] = {
+            3: "triangle",
+            4: "rectangle",
+            5: "pentagon",
+            6: "hexagon",
+        }
         mistakes: dict[str, Kind | None] = {
             "all_sides_are_straight": by_count.get(len(sides)),
             "one_side_too_many": by_count.get(len(sides) + 1),
@@ -228,10 +250,15 @@ def pieces_of(path: str) -> list[tuple[list[complex], bool]]:
     pieces: list[tuple[list[complex], bool]] = []
     here = start = 0j
     for word, text in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
-        numbers = [float(number) for number in re.split(r"[ ,]+", text.strip()) if number]
+        numbers = [
+            float(number) for number in re.split(r"[ ,]+", text.strip()) if number
+        ]
         numbers = numbers[-2:] if word in "Aa" else numbers
         base = here if word.islower() else 0
-        spots = [base + complex(*spot) for spot in zip(numbers[::2], numbers[1::2], strict=True)]
+        spots = [
+            base + complex(*spot)
+            for spot in zip(numbers[::2], numbers[1::2], strict=True)
+        ]
         there = spots[-1] if spots else start
         if word in "Mm":
             start = there
@@ -248,18 +275,24 @@ def sides_of(path: str) -> list[tuple[complex, bool]]:
     A side goes from one corner to the next; an outline without corners has none.
     """
     pieces = pieces_of(path)
-    begins = [i for i in range(len(pieces)) if _turn_angle(pieces[i - 1], pieces[i]) > _SMOOTH]
+    begins = [
+        i for i in range(len(pieces)) if _turn_angle(pieces[i - 1], pieces[i]) > _SMOOTH
+    ]
     sides: list[tuple[complex, bool]] = []
     for i, j in pairwise([*begins, *(begins[:1] and [begins[0] + len(pieces)])]):
         side = [*pieces, *pieces][i:j]
         start, end = side[0][0][0], side[-1][0][-1]
         way = (end - start) / abs(end - start) if abs(end - start) > 0.005 else 1
         spots = [((spot - start) / way).imag for points, _ in side for spot in points]
-        sides.append((start, any(arc for _, arc in side) or max(map(abs, spots)) > _STRAY))
+        sides.append(
+            (start, any(arc for _, arc in side) or max(map(abs, spots)) > _STRAY)
+        )
     return sides
 
 
-def _turn_angle(before: tuple[list[complex], bool], after: tuple[list[complex], bool]) -> float:
+def _turn_angle(
+    before: tuple[list[complex], bool], after: tuple[list[complex], bool]
+) -> float:
     """Return the angle of two pieces in radians; arcs meet smoothly, or all else in a corner."""
     if before[1] or after[1]:
         return 0.0 if before[1] and after[1] else 2.0
@@ -272,7 +305,10 @@ def _turn_angle(before: tuple[list[complex], bool], after: tuple[list[complex], 
 def _blurred(path: str) -> bool:
     """Whether rounding has left a point that is hardly a corner."""
     pieces = pieces_of(path)
-    return any(_SMOOTH < _turn_angle(pieces[i - 1], pieces[i]) < _SHARP for i in range(len(pieces)))
+    return any(
+        _SMOOTH < _turn_angle(pieces[i - 1], pieces[i]) < _SHARP
+        for i in range(len(pieces))
+    )
 
 
 def kind_of(path: str) -> Kind | None:
@@ -330,7 +366,10 @@ def outline(kind: Kind, stretch: float, segments: int, rng: Stream) -> list[Corn
         return _arc(start, start + pi, segments, stretch)
     if kind == "sector":
         start = rng.uniform(0, 2 * pi)
-        return [((0, 0), None), *_arc(start, start + rng.uniform(0.9, 2.2), segments, stretch)]
+        return [
+            ((0, 0), None),
+            *_arc(start, start + rng.uniform(0.9, 2.2), segments, stretch),
+        ]
     if kind == "rectangle":
         points = [(1, 1), (-1, 1), (-1, -1), (1, -1)]
     elif kind == "trapezoid":
@@ -345,7 +384,9 @@ def outline(kind: Kind, stretch: float, segments: int, rng: Stream) -> list[Corn
         inner = rng.uniform(0.38, 0.48) if kind == "star" else 1
         points = [
             (cos(at) * far, sin(at) * far)
-            for at, far in ((start + 2 * pi * i / n, inner if i % 2 else 1) for i in range(n))
+            for at, far in (
+                (start + 2 * pi * i / n, inner if i % 2 else 1) for i in range(n)
+            )
         ]
     return [((x * stretch, y), None) for x, y in points]
 
@@ -354,7 +395,9 @@ def _arc(start: float, end: float, segments: int, stretch: float) -> list[Corner
     """Return the points of a piece of an ellipse; from the last of them a straight line leads."""
     at = [start + (end - start) * i / segments for i in range(segments + 1)]
     angles: list[Vector | None] = [*pairwise(at), None]
-    return [((stretch * cos(a), sin(a)), piece) for a, piece in zip(at, angles, strict=True)]
+    return [
+        ((stretch * cos(a), sin(a)), piece) for a, piece in zip(at, angles, strict=True)
+    ]
 
 
 def roughened(corners: Sequence[Corner], noise: float, rng: Stream) -> list[Corner]:
@@ -386,7 +429,9 @@ def divided(corners: Sequence[Corner], pieces: int, rng: Stream) -> list[Corner]
     parts = [1] * len(corners)
     while any(length) and sum(parts) < pieces:
         each = [far / n for far, n in zip(length, parts, strict=True)]
-        parts[rng.choice([i for i, far in enumerate(each) if far >= max(each) / 2])] += 1
+        parts[
+            rng.choice([i for i, far in enumerate(each) if far >= max(each) / 2])
+        ] += 1
     points: list[Corner] = []
     for ((x, y), piece), ((u, v), _), n in zip(corners, ends, parts, strict=True):
         points.append(((x, y), piece))
@@ -425,7 +470,11 @@ def path_of(
     curves = len(strokes) - len(lines)
     limit = len(lines) if curves and arcs else len(strokes)
     least = 0 if curves and arcs else max(curves, min(cubics, limit))
-    flat = rng.sample(lines, rng.between(least, limit) - (0 if arcs else curves)) if lines else []
+    flat = (
+        rng.sample(lines, rng.between(least, limit) - (0 if arcs else curves))
+        if lines
+        else []
+    )
     places = [frame.place(point) for point, _ in [*corners, corners[0]]]
     words = [_command("m" if relative else "M", [places[0]], (0, 0))]
     for i, piece in enumerate(strokes):
@@ -433,9 +482,15 @@ def path_of(
         origin = here if relative else (0, 0)
         if piece and arcs:
             half = piece[1] - piece[0] > _ALMOST_HALF
-            words.append(_arc_command(frame, stretch, there, origin, half=half, relative=relative))
+            words.append(
+                _arc_command(
+                    frame, stretch, there, origin, half=half, relative=relative
+                )
+            )
         elif piece or i in flat:
-            handles = _handles(piece, frame, stretch, here, there) if piece else [here, there]
+            handles = (
+                _handles(piece, frame, stretch, here, there) if piece else [here, there]
+            )
             words.append(_command("c" if relative else "C", [*handles, there], origin))
         else:
             words.append(_command("l" if relative else "L", [there], origin))
@@ -443,7 +498,11 @@ def path_of(
 
 
 def _handles(
-    piece: Vector, frame: Frame, stretch: float, here: tuple[int, int], there: tuple[int, int]
+    piece: Vector,
+    frame: Frame,
+    stretch: float,
+    here: tuple[int, int],
+    there: tuple[int, int],
 ) -> list[tuple[int, int]]:
     """Return the inner control points; they move with the ends, so that joints stay smooth."""
     begin, end = piece
@@ -475,9 +534,13 @@ def _arc_command(
     return _command(word, [end], origin)
 
 
-def _command(word: str, points: Sequence[tuple[int, int]], origin: tuple[int, int]) -> str:
+def _command(
+    word: str, points: Sequence[tuple[int, int]], origin: tuple[int, int]
+) -> str:
     x, y = origin
-    return " ".join([word, *[f"{_decimal_text(p - x)},{_decimal_text(q - y)}" for p, q in points]])
+    return " ".join(
+        [word, *[f"{_decimal_text(p - x)},{_decimal_text(q - y)}" for p, q in points]]
+    )
 
 
 def _decimal_text(hundredths: int) -> str:

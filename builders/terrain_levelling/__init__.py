@@ -20,17 +20,26 @@ from scbench.builders.shared.builder import Builder, Point, data_file, parameter
 from scbench.graders.terrain_levelling import MAX_WORK, blast_simulation
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
+# Maps that one draw tries.
 _MAPS = 4
-"""Maps that one draw tries."""
 _GRADIENTS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 _OCTAVES = 4
+# Of the corner that is worked on; larger plans take minutes to simulate and gain no
+# more.
 _SIDE = 20
-"""Of the corner that is worked on; larger plans take minutes to simulate and gain no more."""
 Plan = tuple[tuple[int, int, float], ...]
+# After so much work the solver gives up: under half a minute. See `Work`.
 MOST_WORK = 18_000_000
-"""After so much work the solver gives up: under half a minute. See `Work`."""
+# Unless so much work is left, another draw would take too long.
 _MUCH_LEFT = MOST_WORK * 3 // 4
-"""Unless so much work is left, another draw would take too long."""
+
+
+_STEP = 0.05
+# Share of the tolerance that is used: cuts are rounded to two decimals.
+_SAFE = 0.95
+# From this depth on, one ball is more rock than a flat cell can take at the usual
+# tolerance.
+_LUMP = 0.6
 
 
 class Work:
@@ -49,19 +58,16 @@ class Work:
         self.remaining -= 3 * cells
 
 
-_STEP = 0.05
-_SAFE = 0.95
-"""Share of the tolerance that is used: cuts are rounded to two decimals."""
-_LUMP = 0.6
-"""From this depth on, one ball is more rock than a flat cell can take at the usual tolerance."""
-
-
 class Space(Point):
     """Parameters of fresh maps."""
 
     size: int = parameter(6, "cells along a side of the map", ge=5, le=48)
-    noise_scale: float = parameter(2.5, "periods of the noise along a side", ge=1.0, le=16.0)
-    flat_tolerance: float = parameter(0.2, "greatest step within a flat region", ge=0.1, le=1.0)
+    noise_scale: float = parameter(
+        2.5, "periods of the noise along a side", ge=1.0, le=16.0
+    )
+    flat_tolerance: float = parameter(
+        0.2, "greatest step within a flat region", ge=0.1, le=1.0
+    )
     share: float = parameter(
         0.5, "share of all cells to be gained for a score of 1", ge=0.2, le=0.7
     )
@@ -84,7 +90,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the map, and what the score is measured by."""
         n = len(params.heights)
-        before = len(blast_simulation.largest_flat(_ground(params), n, params.flat_tolerance))
+        before = len(
+            blast_simulation.largest_flat(_ground(params), n, params.flat_tolerance)
+        )
         return {
             "n": n,
             "last": n - 1,
@@ -119,7 +127,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         counters: dict[str, JsonValue] = {
             "empty": [],
             "stopped_early": reference[: min(30, len(reference) - 1)],
-            "negative_depth": [_blast(x, y, round(heights[y][x] - top - 1, 1)) for x, y in cells],
+            "negative_depth": [
+                _blast(x, y, round(heights[y][x] - top - 1, 1)) for x, y in cells
+            ],
             "zero_depth": [_blast(x, y, 0), *reference[:10]],
             "below_the_ground": [_blast(x, y, round(top + 0.1, 1))],
             "same_rock_twice": [_blast(x, y, round(0.7 * top, 2))] * 2,
@@ -179,7 +189,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             except GenerationError:
                 continue
             if plan:
-                limit = MAX_BLASTS if point.spare is None else math.ceil(point.spare * len(plan))
+                limit = (
+                    MAX_BLASTS
+                    if point.spare is None
+                    else math.ceil(point.spare * len(plan))
+                )
                 return params.model_copy(update={"max_blasts": min(MAX_BLASTS, limit)})
         failure = GenerationError if work.remaining > _MUCH_LEFT else WorkSpentError
         raise failure(
@@ -188,17 +202,24 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def height_map(size: int, scale: float, table: Sequence[int]) -> tuple[tuple[float, ...], ...]:
+def height_map(
+    size: int, scale: float, table: Sequence[int]
+) -> tuple[tuple[float, ...], ...]:
     """Return a map of classic Perlin noise of four octaves, with heights of one decimal about 5.
 
     ``scale`` is periods of the first octave along a side, ``table`` 0 to 255 in random order.
     """
     places = [k * scale / size for k in range(size)]
-    rows = [[round((_noise(x, y, table) + 0.5) * 10, 1) for x in places] for y in places]
+    rows = [
+        [round((_noise(x, y, table) + 0.5) * 10, 1) for x in places] for y in places
+    ]
     low, high = min(map(min, rows)), max(map(max, rows))
     if high - low < 5:
         spread = (high - low) or 1.0
-        rows = [[round(1 + 9 * (height - low) / spread, 1) for height in row] for row in rows]
+        rows = [
+            [round(1 + 9 * (height - low) / spread, 1) for height in row]
+            for row in rows
+        ]
     return tuple(map(tuple, rows))
 
 
@@ -289,7 +310,11 @@ def plan_slot(*_: object) -> list[Plan]:
 
 
 def solve(
-    heights: tuple[float, ...], n: int, tolerance: float, share: float, work: Work | None = None
+    heights: tuple[float, ...],
+    n: int,
+    tolerance: float,
+    share: float,
+    work: Work | None = None,
 ) -> Plan:
     """Return a plan that scores 1, and no longer does without its last blast.
 
@@ -346,7 +371,8 @@ def attempt(
             work.blast(depth, n * n)
             plan.append((x, y, depth))
         return (
-            may_simulate >= 0 and len(blast_simulation.largest_flat(ground, n, tolerance)) >= goal
+            may_simulate >= 0
+            and len(blast_simulation.largest_flat(ground, n, tolerance)) >= goal
         )
 
     low = max(0.0, level - settings.undershoot)
@@ -365,7 +391,9 @@ def attempt(
             for target in targets
             if target > 0
             and (
-                region := _plan_region(ground, n, goal + n // 8, target, tolerance, settings.spoil)
+                region := _plan_region(
+                    ground, n, goal + n // 8, target, tolerance, settings.spoil
+                )
             )
         ]
         if not regions:
@@ -387,7 +415,10 @@ def attempt(
 
 
 def _level_pieces(
-    heights: Sequence[float], beside: Sequence[Sequence[int]], target: float, reach: float
+    heights: Sequence[float],
+    beside: Sequence[Sequence[int]],
+    target: float,
+    reach: float,
 ) -> tuple[list[int], list[list[int]]]:
     """Return the piece of level ground that each cell is in, or -1, and the cells of each."""
     piece = [-1] * len(heights)
@@ -411,7 +442,12 @@ def _level_pieces(
 
 
 def _plan_region(
-    heights: Sequence[float], n: int, goal: int, target: float, tolerance: float, spoil: float
+    heights: Sequence[float],
+    n: int,
+    goal: int,
+    target: float,
+    tolerance: float,
+    spoil: float,
 ) -> tuple[float, list[int]] | None:
     """Plan a connected region at about the target height; return its cost and the cells to cut.
 
@@ -432,7 +468,9 @@ def _plan_region(
         return 1 + (spoil * blast_simulation.ball_count(depth) if depth >= _LUMP else 0)
 
     def beyond(cell: int) -> set[int]:
-        return {piece[o] for o in beside[cell] if piece[o] >= 0 and not joined[piece[o]]}
+        return {
+            piece[o] for o in beside[cell] if piece[o] >= 0 and not joined[piece[o]]
+        }
 
     def gain(cell: int) -> int:
         return 1 + sum(len(pieces[k]) for k in beyond(cell))

@@ -13,4 +13,6 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
         for text, h in zip(row, hs, strict=True)
     ):
         return ()  # finer than what is printed
-    return (grid_picture(cells, letters=max(len(text) for row in cells for text in row)),)
+    return (
+        grid_picture(cells, letters=max(len(text) for row in cells for text in row)),
+    )

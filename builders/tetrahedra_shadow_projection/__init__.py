@@ -13,7 +13,14 @@ from shapely import Polygon
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, draw_direction, parameter, plain, under
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    draw_direction,
+    parameter,
+    plain,
+    under,
+)
 from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.graders import tetrahedra_shadow_projection as rules
 from scbench.graders.tetrahedra_shadow_projection import (
@@ -31,11 +38,11 @@ _FIGURES_TRIED = 200
 _SEARCHES = 6
 _LEAST = 0.95
 _NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
+# Beginnings of titles that leave nothing open once the middle is known.
 _CENTRED = ("a disc", "a ring", "a square", "a rectangle", "a plus sign")
-"""Beginnings of titles that leave nothing open once the middle is known."""
 _MAX_CORNERS = 12
+# Of the square shadow of a tetrahedron with two level edges.
 _SIDE = math.sqrt(0.5)
-"""Of the square shadow of a tetrahedron with two level edges."""
 
 # About x until two edges are level, then an eighth of a turn about z.
 _A, _B = math.atan(math.sqrt(2)) / 2, math.pi / 8
@@ -47,10 +54,11 @@ _TURN = (
     math.sin(_B) * math.cos(_A),
 )
 
+# Lowest x, y and z of the turned tetrahedron before it is moved.
 _LOW = corners(np.array([[0.0, 0.0, 0.0, *_TURN]]))[0].min(axis=0).tolist()
-"""Lowest x, y and z of the turned tetrahedron before it is moved."""
+# Share of a square inside the target from which on it adds more than its spill takes
+# away.
 _WORTH = 0.25
-"""Share of a square inside the target from which on it adds more than its spill takes away."""
 _MAX_POSES = 2000
 XY = tuple[float, float]
 Figure = Literal["regular", "star", "blocks", "slanted", "band"]
@@ -66,7 +74,10 @@ class Space(Point):
         "narrow zigzag, which any does not draw",
     )
     area: float = parameter(
-        7.0, "area of the target; about four tetrahedra are needed per unit", ge=2.0, le=24.0
+        7.0,
+        "area of the target; about four tetrahedra are needed per unit",
+        ge=2.0,
+        le=24.0,
     )
     sides: int = parameter(
         7,
@@ -81,7 +92,10 @@ class Space(Point):
         le=90.0,
     )
     min_width: float = parameter(
-        0.75, "a disc of this diameter reaches every main part of the target", ge=0.3, le=3.0
+        0.75,
+        "a disc of this diameter reaches every main part of the target",
+        ge=0.3,
+        le=3.0,
     )
     hole: bool = parameter(False, "whether the target has a square hole")
 
@@ -109,8 +123,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "n": len(params.exterior),
             "exterior": _ring_text(params.exterior),
             "holes": holes,
-            "formula": formula if params.divisor == 1 else f"({formula}) / {plain(params.divisor)}",
-            "lost": lost if params.divisor == 1 else f"({lost}) / {plain(params.divisor)}",
+            "formula": formula
+            if params.divisor == 1
+            else f"({formula}) / {plain(params.divisor)}",
+            "lost": lost
+            if params.divisor == 1
+            else f"({lost}) / {plain(params.divisor)}",
             "slack": rules.SLACK,
             "full": rules.FULL,
             "cut": rules.CUT_FACTOR,
@@ -147,10 +165,20 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_out_of_reach": [*right, first | {"x": 1e300}],
             "one_infinitely_high": [*right, first | {"z": 1.7e308}],
             "beside_the_target": _shift_poses(right, x1 - x0, 0, 0),
-            "and_once_more_beside_it": [*right, *_shift_poses(right, x1 - x0 + 1, 0, top)],
-            "strings": [{key: str(value) for key, value in pose.items()} for pose in right],
-            "booleans": [first | {"q0": True, "q1": False, "q2": False, "q3": False}, *right],
-            "without_z": [{k: v for k, v in pose.items() if k != "z"} for pose in right],
+            "and_once_more_beside_it": [
+                *right,
+                *_shift_poses(right, x1 - x0 + 1, 0, top),
+            ],
+            "strings": [
+                {key: str(value) for key, value in pose.items()} for pose in right
+            ],
+            "booleans": [
+                first | {"q0": True, "q1": False, "q2": False, "q3": False},
+                *right,
+            ],
+            "without_z": [
+                {k: v for k, v in pose.items() if k != "z"} for pose in right
+            ],
             "lists_of_seven": [list(pose.values()) for pose in right],
             **dict(_readings(params, right)),
         }
@@ -181,7 +209,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             if smallest_corner(target) < point.min_angle:
                 continue
-            rings = [tuple(ring.coords)[:-1] for ring in (target.exterior, *target.interiors)]
+            rings = [
+                tuple(ring.coords)[:-1] for ring in (target.exterior, *target.interiors)
+            ]
             result = _cached_cover(rings[0], tuple(rings[1:]), _EFFORTS[0])
             if result.raw >= _LEAST:
                 return Params(
@@ -214,10 +244,13 @@ def _cached_cover(
     target = Polygon(exterior, holes)
     poses = find_cover(target, effort)
     target_area = area(target)
-    shadow = cover(target, rules.outlines(corners(np.array(poses).reshape(-1, 7))), rules.SLACK)
+    shadow = cover(
+        target, rules.outlines(corners(np.array(poses).reshape(-1, 7))), rules.SLACK
+    )
     return _ScoredCover(
         poses,
-        shadow.covered / target_area - rules.DIFFERENCE_WEIGHT * shadow.difference / target_area,
+        shadow.covered / target_area
+        - rules.DIFFERENCE_WEIGHT * shadow.difference / target_area,
     )
 
 
@@ -275,7 +308,10 @@ def _readings(
     for name, columns in readings.items():
         rows = np.round(np.hstack(columns), 9).tolist()
         poses = [dict(zip(_NAMES, row, strict=True)) for row in rows]
-        if rules.grade(params, Answer.model_validate({"tetrahedrons": poses})).score < 1:
+        if (
+            rules.grade(params, Answer.model_validate({"tetrahedrons": poses})).score
+            < 1
+        ):
             yield name, poses
 
 
@@ -291,7 +327,8 @@ def _shadow_grid(params: Params, parts: int, least: float) -> JsonValue:
     step = _SIDE / parts
     # Rounded, so that no square comes or goes with the last digit of a machine.
     columns, rows = (
-        math.ceil(round((high - low) / step, 9)) for low, high in ((low_x, high_x), (low_y, high_y))
+        math.ceil(round((high - low) / step, 9))
+        for low, high in ((low_x, high_x), (low_y, high_y))
     )
     i, j = (v.ravel() for v in np.indices((columns, rows)))
     x, y = low_x + i * step, low_y + j * step
@@ -331,7 +368,9 @@ def draw_target(
         centre = shapely.centroid(Polygon(points))
         side = math.sqrt(rng.uniform(0.05, 0.15) * Polygon(points).area)
         square = [(-0.5, -0.5), (-0.5, 0.5), (0.5, 0.5), (0.5, -0.5)]
-        turned = square if figure == "blocks" else _turn_points(square, *draw_direction(rng))
+        turned = (
+            square if figure == "blocks" else _turn_points(square, *draw_direction(rng))
+        )
         holes = [[(centre.x + side * x, centre.y + side * y) for x, y in turned]]
     scale = math.sqrt(area / Polygon(points, holes).area)
     x0, y0, x1, y1 = (scale * v for v in Polygon(points).bounds)
@@ -341,7 +380,10 @@ def draw_target(
     def place(ring: Sequence[XY]) -> list[XY]:
         # Adding 0.0 makes minus zero plain zero.
         return [
-            (round(scale * x + move_x, _DECIMALS) + 0.0, round(scale * y + move_y, _DECIMALS) + 0.0)
+            (
+                round(scale * x + move_x, _DECIMALS) + 0.0,
+                round(scale * y + move_y, _DECIMALS) + 0.0,
+            )
             for x, y in ring
         ]
 
@@ -404,16 +446,41 @@ def _slanted(rng: Stream) -> tuple[str, list[XY]]:
     height, lean = rng.uniform(1.0, 2.0), rng.uniform(0.2, 1.2)
     match rng.below(4):
         case 0:
-            return "a parallelogram", [(0, 0), (2, 0), (2 + lean, height), (lean, height)]
+            return "a parallelogram", [
+                (0, 0),
+                (2, 0),
+                (2 + lean, height),
+                (lean, height),
+            ]
         case 1:
-            return "a trapezoid", [(0, 0), (3, 0), (3 - lean, height), (lean / 2, height)]
+            return "a trapezoid", [
+                (0, 0),
+                (3, 0),
+                (3 - lean, height),
+                (lean / 2, height),
+            ]
         case 2:
             tip = 1 + lean
-            return "a chevron", [(0, -1), (1, -1), (tip, 0), (1, 1), (0, 1), (tip - 1, 0)]
+            return "a chevron", [
+                (0, -1),
+                (1, -1),
+                (tip, 0),
+                (1, 1),
+                (0, 1),
+                (tip - 1, 0),
+            ]
         case _:
             head = rng.uniform(1.2, 2.0)
             shaft = rng.uniform(0.4, 0.6)
-            arrow = [(-2, -shaft), (0, -shaft), (0, -1), (head, 0), (0, 1), (0, shaft), (-2, shaft)]
+            arrow = [
+                (-2, -shaft),
+                (0, -shaft),
+                (0, -1),
+                (head, 0),
+                (0, 1),
+                (0, shaft),
+                (-2, shaft),
+            ]
             return "an arrow", [(float(x), float(y)) for x, y in arrow]
 
 
@@ -424,7 +491,10 @@ def _band(strokes: int, rng: Stream) -> list[XY]:
     for i in range(strokes):
         length, lean = rng.uniform(2.0, 3.0), rng.uniform(0.5, 0.75)
         # Half the turn to the next stroke, to either side in turn, as tangent of half an angle.
-        cosine, sine = (1 - lean * lean) / (1 + lean * lean), 2 * lean / (1 + lean * lean)
+        cosine, sine = (
+            (1 - lean * lean) / (1 + lean * lean),
+            2 * lean / (1 + lean * lean),
+        )
         heading = (cosine, sine if i % 2 else -sine)
         headings.append(heading)
         x, y = points[-1]

@@ -22,12 +22,13 @@ from scbench.graders.tetrahedra_shadow_projection import BASE, corners, swept_ed
 Floats = NDArray[np.float64]
 XY = tuple[float, float]
 _SLACK = 0.05
+# How far a shadow laid along a side sticks out: less than the slack, so that it costs
+# nothing.
 _OUT = 0.03
-"""How far a shadow laid along a side sticks out: less than the slack, so that it costs nothing."""
+# How far it may stick out past the end of the side.
 _PAST = 0.045
-"""How far it may stick out past the end of the side."""
+# Step along a side.
 _SLIDE = 0.12
-"""Step along a side."""
 _WORTH_INSIDE, _WORTH_OUTSIDE = 3, -1
 """What a sample point is worth: a gap costs 1.5 times its area, spill half of it."""
 _MARGIN = 0.6
@@ -93,7 +94,9 @@ def find_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:
             _templates()[candidates.template[i]].quaternion, *candidates.turn[i]
         )
         heights = corners(np.array([(x, y, 0.0, *quaternion)]))[0, :, 2]
-        poses.append((x, y, round(level - float(heights.min()), _DECIMALS), *quaternion))
+        poses.append(
+            (x, y, round(level - float(heights.min()), _DECIMALS), *quaternion)
+        )
         level += float(heights.max() - heights.min()) + _GAP
     return poses
 
@@ -104,7 +107,9 @@ def _templates() -> list[_Template]:
     # The line between the middles of two opposite edges, turned to z: the shadow is a square.
     rng = Stream("shadow templates")
     quaternions = [
-        _upright_quaternion([(c + d - a - b) / 2 for a, b, c, d in zip(*BASE, strict=True)]),
+        _upright_quaternion(
+            [(c + d - a - b) / 2 for a, b, c, d in zip(*BASE, strict=True)]
+        ),
         (1, 0, 0, 0),
     ]
     while len(quaternions) < 2 + _TURNED:
@@ -137,7 +142,8 @@ def _turned_quaternion(
     s = math.copysign(math.sqrt(max(0.0, (1 - cosine) / 2)), sine)
     w, x, y, z = quaternion
     return tuple(
-        round(float(q), 9) for q in (c * w - s * z, c * x - s * y, c * y + s * x, c * z + s * w)
+        round(float(q), 9)
+        for q in (c * w - s * z, c * x - s * y, c * y + s * x, c * z + s * w)
     )
 
 
@@ -158,7 +164,9 @@ def _target_sides(target: Polygon) -> Iterator[tuple[XY, XY, float]]:
             yield (ax, ay), ((bx - ax) / length, (by - ay) / length), length
 
 
-def _side_candidates(sides: Sequence[tuple[XY, XY, float]]) -> Iterator[tuple[float, ...]]:
+def _side_candidates(
+    sides: Sequence[tuple[XY, XY, float]],
+) -> Iterator[tuple[float, ...]]:
     """Yield shadows with one side along a side of the target, at steps from end to end."""
     for (ax, ay), (dx, dy), length in sides:
         for k, template in enumerate(_templates()):
@@ -183,7 +191,10 @@ def _inside_candidates(
     """Yield squares and triangles, parallel to up to three sides, centred on a grid."""
     directions: list[XY] = []
     for _, (dx, dy), _ in sides:
-        if all(abs(dx * ex + dy * ey) < 0.99 > abs(dx * ey - dy * ex) for ex, ey in directions):
+        if all(
+            abs(dx * ex + dy * ey) < 0.99 > abs(dx * ey - dy * ex)
+            for ex, ey in directions
+        ):
             directions.append((dx, dy))
     x0, y0, x1, y1 = target.bounds
     xs = x0 + pitch * np.arange(int((x1 - x0) / pitch) + 1)
@@ -217,7 +228,11 @@ def _choose(target: Polygon, candidates: _Candidates, effort: Effort) -> list[in
         at = stamps.mask[best].nonzero() + stamps.first[best][:, None]
         selection[best] = at[0] * worth.shape[1] + at[1]
         worth.ravel()[selection[best]] = 0
-        near = (np.abs(stamps.first - stamps.first[best]) < window).all(axis=1).nonzero()[0]
+        near = (
+            (np.abs(stamps.first - stamps.first[best]) < window)
+            .all(axis=1)
+            .nonzero()[0]
+        )
         gain[near] = _gains(worth, stamps.of(near))
     return [int(stamps.candidate[i]) for i in _indispensable(selection, inside)]
 
@@ -228,7 +243,9 @@ def _gains(worth: NDArray[np.int8], stamps: _Stamps) -> NDArray[np.int32]:
     windows = np.lib.stride_tricks.sliding_window_view(worth, (window, window))
     values = windows[stamps.first[:, 0], stamps.first[:, 1]]
     values &= stamps.mask
-    total: NDArray[np.int32] = values.reshape(len(values), -1).sum(axis=1, dtype=np.int32)
+    total: NDArray[np.int32] = values.reshape(len(values), -1).sum(
+        axis=1, dtype=np.int32
+    )
     return total
 
 
@@ -253,8 +270,14 @@ def _sample_grid(target: Polygon, step: float) -> tuple[NDArray[np.int8], XY]:
     """Return what every sample point is worth, and the corner that the grid starts from."""
     x0, y0, x1, y1 = target.bounds
     x0, y0 = x0 - _MARGIN, y0 - _MARGIN
-    shape = [int((high - low + _MARGIN + 1.2) / step) + 1 for low, high in ((x0, x1), (y0, y1))]
-    x, y = (low + step * (np.arange(n) + 0.5) for low, n in zip((x0, y0), shape, strict=True))
+    shape = [
+        int((high - low + _MARGIN + 1.2) / step) + 1
+        for low, high in ((x0, x1), (y0, y1))
+    ]
+    x, y = (
+        low + step * (np.arange(n) + 0.5)
+        for low, n in zip((x0, y0), shape, strict=True)
+    )
     grid = np.meshgrid(x, y, indexing="ij")
     grown = shapely.union_all([target, *swept_edges([target], _SLACK)])
     inside, free = (shapely.contains_xy(region, *grid) for region in (target, grown))
@@ -262,9 +285,13 @@ def _sample_grid(target: Polygon, step: float) -> tuple[NDArray[np.int8], XY]:
     return worth.astype(np.int8), (x0, y0)
 
 
-def _stamps(candidates: _Candidates, shape: tuple[int, ...], origin: XY, step: float) -> _Stamps:
+def _stamps(
+    candidates: _Candidates, shape: tuple[int, ...], origin: XY, step: float
+) -> _Stamps:
     """Return the sample points that each candidate covers, of those that lie on the sheet."""
-    outlines = np.stack([template.outline for template in _templates()])[candidates.template]
+    outlines = np.stack([template.outline for template in _templates()])[
+        candidates.template
+    ]
     x, y = outlines[..., 0], outlines[..., 1]
     cosine, sine = candidates.turn[:, :1], candidates.turn[:, 1:]
     x, y = (
@@ -273,7 +300,9 @@ def _stamps(candidates: _Candidates, shape: tuple[int, ...], origin: XY, step: f
     )
     column = np.floor((x.min(axis=1) - origin[0]) / step).astype(np.intp)
     row = np.floor((y.min(axis=1) - origin[1]) / step).astype(np.intp)
-    window = int(1 / step) + 2  # sample points that the widest shadow, of width 1, can span
+    window = (
+        int(1 / step) + 2
+    )  # sample points that the widest shadow, of width 1, can span
     on_sheet = (column >= 0) & (row >= 0)
     on_sheet &= (column + window <= shape[0]) & (row + window <= shape[1])
     keep = np.nonzero(on_sheet)[0]

@@ -8,7 +8,12 @@ from pydantic import JsonValue
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template
 from scbench.builders.shared.corner_labels import ORDERS_ARE, Order, draw_order, is_walk
-from scbench.graders.shared.corner_labels import Labels, agrees, meeting_patterns, patterns
+from scbench.graders.shared.corner_labels import (
+    Labels,
+    agrees,
+    meeting_patterns,
+    patterns,
+)
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
@@ -39,15 +44,21 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return the figure, the order of its corners and what is known."""
         k = len(params.corner_order)
         shape, template = _SHAPES[k], prompt_template(__name__, "prompt_known.txt")
-        labelled = f"{shape} with corners A to {'ABCDEFGH'[k - 1]} in counter-clockwise order"
+        labelled = (
+            f"{shape} with corners A to {'ABCDEFGH'[k - 1]} in counter-clockwise order"
+        )
         return {
             "figure": f"Think of a {'unit square' if k == 4 else f'regular {labelled}'}.",
             "shape": shape,
             "n": _WORDS[params.n_classes],
             "k": _WORDS[k],
             "order": ", ".join(params.corner_order),
-            "known": template.format(known=", ".join(params.known)) if params.known else "",
-            "meet": "meet inside" if params.n_classes == 2 else "meet at one point strictly inside",
+            "known": template.format(known=", ".join(params.known))
+            if params.known
+            else "",
+            "meet": "meet inside"
+            if params.n_classes == 2
+            else "meet at one point strictly inside",
         }
 
     def reference(self, params: Params) -> Answer:
@@ -80,11 +91,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         counters["bare_list"] = _label_lists(right)
         counters["text"] = "\n".join(str(p) for p in right) or "none"
-        counters["labels_as_text"] = {"configs": ["".join(map(str, p)) for p in right] or [""]}
-        counters["one_label_short"] = {"configs": _label_lists(p[1:] for p in right or [(0,) * k])}
+        counters["labels_as_text"] = {
+            "configs": ["".join(map(str, p)) for p in right] or [""]
+        }
+        counters["one_label_short"] = {
+            "configs": _label_lists(p[1:] for p in right or [(0,) * k])
+        }
         if len(right) > 1:
             counters["booleans"] = {
-                "configs": [[bool(x) if x < 2 else x for x in p] for p in reversed(right)]
+                "configs": [
+                    [bool(x) if x < 2 else x for x in p] for p in reversed(right)
+                ]
             }
         return counters
 
@@ -98,7 +115,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return every pattern with all classes, and none."""
         every = patterns(len(params.corner_order), params.n_classes)
         fitting = [pattern for pattern in every if agrees(pattern, params.known)]
-        return {"every pattern": {"configs": _label_lists(fitting)}, "no pattern": {"configs": []}}
+        return {
+            "every pattern": {"configs": _label_lists(fitting)},
+            "no pattern": {"configs": []},
+        }
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw an order, and reveal some corners of one pattern that belongs on the list.
@@ -112,9 +132,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         revealed = set(rng.sample(range(point.corners), point.known))
         names = list(dict.fromkeys(pattern[i] for i in sorted(revealed)))
         hint = "".join(
-            "xyzw"[names.index(label)] if i in revealed else "?" for i, label in enumerate(pattern)
+            "xyzw"[names.index(label)] if i in revealed else "?"
+            for i, label in enumerate(pattern)
         )
-        return Params(n_classes=point.n_classes, corner_order=order, known=hint if revealed else "")
+        return Params(
+            n_classes=point.n_classes,
+            corner_order=order,
+            known=hint if revealed else "",
+        )
 
 
 def _solve(params: Params) -> list[Labels]:

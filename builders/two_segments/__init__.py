@@ -14,17 +14,26 @@ from pydantic import JsonValue, model_validator
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, parameter, plain, under
-from scbench.graders.two_segments import Chord, exact, frame_of, locate, on_one_side, regions
+from scbench.graders.two_segments import (
+    Chord,
+    exact,
+    frame_of,
+    locate,
+    on_one_side,
+    regions,
+)
 from scbench.schemas.two_segments import Answer, Counts, Params
 
 XY = tuple[float, float]
 Corners = tuple[XY, ...]
-Common = Literal["1t2q1p", "1t1q1p", "2t1p", "2t1h", "1t2q", "2t1q1p", "1t3q", "2t1q", "4q", "2t2q"]
+Common = Literal[
+    "1t2q1p", "1t1q1p", "2t1p", "2t1h", "1t2q", "2t1q1p", "1t3q", "2t1q", "4q", "2t2q"
+]
 Rare = Literal["2t1q1h", "2t2p", "3q", "3t1p", "3t", "3t1q", "4t"]
 _KINDS = {"t": "triangle", "q": "quadrilateral", "p": "pentagon", "h": "hexagon"}
 _TRIES = 200
+# More places on the sides of a square would make too many pairs to try.
 _MOST_ON_GRID = 11
-"""More places on the sides of a square would make too many pairs to try."""
 
 _GRID = """\
 - Both coordinates of every endpoint are among these values: {values}.
@@ -38,20 +47,28 @@ _TARGETS: dict[str, tuple[str, ...]] = {
 }
 
 _HALF = Fraction(1, 2)
-_OFF_GRID = (Fraction(123, 1000), Fraction(377, 1000), Fraction(623, 1000), Fraction(877, 1000))
+_OFF_GRID = (
+    Fraction(123, 1000),
+    Fraction(377, 1000),
+    Fraction(623, 1000),
+    Fraction(877, 1000),
+)
 Pair = tuple[Chord, Chord]
+# How many regions have 3, 4, 5 and 6 sides.
 RegionCounts = tuple[int, ...]
-"""How many regions have 3, 4, 5 and 6 sides."""
 UNIT_SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+# Shares of a side to try. A corner and two places inside each side are enough for every
+# order.
 TENTHS = (Fraction(0), Fraction(3, 10), Fraction(7, 10))
-"""Shares of a side to try. A corner and two places inside each side are enough for every order."""
 Segments = list[tuple[XY, XY]]
 
 
 class Space(Point):
     """Parameters of fresh frames and targets."""
 
-    frame: Literal["unit", "unit_grid", "square", "rotated", "quadrilateral", "listed"] = parameter(
+    frame: Literal[
+        "unit", "unit_grid", "square", "rotated", "quadrilateral", "listed"
+    ] = parameter(
         "quadrilateral",
         "the unit square, the unit square with a list of allowed coordinates, an "
         "upright square, a turned square, or a convex quadrilateral with angles of 45 to 135 "
@@ -69,7 +86,9 @@ class Space(Point):
         ge=3,
         le=40,
     )
-    snap_decimals: Literal[3, 4] = parameter(3, "decimals to which places on a side are rounded")
+    snap_decimals: Literal[3, 4] = parameter(
+        3, "decimals to which places on a side are rounded"
+    )
 
     @model_validator(mode="after")
     def _listable(self) -> "Space":
@@ -96,7 +115,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         grid = _GRID.format(values=values, tolerance=f"{tolerance:f}")
         return {
             "shape": "the unit square" if unit else "a convex quadrilateral",
-            "wanted": "\n".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n),
+            "wanted": "\n".join(
+                f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n
+            ),
             "grid": grid if params.coordinate_grid else "",
             "values": f"Coordinates may only be {values}.\n" if values else "",
             "tolerance": f"{tolerance:f}",
@@ -130,7 +151,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "along_a_side": [params.corners[:2], second],
             "outside_the_frame": [((2 * a[0] - b[0], 2 * a[1] - b[1]), b), second],
             "just_off_the_boundary": [(pushed_out(params, a), b), second],
-            "other_regions": [[spots[place] for place in chord] for chord in wrong_pair],
+            "other_regions": [
+                [spots[place] for place in chord] for chord in wrong_pair
+            ],
             "booleans": [((True, a[1]), b), second],
             "strings": [((str(a[0]), str(a[1])), b), second],
             "three_coordinates": [((*a, 0.0), b), second],
@@ -152,7 +175,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         every = list(pairs(tuple(spots), unit))
         right = sum(kinds(pair, unit) == target for pair in every)
         values = params.coordinate_grid
-        return len(every) / right * (1 if values is None else len(values) ** 2 / len(spots))
+        return (
+            len(every)
+            / right
+            * (1 if values is None else len(values) ** 2 / len(spots))
+        )
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the lines that cross in the middle, and one of them with a diagonal."""
@@ -181,7 +208,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 if complete is not None:
                     return complete
             elif first_pair(
-                tuple(allowed_spots(params)), 10**point.snap_decimals, _target_regions(params)
+                tuple(allowed_spots(params)),
+                10**point.snap_decimals,
+                _target_regions(params),
             ):
                 return params
         raise GenerationError(
@@ -192,7 +221,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 def _counts_of(name: str) -> Counts:
     """Return the regions that a name such as 2t1q1h stands for."""
-    return Counts.model_validate({_KINDS[kind]: int(n) for n, kind in re.findall(r"(.)(.)", name)})
+    return Counts.model_validate(
+        {_KINDS[kind]: int(n) for n, kind in re.findall(r"(.)(.)", name)}
+    )
 
 
 def _target_regions(params: Params) -> RegionCounts:
@@ -203,7 +234,9 @@ def _solve(params: Params) -> list[tuple[XY, XY]]:
     spots = allowed_spots(params)
     pair = first_pair(tuple(spots), 10**params.snap_decimals, _target_regions(params))
     if pair is None:
-        raise GenerationError("no two segments between the allowed points make these regions")
+        raise GenerationError(
+            "no two segments between the allowed points make these regions"
+        )
     return [(spots[a], spots[b]) for a, b in pair]
 
 
@@ -219,7 +252,9 @@ def _with_value_list(params: Params, values: int, rng: Stream) -> Params | None:
     right = [pair for pair in pairs(tuple(spots), unit) if kinds(pair, unit) == target]
     ends = {place for chord in rng.choice(right) for place in chord}
     ends |= {*rng.sample(sorted(spots), 4)}
-    coordinates = dict.fromkeys(value for place in sorted(ends) for value in spots[place])
+    coordinates = dict.fromkeys(
+        value for place in sorted(ends) for value in spots[place]
+    )
     frame = frame_of(params.corners, params.snap_decimals)
 
     def meets(value: float) -> bool:
@@ -233,7 +268,9 @@ def _with_value_list(params: Params, values: int, rng: Stream) -> Params | None:
 
     for _ in range(_TRIES):
         if len(coordinates) >= values:
-            return params.model_copy(update={"coordinate_grid": tuple(sorted(coordinates))})
+            return params.model_copy(
+                update={"coordinate_grid": tuple(sorted(coordinates))}
+            )
         value = rng.choice(point_at(params.corners, rng.below(4), rng.choice(tenths)))
         if value not in coordinates and not meets(value):
             coordinates[value] = None
@@ -250,9 +287,14 @@ def _draw_frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] |
     if point.frame in {"quadrilateral", "listed"}:
         jitter = [[rng.between(-30, 30) / 100 for _ in range(2)] for _ in range(4)]
         corners = zip(UNIT_SQUARE, jitter, strict=True)
-        return tuple((round(x + dx, 2), round(y + dy, 2)) for (x, y), (dx, dy) in corners), None
+        return tuple(
+            (round(x + dx, 2), round(y + dy, 2)) for (x, y), (dx, dy) in corners
+        ), None
     # Whole steps make an exact square of the printed decimals.
-    dx, dy = rng.between(300, 1000), rng.between(50, 1000) if point.frame == "rotated" else 0
+    dx, dy = (
+        rng.between(300, 1000),
+        rng.between(50, 1000) if point.frame == "rotated" else 0,
+    )
     x, y = rng.between(-1000, 1000), rng.between(-1000, 1000)
     steps = [(0, 0), (dx, dy), (dx - dy, dx + dy), (-dy, dx)]
     return tuple(((x + i) / 1000, (y + j) / 1000) for i, j in steps), None
@@ -269,9 +311,13 @@ def _gentle(corners: Corners) -> bool:
     return True
 
 
-def _middles(a: Sequence[float], b: Sequence[float], c: Sequence[float], d: Sequence[float]) -> Any:  # noqa: ANN401
+def _middles(
+    a: Sequence[float], b: Sequence[float], c: Sequence[float], d: Sequence[float]
+) -> Any:  # noqa: ANN401
     """Return the segment from the middle of a side to that of the opposite one."""
-    return [[(p + q) / 2 for p, q in zip(*side, strict=True)] for side in ((a, b), (c, d))]
+    return [
+        [(p + q) / 2 for p, q in zip(*side, strict=True)] for side in ((a, b), (c, d))
+    ]
 
 
 def frame_counterexamples(params: Params, target: RegionCounts) -> dict[str, Segments]:
@@ -298,7 +344,9 @@ def pushed_out(params: Params, point: XY) -> XY:
     if spot is None:
         raise ValueError(f"{point} is not on the boundary")
     ring = (*params.corners, params.corners[0])
-    steps = [(ring[i + 1][0] - ring[i][0], ring[i + 1][1] - ring[i][1]) for i in range(4)]
+    steps = [
+        (ring[i + 1][0] - ring[i][0], ring[i + 1][1] - ring[i][1]) for i in range(4)
+    ]
     dx, dy = steps[spot.place // 10**params.snap_decimals]
     push = 1.5 * 10**-params.snap_decimals * max(math.hypot(*step) for step in steps)
     share = push / math.hypot(dx, dy)
@@ -409,11 +457,17 @@ def kinds(pair: Pair, unit: int) -> RegionCounts:
 
 def pairs(places: Sequence[int], unit: int) -> Iterator[Pair]:
     """Yield every pair of different chords between these places."""
-    chords = [chord for chord in combinations(sorted(places), 2) if not on_one_side(chord, unit)]
+    chords = [
+        chord
+        for chord in combinations(sorted(places), 2)
+        if not on_one_side(chord, unit)
+    ]
     return combinations(chords, 2)
 
 
 @lru_cache(maxsize=1024)
 def first_pair(places: tuple[int, ...], unit: int, target: RegionCounts) -> Pair | None:
     """Return the first pair of chords between these places that makes the wanted regions."""
-    return next((pair for pair in pairs(places, unit) if kinds(pair, unit) == target), None)
+    return next(
+        (pair for pair in pairs(places, unit) if kinds(pair, unit) == target), None
+    )

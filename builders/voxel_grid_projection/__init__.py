@@ -36,7 +36,9 @@ class Space(Point):
         "what may not be chosen: nothing (then every seed gives the same instance), "
         "cells whose x + y + z has a certain digit or remainder, or single cells drawn at random",
     )
-    forbidden_cells: int = parameter(12, "how many, if single cells are forbidden", ge=1, le=200)
+    forbidden_cells: int = parameter(
+        12, "how many, if single cells are forbidden", ge=1, le=200
+    )
     connected: bool = parameter(
         False,
         "whether the cells must hang together by faces; needs nothing forbidden and "
@@ -46,12 +48,16 @@ class Space(Point):
     @model_validator(mode="after")
     def _possible(self) -> "Space":
         if self.spare > 2 * self.size**2:
-            raise ValueError(f"spare {self.spare} is above twice {self.size} * {self.size}")
+            raise ValueError(
+                f"spare {self.spare} is above twice {self.size} * {self.size}"
+            )
         if self.connected and self.forbidden != "none":
             raise ValueError("connected needs forbidden to be none")
         least = 2 * self.size**2 - 3 * self.size + 4
         if self.connected and self.spare < least:
-            raise ValueError(f"connected needs spare of at least {least}, got {self.spare}")
+            raise ValueError(
+                f"connected needs spare of at least {least}, got {self.spare}"
+            )
         return self
 
 
@@ -72,7 +78,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "pairs": n * n,
             "cells": params.cells,
             "rules": "".join(f"{rule}\n" for rule in extra_rules(params)),
-            "digit": "" if digit is None else f" No cell's sum x + y + z has the digit {digit}.",
+            "digit": ""
+            if digit is None
+            else f" No cell's sum x + y + z has the digit {digit}.",
         }
 
     def reference(self, params: Params) -> Answer:
@@ -99,7 +107,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "strings": [{"xyz": [str(v) for v in cell]} for cell in cells],
             "one_string": [{"xyz": f"{x},{y},{z}"} for x, y, z in cells],
             # In another order as well, because Python holds True for equal to 1.
-            "booleans": [{"xyz": [v == 1 if v < 2 else v for v in c]} for c in cells[::-1]],
+            "booleans": [
+                {"xyz": [v == 1 if v < 2 else v for v in c]} for c in cells[::-1]
+            ],
             "nested": [{"xyz": [[v] for v in cell]} for cell in cells],
             "two_coordinates": [{"xyz": list(cell[:2])} for cell in cells],
         }
@@ -144,7 +154,9 @@ def _draw_rules(point: Space, rng: Stream) -> Params:
         residue = Residue(modulus=modulus, remainder=rng.below(modulus))
     elif point.forbidden == "cells":
         everything = _all_cells(n)
-        single = sorted(rng.sample(everything, min(point.forbidden_cells, len(everything) // 3)))
+        single = sorted(
+            rng.sample(everything, min(point.forbidden_cells, len(everything) // 3))
+        )
     return Params(
         size=n,
         cells=n * n + point.spare,
@@ -165,7 +177,9 @@ def extra_rules(params: Params, *, sums: bool = True) -> Iterator[str]:
             f"when it is divided by {residue.modulus}."
         )
     if sums and (digit is not None or residue is not None):
-        listed = ", ".join(map(str, sorted(forbidden(params)[0]))) or "none in this grid"
+        listed = (
+            ", ".join(map(str, sorted(forbidden(params)[0]))) or "none in this grid"
+        )
         yield f"  The forbidden sums are {listed}."
     if params.forbidden_cells:
         yield "- None of these cells, given as (x, y, z), is chosen:"
@@ -189,7 +203,9 @@ def _solve(params: Params) -> tuple[Cell, ...] | None:
     rng = Stream("voxel_grid_projection", "solver", params.model_dump(mode="json"))
     n = params.size
     sums, single = forbidden(params)
-    permitted = [cell for cell in _all_cells(n) if sum(cell) not in sums and cell not in single]
+    permitted = [
+        cell for cell in _all_cells(n) if sum(cell) not in sums and cell not in single
+    ]
     three_faces = [cell for cell in _all_cells(n) if min(cell) == 0]
     cover = three_faces if params.connected else _cover(n, frozenset(permitted))
     if cover is None or len(cover) > params.cells:
@@ -200,7 +216,9 @@ def _solve(params: Params) -> tuple[Cell, ...] | None:
             for _ in range(_STEPS * params.cells):
                 if len(selection) == params.cells:
                     break
-                cell = _step_from(rng.choice(list(selection)), rng.below(3), rng.choice((-1, 1)))
+                cell = _step_from(
+                    rng.choice(list(selection)), rng.below(3), rng.choice((-1, 1))
+                )
                 if min(cell) >= 0 and max(cell) < n:
                     selection[cell] = None
         else:
@@ -290,7 +308,10 @@ def _faulty_sets(
         remaining = [cell for cell in right if (cell[i], cell[j]) != line]
         elsewhere = [cell for cell in free if (cell[i], cell[j]) != line]
         if len(elsewhere) >= len(right) - len(remaining):
-            yield f"hole_in_{name}", [*remaining, *elsewhere[: len(right) - len(remaining)]]
+            yield (
+                f"hole_in_{name}",
+                [*remaining, *elsewhere[: len(right) - len(remaining)]],
+            )
     barred = [cell for cell in grid if sum(cell) in sums or cell in single]
     if barred:
         yield "one_forbidden", [*right[:-1], barred[0]]
@@ -302,6 +323,9 @@ def _symmetric(params: Params) -> list[Cell]:
     selection = {(x, y, (x + y) % n): None for x in range(n) for y in range(n)}
     for x, y, z in _all_cells(n):
         pair = dict.fromkeys([(x, y, z), (y, x, z)])
-        if not pair.keys() & selection.keys() and len(selection) + len(pair) <= params.cells:
+        if (
+            not pair.keys() & selection.keys()
+            and len(selection) + len(pair) <= params.cells
+        ):
             selection |= pair
     return list(selection)

@@ -6,10 +6,15 @@ from scbench.schemas.voxel_grid_projection import Params
 
 def draw(params: Params, style: str) -> tuple[Canvas, ...]:
     """Draw a grid of x and y for each z; as symbols, # is what is black otherwise."""
-    symbols, barred, numbers = style == "symbols", {*params.forbidden_cells}, range(params.size)
+    symbols, barred, numbers = (
+        style == "symbols",
+        {*params.forbidden_cells},
+        range(params.size),
+    )
     blank = "." if symbols else ""
     layers = [
-        [["#" if (x, y, z) in barred else blank for x in numbers] for y in numbers] for z in numbers
+        [["#" if (x, y, z) in barred else blank for x in numbers] for y in numbers]
+        for z in numbers
     ]
     fills = {} if symbols else {"#": BLACK}
     return (layers_picture(layers, fills=fills, lines=not symbols),)

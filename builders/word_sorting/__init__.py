@@ -8,7 +8,13 @@ from itertools import pairwise
 from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, parameter, prompt_template, under
+from scbench.builders.shared.builder import (
+    Case,
+    Point,
+    parameter,
+    prompt_template,
+    under,
+)
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import CaseMode, families, in_case, word_list
 from scbench.schemas.word_sorting import Answer, Order, Params
@@ -44,7 +50,9 @@ class Space(Point):
 class WordSortingCase(Case):
     """A case of word sorting."""
 
-    swaps: int = Field(ge=0, description="pairs of words that stand the wrong way round at first")
+    swaps: int = Field(
+        ge=0, description="pairs of words that stand the wrong way round at first"
+    )
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
@@ -69,7 +77,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             order=params.order,
             words=", ".join(params.words),
             shorter="after it" if down else "before it",
-            alphabet=alphabet.format(turned=", and the order is turned round" if down else ""),
+            alphabet=alphabet.format(
+                turned=", and the order is turned round" if down else ""
+            ),
         )
         return rules + reply_short("the list of words in order", quoted=False)
 
@@ -81,7 +91,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return other orders, and lists in which a word is missing or repeated."""
         right = _sorted_words(params)
         swapped = [right[1], right[0], *right[2:]]
-        misread = params.model_copy(update={"case_sensitive": not params.case_sensitive})
+        misread = params.model_copy(
+            update={"case_sensitive": not params.case_sensitive}
+        )
         orders: dict[str, Sequence[str]] = {
             "as_given": params.words,
             "turned_round": right[::-1],
@@ -96,7 +108,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         wrong: dict[str, JsonValue] = {
             name: list(order) for name, order in orders.items() if list(order) != right
         }
-        wrong |= {"one_word": right[0], "number": len(right), "swapped_text": ", ".join(swapped)}
+        wrong |= {
+            "one_word": right[0],
+            "number": len(right),
+            "swapped_text": ", ".join(swapped),
+        }
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
@@ -110,7 +126,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def measure(self, params: Params) -> float:
         """Return the number of letters that neighbours in order have to be compared by."""
-        words = [word if params.case_sensitive else word.lower() for word in _sorted_words(params)]
+        words = [
+            word if params.case_sensitive else word.lower()
+            for word in _sorted_words(params)
+        ]
         # To the first letter that differs, or past the end of the shorter word.
         return sum(
             next(
@@ -133,8 +152,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             words = rng.sample(word_list(), point.words)
         if point.case_mode != "lower":
             words = [in_case(word, point.case_mode, rng) for word in words]
-        params = Params(words=tuple(words), order=point.order, case_sensitive=point.case_sensitive)
-        if _sorted_words(params) == words:  # another word to the front is always another order
+        params = Params(
+            words=tuple(words), order=point.order, case_sensitive=point.case_sensitive
+        )
+        if (
+            _sorted_words(params) == words
+        ):  # another word to the front is always another order
             params = params.model_copy(update={"words": (words[-1], *words[:-1])})
         return params
 

@@ -27,7 +27,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the number is exactly the value, else 0."""
     checks = Checklist(CHECKS)
     value = number(answer.answer)
-    if checks.readable(value, f"{quote(answer.answer)} is not a number.", "There is no number."):
+    if checks.readable(
+        value, f"{quote(answer.answer)} is not a number.", "There is no number."
+    ):
         right = evaluate(params.expression)
         wrong = f"The value is {right}, not {quote(answer.answer)}."
         checks.expect("value", value == right, wrong)

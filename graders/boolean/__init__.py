@@ -22,8 +22,8 @@ CHECKS = {
 }
 OWN_FAULTS = ("readable",)
 
+# In this order, no text can be split in two ways: no operator begins with T, F or OF.
 _WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]| +")
-"""In this order, no text can be split in two ways: no operator begins with T, F or OF."""
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -80,7 +80,10 @@ def evaluate(expression: str, true: str, false: str) -> bool:
 
 def _row_value(row: Sequence[str | bool]) -> bool:
     return any(
-        reduce(xor, (all(map(_negated, _terms(term, "AND"))) for term in _terms(part, "XOR")))
+        reduce(
+            xor,
+            (all(map(_negated, _terms(term, "AND"))) for term in _terms(part, "XOR")),
+        )
         for part in _terms(row, "OR")
     )
 

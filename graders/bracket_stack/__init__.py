@@ -20,7 +20,9 @@ CHECKS = {
 OWN_FAULTS = ("readable",)
 
 _PAIR = re.compile(r"\(\)|\[\]|\{\}|<>")
-_MIRROR = str.maketrans("".join(pair[0] for pair in PAIRS), "".join(pair[1] for pair in PAIRS))
+_MIRROR = str.maketrans(
+    "".join(pair[0] for pair in PAIRS), "".join(pair[1] for pair in PAIRS)
+)
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -34,7 +36,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
         checks.skip("value", "There are no closing brackets.")
     else:
         right = _still_open(params.sequence)[::-1].translate(_MIRROR)
-        checks.expect("value", brackets == right, f"It takes {right}, not {quote(answer.answer)}.")
+        checks.expect(
+            "value", brackets == right, f"It takes {right}, not {quote(answer.answer)}."
+        )
     return checks.binary()
 
 

@@ -30,14 +30,18 @@ def grade(params: Params, answer: Answer) -> Verdict:
         value = truth(answer.answer)
         right = not needed
         wrong = f"{quote(answer.answer)} is not yes or no."
-        wrong_value = f"The answer is {'yes' if right else 'no'}, not {quote(answer.answer)}."
+        wrong_value = (
+            f"The answer is {'yes' if right else 'no'}, not {quote(answer.answer)}."
+        )
         passed = value == right
         readable = value is not None
     else:
         letters = _named_events(params, answer.answer)
         wrong = f"{quote(answer.answer)} is not a list of letters of the events."
         names = ", ".join(_LETTERS[place] for place in sorted(needed))
-        wrong_value = f"The necessary events are {names or 'none'}, not {quote(answer.answer)}."
+        wrong_value = (
+            f"The necessary events are {names or 'none'}, not {quote(answer.answer)}."
+        )
         passed = letters == needed
         readable = letters is not None
     checks.expect("readable", readable, wrong)
@@ -67,7 +71,9 @@ def necessary(params: Params) -> frozenset[int]:
     if not _happens(params, None):
         raise ValueError("the outcome did not happen")
     return frozenset(
-        place for place, event in enumerate(params.candidates) if not _happens(params, event)
+        place
+        for place, event in enumerate(params.candidates)
+        if not _happens(params, event)
     )
 
 

@@ -50,13 +50,16 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
     if not aligned:
         checks.skip(
-            "names", "The names cannot be matched with the squares, because their number is wrong."
+            "names",
+            "The names cannot be matched with the squares, because their number is wrong.",
         )
         return checks.binary()
 
     wrong = [
         {"square": i, "given": label, "expected": expected, "shape": shape}
-        for i, (label, (shape, expected)) in enumerate(zip(answer.labels, right, strict=True))
+        for i, (label, (shape, expected)) in enumerate(
+            zip(answer.labels, right, strict=True)
+        )
         if label != expected
     ]
     checks.forbid_many(

@@ -76,30 +76,32 @@ CHECKS = MESH_CHECKS | {
 _FULL_MARKS_ABOVE = 0.95
 _DIFFERENCE_WEIGHT = 0.5
 _MOST_AREA = 1.1
+# How many times the surface area of the union a mesh may have, and what one with more
+# keeps.
 _LARGE = 0.5
-"""How many times the surface area of the union a mesh may have, and what one with more keeps."""
 _MOST_INSIDE = 0.1
+# What share of that area inner walls may have, and what a mesh with more scores at
+# most.
 _WALLED = 0.25
-"""What share of that area inner walls may have, and what a mesh with more scores at most."""
 _VOLUME_DECIMALS = 6
 _SCORE_DECIMALS = 9
+# Differences of less than this share of the union are no more than rounding.
 _LEAST_DIFFERENCE = 1e-3
-"""Differences of less than this share of the union are no more than rounding."""
+# How uneven a face may be, how deep faces may cut, and how near shells may come.
 TOLERANCE = 0.01
-"""How uneven a face may be, how deep faces may cut, and how near shells may come."""
+# What a double may add to a distance that is exactly the tolerance.
 _ROUNDING = 1e-9
-"""What a double may add to a distance that is exactly the tolerance."""
 _LARGEST = 1e6
 _SAME_DECIMALS = 6
+# Twice the least area of a face, and the least volume of a shell.
 _NOTHING = 1e-10
-"""Twice the least area of a face, and the least volume of a shell."""
 _FAR, _FAR_TIMES = 100, 10
 """A vertex is an outlier if it is farther from the mean than this, and than so many times as far as
 vertices are on average."""
+# Vertices, and triangles that the faces are cut into.
 _MAX_TRIANGLES = 10_000
-"""Vertices, and triangles that the faces are cut into."""
+# Pairs of triangles near each other.
 _MAX_PAIRS = 400_000
-"""Pairs of triangles near each other."""
 _OF_PLACE = ("duplicate_vertices", "outliers", "degenerate_faces", "planar_faces")
 _OF_EDGES = ("winding", "watertight", "edge_manifold")
 _OF_PAIRS = ("simple_faces", "self_intersection", "touching")
@@ -143,7 +145,9 @@ class _Surface(NamedTuple):
         return self.at[int(np.argmax(self.shell == shell))]
 
 
-def judge_mesh(checks: Checklist, vertices: Sequence[Sequence[float]], faces: Faces) -> MeshVerdict:
+def judge_mesh(
+    checks: Checklist, vertices: Sequence[Sequence[float]], faces: Faces
+) -> MeshVerdict:
     """Make every check of `MESH_CHECKS` that can be made; those that cannot are skipped.
 
     A mesh that is too large fails ``resource_limit`` alone. One that is inside out as a whole is
@@ -158,7 +162,9 @@ def judge_mesh(checks: Checklist, vertices: Sequence[Sequence[float]], faces: Fa
         )
         checks.expect("resource_limit", False, wrong)
         return MeshVerdict(None, ())
-    if not checks.expect("not_empty", bool(vertices and faces), "Vertices or faces are missing."):
+    if not checks.expect(
+        "not_empty", bool(vertices and faces), "Vertices or faces are missing."
+    ):
         checks.skip(list(MESH_CHECKS)[1:], "There is nothing to look at.")
         return MeshVerdict(None, ())
     points = np.array(vertices, dtype=np.float64)
@@ -170,9 +176,13 @@ def judge_mesh(checks: Checklist, vertices: Sequence[Sequence[float]], faces: Fa
     at = _judge_indices(checks, len(points), faces)
     usable = tuple(faces[i] for i in at)
     unused = sorted(set(range(len(points))).difference(*usable))
-    notes = (f"{len(unused)} vertices are on no face, first {unused[0]}",) if unused else ()
+    notes = (
+        (f"{len(unused)} vertices are on no face, first {unused[0]}",) if unused else ()
+    )
     if not (in_range and usable):
-        why = "Coordinates are too large." if usable else "No face names usable vertices."
+        why = (
+            "Coordinates are too large." if usable else "No face names usable vertices."
+        )
         checks.skip(_OF_PLACE, why)
         _judge_edges(checks, usable)
         checks.skip((*_OF_PAIRS, *_OF_SHELLS), why)
@@ -213,7 +223,9 @@ def _judge_places(checks: Checklist, surface: _Surface) -> bool:
     checks.forbid(
         "duplicate_vertices",
         same,
-        lambda group: f"Vertices {group[0]} and {group[1]} are the same; {len(same)} places are.",
+        lambda group: (
+            f"Vertices {group[0]} and {group[1]} are the same; {len(same)} places are."
+        ),
     )
     away = np.sqrt(np.sum((mesh.points - mesh.points.mean(axis=0)) ** 2, axis=1))
     checks.forbid(
@@ -278,7 +290,9 @@ def _judge_pairs(checks: Checklist, surface: _Surface, *, closed: bool) -> bool:
         surface.normals[surface.triangles.face],
     )
     against = face[(turned < 0) & (widths(corners) > TOLERANCE)]
-    twisted = {i for i, j in face[np.concatenate([crossing, covering])].tolist() if i == j}
+    twisted = {
+        i for i, j in face[np.concatenate([crossing, covering])].tolist() if i == j
+    }
     simple = checks.forbid(
         "simple_faces",
         sorted(twisted.union(against.tolist())),
@@ -294,12 +308,16 @@ def _judge_pairs(checks: Checklist, surface: _Surface, *, closed: bool) -> bool:
     near = nearer_than(corners, strangers, TOLERANCE)
     touching = _faces_of(np.concatenate([covering, near]), face)
     if not closed and not touching:
-        checks.skip("touching", "The faces do not close, so there are no shells to keep apart.")
+        checks.skip(
+            "touching", "The faces do not close, so there are no shells to keep apart."
+        )
         return False
     spaced = checks.forbid(
         "touching",
         touching,
-        lambda both: f"Faces {both[0]} and {both[1]} lie on each other or come too near.",
+        lambda both: (
+            f"Faces {both[0]} and {both[1]} lie on each other or come too near."
+        ),
     )
     return simple and apart and spaced
 
@@ -307,7 +325,9 @@ def _judge_pairs(checks: Checklist, surface: _Surface, *, closed: bool) -> bool:
 def _faces_of(pairs: Indices, face: Indices) -> list[list[int]]:
     """Return the pairs of different faces that pairs of triangles come from, ascending."""
     joint = np.sort(face[pairs], axis=1)
-    different: list[list[int]] = np.unique(joint[joint[:, 0] < joint[:, 1]], axis=0).tolist()
+    different: list[list[int]] = np.unique(
+        joint[joint[:, 0] < joint[:, 1]], axis=0
+    ).tolist()
     return different
 
 
@@ -321,9 +341,14 @@ def _judge_shells(
     if volumes.sum() < 0:
         volumes, corners = -volumes, corners[:, ::-1]
         notes = ("the mesh is inside out; it was turned round",)
-    hollow = [surface.first_face(s) for s in np.flatnonzero(np.abs(volumes) < _NOTHING).tolist()]
+    hollow = [
+        surface.first_face(s)
+        for s in np.flatnonzero(np.abs(volumes) < _NOTHING).tolist()
+    ]
     fault = "shells enclose no volume"
-    clean &= checks.forbid_many("zero_volume", hollow, fault, lambda i: f"is that of face {i}")
+    clean &= checks.forbid_many(
+        "zero_volume", hollow, fault, lambda i: f"is that of face {i}"
+    )
     if not clean:
         checks.skip("nesting", "Faces or shells have failed before.")
         return None, notes
@@ -331,15 +356,20 @@ def _judge_shells(
     depths = _winding_depths(points, corners, shell)
     outer = volumes > 0
     wrong = [
-        surface.first_face(s) for s in np.flatnonzero(depths != np.where(outer, 0, 1)).tolist()
+        surface.first_face(s)
+        for s in np.flatnonzero(depths != np.where(outer, 0, 1)).tolist()
     ]
     fault = "shells lie inside material without being voids, or point the wrong way"
-    nested = checks.forbid_many("nesting", wrong, fault, lambda i: f"is that of face {i}")
+    nested = checks.forbid_many(
+        "nesting", wrong, fault, lambda i: f"is that of face {i}"
+    )
     if not nested:
         return None, notes
     used, renumbered = np.unique(corners, return_inverse=True)
     voids = surface_area(points[corners[~outer[shell]]])
-    bounding = ClosedSurface(points[used], renumbered.reshape(-1, 3), float(volumes.sum()), voids)
+    bounding = ClosedSurface(
+        points[used], renumbered.reshape(-1, 3), float(volumes.sum()), voids
+    )
     return bounding, notes
 
 
@@ -374,23 +404,34 @@ def grade(params: Params, answer: Answer) -> Verdict:
     parts = union_parts(params)
     common = common_volume(parts, surface.points[surface.corners])
     if common is None:
-        wrong = "Too many planes of the solids lie behind too many triangles of the mesh."
+        wrong = (
+            "Too many planes of the solids lie behind too many triangles of the mesh."
+        )
         checks.expect("resource_limit", False, wrong)
         checks.skip(_LAST, wrong)
         return replace(checks.binary(), notes=notes)
     share, most = _judge_walls(checks, params, surface)
     # Volumes of what lies in both, in the union, in the answer, in one of the two only.
-    i, r, v = (round(x, _VOLUME_DECIMALS) for x in (common, union_volume(parts), surface.volume))
+    i, r, v = (
+        round(x, _VOLUME_DECIMALS)
+        for x in (common, union_volume(parts), surface.volume)
+    )
     d = max(0.0, round(r + v - 2 * i, _VOLUME_DECIMALS))
     raw = round(min(i, v) / r - _DIFFERENCE_WEIGHT * d / r, _SCORE_DECIMALS)
-    wrong = f"The union has volume {r:.6g}, the body {v:.6g}, their common part {i:.6g}."
+    wrong = (
+        f"The union has volume {r:.6g}, the body {v:.6g}, their common part {i:.6g}."
+    )
     full = checks.expect("union", raw > _FULL_MARKS_ABOVE, wrong)
     score = min(most, (1.0 if full else max(0.0, raw)) * share)
     surplus: list[dict[str, Any]] = []
     missing: list[dict[str, Any]] = []
     if d > _LEAST_DIFFERENCE * r:
-        both = differences(surface.points, surface.corners, union_body(params), v - i, r - i)
-        surplus, missing = ([piece._asdict() for piece in side] for side in both or ((), ()))
+        both = differences(
+            surface.points, surface.corners, union_body(params), v - i, r - i
+        )
+        surplus, missing = (
+            [piece._asdict() for piece in side] for side in both or ((), ())
+        )
     verdict = checks.partial(
         score if clean else 0.0,
         volume_common=i,
@@ -404,13 +445,17 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return replace(verdict, notes=notes)
 
 
-def _judge_walls(checks: Checklist, params: Params, surface: ClosedSurface) -> tuple[float, float]:
+def _judge_walls(
+    checks: Checklist, params: Params, surface: ClosedSurface
+) -> tuple[float, float]:
     """Check that a mesh has hardly any walls that the union does not have.
 
     What it keeps of its score is returned, and what it scores at most.
     """
     corners, voids = surface.points[surface.corners], void_area(params)
-    inside = inner_area(union_parts(params), corners) + max(0.0, surface.void_area - voids)
+    inside = inner_area(union_parts(params), corners) + max(
+        0.0, surface.void_area - voids
+    )
     figures = (surface_area(corners), inside, union_area(params))
     area, inside, wanted = (round(value, _VOLUME_DECIMALS) for value in figures)
     small = checks.expect(

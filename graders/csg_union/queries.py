@@ -26,7 +26,9 @@ def _solid_positions(params: Params, numbers: Sequence[int]) -> tuple[int, ...]:
     count = len(params.solids)
     for number in numbers:
         if not 1 <= number <= count:
-            raise QueryError(f"there is no solid {brief(number)}; they are numbered 1 to {count}")
+            raise QueryError(
+                f"there is no solid {brief(number)}; they are numbered 1 to {count}"
+            )
     return tuple(sorted({number - 1 for number in numbers}))
 
 
@@ -39,7 +41,9 @@ class Volume(Query):
     """
 
     query: Literal["volume"]
-    solids: Annotated[tuple[WholeNumber, ...], Field(min_length=1, max_length=_MOST_SOLIDS)]
+    solids: Annotated[
+        tuple[WholeNumber, ...], Field(min_length=1, max_length=_MOST_SOLIDS)
+    ]
 
     def observe(self, params: Params) -> Observation:
         """Return the volumes of the common part and of the union."""

@@ -32,26 +32,36 @@ from scbench.graders.shared.meshes import (
 )
 from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvSphere
 
+# Vertices are rounded to so many decimals, because the last bits of sines differ by
+# machine.
 DECIMALS = 9
-"""Vertices are rounded to so many decimals, because the last bits of sines differ by machine."""
-_BOX: Faces = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
-"""Vertex 4 i + 2 j + k is the corner at end i of x, j of y and k of z."""
+# Vertex 4 i + 2 j + k is the corner at end i of x, j of y and k of z.
+_BOX: Faces = (
+    (0, 1, 3, 2),
+    (4, 6, 7, 5),
+    (0, 4, 5, 1),
+    (2, 3, 7, 6),
+    (0, 2, 6, 4),
+    (1, 5, 7, 3),
+)
+# A common part of less volume is none: solids that touch have a little in common by
+# rounding.
 _EMPTY = 1e-6
-"""A common part of less volume is none: solids that touch have a little in common by rounding."""
+# How far a vertex of a convex solid may lie outside its planes.
 _CONVEX = 1e-6
-"""How far a vertex of a convex solid may lie outside its planes."""
+# A face nearer to another solid's plane than this lies in it.
 _SAME = 1e-8
-"""A face nearer to another solid's plane than this lies in it."""
 _GRID = 1e-9
+# A face this near to a plane lies in it.
 _FLUSH = 1e-6
-"""A face this near to a plane lies in it."""
 _TRIANGLES = 1_000
+# Triangles, and pairs of a triangle and a face, that are looked at together.
 _PAIRS = 4_000
-"""Triangles, and pairs of a triangle and a face, that are looked at together."""
+# What of a mesh's surface is deeper than this in a solid is an inner wall.
 DEEP = 0.1
-"""What of a mesh's surface is deeper than this in a solid is an inner wall."""
+# Pairs of a triangle and a face it hides, that a measurement may take before it is
+# given up.
 MOST_PAIRS = 2_000_000
-"""Pairs of a triangle and a face it hides, that a measurement may take before it is given up."""
 
 
 class Convex(NamedTuple):
@@ -102,8 +112,12 @@ def parts_of_union(solids: Sequence[PolygonMesh]) -> list[ConvexPart]:
             if common is None:
                 raise ValueError("the solids of this instance have too many faces")
             if common.volume > _EMPTY:
-                both = _intersection(part.convex, single.convex, common.moment / common.volume)
-                parts.append(ConvexPart(-part.sign, both, common.volume, (*part.solids, place)))
+                both = _intersection(
+                    part.convex, single.convex, common.moment / common.volume
+                )
+                parts.append(
+                    ConvexPart(-part.sign, both, common.volume, (*part.solids, place))
+                )
         parts.append(single)
     return parts
 
@@ -132,9 +146,13 @@ def union_area(params: Params) -> float:
     for i, solid in enumerate(solids):
         faces = solid.faces + solid.centre
         covers = [
-            _covered(faces, solid, other, earlier=j < i) for j, other in enumerate(solids) if i != j
+            _covered(faces, solid, other, earlier=j < i)
+            for j, other in enumerate(solids)
+            if i != j
         ]
-        for f, (normal, size) in enumerate(zip(solid.normals, solid.sizes, strict=True)):
+        for f, (normal, size) in enumerate(
+            zip(solid.normals, solid.sizes, strict=True)
+        ):
             corner = faces[f, 0]
             first = unit((faces[f, 1] - corner)[None])[0]
             flat = np.stack([first, np.cross(normal, first)], axis=1)
@@ -146,7 +164,9 @@ def union_area(params: Params) -> float:
             whole = shapely.Polygon((faces[f, :size] - corner) @ flat)
             # On a grid: in full precision an overlay of nearly equal lines can lose a piece.
             united = shapely.union_all(covered, grid_size=_GRID)
-            total += float(shapely.area(shapely.difference(whole, united, grid_size=_GRID)))
+            total += float(
+                shapely.area(shapely.difference(whole, united, grid_size=_GRID))
+            )
     return total
 
 
@@ -156,10 +176,14 @@ def inner_area(parts: Sequence[ConvexPart], corners: Array) -> float:
     for sign, solid, *_ in parts:
         for first in range(0, len(corners), _TRIANGLES):
             rays = corners[first : first + _TRIANGLES] - solid.centre
-            below = (solid.offsets - DEEP)[:, None] - np.einsum("mvk,pk->mpv", rays, solid.normals)
+            below = (solid.offsets - DEEP)[:, None] - np.einsum(
+                "mvk,pk->mpv", rays, solid.normals
+            )
             meet = np.flatnonzero(np.all(below.max(axis=2) > 0, axis=1))
             cuts = below[meet].min(axis=2) < 0
-            total += sign * sum(map(surface_area, _of_triangles(rays[meet], below[meet], cuts)))
+            total += sign * sum(
+                map(surface_area, _of_triangles(rays[meet], below[meet], cuts))
+            )
     return total
 
 
@@ -170,14 +194,21 @@ def surface_area(corners: Array) -> float:
     return float(doubles.sum()) / 2
 
 
-def _covered(faces: Array, owner: Convex, solid: Convex, *, earlier: bool) -> tuple[Array, Indices]:
+def _covered(
+    faces: Array, owner: Convex, solid: Convex, *, earlier: bool
+) -> tuple[Array, Indices]:
     """Return what a convex solid covers of another one's faces (p, w, 3), and how many corners."""
     below = solid.offsets - (faces - solid.centre) @ solid.normals.T
     filled = np.arange(faces.shape[1]) < owner.sizes[:, None]
     level = np.all((np.abs(below) <= _FLUSH) | ~filled[:, :, None], axis=1)
     same_way = level & (owner.normals @ solid.normals.T > 0)
-    polygon, size = faces, np.where(np.any(same_way, axis=1) & (not earlier), 0, owner.sizes)
-    for plane, (normal, offset) in enumerate(zip(solid.normals, solid.offsets, strict=True)):
+    polygon, size = (
+        faces,
+        np.where(np.any(same_way, axis=1) & (not earlier), 0, owner.sizes),
+    )
+    for plane, (normal, offset) in enumerate(
+        zip(solid.normals, solid.offsets, strict=True)
+    ):
         value = offset - (polygon - solid.centre) @ normal
         value[level[:, plane]] = 0.0  # what lies in the plane is not cut by it
         polygon, size = _clip(polygon, size, value)
@@ -257,7 +288,10 @@ def _measure_common(corners: Array, convex: Convex, max_pairs: int) -> _Measure 
         if pairs > max_pairs:
             return None
         split = np.flatnonzero(~inside & (low.max(axis=1) <= 0))
-        bases = [rays[inside], *_of_triangles(rays[split], -values[split], high[split] > 0)]
+        bases = [
+            rays[inside],
+            *_of_triangles(rays[split], -values[split], high[split] > 0),
+        ]
         for base in bases:
             cone, first_moment = _cones(base)
             volume, moment = volume + cone, moment + first_moment
@@ -272,7 +306,9 @@ def _cones(base: Array) -> tuple[float, Array]:
     return float(volumes.sum()), volumes @ base.sum(axis=1) / 4
 
 
-def _of_triangles(rays: Array, below: Array, cuts: NDArray[np.bool_]) -> Iterator[Array]:
+def _of_triangles(
+    rays: Array, below: Array, cuts: NDArray[np.bool_]
+) -> Iterator[Array]:
     """Yield, cut into triangles, what of triangles with corners (m, 3, 3) lies in a convex solid.
 
     ``below`` (m, p, 3) is how far, in some scale, the corners lie below each plane; ``cuts`` (m, p)
@@ -311,7 +347,10 @@ def _of_faces(
     # Faces of like size together, so that small ones need not be as wide as large ones.
     pairs = pairs[np.argsort(convex.sizes[face[pairs]], kind="stable")]
     for first in range(0, len(pairs), _PAIRS):
-        t, f = triangle[pairs[first : first + _PAIRS]], face[pairs[first : first + _PAIRS]]
+        t, f = (
+            triangle[pairs[first : first + _PAIRS]],
+            face[pairs[first : first + _PAIRS]],
+        )
         sizes = convex.sizes[f]
         polygon = convex.faces[f, : int(sizes.max())]
         # Distances from the sides, weighted by how far the corners are beyond the face, tell on
@@ -322,7 +361,12 @@ def _of_faces(
             value = np.einsum("nwk,nk->nw", polygon, lines[:, k])
             polygon, sizes = _clip(polygon, sizes, value)
             alive = np.flatnonzero(sizes > 2)
-            t, lines, polygon, sizes = t[alive], lines[alive], polygon[alive], sizes[alive]
+            t, lines, polygon, sizes = (
+                t[alive],
+                lines[alive],
+                polygon[alive],
+                sizes[alive],
+            )
         for part in (1, -1):
             which = sign[t] == part
             for base in _fans(polygon[which], sizes[which]):
@@ -415,7 +459,9 @@ def union_body(params: Params) -> Manifold:
 
 def _box_faces(box: Box) -> tuple[Array, Faces]:
     ends = [(-length / 2, length / 2) for length in box.size]
-    return np.array([[x, y, z] for x in ends[0] for y in ends[1] for z in ends[2]]), _BOX
+    return np.array(
+        [[x, y, z] for x in ends[0] for y in ends[1] for z in ends[2]]
+    ), _BOX
 
 
 def _circle_points(radius: float, z: float, segments: int) -> list[list[float]]:
@@ -457,7 +503,8 @@ def _sphere_faces(sphere: UvSphere) -> tuple[Array, Faces]:
 def _rotation(degrees: tuple[float, ...]) -> Array:
     """Return the matrix that turns about x, then y, then z."""
     (cx, sx), (cy, sy), (cz, sz) = (
-        (math.cos(math.radians(angle)), math.sin(math.radians(angle))) for angle in degrees
+        (math.cos(math.radians(angle)), math.sin(math.radians(angle)))
+        for angle in degrees
     )
     about_x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
     about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])

@@ -20,16 +20,18 @@ CHECKS = {
 }
 OWN_FAULTS = ("readable",)
 
+# Days in 400 years.
 _CENTURIES = 146_097
-"""Days in 400 years."""
+# Day of the week of 0000-03-01, with 0 for Monday.
 _MARCH = 2
-"""Day of the week of 0000-03-01, with 0 for Monday."""
 
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july", "august"),
     *("september", "october", "november", "december"),
 )
-_NAMES = "|".join(rf"{name[:3]}(?:t|{name[3:]})?" if name[3:] else name for name in _MONTHS)
+_NAMES = "|".join(
+    rf"{name[:3]}(?:t|{name[3:]})?" if name[3:] else name for name in _MONTHS
+)
 _DAY = r"(?P<day{n}>\d{{1,2}})(?:st|nd|rd|th)?"
 _DATE = re.compile(
     rf"""
@@ -71,23 +73,38 @@ def _read_date(match: re.Match[str]) -> tuple[int, int, int] | None:
     if match["year1"]:
         return _calendar_date(match["year1"], int(match["month1"]), match["day1"])
     if match["year2"]:
-        month_first = _calendar_date(match["year2"], int(match["first"]), match["second"])
+        month_first = _calendar_date(
+            match["year2"], int(match["first"]), match["second"]
+        )
         day_first = _calendar_date(match["year2"], int(match["second"]), match["first"])
-        if match["between"] == "." and month_first and day_first and month_first != day_first:
+        if (
+            match["between"] == "."
+            and month_first
+            and day_first
+            and month_first != day_first
+        ):
             return None
         return month_first or day_first
     n = "3" if match["year3"] else "4"
     month = next(
-        i for i, name in enumerate(_MONTHS, 1) if name[:3] == match["name" + n][:3].casefold()
+        i
+        for i, name in enumerate(_MONTHS, 1)
+        if name[:3] == match["name" + n][:3].casefold()
     )
     return _calendar_date(match["year" + n], month, match["day" + n])
 
 
-def _calendar_date(year_digits: str, month: int, day_digits: str) -> tuple[int, int, int] | None:
+def _calendar_date(
+    year_digits: str, month: int, day_digits: str
+) -> tuple[int, int, int] | None:
     year, day = int(year_digits), int(day_digits)
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     days = (31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-    return (year, month, day) if year and 0 < month <= 12 and 0 < day <= days[month - 1] else None
+    return (
+        (year, month, day)
+        if year and 0 < month <= 12 and 0 < day <= days[month - 1]
+        else None
+    )
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -109,7 +126,9 @@ def date_of(params: Params) -> tuple[int, int, int]:
     Raises:
         ValueError: the story does not lead to it.
     """
-    days = {event: day_number(y, m, d) + after for event, y, m, d, after in params.given}
+    days = {
+        event: day_number(y, m, d) + after for event, y, m, d, after in params.given
+    }
     waiting = list(params.steps)
     while params.asked not in days:
         ready = [step for step in waiting if step[3] in days]
@@ -152,7 +171,13 @@ def day_number(year: int, month: int, day: int) -> int:
         year, month = year - 1, month + 12
     # From March on, 153 days make five months, whichever five they are.
     return (
-        365 * year + year // 4 - year // 100 + year // 400 + (153 * (month - 3) + 2) // 5 + day - 1
+        365 * year
+        + year // 4
+        - year // 100
+        + year // 400
+        + (153 * (month - 3) + 2) // 5
+        + day
+        - 1
     )
 
 
@@ -161,7 +186,10 @@ def civil(number: int) -> tuple[int, int, int]:
     era, day_of_era = divmod(number, _CENTURIES)
     # The last day of a leap cycle, or of the 400 years, is one more than the cycle's share.
     year = (
-        day_of_era - day_of_era // 1_460 + day_of_era // 36_524 - day_of_era // (_CENTURIES - 1)
+        day_of_era
+        - day_of_era // 1_460
+        + day_of_era // 36_524
+        - day_of_era // (_CENTURIES - 1)
     ) // 365
     day_of_era -= 365 * year + year // 4 - year // 100
     month = (5 * day_of_era + 2) // 153

@@ -100,7 +100,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
 
 
-def _judge_geometry(checks: Checklist, frame: _Frame, triangles: Collection[Triple]) -> None:
+def _judge_geometry(
+    checks: Checklist, frame: _Frame, triangles: Collection[Triple]
+) -> None:
     """Check area, coverage and circumcircles of different triangles with usable indices."""
     points, hull = frame.points, frame.hull
     flat: list[Triple] = []
@@ -117,12 +119,16 @@ def _judge_geometry(checks: Checklist, frame: _Frame, triangles: Collection[Trip
             if edge in third:
                 doubled.add(edge)
             third[edge] = ring[i - 1]
-    checks.forbid("area", sorted(flat), lambda t: f"The corners of {list(t)} lie on one line.")
+    checks.forbid(
+        "area", sorted(flat), lambda t: f"The corners of {list(t)} lie on one line."
+    )
     unused = sorted(set(range(len(points))).difference(*triangles))
     fault = f"of {len(points)} points are in no triangle"
     checks.forbid_many("all_points", unused, fault, lambda i: f"is {i}")
     fault = "edges have two triangles on the same side, so triangles overlap"
-    checks.forbid_many("overlap", sorted(doubled), fault, lambda edge: f"is {list(edge)}")
+    checks.forbid_many(
+        "overlap", sorted(doubled), fault, lambda edge: f"is {list(edge)}"
+    )
     # With every triangle counter-clockwise and no edge used twice, an outline that is exactly the
     # hull means that the triangles cover it once.
     outline = {edge for edge in third if (edge[1], edge[0]) not in third}

@@ -27,8 +27,8 @@ CHECKS = {
 OWN_FAULTS = ("length", "indices", "ascending", "repeats")
 
 _PASSED = all_passed(CHECKS)
+# Pairs and squares read at most in one answer.
 _LIMIT = 2000
-"""Pairs and squares read at most in one answer."""
 
 
 class _Square(NamedTuple):
@@ -55,7 +55,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     # A right answer has no pair twice and none turned round.
     targets = [(len(square.pairs), square.pairs) for square in right]
     if [(len(pairs), frozenset(pairs)) for pairs in answer.edges] == targets:
-        return Verdict(1.0, _PASSED, {"missing": [], "surplus": [], "squares_right": len(right)})
+        return Verdict(
+            1.0, _PASSED, {"missing": [], "surplus": [], "squares_right": len(right)}
+        )
     checks = Checklist(CHECKS)
     size = len(answer.edges) + sum(map(len, answer.edges))
     if size > max(_LIMIT, 20 * len(right)):
@@ -116,11 +118,17 @@ def _judge_pairs(checks: Checklist, answer: Answer) -> list[Counter[Pair]]:
         listings.append(Counter(usable))
     fault = "pairs name an index above 3 or one side twice"
     checks.forbid_many(
-        "indices", bad, fault, lambda item: f"is pair {item['position']} of square {item['square']}"
+        "indices",
+        bad,
+        fault,
+        lambda item: f"is pair {item['position']} of square {item['square']}",
     )
     fault = "pairs have the larger index first"
     checks.forbid_many(
-        "ascending", turned, fault, lambda item: f"is {item['pair']} of square {item['square']}"
+        "ascending",
+        turned,
+        fault,
+        lambda item: f"is {item['pair']} of square {item['square']}",
     )
     checks.forbid(
         "repeats",
@@ -130,6 +138,8 @@ def _judge_pairs(checks: Checklist, answer: Answer) -> list[Counter[Pair]]:
             for pair, count in sorted(counts.items())
             if count > 1
         ],
-        lambda item: f"Pair {item['pair']} is given more than once for square {item['square']}.",
+        lambda item: (
+            f"Pair {item['pair']} is given more than once for square {item['square']}."
+        ),
     )
     return listings

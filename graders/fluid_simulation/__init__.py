@@ -10,7 +10,12 @@ from itertools import groupby
 import numpy as np
 
 from scbench.base.model import Verdict
-from scbench.graders.fluid_simulation.earthworks import Cells, TooMuchWorkError, carry_out, settle
+from scbench.graders.fluid_simulation.earthworks import (
+    Cells,
+    TooMuchWorkError,
+    carry_out,
+    settle,
+)
 from scbench.graders.fluid_simulation.lakes import HIDDEN, Water, reached, survey
 from scbench.graders.fluid_simulation.rainfall import Rained, rain_on
 from scbench.graders.shared.checklist import Checklist
@@ -28,8 +33,8 @@ CHECKS = {
     "goal": "The water meets the goal in full.",
 }
 
+# More than there are cells in the largest world.
 MOST_BOXES = 40_000
-"""More than there are cells in the largest world."""
 _MAX_ENTRIES = 50
 
 
@@ -38,14 +43,18 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     count = len(answer.earthworks)
     if count > MOST_BOXES:
-        return checks.too_large(f"{count:,} boxes are listed; at most {MOST_BOXES:,} are read.")
+        return checks.too_large(
+            f"{count:,} boxes are listed; at most {MOST_BOXES:,} are read."
+        )
     allowed = True
     if params.max_boxes is not None:
         wrong = f"{count} boxes are listed; at most {params.max_boxes} are allowed."
         allowed = checks.expect("box_count", count <= params.max_boxes, wrong)
     rock, ignored = carry_out(params, answer.earthworks)
     fault = f"of {count} boxes are ignored"
-    checks.forbid_many("boxes", ignored, fault, lambda item: f"is at position {item[0]}: {item[1]}")
+    checks.forbid_many(
+        "boxes", ignored, fault, lambda item: f"is at position {item[0]}: {item[1]}"
+    )
     try:
         rock, fallen = settle(rock)
         rained = rain_on(rock, params.rain)
@@ -53,7 +62,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.too_large(f"The world takes {error}.")
     water = survey(rock, rained.water)
     share = _judge_goal(checks, params, water)
-    return checks.partial(share if allowed else 0.0, **_world_metrics(rock, fallen, rained, water))
+    return checks.partial(
+        share if allowed else 0.0, **_world_metrics(rock, fallen, rained, water)
+    )
 
 
 def _judge_goal(checks: Checklist, params: Params, water: Water) -> float:
@@ -69,14 +80,18 @@ def _judge_goal(checks: Checklist, params: Params, water: Water) -> float:
                 f"is {column}."
             ),
         )
-        many = f"{water.roofed} of {water.width**2} columns have rock above air or water."
+        many = (
+            f"{water.roofed} of {water.width**2} columns have rock above air or water."
+        )
         fit = checks.expect("roofs", 4 * water.roofed <= water.width**2, many) and fit
     if isinstance(goal, WaterLevels):
         wet = [z for z in goal.dry_at if water.levels[z]]
         fit = checks.forbid(
             "dry_levels",
             wet,
-            lambda z: f"There are {water.levels[z]} voxels of water at z = {z}, which must be dry.",
+            lambda z: (
+                f"There are {water.levels[z]} voxels of water at z = {z}, which must be dry."
+            ),
         )
     share = reached(goal, water)
     checks.expect(
@@ -90,7 +105,9 @@ def _judge_goal(checks: Checklist, params: Params, water: Water) -> float:
     return share.score if fit else 0.0
 
 
-def _world_metrics(rock: Cells, fallen: Cells, rained: Rained, water: Water) -> dict[str, object]:
+def _world_metrics(
+    rock: Cells, fallen: Cells, rained: Rained, water: Water
+) -> dict[str, object]:
     """Return figures, and the world as text that a picture can be made from."""
     drains = sorted(rained.drains)
     return {
@@ -126,4 +143,6 @@ def columns_as_text(cells: Cells) -> str:
     """
     masks = np.packbits(cells, axis=2, bitorder="little").ravel().tolist()
     runs = ((mask, sum(1 for _ in run)) for mask, run in groupby(masks))
-    return " ".join(f"{mask:02x}x{count}" if count > 1 else f"{mask:02x}" for mask, count in runs)
+    return " ".join(
+        f"{mask:02x}x{count}" if count > 1 else f"{mask:02x}" for mask, count in runs
+    )

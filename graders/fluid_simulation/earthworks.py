@@ -16,20 +16,25 @@ from scbench.schemas.fluid_simulation import Earthwork, Params, Zone
 
 Box = tuple[slice, slice, slice]
 Cells = NDArray[np.bool_]
+# Loose pieces looked at, over all passes; a world of single loose voxels takes a sixth
+# of it.
 MOST_PARTS = 200_000
-"""Loose pieces looked at, over all passes; a world of single loose voxels takes a sixth of it."""
 
 
 def pack(cells: Cells) -> int:
     """Return a boolean array of any shape as bits, cell 0 lowest."""
-    return int.from_bytes(np.packbits(cells, axis=None, bitorder="little").tobytes(), "little")
+    return int.from_bytes(
+        np.packbits(cells, axis=None, bitorder="little").tobytes(), "little"
+    )
 
 
 def unpack(bits: int, shape: Sequence[int]) -> Cells:
     """Return bits as a boolean array of this shape."""
     count = int(np.prod(shape))
     data = np.frombuffer(bits.to_bytes((count + 7) // 8, "little"), np.uint8)
-    return np.unpackbits(data, count=count, bitorder="little").astype(bool).reshape(shape)
+    return (
+        np.unpackbits(data, count=count, bitorder="little").astype(bool).reshape(shape)
+    )
 
 
 def padded(cells: Cells) -> Cells:
@@ -122,7 +127,10 @@ def _problem(params: Params, low: Sequence[int], high: Sequence[int]) -> str:
 
 
 def _meet(low: Sequence[int], high: Sequence[int], zone: Zone) -> bool:
-    return all(a <= d and c <= b for a, b, c, d in zip(low, high, zone.low, zone.high, strict=True))
+    return all(
+        a <= d and c <= b
+        for a, b, c, d in zip(low, high, zone.low, zone.high, strict=True)
+    )
 
 
 def _box_slices(low: Sequence[int], high: Sequence[int]) -> Box:

@@ -33,6 +33,30 @@ from scbench.schemas.fluid_simulation import (
     WideLakes,
 )
 
+# Kinds of goal that allow no visible water.
+HIDDEN = frozenset({"hidden_water", "hidden_lakes"})
+
+
+# What there is and what is asked for, by the kind of goal.
+_SENTENCES = {
+    "lake_surface": "The widest lake has {part} columns; {target} are asked for.",
+    "wide_lakes": "{part} of {count} lakes have a {goal.side} by {goal.side} block of columns; "
+    "{target} are asked for.",
+    "high_water": "{part} voxels of water are at z = {goal.min_z} or above; {target} are asked "
+    "for.",
+    "hidden_water": "There are {part} voxels of water; {target} under rock are asked for.",
+    "lakes_on_levels": "{count} lakes have their main parts on {levels} levels; {goal.lakes} lakes "
+    "on {goal.levels} levels are asked for.",
+    "deep_water": "The deepest water is {part} voxels deep; {target} are asked for.",
+    "large_lakes": "{part} of {count} lakes have {goal.min_voxels} voxels or more; {target} are "
+    "asked for.",
+    "hidden_lakes": "{part} of {count} lakes have {goal.min_voxels} voxels or more; {target} are "
+    "asked for.",
+    "ring_lake": "No lake closes round a dry block of {goal.dry_side} by {goal.dry_side} columns.",
+    "water_levels": "There is no water at z = {missing}.",
+    "exact_volume": "There are {water.voxels} voxels of water; exactly {target} are asked for.",
+}
+
 
 class Lake(NamedTuple):
     """A body of water: cells connected face to face."""
@@ -104,7 +128,9 @@ def survey(rock: Cells, water: Cells) -> Water:
         _level_counts(water),
         tuple((int(x), int(y)) for x, y in np.argwhere(open_water.any(axis=2))),
         depth,
-        (int(longest.argmax()) // width, int(longest.argmax()) % width) if depth else None,
+        (int(longest.argmax()) // width, int(longest.argmax()) % width)
+        if depth
+        else None,
         int((covered & ~rock).any(axis=2).sum()),
     )
 
@@ -147,7 +173,9 @@ def dry_island(water: Water, side: int) -> tuple[int, int, int] | None:
         wet |= lake.columns
     for i, lake in enumerate(water.lakes):
         dry = world & ~lake.columns
-        enclosed = dry & ~flood(sides, dry, (width, 1))  # wrapping joins only columns of the sides
+        enclosed = dry & ~flood(
+            sides, dry, (width, 1)
+        )  # wrapping joins only columns of the sides
         corners = squares(enclosed & ~wet, side, width)
         if corners:
             return (i, *divmod(positions(corners & -corners)[0], width))
@@ -170,31 +198,6 @@ class Reached(NamedTuple):
         return min(self.part, self.target) / self.target
 
 
-HIDDEN = frozenset({"hidden_water", "hidden_lakes"})
-"""Kinds of goal that allow no visible water."""
-
-
-_SENTENCES = {
-    "lake_surface": "The widest lake has {part} columns; {target} are asked for.",
-    "wide_lakes": "{part} of {count} lakes have a {goal.side} by {goal.side} block of columns; "
-    "{target} are asked for.",
-    "high_water": "{part} voxels of water are at z = {goal.min_z} or above; {target} are asked "
-    "for.",
-    "hidden_water": "There are {part} voxels of water; {target} under rock are asked for.",
-    "lakes_on_levels": "{count} lakes have their main parts on {levels} levels; {goal.lakes} lakes "
-    "on {goal.levels} levels are asked for.",
-    "deep_water": "The deepest water is {part} voxels deep; {target} are asked for.",
-    "large_lakes": "{part} of {count} lakes have {goal.min_voxels} voxels or more; {target} are "
-    "asked for.",
-    "hidden_lakes": "{part} of {count} lakes have {goal.min_voxels} voxels or more; {target} are "
-    "asked for.",
-    "ring_lake": "No lake closes round a dry block of {goal.dry_side} by {goal.dry_side} columns.",
-    "water_levels": "There is no water at z = {missing}.",
-    "exact_volume": "There are {water.voxels} voxels of water; exactly {target} are asked for.",
-}
-"""What there is and what is asked for, by the kind of goal."""
-
-
 def reached(goal: Goal, water: Water) -> Reached:
     """Return how far the water is from a goal."""
     details: dict[str, Any] = {}
@@ -205,7 +208,9 @@ def reached(goal: Goal, water: Water) -> Reached:
             part = max(columns, default=0)
             details["lake"] = columns.index(part) if columns else None
         case WideLakes(lakes=target, side=side):
-            large_enough = [i for i, l in enumerate(lakes) if squares(l.columns, side, water.width)]
+            large_enough = [
+                i for i, l in enumerate(lakes) if squares(l.columns, side, water.width)
+            ]
             part, details["lakes"] = len(large_enough), large_enough
         case HighWater(min_voxels=target):
             part = sum(water.levels[goal.min_z :])
@@ -220,18 +225,26 @@ def reached(goal: Goal, water: Water) -> Reached:
             part = water.depth
             details["column"] = list(water.deepest) if water.deepest else None
         case LargeLakes(lakes=target) | HiddenLakes(lakes=target):
-            large = [i for i, lake in enumerate(lakes) if lake.voxels >= goal.min_voxels]
+            large = [
+                i for i, lake in enumerate(lakes) if lake.voxels >= goal.min_voxels
+            ]
             part, details["lakes"] = len(large), large
         case RingLake():
             island = dry_island(water, goal.dry_side)
             part, target = int(island is not None), 1
-            details |= {"lake": island[0], "low_corner": list(island[1:])} if island else {}
+            details |= (
+                {"lake": island[0], "low_corner": list(island[1:])} if island else {}
+            )
         case WaterLevels(water_at=wanted_levels):
-            missing = details["missing"] = [z for z in wanted_levels if not water.levels[z]]
+            missing = details["missing"] = [
+                z for z in wanted_levels if not water.levels[z]
+            ]
             part, target = len(wanted_levels) - len(missing), len(wanted_levels)
         case ExactVolume(voxels=target):
             part = max(0, target - abs(water.voxels - target))
-    figures = {name: value for name, value in details.items() if isinstance(value, list)}
+    figures = {
+        name: value for name, value in details.items() if isinstance(value, list)
+    }
     says = _SENTENCES[goal.kind].format(
         part=part,
         target=target,

@@ -18,7 +18,12 @@ from scbench.graders.fluid_simulation.earthworks import (
 )
 from scbench.graders.fluid_simulation.lakes import Lake, survey
 from scbench.graders.fluid_simulation.rainfall import Rained, rain_on
-from scbench.graders.shared.interaction import Observation, Query, QueryError, first_items
+from scbench.graders.shared.interaction import (
+    Observation,
+    Query,
+    QueryError,
+    first_items,
+)
 from scbench.schemas.base import WholeIndex, WholeIndexPair
 from scbench.schemas.fluid_simulation import Earthworks, Params
 
@@ -41,7 +46,9 @@ class _World(NamedTuple):
 def _world(params: Params, plan: Earthworks) -> _World:
     """Return the world after the rain; the last ones are kept, to be looked at level by level."""
     if params.max_boxes is not None and len(plan) > params.max_boxes:
-        raise QueryError(f"{len(plan)} boxes are listed; at most {params.max_boxes} are allowed")
+        raise QueryError(
+            f"{len(plan)} boxes are listed; at most {params.max_boxes} are allowed"
+        )
     rock, ignored = carry_out(params, plan)
     try:
         rock, fallen = settle(rock)
@@ -76,15 +83,23 @@ class Rain(Query):
         return {
             "ignored": {
                 "count": len(world.ignored),
-                "first": [f"box {i}: {why}" for i, why in first_items(world.ignored, _PLACES)],
+                "first": [
+                    f"box {i}: {why}" for i, why in first_items(world.ignored, _PLACES)
+                ],
             },
-            "fallen_rock": {"voxels": int(world.fallen.sum())} | _cell_bounds(world.fallen),
+            "fallen_rock": {"voxels": int(world.fallen.sum())}
+            | _cell_bounds(world.fallen),
             "water": {"voxels": water.voxels, "levels": _wet_levels(water.levels)},
             "lakes": {
                 "count": len(lakes),
-                "first": [_lake(lake, water.width) for lake in first_items(lakes, _LAKES)],
+                "first": [
+                    _lake(lake, water.width) for lake in first_items(lakes, _LAKES)
+                ],
             },
-            "deepest": {"voxels": water.depth, "column": water.deepest and list(water.deepest)},
+            "deepest": {
+                "voxels": water.depth,
+                "column": water.deepest and list(water.deepest),
+            },
             "visible": {
                 "count": len(water.visible_columns),
                 "first": first_items(map(list, water.visible_columns), _PLACES),
@@ -111,7 +126,9 @@ def _cell_bounds(cells: Cells) -> dict[str, Any]:
 def _lake(lake: Lake, width: int) -> Observation:
     columns = [divmod(cell, width) for cell in positions(lake.columns)]
     wet = [z for z, count in enumerate(lake.levels) if count]
-    low, high = ([f(axis) for axis in (*zip(*columns, strict=True), wet)] for f in (min, max))
+    low, high = (
+        [f(axis) for axis in (*zip(*columns, strict=True), wet)] for f in (min, max)
+    )
     return {
         "voxels": lake.voxels,
         "columns": lake.surface,

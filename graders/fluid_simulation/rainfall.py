@@ -26,12 +26,14 @@ from scbench.graders.fluid_simulation.earthworks import (
     pack,
 )
 
+# Where a drop ends: in a pool, over a side, at z = 0, or nowhere since the top level is
+# full.
 Fate = Literal["rests", "side", "bottom", "full"]
-"""Where a drop ends: in a pool, over a side, at z = 0, or nowhere since the top level is full."""
+# Cells gone through in searches; a lake that fills the largest world takes a quarter of
+# it.
 MOST_STEPS = 60_000_000
-"""Cells gone through in searches; a lake that fills the largest world takes a quarter of it."""
+# Cells in search orders kept for another drop.
 _MAX_CACHED = 1_000_000
-"""Cells in search orders kept for another drop."""
 
 
 class Rained(NamedTuple):
@@ -77,7 +79,8 @@ class _Rain:
         free = ~rock
         nothing = np.zeros_like(free[:, :, 0])
         self.levels = [
-            _Level(free[:, :, z], free[:, :, z - 1] if z else nothing) for z in range(rock.shape[2])
+            _Level(free[:, :, z], free[:, :, z - 1] if z else nothing)
+            for z in range(rock.shape[2])
         ]
         self.drains: set[int] = set()
         self.steps = 0
@@ -119,7 +122,9 @@ class _Rain:
         if pool is None:
             cells = flood(seed, level.open, self.strides)
             pool = _Pool(cells, bool(neighbours(cells, self.strides) & level.side))
-            if level.passable[cell]:  # a start in rock joins pools that are otherwise apart
+            if level.passable[
+                cell
+            ]:  # a start in rock joins pools that are otherwise apart
                 level.pools.append(pool)
         level.pool_of[cell] = pool
         return pool

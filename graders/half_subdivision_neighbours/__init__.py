@@ -30,7 +30,9 @@ Interval = tuple[int, int]
 Box = tuple[Interval, ...]
 
 
-def boxes(labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]) -> dict[str, Box]:
+def boxes(
+    labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]
+) -> dict[str, Box]:
     """Return the box of every label, one interval for each of the axes.
 
     A label is a path from the root; bit i halves along ``cycle[i % len(cycle)]``, 0 is the lower
@@ -91,7 +93,9 @@ class _Truth(NamedTuple):
 @lru_cache(maxsize=256)
 def _leaf_contacts(params: Params) -> _Truth:
     """Return what follows from the instance alone; ``grazing`` touch at a corner or edge only."""
-    touch = contacts(params.leaves, params.axis_cycle, AXES[params.dimension], params.target)
+    touch = contacts(
+        params.leaves, params.axis_cycle, AXES[params.dimension], params.target
+    )
     return _Truth(
         frozenset(params.leaves),
         frozenset(leaf[:k] for leaf in params.leaves for k in range(len(leaf))),
@@ -120,12 +124,16 @@ def grade(params: Params, answer: Answer) -> Verdict:
     stray = labels - truth.leaves
     # In a whole tree a label that is neither leaf nor inner box lies below a leaf.
     below = _shortened(stray - truth.inner)
-    checks.forbid_many("tree", below, "labels go on below a leaf", lambda label: f"is {label!r}")
+    checks.forbid_many(
+        "tree", below, "labels go on below a leaf", lambda label: f"is {label!r}"
+    )
     inner = _shortened(stray & truth.inner)
     checks.forbid(
         "leaves",
         inner,
-        lambda label: f"{len(inner)} labels name boxes that are cut further, as {label!r}.",
+        lambda label: (
+            f"{len(inner)} labels name boxes that are cut further, as {label!r}."
+        ),
     )
     wrong = f"The target {params.target!r} itself is listed."
     checks.expect("target", params.target not in labels, wrong)
@@ -140,7 +148,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
     fault = f"of {len(truth.neighbours)} neighbours are missing"
     checks.forbid_many("complete", missing, fault, lambda leaf: f"is {leaf!r}")
     return checks.binary(
-        neighbors=len(truth.neighbours), missing=missing, surplus=surplus, grazing=grazing
+        neighbors=len(truth.neighbours),
+        missing=missing,
+        surplus=surplus,
+        grazing=grazing,
     )
 
 

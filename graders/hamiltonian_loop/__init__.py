@@ -84,7 +84,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks.forbid(
         "all_cells",
         missing,
-        lambda cell: f"{len(missing)} of {n} free cells are not visited; one is {list(cell)}.",
+        lambda cell: (
+            f"{len(missing)} of {n} free cells are not visited; one is {list(cell)}."
+        ),
     )
     apart = jumps(frame.grid, cells, codes)
     fault = f"of {length - 1} steps do not lead to a side neighbour"

@@ -5,7 +5,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from scbench.graders.shared.grid_paths import Cell, cell_text, side_neighbours
-from scbench.graders.shared.interaction import Action, Observation, QueryError, first_items
+from scbench.graders.shared.interaction import (
+    Action,
+    Observation,
+    QueryError,
+    first_items,
+)
 from scbench.schemas.base import Int, WholeIndexPair
 from scbench.schemas.hamiltonian_loop import Params
 
@@ -50,7 +55,9 @@ class Play:
         span = range(1, params.size + 1)
         blocked = set(params.blocked)
         self._size = params.size
-        self._free = {cell: None for y in span for x in span if (cell := (x, y)) not in blocked}
+        self._free = {
+            cell: None for y in span for x in span if (cell := (x, y)) not in blocked
+        }
         self._path: list[Cell] = [next(iter(self._free))]
 
     def look(self, path: list[Cell] | None = None) -> Observation:
@@ -58,11 +65,16 @@ class Play:
         path = path or self._path
         start, end = path[0], path[-1]
         left = self._free.keys() - set(path)
-        ways = {cell: [o for o in side_neighbours(cell) if o in left] for cell in (*left, end)}
+        ways = {
+            cell: [o for o in side_neighbours(cell) if o in left]
+            for cell in (*left, end)
+        }
         ends = {*side_neighbours(start), *side_neighbours(end)}
         dead = sorted(cell for cell in left if len(ways[cell]) + (cell in ends) < 2)
         west, top = (max(1, min(c - _MAP // 2, self._size - _MAP + 1)) for c in end)
-        marks = dict.fromkeys(path, "o") | {start: "S", end: "E"} | dict.fromkeys(left, ".")
+        marks = (
+            dict.fromkeys(path, "o") | {start: "S", end: "E"} | dict.fromkeys(left, ".")
+        )
         span = range(min(self._size, _MAP))
         return {
             "length": len(path),
@@ -71,7 +83,9 @@ class Play:
             "unvisited": len(left),
             "dead": [[*cell] for cell in first_items(dead, _DEAD)],
             "corner": [west, top],
-            "map": ["".join(marks.get((west + i, top + j), "#") for i in span) for j in span],
+            "map": [
+                "".join(marks.get((west + i, top + j), "#") for i in span) for j in span
+            ],
         }
 
     def step(self, action: Go | Ask | Back) -> Observation:
@@ -83,7 +97,9 @@ class Play:
             del path[-action.count :]
         for cell in () if isinstance(action, Back) else action.cells:
             if cell not in self._free or cell in path:
-                raise QueryError(f"{cell_text(cell)} is blocked, outside the grid or visited")
+                raise QueryError(
+                    f"{cell_text(cell)} is blocked, outside the grid or visited"
+                )
             if cell not in side_neighbours(path[-1]):
                 raise QueryError(f"{cell_text(cell)} is not beside {list(path[-1])}")
             path.append(cell)

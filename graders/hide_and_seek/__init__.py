@@ -62,22 +62,31 @@ def camera(
 
     ``angle`` is that between top and bottom of the picture, in degrees; ``image`` columns and rows.
     """
-    fx, fy, fz = forward = _unit_vector([t - e for t, e in zip(look_at, eye, strict=True)])
+    fx, fy, fz = forward = _unit_vector(
+        [t - e for t, e in zip(look_at, eye, strict=True)]
+    )
     rx, ry, _ = right = _unit_vector([fy, -fx, 0.0])
     up = (ry * fz, -rx * fz, rx * fy - ry * fx)
     # The last digits of a tangent differ between libraries.
     tangent = round(math.tan(math.radians(angle / 2)), _TANGENT_DIGITS)
-    return Camera(_rounded_point(eye), forward, right, up, tangent, (image[0], image[1]))
+    return Camera(
+        _rounded_point(eye), forward, right, up, tangent, (image[0], image[1])
+    )
 
 
-def fitted(view: Camera, low: Sequence[float] | Floats, high: Sequence[float] | Floats) -> Camera:
+def fitted(
+    view: Camera, low: Sequence[float] | Floats, high: Sequence[float] | Floats
+) -> Camera:
     """Return a camera moved so that the sphere around a box just fits between top and bottom.
 
     It looks in the same direction, at the middle of the box: this is the paper's camera.
     """
     diagonal = math.sqrt(sum((b - a) ** 2 for a, b in zip(low, high, strict=True)))
     distance = diagonal / 2 * math.sqrt(1 + view.tangent**2) / view.tangent
-    eye = [(a + b) / 2 - distance * f for a, b, f in zip(low, high, view.forward, strict=True)]
+    eye = [
+        (a + b) / 2 - distance * f
+        for a, b, f in zip(low, high, view.forward, strict=True)
+    ]
     return view._replace(eye=_rounded_point(eye))
 
 
@@ -114,11 +123,16 @@ def _box_hits(
     entry: Floats | float = 0.0
     leave: Floats | float = np.inf
     for axis in range(3):
-        ray = (view.forward[axis] + view.right[axis] * sideways) + view.up[axis] * upwards
+        ray = (view.forward[axis] + view.right[axis] * sideways) + view.up[
+            axis
+        ] * upwards
         # A ray along a slab is bent by less than any digit, instead of dividing by 0.
         ray = np.where(ray == 0, _TINY, ray)
         with np.errstate(over="ignore"):
-            near, far = (low[axis] - view.eye[axis]) / ray, (high[axis] - view.eye[axis]) / ray
+            near, far = (
+                (low[axis] - view.eye[axis]) / ray,
+                (high[axis] - view.eye[axis]) / ray,
+            )
         entry = np.maximum(entry, np.minimum(near, far))
         leave = np.minimum(leave, np.maximum(near, far))
     return np.asarray(entry), np.asarray(entry <= leave)
@@ -128,7 +142,10 @@ def _windows(view: Camera, low: Floats, high: Floats) -> NDArray[np.int64]:
     """Return the part of the picture that each box can show in: columns and rows, from and to."""
     corners = np.stack(
         [
-            np.stack([(low, high)[a][:, 0], (low, high)[b][:, 1], (low, high)[c][:, 2]], axis=-1)
+            np.stack(
+                [(low, high)[a][:, 0], (low, high)[b][:, 1], (low, high)[c][:, 2]],
+                axis=-1,
+            )
             for a in (0, 1)
             for b in (0, 1)
             for c in (0, 1)
@@ -168,41 +185,62 @@ def grade(params: Params, answer: Answer) -> Verdict:
     count = len(answer.people)
     checks = Checklist(CHECKS)
     if count > MAX_PEOPLE:
-        return checks.too_large(f"{count} people are placed; at most {MAX_PEOPLE} are judged.")
-    xy = np.array([person.xy for person in answer.people], dtype=np.float64).reshape(-1, 2)
+        return checks.too_large(
+            f"{count} people are placed; at most {MAX_PEOPLE} are judged."
+        )
+    xy = np.array([person.xy for person in answer.people], dtype=np.float64).reshape(
+        -1, 2
+    )
     wrong = f"{count} people are placed instead of {params.people}."
     legal = checks.expect("count", count == params.people, wrong)
     with np.errstate(over="ignore", under="ignore"):
-        far = xy[:, 0] * xy[:, 0] + xy[:, 1] * xy[:, 1] > (params.max_distance + TOLERANCE) ** 2
+        far = (
+            xy[:, 0] * xy[:, 0] + xy[:, 1] * xy[:, 1]
+            > (params.max_distance + TOLERANCE) ** 2
+        )
         fault = f"people are more than {params.max_distance:g} m from the origin"
         legal &= checks.forbid_many(
             "distance", np.nonzero(far)[0].tolist(), fault, lambda i: f"is person {i}"
         )
         legal &= _check_people(checks, xy, params)
-    reach = [(b + p) / 2 - TOLERANCE for b, p in zip(params.building, params.person, strict=True)]
+    reach = [
+        (b + p) / 2 - TOLERANCE
+        for b, p in zip(params.building, params.person, strict=True)
+    ]
     inside = np.nonzero((np.abs(xy) <= reach[:2]).all(axis=1))[0].tolist()
     fault = "people overlap the building"
-    legal &= checks.forbid_many("clear_of_building", inside, fault, lambda i: f"is person {i}")
+    legal &= checks.forbid_many(
+        "clear_of_building", inside, fault, lambda i: f"is person {i}"
+    )
     # People who are too far away are left out of the picture, wherever they are.
     near = np.nonzero(~far)[0]
     # For every pixel the index of the person it shows, or a negative number.
     person_of = picture(true_camera(params), *boxes(params, xy[near])) - 1
     pixels = int((person_of >= 0).sum())
     visible = [
-        [int(near[i]), int(n)] for i, n in enumerate(np.bincount(person_of[person_of >= 0])) if n
+        [int(near[i]), int(n)]
+        for i, n in enumerate(np.bincount(person_of[person_of >= 0]))
+        if n
     ]
     first = ", ".join(str(i) for i, _ in visible[:_NAMED])
     wrong = f"{len(visible)} people show, on {pixels} pixels; the first are, from 0: {first}."
-    checks.expect("hidden", pixels == 0, wrong, people=len(visible), pixels=pixels, seen=visible)
+    checks.expect(
+        "hidden", pixels == 0, wrong, people=len(visible), pixels=pixels, seen=visible
+    )
     rows, columns = np.nonzero(person_of >= 0)
     where = zip(
-        columns.tolist(), rows.tolist(), near[person_of[rows, columns]].tolist(), strict=True
+        columns.tolist(),
+        rows.tolist(),
+        near[person_of[rows, columns]].tolist(),
+        strict=True,
     )
     return checks.partial(
         round(max(0.0, 1.0 - params.penalty_per_pixel * pixels), 9) if legal else 0.0,
         visible_pixels=pixels,
         visible_people=visible,
-        visible_places=[list(place) for place, _ in zip(where, range(_MAX_PLACES), strict=False)],
+        visible_places=[
+            list(place) for place, _ in zip(where, range(_MAX_PLACES), strict=False)
+        ],
     )
 
 
@@ -235,7 +273,9 @@ def boxes(params: Params, xy: Floats) -> tuple[Floats, Floats]:
     feet = np.hstack([xy, np.zeros((len(xy), 1))])
     wall_x, wall_y, roof = params.building
     low = np.vstack([(-wall_x / 2, -wall_y / 2, 0.0), feet - half])
-    high = np.vstack([(wall_x / 2, wall_y / 2, roof), feet + half + (0, 0, params.person[2])])
+    high = np.vstack(
+        [(wall_x / 2, wall_y / 2, roof), feet + half + (0, 0, params.person[2])]
+    )
     return low, high
 
 

@@ -11,7 +11,15 @@ from typing import NamedTuple
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.grid_paths import Cell, Grid, cell_at, cell_text, grid, jumps, repeats
+from scbench.graders.shared.grid_paths import (
+    Cell,
+    Grid,
+    cell_at,
+    cell_text,
+    grid,
+    jumps,
+    repeats,
+)
 from scbench.schemas.hyper_snake import Answer, Params
 
 VERSION = 1
@@ -27,8 +35,8 @@ CHECKS = {
     "food": "All food is eaten.",
 }
 
+# Share of the free cells that counts as all of them where there are walls.
 _ENOUGH = 0.98
-"""Share of the free cells that counts as all of them where there are walls."""
 
 
 class Frame(NamedTuple):
@@ -50,7 +58,9 @@ def frame_of(params: Params) -> Frame:
     box = grid(params.size, 0)
     free = len(box.codes) - len(params.walls)
     odd = sum(sum(cell) & 1 for cell in box.codes.keys() - set(params.walls))
-    like_start, unlike_start = (odd, free - odd) if sum(params.start) & 1 else (free - odd, odd)
+    like_start, unlike_start = (
+        (odd, free - odd) if sum(params.start) & 1 else (free - odd, odd)
+    )
     return Frame(
         grid=box,
         walls=frozenset(box.codes[wall] for wall in params.walls),
@@ -67,16 +77,18 @@ def grade(params: Params, answer: Answer) -> Verdict:
     length = len(cells)
     checks = Checklist(CHECKS)
     if length > 4 * frame.free + 1000:
-        return checks.too_large(f"{length} cells are listed; the box has {frame.free} free ones.")
+        return checks.too_large(
+            f"{length} cells are listed; the box has {frame.free} free ones."
+        )
     codes = frame.grid.encode(cells)
     faults = _judge_moves(checks, params, frame, cells, codes)
     legal_prefix = min(faults, default=length)
-    wrong = (
-        f"{length} cells are listed; a full score needs {frame.needed} of {frame.free} free ones."
-    )
+    wrong = f"{length} cells are listed; a full score needs {frame.needed} of {frame.free} free ones."
     checks.expect("length", length >= frame.needed, wrong, needed=frame.needed)
     visited = set(codes)
-    missed = sorted(cell for cell in params.food if frame.grid.codes[cell] not in visited)
+    missed = sorted(
+        cell for cell in params.food if frame.grid.codes[cell] not in visited
+    )
     checks.forbid(
         "food",
         missed,
@@ -104,18 +116,26 @@ def _score(params: Params, frame: Frame, length: int, missed: int) -> float:
 
 
 def _judge_moves(
-    checks: Checklist, params: Params, frame: Frame, cells: list[Cell], codes: list[int | None]
+    checks: Checklist,
+    params: Params,
+    frame: Frame,
+    cells: list[Cell],
+    codes: list[int | None],
 ) -> set[int]:
     """Check everything that makes a path legal; return the positions of illegal cells."""
     n, length = len(params.size), len(cells)
     off_start = set() if cells[0] == params.start else {0}
     wrong = f"The path must start at {list(params.start)}; its first cell is {cell_text(cells[0])}."
     checks.expect("start", not off_start, wrong)
-    beyond = [i for i, code in enumerate(codes) if code is None] if None in codes else []
+    beyond = (
+        [i for i, code in enumerate(codes) if code is None] if None in codes else []
+    )
     misshapen = [i for i in beyond if len(cells[i]) != n]
     outside = [i for i in beyond if len(cells[i]) == n]
     fault = f"of {length} cells do not have {n} coordinates"
-    checks.forbid_many("dimensions", misshapen, fault, lambda i: f"is {cell_at(cells, i)}")
+    checks.forbid_many(
+        "dimensions", misshapen, fault, lambda i: f"is {cell_at(cells, i)}"
+    )
     again = repeats(cells, codes)
     fault = f"of {length} entries name a cell that is visited before"
     checks.forbid_many("repeats", again, fault, lambda i: f"is {cell_at(cells, i)}")

@@ -9,8 +9,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from scbench.graders.hyper_snake import Frame, frame_of
-from scbench.graders.shared.grid_paths import Cell, cell_text, reachable, side_neighbours
-from scbench.graders.shared.interaction import Observation, Query, QueryError, first_items
+from scbench.graders.shared.grid_paths import (
+    Cell,
+    cell_text,
+    reachable,
+    side_neighbours,
+)
+from scbench.graders.shared.interaction import (
+    Observation,
+    Query,
+    QueryError,
+    first_items,
+)
 from scbench.schemas.base import WholeNumber
 from scbench.schemas.hyper_snake import Params
 
@@ -60,12 +70,16 @@ class Trail:
 
     def ways_on(self) -> list[Cell]:
         """Return the cells that the path can go on to."""
-        return [cell for cell in side_neighbours(self.cells[-1]) if not self.obstacle(cell)]
+        return [
+            cell for cell in side_neighbours(self.cells[-1]) if not self.obstacle(cell)
+        ]
 
     def look(self) -> Observation:
         """Return where the path is and what is left."""
         end = self.cells[-1]
-        reached = reachable(end, lambda cell: filter(self._is_free, side_neighbours(cell))) - {end}
+        reached = reachable(
+            end, lambda cell: filter(self._is_free, side_neighbours(cell))
+        ) - {end}
         uneaten = [food for food in self.params.food if not self._has(food)]
         return {
             "length": len(self.cells),
@@ -85,7 +99,11 @@ class Trail:
 
     def _is_free(self, cell: Cell) -> bool:
         code = self.frame.grid.codes.get(cell)
-        return code is not None and code not in self.frame.walls and code not in self._visited
+        return (
+            code is not None
+            and code not in self.frame.walls
+            and code not in self._visited
+        )
 
 
 class Walk(Query):

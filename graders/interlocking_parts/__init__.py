@@ -44,10 +44,17 @@ from scbench.graders.interlocking_parts.print_checks import (
     triangles_of,
 )
 from scbench.graders.interlocking_parts.printed_parts import PrintedPart, read_parts
-from scbench.graders.interlocking_parts.printed_parts import machine_facts as machine_facts
+from scbench.graders.interlocking_parts.printed_parts import (
+    machine_facts as machine_facts,
+)
 from scbench.graders.interlocking_parts.thickness import Distances, survey
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.meshes import close_pairs, components, find_contacts, to_body
+from scbench.graders.shared.meshes import (
+    close_pairs,
+    components,
+    find_contacts,
+    to_body,
+)
 from scbench.schemas.interlocking_parts import Answer, FileType, Params
 
 VERSION = 5
@@ -87,14 +94,21 @@ CHECKS = {
 _MAX_PATCHES = 12
 _MAX_PARTS = 64
 _MAX_PAIRS = 3_000_000
+# Pairs of triangles of a part that is no single body whose boxes meet; with more of
+# them, solid operations on it would take too long, and so it is left out of the cage.
 _MAX_TANGLED = 300_000
-"""Pairs of triangles of a part that is no single body whose boxes meet; with more of them, solid
-operations on it would take too long, and so it is left out of the cage."""
+# The same for pairs of triangles of one body that cut each other.
 _MAX_CROSSING = 20_000
-"""The same for pairs of triangles of one body that cut each other."""
+# How deep facets may cut each other, in mm.
 _CONTACT = 1e-3
-"""How deep facets may cut each other, in mm."""
-_VALID = ("part_count", "readable", "closed", "one_body", "right_side_out", "self_intersection")
+_VALID = (
+    "part_count",
+    "readable",
+    "closed",
+    "one_body",
+    "right_side_out",
+    "self_intersection",
+)
 
 
 class _Examined(NamedTuple):
@@ -145,10 +159,16 @@ def _as_body(shell: Shell) -> tuple[tuple[str, str], Manifold | None]:
     triangles = triangles_of(shell)
     if pieces > 1:
         tangled = close_pairs(triangles, _CONTACT, _MAX_TANGLED) is None
-        return ("one_body", f"its surface is in {pieces} pieces"), None if tangled else body
+        return (
+            "one_body",
+            f"its surface is in {pieces} pieces",
+        ), None if tangled else body
     pairs = close_pairs(triangles, _CONTACT, _MAX_PAIRS)
     if pairs is None:
-        return ("resource_limit", "too many of its facets are close to each other"), None
+        return (
+            "resource_limit",
+            "too many of its facets are close to each other",
+        ), None
     contacts = find_contacts(triangles, pairs, _CONTACT)
     if len(contacts.crossing) or len(contacts.covering):
         counts = f"{len(contacts.crossing)} pairs of facets cut each other"
@@ -169,7 +189,9 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
         checks = Checklist(CHECKS)
         text = f"There are {len(answer.parts)} parts; {params.parts} are asked for."
         checks.expect("part_count", False, text)
-        checks.expect("resource_limit", False, f"More than {_MAX_PARTS} parts are not looked at.")
+        checks.expect(
+            "resource_limit", False, f"More than {_MAX_PARTS} parts are not looked at."
+        )
         return (checks.binary(),) * 9
     files = [(part.fileType, part.fileContents) for part in answer.parts]
     parts = [
@@ -188,7 +210,10 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
         (lambda checks: _check_spacing(checks, params, parts), False),
         (lambda checks: check_size(checks, params, cage), True),
         (lambda checks: check_rods(checks, params, grips), True),
-        (lambda checks: check_interference(checks, params, cage, too_many=too_many), True),
+        (
+            lambda checks: check_interference(checks, params, cage, too_many=too_many),
+            True,
+        ),
         (lambda checks: check_grip(checks, params, grips), True),
         (lambda checks: _thickness(checks, params, parts), False),
         (lambda checks: check_gaps(checks, params, cage, too_many=too_many), True),
@@ -196,7 +221,9 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     verdicts = []
     for criterion, of_assembly in criteria:
         checks = Checklist(CHECKS)
-        checks.expect("gate", first.all_passed, "Not every part is valid, so this scores 0.")
+        checks.expect(
+            "gate", first.all_passed, "Not every part is valid, so this scores 0."
+        )
         if of_assembly:
             check_faces(checks, faces)
         verdicts.append(checks.binary(**criterion(checks)))
@@ -232,7 +259,10 @@ def _assemble(
 
 
 def _judge_validity(
-    checks: Checklist, params: Params, parts: Sequence[_Examined], bent: Sequence[tuple[int, str]]
+    checks: Checklist,
+    params: Params,
+    parts: Sequence[_Examined],
+    bent: Sequence[tuple[int, str]],
 ) -> None:
     wrong = f"There are {len(parts)} parts; {params.parts} are asked for."
     checks.expect("part_count", len(parts) == params.parts, wrong, count=len(parts))
@@ -243,21 +273,33 @@ def _judge_validity(
             if part.fault[0] == check
         ]
         if faulty or check != "resource_limit":
-            checks.forbid(check, faulty, lambda item: f"Part {item['part']}: {item['why']}.")
+            checks.forbid(
+                check, faulty, lambda item: f"Part {item['part']}: {item['why']}."
+            )
     checks.forbid(
         "rigid",
         [{"part": i, "why": why} for i, why in bent],
-        lambda item: f"The transform of part {item['part']} is not rigid: {item['why']}.",
+        lambda item: (
+            f"The transform of part {item['part']} is not rigid: {item['why']}."
+        ),
     )
 
 
-def _printing(checks: Checklist, params: Params, parts: Sequence[_Examined]) -> dict[str, Any]:
+def _printing(
+    checks: Checklist, params: Params, parts: Sequence[_Examined]
+) -> dict[str, Any]:
     rules = params.printing
     lies = [(i, part.lie) for i, part in enumerate(parts) if part.lie is not None]
 
     def too_large(lie: Lie) -> str:
-        fits = all(a <= b + rules.slack for a, b in zip(lie.size, rules.bed, strict=True))
-        return "" if fits else "is " + " x ".join(f"{length:g}" for length in lie.size) + " mm"
+        fits = all(
+            a <= b + rules.slack for a, b in zip(lie.size, rules.bed, strict=True)
+        )
+        return (
+            ""
+            if fits
+            else "is " + " x ".join(f"{length:g}" for length in lie.size) + " mm"
+        )
 
     def adrift(lie: Lie) -> str:
         on_bed = abs(lie.lowest) <= rules.level
@@ -286,17 +328,25 @@ def _printing(checks: Checklist, params: Params, parts: Sequence[_Examined]) -> 
         "overhangs",
         lies,
         hanging,
-        lambda lie: {"patches": [patch._asdict() for patch in lie.overhangs[:_MAX_PATCHES]]},
+        lambda lie: {
+            "patches": [patch._asdict() for patch in lie.overhangs[:_MAX_PATCHES]]
+        },
     )
     return {"contact": [part.lie.contact if part.lie else None for part in parts]}
 
 
-def _check_spacing(checks: Checklist, params: Params, parts: Sequence[_Examined]) -> dict[str, Any]:
+def _check_spacing(
+    checks: Checklist, params: Params, parts: Sequence[_Examined]
+) -> dict[str, Any]:
     rules = params.spacing
     bodies = [(i, part) for i, part in enumerate(parts) if part.body is not None]
     complex_ = [i for i, part in bodies if part.openings is None]
     if complex_:
-        checks.forbid("resource_limit", complex_, lambda i: f"The outline of part {i} is too long.")
+        checks.forbid(
+            "resource_limit",
+            complex_,
+            lambda i: f"The outline of part {i} is too long.",
+        )
     opened = [(i, part.openings) for i, part in bodies if part.openings is not None]
 
     def lacks_narrow(gaps: Openings) -> str:
@@ -309,7 +359,13 @@ def _check_spacing(checks: Checklist, params: Params, parts: Sequence[_Examined]
             return ""
         return f"leaves room for a column of {rules.blocked:g} x {rules.blocked:g} mm"
 
-    for_each(checks, "gap_wide_enough", opened, lacks_narrow, lambda gaps: {"area": gaps.free})
+    for_each(
+        checks,
+        "gap_wide_enough",
+        opened,
+        lacks_narrow,
+        lambda gaps: {"area": gaps.free},
+    )
     for_each(
         checks,
         "gap_narrow_enough",
@@ -320,15 +376,21 @@ def _check_spacing(checks: Checklist, params: Params, parts: Sequence[_Examined]
     return {"free": [part.openings.free if part.openings else None for part in parts]}
 
 
-def _thickness(checks: Checklist, params: Params, parts: Sequence[_Examined]) -> dict[str, Any]:
+def _thickness(
+    checks: Checklist, params: Params, parts: Sequence[_Examined]
+) -> dict[str, Any]:
     rules = params.thickness
     shells = [(i, part) for i, part in enumerate(parts) if part.shell is not None]
     large = [i for i, part in shells if part.thickness is None]
     if large:
         checks.forbid(
-            "resource_limit", large, lambda i: f"The faces of part {i} take too long to measure."
+            "resource_limit",
+            large,
+            lambda i: f"The faces of part {i} take too long to measure.",
         )
-    distances = [(i, part.thickness) for i, part in shells if part.thickness is not None]
+    distances = [
+        (i, part.thickness) for i, part in shells if part.thickness is not None
+    ]
     for_each(
         checks,
         "thickness_faces",
@@ -341,8 +403,14 @@ def _thickness(checks: Checklist, params: Params, parts: Sequence[_Examined]) ->
         distance_figures,
     )
     for_each(
-        checks, "thickness", distances, lambda item: mode_is_off(item, rules), distance_figures
+        checks,
+        "thickness",
+        distances,
+        lambda item: mode_is_off(item, rules),
+        distance_figures,
     )
     return {
-        "thickness": [None if part.thickness is None else part.thickness.mode for part in parts]
+        "thickness": [
+            None if part.thickness is None else part.thickness.mode for part in parts
+        ]
     }

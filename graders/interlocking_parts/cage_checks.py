@@ -18,15 +18,23 @@ from scbench.graders.interlocking_parts.print_checks import MAX_OUTLINE, Shell, 
 from scbench.graders.interlocking_parts.printed_parts import FARTHEST
 from scbench.graders.interlocking_parts.thickness import Distances, survey
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.meshes import Array, Indices, components, is_crowded, unite, volume
+from scbench.graders.shared.meshes import (
+    Array,
+    Indices,
+    components,
+    is_crowded,
+    unite,
+    volume,
+)
 from scbench.schemas.interlocking_parts import Params, Space, Survey
 
+# What share of a side the small block sweeps, wherever it passes.
 OPEN_SHARE = 0.5
-"""What share of a side the small block sweeps, wherever it passes."""
 _MAX_TRIANGLES = 120_000
+# Pairs of triangles of different parts whose boxes meet: in a right cage some 60,000.
+# Where there are more, to find out what the parts share would take minutes, sooner so
+# if parts are tangled.
 _MAX_MEETING = {False: 1_000_000, True: 200_000}
-"""Pairs of triangles of different parts whose boxes meet: in a right cage some 60,000. Where there
-are more, to find out what the parts share would take minutes, sooner so if parts are tangled."""
 _SEAM = 1e-5
 _SPECK = 1e-4
 _NOTHING = "No part has the geometry for this."
@@ -60,11 +68,19 @@ def find_faces(params: Params, bodies: Sequence[Manifold]) -> Faces:
         free = _without_specks(face - grown(shadow, rules.free / 2), rules.ignored_area)
         far = face - grown(free, reach)
         if unblocked > rules.ignored_area:
-            faces.wrong.append({"face": name, "block": rules.blocked, "why": "gets in through"})
+            faces.wrong.append(
+                {"face": name, "block": rules.blocked, "why": "gets in through"}
+            )
         elif round(far.area(), 3) > rules.ignored_area:
-            why = "passes nowhere through" if free.is_empty() else "passes in too few places of"
+            why = (
+                "passes nowhere through"
+                if free.is_empty()
+                else "passes in too few places of"
+            )
             faces.wrong.append({"face": name, "block": rules.free, "why": why})
-        elif (grown(free, rules.free / 2) ^ face).area() < round(OPEN_SHARE * face.area(), 3):
+        elif (grown(free, rules.free / 2) ^ face).area() < round(
+            OPEN_SHARE * face.area(), 3
+        ):
             why = "sweeps too little of"
             faces.wrong.append({"face": name, "block": rules.free, "why": why})
     return faces
@@ -83,7 +99,9 @@ def check_faces(checks: Checklist, faces: Faces | None) -> None:
         return
     if faces.too_long:
         checks.forbid(
-            "resource_limit", faces.too_long, lambda name: f"The outline of the {name} is too long."
+            "resource_limit",
+            faces.too_long,
+            lambda name: f"The outline of the {name} is too long.",
         )
     checks.forbid(
         "cage",
@@ -115,7 +133,9 @@ def _face(params: Params, axis: int) -> CrossSection:
     return CrossSection.square((east - west, high - low)).translate((west, low))
 
 
-def _axis_shadow(bodies: Sequence[Manifold], axis: int, low: float, high: float) -> CrossSection:
+def _axis_shadow(
+    bodies: Sequence[Manifold], axis: int, low: float, high: float
+) -> CrossSection:
     """Return the shadow, along an axis, of what lies between two planes across it."""
     forward = np.zeros(3)
     forward[axis] = 1.0
@@ -132,7 +152,9 @@ def _axis_shadow(bodies: Sequence[Manifold], axis: int, low: float, high: float)
 
 
 def groups(
-    bodies: Sequence[Manifold], joined: Sequence[tuple[int, int]], touch: float | None = None
+    bodies: Sequence[Manifold],
+    joined: Sequence[tuple[int, int]],
+    touch: float | None = None,
 ) -> list[list[int]]:
     """Return the positions of bodies that hang together.
 
@@ -148,7 +170,9 @@ def groups(
     if touch is not None:
         boxes = [np.array(body.bounding_box()) for body in bodies]
         for i, j in combinations(range(len(bodies)), 2):
-            apart = np.maximum(boxes[i][:3] - boxes[j][3:], boxes[j][:3] - boxes[i][3:]).max()
+            apart = np.maximum(
+                boxes[i][:3] - boxes[j][3:], boxes[j][:3] - boxes[i][3:]
+            ).max()
             if label[i] == label[j] or apart > touch + _EXACT:
                 continue
             if bodies[i].min_gap(bodies[j], touch + 1) <= touch + _EXACT:
@@ -199,7 +223,11 @@ def for_each(
     if not items:
         checks.skip(check, _NOTHING)
         return
-    wrong = [{"part": i, "why": why, **show(item)} for i, item in items if (why := fault(item))]
+    wrong = [
+        {"part": i, "why": why, **show(item)}
+        for i, item in items
+        if (why := fault(item))
+    ]
     checks.forbid(check, wrong, lambda item: f"Part {item['part']} {item['why']}.")
 
 
@@ -256,7 +284,9 @@ def crowded(cage: Sequence[PlacedPart], margin: float = 0.0, *, tangled: bool) -
     return is_crowded(bodies, _MAX_MEETING[tangled], margin)
 
 
-def check_size(checks: Checklist, params: Params, cage: Sequence[PlacedPart]) -> dict[str, Any]:
+def check_size(
+    checks: Checklist, params: Params, cage: Sequence[PlacedPart]
+) -> dict[str, Any]:
     """Criterion 3: the inside is free, and the outside is not too large."""
     if not cage:
         checks.skip(("inside_free", "outer_size"), _NOTHING)
@@ -280,7 +310,9 @@ def check_size(checks: Checklist, params: Params, cage: Sequence[PlacedPart]) ->
 
 
 @lru_cache(maxsize=64)
-def _cylinders(at: float, diameter: float, z: tuple[float, ...], facets: int) -> list[Manifold]:
+def _cylinders(
+    at: float, diameter: float, z: tuple[float, ...], facets: int
+) -> list[Manifold]:
     """Return prisms around the cylinders at the four corners of a square."""
     radius = diameter / 2 / np.cos(np.pi / facets)
     rod = Manifold.cylinder(z[1] - z[0], radius, radius, facets)
@@ -311,14 +343,19 @@ def find_grips(params: Params, cage: Sequence[PlacedPart]) -> list[Grip]:
     for part in cage:
         nuts = [_common(part, tool) for tool in thick]
         same = all(
-            z[0] <= part.box[2] and part.box[5] <= z[1] for z in (rods.free_z, rods.gripped_z)
+            z[0] <= part.box[2] and part.box[5] <= z[1]
+            for z in (rods.free_z, rods.gripped_z)
         )
         gripped = nuts if same else [_common(part, tool) for tool in short]
-        grips.append(Grip(part.number, [_common(part, tool) for tool in thin], nuts, gripped))
+        grips.append(
+            Grip(part.number, [_common(part, tool) for tool in thin], nuts, gripped)
+        )
     return grips
 
 
-def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict[str, Any]:
+def check_rods(
+    checks: Checklist, params: Params, grips: Sequence[Grip]
+) -> dict[str, Any]:
     """Criterion 4: rods pass at the corners, nuts do not."""
     if not grips:
         checks.skip(("rod_passes", "nut_held"), _NOTHING)
@@ -327,17 +364,25 @@ def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict
     for k, corner in enumerate(_rod_places(params.rods.at)):
         in_way = round(sum(grip.rods[k] for grip in grips), 6)
         if in_way >= params.overlap:
-            parts = [grip.number for grip in grips if grip.rods[k] > params.overlap / 100]
-            blocked.append({"corner": corner, "volume": round(in_way, 3), "parts": parts})
+            parts = [
+                grip.number for grip in grips if grip.rods[k] > params.overlap / 100
+            ]
+            blocked.append(
+                {"corner": corner, "volume": round(in_way, 3), "parts": parts}
+            )
         met = round(sum(grip.nuts[k] for grip in grips), 6)
         if met <= params.overlap:
             open_.append({"corner": corner, "volume": round(met, 3)})
     checks.forbid(
         "rod_passes",
         blocked,
-        lambda item: f"The rod at {item['corner']} has {item['volume']:g} mm³ in its way.",
+        lambda item: (
+            f"The rod at {item['corner']} has {item['volume']:g} mm³ in its way."
+        ),
     )
-    checks.forbid("nut_held", open_, lambda item: f"Nothing holds a nut at {item['corner']}.")
+    checks.forbid(
+        "nut_held", open_, lambda item: f"Nothing holds a nut at {item['corner']}."
+    )
     return {}
 
 
@@ -378,7 +423,9 @@ def _check_together(
     overlapping: Sequence[tuple[int, int]],
 ) -> None:
     bodies = [part.body for part in cage]
-    if len(groups(bodies, overlapping)) > 1 and crowded(cage, params.touch, tangled=False):
+    if len(groups(bodies, overlapping)) > 1 and crowded(
+        cage, params.touch, tangled=False
+    ):
         close = "Parts are close to each other in too many places."
         checks.expect("resource_limit", False, close)
         checks.skip("one_assembly", close)
@@ -392,10 +439,15 @@ def _check_together(
     checks.expect("one_assembly", len(assemblies) == 1, wrong, groups=numbers)
 
 
-def check_grip(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict[str, Any]:
+def check_grip(
+    checks: Checklist, params: Params, grips: Sequence[Grip]
+) -> dict[str, Any]:
     """Criterion 6: the rods hold every part."""
     least = params.rods.least
-    counts = [(grip.number, sum(size > params.overlap for size in grip.gripped)) for grip in grips]
+    counts = [
+        (grip.number, sum(size > params.overlap for size in grip.gripped))
+        for grip in grips
+    ]
     for_each(
         checks,
         "rods_gripped",
@@ -421,11 +473,16 @@ def check_gaps(
         mesh = union.to_mesh64()
         points = np.asarray(mesh.vert_properties)[:, :3]
         distances = survey(
-            Shell(points, np.asarray(mesh.tri_verts).astype(np.int64)), rules, "out", (0, 1)
+            Shell(points, np.asarray(mesh.tri_verts).astype(np.int64)),
+            rules,
+            "out",
+            (0, 1),
         )
     if distances is None:
         if cage:
-            checks.expect("resource_limit", False, "The cage has too many facets to measure.")
+            checks.expect(
+                "resource_limit", False, "The cage has too many facets to measure."
+            )
         checks.skip(("gap_faces", "gaps"), "There is no cage that can be measured.")
         return {}
     checks.expect(
@@ -434,5 +491,7 @@ def check_gaps(
         f"The cage has {len(distances.values)} faces to measure gaps from, not {rules.least}.",
     )
     wrong = mode_is_off(distances, rules)
-    checks.expect("gaps", not wrong, f"The cage {wrong}.", **distance_figures(distances))
+    checks.expect(
+        "gaps", not wrong, f"The cage {wrong}.", **distance_figures(distances)
+    )
     return {"gap": distances.mode}

@@ -13,13 +13,13 @@ from typing import Any
 import manifold3d
 import numpy as np
 
+# Below this OpenSCAD takes a radius for none.
 _FINE = 0.00000095367431640625
-"""Below this OpenSCAD takes a radius for none."""
+# Of a linear_extrude that is given none.
 _HEIGHT = 100.0
-"""Of a linear_extrude that is given none."""
 _SAME_DECIMALS = 9
+# Share by which diagonals of one length may differ.
 _EQUAL = 1e-5
-"""Share by which diagonals of one length may differ."""
 _Maker = Callable[[Any, Any, Any], list[Any]]
 
 
@@ -33,7 +33,9 @@ def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:
     def made_of_section(make: Callable[..., Any]) -> _Maker:
         def call(parameters: Any, children: Any, node: Any) -> list[Any]:
             section = evaluator._to_cross_section(library.flatten_csg_tree(children))
-            body = None if section is None else make(section, parameters, evaluator, spend)
+            body = (
+                None if section is None else make(section, parameters, evaluator, spend)
+            )
             tagged = evaluator._tag_generated
             return [] if body is None else [tagged(body, node, parameters["color"])]
 
@@ -45,7 +47,8 @@ def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:
     def assign(node: Any, context: Any) -> dict[str, Any]:
         values = evaluator._resolve_args(node.arguments, context)
         inner = context.child_ctx(
-            children_nodes=context.children_nodes, children_caller_ctx=context.children_caller_ctx
+            children_nodes=context.children_nodes,
+            children_caller_ctx=context.children_caller_ctx,
         )
         for name, value in values.items():
             if isinstance(name, str):
@@ -80,7 +83,9 @@ def _is_block(parameters: Any) -> bool:
 
 def _is_cylinder(parameters: Any) -> bool:
     ends = parameters["r1"], parameters["r2"]
-    return bool(0 < parameters["h"] < math.inf and min(ends) >= 0 and 0 < max(ends) < math.inf)
+    return bool(
+        0 < parameters["h"] < math.inf and min(ends) >= 0 and 0 < max(ends) < math.inf
+    )
 
 
 def _is_round(parameters: Any) -> bool:
@@ -89,7 +94,9 @@ def _is_round(parameters: Any) -> bool:
 
 def _is_flat(parameters: Any) -> bool:
     kind = parameters["name"]
-    return {"circle": _is_round, "square": _is_block}.get(kind, lambda _: True)(parameters)
+    return {"circle": _is_round, "square": _is_block}.get(kind, lambda _: True)(
+        parameters
+    )
 
 
 _HAS_SIZE: dict[str, Callable[[Any], bool]] = {
@@ -148,7 +155,9 @@ def _linear_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any
         "height": _finite(get(args, 0, "height", None), _HEIGHT),
         "center": get(args, None, "center", False) is True,
         "twist": _finite(get(args, None, "twist", None), 0.0),
-        "slices": max(1, int(_finite(slices, 1.0))) if type(slices) in {int, float} else None,
+        "slices": max(1, int(_finite(slices, 1.0)))
+        if type(slices) in {int, float}
+        else None,
         "scale_top": tuple(max(0.0, _finite(value, 1.0)) for value in pair),
         **_resolution(context),
     }
@@ -164,7 +173,9 @@ def _resolution(context: Any) -> dict[str, Any]:
     return {**numbers, "color": context.color}
 
 
-def _extruded(section: Any, parameters: Any, _: Any, spend: Callable[[float], None]) -> Any:
+def _extruded(
+    section: Any, parameters: Any, _: Any, spend: Callable[[float], None]
+) -> Any:
     height, twist = parameters["height"], parameters["twist"]
     if section.is_empty() or height <= 0:
         return None
@@ -208,8 +219,12 @@ def _twisted(
     is_first = is_first[:, None]
     sides = np.concatenate(
         [
-            np.where(is_first, np.stack([a, b, c], axis=1), np.stack([a, b, d], axis=1)),
-            np.where(is_first, np.stack([a, c, d], axis=1), np.stack([b, c, d], axis=1)),
+            np.where(
+                is_first, np.stack([a, b, c], axis=1), np.stack([a, b, d], axis=1)
+            ),
+            np.where(
+                is_first, np.stack([a, c, d], axis=1), np.stack([b, c, d], axis=1)
+            ),
         ]
     )
     cap = np.asarray(manifold3d.triangulate(outlines)).astype(np.int64)
@@ -218,10 +233,14 @@ def _twisted(
 
 def _solid(points: Any, corners: Any) -> Any:
     """Return the body inside triangles; corners in one place become one."""
-    places, number = np.unique(np.round(points, _SAME_DECIMALS) + 0.0, axis=0, return_inverse=True)
+    places, number = np.unique(
+        np.round(points, _SAME_DECIMALS) + 0.0, axis=0, return_inverse=True
+    )
     corners = number.reshape(-1)[corners]
     a, b, c = corners.T
-    triangles = np.ascontiguousarray(corners[(a != b) & (b != c) & (c != a)], dtype=np.uint64)
+    triangles = np.ascontiguousarray(
+        corners[(a != b) & (b != c) & (c != a)], dtype=np.uint64
+    )
     return manifold3d.Manifold(manifold3d.Mesh64(places, triangles))
 
 
@@ -231,10 +250,16 @@ def _layer_count(points: Any, parameters: Any) -> int:
     fn, fa, fs = (float(parameters[name]) for name in ("fn", "fa", "fs"))
     scale = np.array(parameters["scale_top"])
     uneven = scale[0] != scale[1]
-    wander = math.sqrt(float(((points - points * scale) ** 2).sum(axis=1).max())) if uneven else 0.0
+    wander = (
+        math.sqrt(float(((points - points * scale) ** 2).sum(axis=1).max()))
+        if uneven
+        else 0.0
+    )
     diagonal = 1
     if wander >= _FINE:
-        diagonal = math.ceil(fn) if fn > 0 else math.ceil(math.hypot(wander, height) / fs)
+        diagonal = (
+            math.ceil(fn) if fn > 0 else math.ceil(math.hypot(wander, height) / fs)
+        )
     if not twist:
         return max(1, diagonal)
     least = max(1, math.ceil(twist / 120))
@@ -273,7 +298,9 @@ def _around_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any
     return {"angle": 360.0 if full_turn else angle, **_resolution(context)}
 
 
-def _revolved(section: Any, parameters: Any, evaluator: Any, spend: Callable[[float], None]) -> Any:
+def _revolved(
+    section: Any, parameters: Any, evaluator: Any, spend: Callable[[float], None]
+) -> Any:
     """Return a section that is turned about its y axis, which becomes z; None if it cannot be."""
     angle = parameters["angle"]
     if section.is_empty() or angle == 0:
@@ -283,7 +310,9 @@ def _revolved(section: Any, parameters: Any, evaluator: Any, spend: Callable[[fl
     if high - low > max(high, -low):  # on both sides of the axis
         return None
     fn, fa, fs = (parameters[name] for name in ("fn", "fa", "fs"))
-    segments = 3 if high - low < _FINE else evaluator._fn_segments(fn, fa, fs, high - low)
+    segments = (
+        3 if high - low < _FINE else evaluator._fn_segments(fn, fa, fs, high - low)
+    )
     fragments = max(1, int(segments * abs(angle) / 360))
     spend(float(section.num_vert()) * fragments)
     if angle == 360:
@@ -296,11 +325,18 @@ def _revolved(section: Any, parameters: Any, evaluator: Any, spend: Callable[[fl
 
 def _swept(section: Any, fragments: int, angle: float) -> Any:
     """Return a section swept from y = 0 on by part of a turn, with flat pieces between."""
-    mesh = manifold3d.Manifold.extrude(section, float(fragments), fragments - 1).to_mesh64()
-    points, triangles = np.asarray(mesh.vert_properties)[:, :3], np.asarray(mesh.tri_verts)
+    mesh = manifold3d.Manifold.extrude(
+        section, float(fragments), fragments - 1
+    ).to_mesh64()
+    points, triangles = (
+        np.asarray(mesh.vert_properties)[:, :3],
+        np.asarray(mesh.tri_verts),
+    )
     turns = np.radians(np.round(points[:, 2]) * angle / fragments)
     x, y = points[:, 0], points[:, 1]
     swept = np.stack([x * np.cos(turns), x * np.sin(turns), y], axis=1)
     if float(x.sum()) * angle > 0:
         triangles = triangles[:, ::-1]
-    return _solid(swept, triangles)  # where points on the axis, which do not move, become one
+    return _solid(
+        swept, triangles
+    )  # where points on the axis, which do not move, become one

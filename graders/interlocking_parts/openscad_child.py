@@ -39,15 +39,75 @@ import numpy as np
 # The library has no types, so its modules are taken for what they are: anything.
 _parser: Any = import_module("openscad_lalr_parser")
 _library: Any = import_module("openscad_evaluator.evaluator")
-_beside = util.spec_from_file_location("mended", Path(__file__).with_name("openscad_2021.py"))
+_beside = util.spec_from_file_location(
+    "mended", Path(__file__).with_name("openscad_2021.py")
+)
 _mended: Any = util.module_from_spec(_beside)  # type: ignore[arg-type]
 _beside.loader.exec_module(_mended)  # type: ignore[union-attr]
 
-_EXPECTED = json.loads(Path(__file__).with_name("openscad_library.json").read_text("utf-8"))
+_EXPECTED = json.loads(
+    Path(__file__).with_name("openscad_library.json").read_text("utf-8")
+)
+# Parameters of what is called or replaced here and in `openscad_2021`.
 _NEEDED: dict[str, str] = _EXPECTED["parameters"]
-"""Parameters of what is called or replaced here and in `openscad_2021`."""
+# Entries of an evaluator's tables that are replaced.
 _TABLES: dict[str, list[str]] = _EXPECTED["tables"]
-"""Entries of an evaluator's tables that are replaced."""
+
+
+_SEGMENTS = 5_000
+_SPHERE_SEGMENTS = 800
+_DEPTH = 4_000
+_TOLERANCE = 1e-5
+_NESTING = 60_000
+_TOKENS = 200_000
+# Steps that a statement takes: it makes a body, if only to unite it with others.
+_STATEMENT = 40
+# Steps for each triangle of a body that is made of others, and for each corner of a
+# flat one.
+_STEPS_PER_TRIANGLE = 2
+# Pairs of corners of a polygon that are compared in one step, as any two of its sides
+# may cross; likewise of triangles of what is projected.
+_PAIRS = 25
+# Pairs of a corner and an outline, of one flat shape, that take a step when it is cut
+# up.
+_HOLES = 250
+# Corners that are gone through in a step when two flat shapes are made one.
+_JOINED = 10
+# Pairs of their outlines that are compared in a step, to see which lies in which.
+_NESTED = 2500
+# Products of numbers in a step, where matrices are multiplied or systems of equations
+# solved.
+_PRODUCTS = 25
+# Steps for each pair of triangles in a Minkowski sum with no, one, and more concave
+# bodies.
+_CONCAVE = (1, 15, 250)
+# Steps for each character of a text that is drawn or measured.
+_CHARACTER = 200
+# Functions that go through ranges, too, and some through lists in lists.
+_DEEP = {"concat", "cross", "lookup", "max", "min", "norm"}
+_OUTSIDE = {"import", "surface", "dxf_dim", "dxf_cross"}
+_NOT_OPENSCAD = {
+    *("roof", "levelset", "mesh_repair"),
+    *("minkowski_difference", "simplify", "breakpoint"),
+}
+_NAME = re.compile(
+    r'//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|(\b(?:include|use)\s*<)|([A-Za-z_$]\w*)(?=\s*\()|\S',
+    re.DOTALL,
+)
+# Sources that use what is replaced or counted, each with its steps, corners and
+# triangles, and a hash of its corners, to five decimals. All versions that
+# pyproject.toml allows give these.
+PROBES: list[dict[str, Any]] = _EXPECTED["probes"]
+_NAMES = "_osc_equal _osc_comparable _vec_add _vec_sub _scale _div_scale _matmul"
+# What operators do with lists; it calls itself for lists in lists by these names.
+_PLAIN: dict[str, Any] = {
+    name: getattr(_library, name, None) for name in _NAMES.split()
+}
+_LONG = "it multiplies whole numbers that are too long"
+_FLAT = {
+    name: getattr(manifold3d.CrossSection, name)
+    for name in ("__add__", "__sub__", "__xor__")
+}
 
 
 def _lacking() -> Iterator[str]:
@@ -65,7 +125,9 @@ def _lacking() -> Iterator[str]:
         yield "_EXPR_DISPATCH[RangeLiteral] is missing"
     for table, names in _TABLES.items():
         entries = getattr(_library.Evaluator(echo_fn=lambda _: None), table, {}).keys()
-        yield from (f"{table}[{name!r}] is missing" for name in sorted({*names} - entries))
+        yield from (
+            f"{table}[{name!r}] is missing" for name in sorted({*names} - entries)
+        )
 
 
 _UNLIKE = list(_lacking())
@@ -73,44 +135,9 @@ if not _UNLIKE:
     _parser.getASTfromString("cube(1);")  # reads its grammar while files can be read
     _library._load_default_font()
 
-_SEGMENTS = 5_000
-_SPHERE_SEGMENTS = 800
-_DEPTH = 4_000
-_TOLERANCE = 1e-5
-_NESTING = 60_000
-_TOKENS = 200_000
-_STATEMENT = 40
-"""Steps that a statement takes: it makes a body, if only to unite it with others."""
-_STEPS_PER_TRIANGLE = 2
-"""Steps for each triangle of a body that is made of others, and for each corner of a flat one."""
-_PAIRS = 25
-"""Pairs of corners of a polygon that are compared in one step, as any two of its sides may cross;
-likewise of triangles of what is projected."""
-_HOLES = 250
-"""Pairs of a corner and an outline, of one flat shape, that take a step when it is cut up."""
-_JOINED = 10
-"""Corners that are gone through in a step when two flat shapes are made one."""
-_NESTED = 2500
-"""Pairs of their outlines that are compared in a step, to see which lies in which."""
-_PRODUCTS = 25
-"""Products of numbers in a step, where matrices are multiplied or systems of equations solved."""
-_CONCAVE = (1, 15, 250)
-"""Steps for each pair of triangles in a Minkowski sum with no, one, and more concave bodies."""
-_CHARACTER = 200
-"""Steps for each character of a text that is drawn or measured."""
+
 _LITTLE, _WHOLE_BITS = 100, 32_768
 """Elements gone through without a step, and bits of the longest whole number to be multiplied."""
-_DEEP = {"concat", "cross", "lookup", "max", "min", "norm"}
-"""Functions that go through ranges, too, and some through lists in lists."""
-_OUTSIDE = {"import", "surface", "dxf_dim", "dxf_cross"}
-_NOT_OPENSCAD = {
-    *("roof", "levelset", "mesh_repair"),
-    *("minkowski_difference", "simplify", "breakpoint"),
-}
-_NAME = re.compile(
-    r'//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|(\b(?:include|use)\s*<)|([A-Za-z_$]\w*)(?=\s*\()|\S',
-    re.DOTALL,
-)
 
 
 class TooMuchError(BaseException):
@@ -152,11 +179,6 @@ def main(data: bytes) -> bytes:
     return struct.pack("<Q", len(text)) + text + b"".join(arrays)
 
 
-PROBES: list[dict[str, Any]] = _EXPECTED["probes"]
-"""Sources that use what is replaced or counted, each with its steps, corners and triangles, and a
-hash of its corners, to five decimals. All versions that pyproject.toml allows give these."""
-
-
 def _probe_differences() -> Iterator[str]:
     """Yield by which of its `PROBES` the library differs, and how."""
     for probe in PROBES:
@@ -193,7 +215,9 @@ def check_names(source: str) -> None:
         if count > _TOKENS:
             raise TooMuchError(f"it has more than {_TOKENS:,} words and signs")
         if token[1]:
-            raise UnfitError(f"it wants another file ({token[1].strip(' <')}), and there is none")
+            raise UnfitError(
+                f"it wants another file ({token[1].strip(' <')}), and there is none"
+            )
         if token[2] in _OUTSIDE:
             raise UnfitError(f"it wants another file ({token[2]}), and there is none")
         if token[2] in _NOT_OPENSCAD:
@@ -209,15 +233,25 @@ def mesh_of(source: str, meter: "Meter", triangles: int) -> tuple[Any, Any]:
     """
     check_names(source)
     bodies = _evaluated(source, meter)
-    solid = [body for body in bodies if body.role not in {"background", "highlight_ghost"}]
+    solid = [
+        body for body in bodies if body.role not in {"background", "highlight_ghost"}
+    ]
     if any(body.raw_mesh is not None for body in solid):
         raise UnfitError("it draws a polyhedron that is not closed")
-    if any(body.body is not None and body.body.status().name != "NoError" for body in solid):
+    if any(
+        body.body is not None and body.body.status().name != "NoError" for body in solid
+    ):
         raise UnfitError("it draws a body that is not a solid")
-    parts = [body.body for body in solid if body.body is not None and not body.body.is_empty()]
+    parts = [
+        body.body
+        for body in solid
+        if body.body is not None and not body.body.is_empty()
+    ]
     if not parts:
         flat = any(body.section is not None for body in solid)
-        raise UnfitError("it draws nothing but flat shapes" if flat else "it draws nothing")
+        raise UnfitError(
+            "it draws nothing but flat shapes" if flat else "it draws nothing"
+        )
     union = parts[0]
     for part in parts[1:]:
         union += part
@@ -225,7 +259,9 @@ def mesh_of(source: str, meter: "Meter", triangles: int) -> tuple[Any, Any]:
     # with slivers along their seams.
     union = union.as_original().simplify(_TOLERANCE)
     if union.num_tri() > triangles:
-        raise TooMuchError(f"it has {union.num_tri():,} triangles; {triangles:,} are the limit")
+        raise TooMuchError(
+            f"it has {union.num_tri():,} triangles; {triangles:,} are the limit"
+        )
     mesh = union.to_mesh64()
     return np.asarray(mesh.vert_properties)[:, :3], np.asarray(mesh.tri_verts)
 
@@ -324,16 +360,13 @@ def _extent(value: Any, known: dict[int, float] | None = None) -> float:
     return known[id(value)]
 
 
-_NAMES = "_osc_equal _osc_comparable _vec_add _vec_sub _scale _div_scale _matmul"
-_PLAIN: dict[str, Any] = {name: getattr(_library, name, None) for name in _NAMES.split()}
-"""What operators do with lists; it calls itself for lists in lists by these names."""
-
-
 def _count_operators(evaluator: Any, meter: Meter) -> None:
     """Let a meter watch operators, wherever the library applies them."""
     inside = False
 
-    def before(function: Callable[..., Any], cost: Callable[..., float]) -> Callable[..., Any]:
+    def before(
+        function: Callable[..., Any], cost: Callable[..., float]
+    ) -> Callable[..., Any]:
         """Return a function that pays for lists and what is in them, before it calls itself."""
 
         def call(*operands: Any) -> Any:
@@ -359,7 +392,12 @@ def _count_operators(evaluator: Any, meter: Meter) -> None:
     def equal(a: Any, b: Any) -> float:  # lists of other lengths are not gone through
         return both(a, b) if type(a) is type(b) and len(a) == len(b) else 0
 
-    costs = {"_osc_equal": equal, "_osc_comparable": both, "_vec_add": both, "_vec_sub": both}
+    costs = {
+        "_osc_equal": equal,
+        "_osc_comparable": both,
+        "_vec_add": both,
+        "_vec_sub": both,
+    }
     costs |= {"_scale": either, "_div_scale": either, "_matmul": _products}
     for name, cost in costs.items():
         setattr(_library, name, before(_PLAIN[name], cost))
@@ -375,15 +413,16 @@ def _count_operators(evaluator: Any, meter: Meter) -> None:
         return meter.kept(multiply, a, b)
 
     def counted_power(a: Any, b: Any) -> Any:
-        if isinstance(a, int) and isinstance(b, int) and a.bit_length() * b > 2 * _WHOLE_BITS:
+        if (
+            isinstance(a, int)
+            and isinstance(b, int)
+            and a.bit_length() * b > 2 * _WHOLE_BITS
+        ):
             raise TooMuchError(_LONG)
         return power(a, b)
 
     evaluator._mul_value = counted_multiply
     evaluator._builtin_pow = evaluator._math_fns["pow"] = counted_power
-
-
-_LONG = "it multiplies whole numbers that are too long"
 
 
 def _short(value: Any) -> int:
@@ -434,8 +473,13 @@ def _count_functions(evaluator: Any, meter: Meter) -> None:
 
         return call
 
-    evaluator._builtin_search, evaluator._builtin_linear_solve = counted_search, counted_solve
-    evaluator._builtin_textmetrics = measured(evaluator._builtin_textmetrics, _CHARACTER)
+    evaluator._builtin_search, evaluator._builtin_linear_solve = (
+        counted_search,
+        counted_solve,
+    )
+    evaluator._builtin_textmetrics = measured(
+        evaluator._builtin_textmetrics, _CHARACTER
+    )
     evaluator._builtin_object = measured(evaluator._builtin_object, 1)
     functions |= {"rands": counted_rands, "concat": counted_concat}
 
@@ -457,13 +501,12 @@ def _count_arguments(evaluator: Any, meter: Meter) -> None:
         said = evaluator._eval_expr(others[0], context) if others else None
         meter.bulk(_extent(said))
         text = _library.to_openscad([condition]).strip()
-        message = f"Assertion '{text}' failed" + (f': "{said}"' if said is not None else "")
+        message = f"Assertion '{text}' failed" + (
+            f': "{said}"' if said is not None else ""
+        )
         evaluator.error(message, node, innermost_frame="assert")
 
     evaluator._get_arg, evaluator._check_assert = counted_argument, counted_assert
-
-
-_FLAT = {name: getattr(manifold3d.CrossSection, name) for name in ("__add__", "__sub__", "__xor__")}
 
 
 def _count_flat(meter: Meter) -> None:
@@ -502,7 +545,9 @@ def _bound(evaluator: Any, meter: Meter) -> None:
     def counted_segments(*arguments: float) -> int:
         count: int = segments(*arguments)
         if count > _SEGMENTS:
-            raise TooMuchError(f"a circle has {count:,} segments; {_SEGMENTS:,} are the limit")
+            raise TooMuchError(
+                f"a circle has {count:,} segments; {_SEGMENTS:,} are the limit"
+            )
         meter.spend(count)
         return count
 
@@ -561,7 +606,9 @@ def _counting_faces(polyhedron: Callable[..., Any], meter: Meter) -> Callable[..
     return call
 
 
-def _weighed(kind: str, function: Callable[..., Any], meter: Meter) -> Callable[..., Any]:
+def _weighed(
+    kind: str, function: Callable[..., Any], meter: Meter
+) -> Callable[..., Any]:
     """Return a maker of bodies that pays for what it is about to make, and for what it made."""
 
     def call(params: Any, children: Any, node: Any) -> Any:
@@ -586,7 +633,9 @@ def _cost(kind: str, params: Any, bodies: list[Any]) -> float:
         return float(corners * (params["segs"] or 1))
     if kind == "minkowski":
         solid = [body.body for body in bodies if body.body is not None]
-        concave = sum(body.volume() < (1 - 1e-9) * body.hull().volume() for body in solid)
+        concave = sum(
+            body.volume() < (1 - 1e-9) * body.hull().volume() for body in solid
+        )
         pairs = np.prod([float(max(1, _body_size(body))) for body in bodies])
         return float(pairs) * (_CONCAVE[min(concave, 2)] if len(bodies) > 1 else 1)
     if kind == "text":

@@ -17,8 +17,8 @@ from scbench.schemas.interlocking_parts import Printing, Spacing
 
 MAX_OUTLINE = 20_000
 _NEAR = 1e-6
+# Corners that agree in so many decimals are one vertex.
 WELD_DECIMALS = 6
-"""Corners that agree in so many decimals are one vertex."""
 _SAME_DIRECTION = 1 - 1e-6
 _SAME_PLANE = 1e-3
 
@@ -77,7 +77,9 @@ def count_edges(shell: Shell) -> EdgeCounts:
     """Count the edges that keep a mesh from bounding a solid."""
     ends, uses = _side_numbers(shell)
     keys, first, count = np.unique(ends, return_index=True, return_counts=True)
-    forward = np.bincount(np.searchsorted(keys, ends), weights=uses, minlength=len(keys))
+    forward = np.bincount(
+        np.searchsorted(keys, ends), weights=uses, minlength=len(keys)
+    )
     del first
     return EdgeCounts(
         int(np.count_nonzero(count == 1)),
@@ -149,12 +151,18 @@ def facets(shell: Shell, least: float) -> list[Facet]:
     )
     total = np.bincount(label, weights=areas)
     weighted = areas[:, None] * normals
-    lean = np.stack([np.bincount(label, weights=weighted[:, k]) for k in range(3)], axis=1)
+    lean = np.stack(
+        [np.bincount(label, weights=weighted[:, k]) for k in range(3)], axis=1
+    )
     directions = unit(lean.astype(np.float64))
     order = np.argsort(label, kind="stable")
     ends = np.cumsum(np.bincount(label))
     return [
-        Facet(order[0 if i == 0 else ends[i - 1] : ends[i]], directions[i], float(total[i]))
+        Facet(
+            order[0 if i == 0 else ends[i - 1] : ends[i]],
+            directions[i],
+            float(total[i]),
+        )
         for i in np.flatnonzero(np.round(total, 6) >= least).tolist()
     ]
 
@@ -204,7 +212,9 @@ def lie_on_bed(shell: Shell, rules: Printing) -> Lie:
     contact = touching & (normals[:, 2] < -rules.flat)
     centre = centroid(shell)[:2]
     footprint = convex_hull(triangles[contact][:, :, :2].reshape(-1, 2))
-    hanging = np.flatnonzero((normals[:, 2] < -rules.hanging) & ~contact & (areas > _NEAR**2))
+    hanging = np.flatnonzero(
+        (normals[:, 2] < -rules.hanging) & ~contact & (areas > _NEAR**2)
+    )
     patches = _patches(shell, hanging, areas, rules.bridge)
     points = triangles.reshape(-1, 3)
     return Lie(
@@ -221,7 +231,9 @@ def _rounded_values(values: Array, decimals: int) -> list[float]:
     return [round(float(value), decimals) + 0.0 for value in values]
 
 
-def _patches(shell: Shell, hanging: Indices, areas: Array, bridge: float) -> list[Overhang]:
+def _patches(
+    shell: Shell, hanging: Indices, areas: Array, bridge: float
+) -> list[Overhang]:
     """Return the connected patches of chosen triangles that no strip of that width covers."""
     if len(hanging) == 0:
         return []
@@ -266,7 +278,9 @@ def _is_inside(point: Array, hull: Array) -> bool:
         return False
     edges, away = np.roll(hull, -1, axis=0) - hull, point - hull
     lengths = np.sqrt(np.sum(edges**2, axis=1))
-    return bool(np.all(edges[:, 0] * away[:, 1] - edges[:, 1] * away[:, 0] >= -_NEAR * lengths))
+    return bool(
+        np.all(edges[:, 0] * away[:, 1] - edges[:, 1] * away[:, 0] >= -_NEAR * lengths)
+    )
 
 
 def openings(body: Manifold, rules: Spacing) -> Openings | None:
@@ -275,7 +289,9 @@ def openings(body: Manifold, rules: Spacing) -> Openings | None:
     A square column of side s, upright and along the axes, misses the part where its centre lies
     outside the part's shadow grown by s / 2 to all four sides.
     """
-    low = body.trim_by_plane((0, 0, 1), -rules.height).trim_by_plane((0, 0, -1), -rules.height)
+    low = body.trim_by_plane((0, 0, 1), -rules.height).trim_by_plane(
+        (0, 0, -1), -rules.height
+    )
     box = body.bounding_box()
     shadow = low.project().translate((-(box[0] + box[3]) / 2, -(box[1] + box[4]) / 2))
     if shadow.num_vert() > MAX_OUTLINE:
@@ -286,8 +302,12 @@ def openings(body: Manifold, rules: Spacing) -> Openings | None:
     place = None
     if pieces:
         bounds = pieces[0].bounds()
-        place = _rounded_values(np.array([bounds[0] + bounds[2], bounds[1] + bounds[3]]) / 2, 3)
-    return Openings(round(free.area(), 3) + 0.0, round(unblocked.area(), 3) + 0.0, place)
+        place = _rounded_values(
+            np.array([bounds[0] + bounds[2], bounds[1] + bounds[3]]) / 2, 3
+        )
+    return Openings(
+        round(free.area(), 3) + 0.0, round(unblocked.area(), 3) + 0.0, place
+    )
 
 
 def _missed(shadow: CrossSection, side: float, reach: float) -> CrossSection:
@@ -307,7 +327,9 @@ def grown(shape: CrossSection, by: float) -> CrossSection:
             if p[0] > q[0]:
                 p, q = q, p  # noqa: PLW2901  (left to right)
             up = 1.0 if q[1] >= p[1] else -1.0
-            sides = np.array([(-1, -up), (1, -up), (1, -up), (1, up), (-1, up), (-1, up)])
+            sides = np.array(
+                [(-1, -up), (1, -up), (1, -up), (1, up), (-1, up), (-1, up)]
+            )
             corners = np.array([p, p, q, q, q, p]) + by * sides
             swept.append(corners if up > 0 else corners[::-1])
     if not swept:

@@ -28,28 +28,32 @@ from scbench.schemas.interlocking_parts import FileType
 MOST_CHARACTERS = 4_000_000
 MOST_TRIANGLES = 30_000
 MOST_STEPS = 2_000_000
+# Limits of one part: characters, triangles, steps of OpenSCAD, distance from the
+# origin.
 FARTHEST = 10_000.0
-"""Limits of one part: characters, triangles, steps of OpenSCAD, distance from the origin."""
+# Steps that all different OpenSCAD sources of one answer may take.
 MOST_STEPS_TOGETHER = 3_000_000
-"""Steps that all different OpenSCAD sources of one answer may take."""
 _SCAD_LIMITS = sandbox.Limits(seconds=100, memory=3 * 2**30, output=256 * 2**20)
 _CODE_LIMITS = sandbox.Limits(
     seconds=20, memory=2**30, output=MOST_CHARACTERS, processes=2, files=16 * 2**20
 )
-_TOO_MANY_STEPS = (
-    f"the OpenSCAD sources of the answer take more than {MOST_STEPS_TOGETHER:,} steps together"
-)
+_TOO_MANY_STEPS = f"the OpenSCAD sources of the answer take more than {MOST_STEPS_TOGETHER:,} steps together"
+# What some programs write first, to say how their text is encoded.
 _MARK = "\ufeff"
-"""What some programs write first, to say how their text is encoded."""
 _MAX_CACHED = 256
 _FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+# A number in STL text, as C reads it; Python's own reading takes 1_0 and digits of any
+# script.
 _NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:e[+-]?[0-9]++)?|inf(?:inity)?|nan)",
     re.ASCII | re.IGNORECASE,
 )
-"""A number in STL text, as C reads it; Python's own reading takes 1_0 and digits of any script."""
 _VERTEX = re.compile(r"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)", re.IGNORECASE)
 _DATA_URL = re.compile(r"\Adata:[^,]{0,100};base64,", re.IGNORECASE)
+
+
+# What evaluates OpenSCAD sources, in the versions that pyproject.toml allows.
+_OPENSCAD = {"openscad-evaluator": ">=1.8,<1.9", "openscad-lalr-parser": ">=2.1,<2.2"}
 
 
 class PrintedPart(NamedTuple):
@@ -66,10 +70,11 @@ class PrintedPart(NamedTuple):
 
 
 _cache: dict[tuple[FileType, str], PrintedPart] = {}
-_OPENSCAD = {"openscad-evaluator": ">=1.8,<1.9", "openscad-lalr-parser": ">=2.1,<2.2"}
-"""What evaluates OpenSCAD sources, in the versions that pyproject.toml allows."""
+
+
+# In what that differs from the library that verdicts rest on; None until it has been
+# tried.
 _unlike: list[str] | None = None
-"""In what that differs from the library that verdicts rest on; None until it has been tried."""
 
 
 def read_parts(
@@ -97,7 +102,9 @@ def read_parts(
             parts[kind, contents] = read
     texts = list(dict.fromkeys(sources.values()))
     before = sum(part.steps for part in parts.values())
-    bodies = dict(zip(texts, _evaluate(texts, MOST_STEPS_TOGETHER - before, limits), strict=False))
+    bodies = dict(
+        zip(texts, _evaluate(texts, MOST_STEPS_TOGETHER - before, limits), strict=False)
+    )
     parts |= {file: bodies[text] for file, text in sources.items() if text in bodies}
     for file in distinct:
         if len(_cache) >= _MAX_CACHED:
@@ -115,7 +122,9 @@ def read_parts(
 def _read_part(kind: FileType, contents: str) -> PrintedPart | str:
     """Return the part in a file, or the OpenSCAD source that draws it."""
     if len(contents) > MOST_CHARACTERS:
-        return PrintedPart(None, f"it has more than {MOST_CHARACTERS:,} characters", True)
+        return PrintedPart(
+            None, f"it has more than {MOST_CHARACTERS:,} characters", True
+        )
     text = unwrap(contents, escaped=not kind.startswith("Python"))
     if kind == "STL":
         return read_stl(text.encode("utf-8", "replace"))
@@ -125,9 +134,13 @@ def _read_part(kind: FileType, contents: str) -> PrintedPart | str:
         return PrintedPart(None, "the program holds a null character")
     done = sandbox.run_python(text.encode("utf-8", "replace"), _CODE_LIMITS)
     if done.flooded:
-        return PrintedPart(None, f"the program prints more than {MOST_CHARACTERS:,} bytes", True)
+        return PrintedPart(
+            None, f"the program prints more than {MOST_CHARACTERS:,} bytes", True
+        )
     if done.refused:
-        return PrintedPart(None, "the program makes a system call that the sandbox refuses")
+        return PrintedPart(
+            None, "the program makes a system call that the sandbox refuses"
+        )
     if done.code:
         return PrintedPart(None, "the program ends with an error")
     if not done.stdout.strip():
@@ -144,7 +157,9 @@ def unwrap(contents: str, *, escaped: bool = True) -> str:
     """
     contents = contents.removeprefix(_MARK)
     if escaped and "\n" not in contents and "\\n" in contents:
-        contents = contents.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
+        contents = (
+            contents.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
+        )
     fenced = _FENCE.match(contents)
     return (fenced[1] if fenced else contents).removeprefix(_MARK)
 
@@ -174,12 +189,16 @@ def _is_text(data: bytes) -> bool:
 
 
 def _is_binary(data: bytes) -> bool:
-    return len(data) > 84 and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little")
+    return len(data) > 84 and len(data) == 84 + 50 * int.from_bytes(
+        data[80:84], "little"
+    )
 
 
 def _too_many(count: int) -> PrintedPart:
     return PrintedPart(
-        None, f"it has {count:,} triangles; {MOST_TRIANGLES:,} are the limit", too_much=True
+        None,
+        f"it has {count:,} triangles; {MOST_TRIANGLES:,} are the limit",
+        too_much=True,
     )
 
 
@@ -190,10 +209,14 @@ def _ascii_stl(text: str) -> PrintedPart:
         return _too_many(count)
     keywords = len(re.findall(r"\bvertex\b", text, re.IGNORECASE))
     if not len(vertices) == keywords == 3 * count:
-        return PrintedPart(None, "its facets do not have three vertices of three numbers each")
+        return PrintedPart(
+            None, "its facets do not have three vertices of three numbers each"
+        )
     if not all(_NUMBER.fullmatch(x) for vertex in vertices for x in vertex):
         return PrintedPart(None, "a coordinate is not a number")
-    numbers = np.array([[float(x) for x in vertex] for vertex in vertices], dtype=np.float64)
+    numbers = np.array(
+        [[float(x) for x in vertex] for vertex in vertices], dtype=np.float64
+    )
     return _from_triangles(numbers.reshape(-1, 3, 3))
 
 
@@ -224,7 +247,9 @@ def _check_library(unlike: list[str]) -> None:
     global _unlike  # noqa: PLW0603  (a process has one library)
     _unlike = _unlike or unlike
     if _unlike:
-        there = ", ".join(f"{name} {version(name)}" for name in (*_OPENSCAD, "manifold3d"))
+        there = ", ".join(
+            f"{name} {version(name)}" for name in (*_OPENSCAD, "manifold3d")
+        )
         right = " ".join(f"'{name}{versions}'" for name, versions in _OPENSCAD.items())
         raise CannotGrade(
             f"the answer holds OpenSCAD source, and here ({there}) it is not evaluated as verdicts "
@@ -245,7 +270,9 @@ def machine_facts() -> dict[str, str]:
     return {**libraries, "fingerprint": sha256(expected)[:16]}
 
 
-def _evaluate(sources: list[str], together: int, limits: sandbox.Limits) -> list[PrintedPart]:
+def _evaluate(
+    sources: list[str], together: int, limits: sandbox.Limits
+) -> list[PrintedPart]:
     """Return what OpenSCAD sources draw; less than all once they took more steps ``together``."""
     if not sources:
         return []

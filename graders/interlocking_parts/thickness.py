@@ -27,20 +27,21 @@ from scbench.graders.shared.meshes import (
 )
 from scbench.schemas.interlocking_parts import Survey
 
+# Directions of rays times triangles.
 MOST_WORK = 2 * 10**8
-"""Directions of rays times triangles."""
+# Comparisons of rays with triangles; all parts of a right cage take a twentieth
+# together.
 MOST_RAYS = 3 * 10**8
-"""Comparisons of rays with triangles; all parts of a right cage take a twentieth together."""
+# Parallel faces that are less than this apart, in mm, are one.
 ONE_FACE = 1.0
-"""Parallel faces that are less than this apart, in mm, are one."""
 _PARALLEL = 0.999
 _MOST_PAIRS = 1_000_000
 _DECIMALS = 4
 _BLOCK = 256
+# Rays along an edge of the grid between two triangles hit both.
 _EDGE = 1e-7
-"""Rays along an edge of the grid between two triangles hit both."""
+# What a point within the bounds of a triangle costs, if one outside of them costs 1.
 _NEAR = 20
-"""What a point within the bounds of a triangle costs, if one outside of them costs 1."""
 
 
 class TooManyRaysError(Exception):
@@ -104,14 +105,19 @@ def grids_on(
         points.append(grid * (high - low) + (apart, 0.0))
         triangles.append(flat + np.append(shift, 0.0))
         apart += float(high[0] - low[0]) + 1.0
-    where, _, height = _triangle_hits(np.concatenate(points), np.concatenate(triangles), meter)
+    where, _, height = _triangle_hits(
+        np.concatenate(points), np.concatenate(triangles), meter
+    )
     where, first = np.unique(where, return_index=True)
     ends = np.cumsum([len(grid) for grid in points])
     grids, apart = [], 0.0
     for face, grid, end in zip(faces, points, ends.tolist(), strict=True):
         here = (where >= end - len(grid)) & (where < end)
         on = np.empty((int(np.count_nonzero(here)), 3))
-        low, high = face[:, :, across].min(axis=(0, 1)), face[:, :, across].max(axis=(0, 1))
+        low, high = (
+            face[:, :, across].min(axis=(0, 1)),
+            face[:, :, across].max(axis=(0, 1)),
+        )
         on[:, across] = grid[where[here] - (end - len(grid))] + low - (apart, 0.0)
         on[:, axis] = height[first[here]]
         grids.append(on)
@@ -135,7 +141,9 @@ def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Arra
     return nearest
 
 
-def _triangle_hits(points: Array, corners: Array, meter: Meter) -> tuple[Indices, Indices, Array]:
+def _triangle_hits(
+    points: Array, corners: Array, meter: Meter
+) -> tuple[Indices, Indices, Array]:
     """Return which points (k, 2) lie below or above which triangles, and the heights there."""
     a, b, c = (corners[:, i, :2] for i in range(3))
     double = _cross_2d(b - a, c - a)
@@ -172,7 +180,9 @@ def _triangle_hits(points: Array, corners: Array, meter: Meter) -> tuple[Indices
         columns.append((rows[i[hit]], tri[hit], height[hit]))
     if not columns:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
-    hits, triangles, heights = (np.concatenate(column) for column in zip(*columns, strict=True))
+    hits, triangles, heights = (
+        np.concatenate(column) for column in zip(*columns, strict=True)
+    )
     return hits, triangles, heights
 
 
@@ -181,7 +191,9 @@ def _in_patches(points: Array) -> Indices:
     if len(points) == 0:
         return np.zeros(0, dtype=np.int64)
     span = float(np.ptp(points[:, 0]))
-    strips = max(1.0, math.sqrt(len(points) / _BLOCK * span / max(np.ptp(points[:, 1]), 1e-9)))
+    strips = max(
+        1.0, math.sqrt(len(points) / _BLOCK * span / max(np.ptp(points[:, 1]), 1e-9))
+    )
     strip = np.floor((points[:, 0] - points[:, 0].min()) / max(span, 1e-9) * strips)
     return np.lexsort((points[:, 1], strip))
 
@@ -214,7 +226,9 @@ def survey(
 
     def usable(facet: Facet) -> bool:
         axis = int(np.argmax(np.abs(facet.normal)))
-        return axis in axes and round(abs(float(facet.normal[axis])), 9) >= rules.upright
+        return (
+            axis in axes and round(abs(float(facet.normal[axis])), 9) >= rules.upright
+        )
 
     flat = joined_faces(shell, [f for f in facets(shell, rules.area) if usable(f)])
     if flat is None:
@@ -265,7 +279,10 @@ def joined_faces(shell: Shell, flat: Sequence[Facet]) -> list[Facet] | None:
             label = _regions(triangles, edges, np.flatnonzero(within))
             if label is None:
                 return None
-            regions[key] = np.logical_and.reduceat(within[members], starts), label[members[starts]]
+            regions[key] = (
+                np.logical_and.reduceat(within[members], starts),
+                label[members[starts]],
+            )
         inside, label = regions[key]
         alike = free & inside & (label == label[k]) & (normals @ normal > _PARALLEL)
         alike[k] = True
@@ -305,10 +322,17 @@ def _face_distances(
     meter = Meter(MOST_RAYS)
     values: list[float] = []
     for normal, faces in groups.items():
-        grids = grids_on(faces, int(np.argmax(np.abs(normal))), rules.cell, rules.cells, meter)
+        grids = grids_on(
+            faces, int(np.argmax(np.abs(normal))), rules.cell, rules.cells, meter
+        )
         direction = np.array(normal) * (1.0 if way == "out" else -1.0)
         sizes = np.cumsum([len(grid) for grid in grids])[:-1]
-        hits = cast(np.concatenate(grids) + rules.offset * direction, direction, triangles, meter)
+        hits = cast(
+            np.concatenate(grids) + rules.offset * direction,
+            direction,
+            triangles,
+            meter,
+        )
         for distances in np.split(hits, sizes):
             rounded = np.round(distances, _DECIMALS)
             within = rounded[(rounded > rules.reach[0]) & (rounded < rules.reach[1])]
@@ -327,5 +351,7 @@ def _judged(values: list[float], rules: Survey) -> Distances:
     mode = round(float(np.median(bins[fullest])), _DECIMALS)
     near = len(bins[fullest])
     if rules.near is not None:
-        near = sum(round(abs(value - mode), _DECIMALS) <= rules.near for value in values)
+        near = sum(
+            round(abs(value - mode), _DECIMALS) <= rules.near for value in values
+        )
     return Distances(tuple(values), mode, near / len(values))

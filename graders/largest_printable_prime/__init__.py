@@ -16,7 +16,12 @@ import gmpy2
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.schemas.largest_printable_prime import Answer, Orientation, Params, PrintedDigit
+from scbench.schemas.largest_printable_prime import (
+    Answer,
+    Orientation,
+    Params,
+    PrintedDigit,
+)
 
 VERSION = 1
 
@@ -33,16 +38,16 @@ CHECKS = {
     "length": "The number has as many digits as the longest one known.",
 }
 
+# Far more than any tower can have; longer numbers are not tested for primality.
 MAX_DIGITS = 1000
-"""Far more than any tower can have; longer numbers are not tested for primality."""
 _LETTERS = "abcdefg"
+# Where each of the segments a to g goes.
 _TURNS: Mapping[str, str] = {
     "flat": "abcdefg",
     "flippedX": "afedcbg",
     "flippedY": "dcbafeg",
     "rotate180Z": "defabcg",
 }
-"""Where each of the segments a to g goes."""
 
 
 class Stand(Enum):
@@ -57,13 +62,13 @@ class Stand(Enum):
     """A 1 as a post."""
 
 
+# What each adds to the tower, the air above it included, in tenths of a millimetre.
 HEIGHTS: Mapping[Stand, int] = {
     Stand.FLAT: 12,
     Stand.ON_SIDE: 112,
     Stand.ON_HEAD: 212,
     Stand.ON_END: 212,
 }
-"""What each adds to the tower, the air above it included, in tenths of a millimetre."""
 
 
 class Pose(NamedTuple):
@@ -73,6 +78,7 @@ class Pose(NamedTuple):
     segments: frozenset[str] = frozenset()
 
 
+# What can be printed upright. A 3 has one upright pose, known by both names.
 _UPRIGHT: Mapping[tuple[int, str], Stand] = {
     (1, "rotate90X"): Stand.ON_END,
     (7, "rotate90X"): Stand.ON_HEAD,
@@ -80,7 +86,6 @@ _UPRIGHT: Mapping[tuple[int, str], Stand] = {
     (3, "rotate90X"): Stand.ON_SIDE,
     (3, "rotate90Y"): Stand.ON_SIDE,
 }
-"""What can be printed upright. A 3 has one upright pose, known by both names."""
 
 
 @cache
@@ -126,20 +131,29 @@ def grade(params: Params, answer: Answer) -> Verdict:
     items = answer.numberSequence
     count = len(items)
     if count > MAX_DIGITS:
-        return checks.too_large(f"The number has {count} digits; at most {MAX_DIGITS} are judged.")
+        return checks.too_large(
+            f"The number has {count} digits; at most {MAX_DIGITS} are judged."
+        )
     checks.expect("not_empty", count > 0, "The list of digits is empty.")
     banned = [
         i
         for i, item in enumerate(items)
-        if item.digit not in params.digits or item.orientation not in params.orientations
+        if item.digit not in params.digits
+        or item.orientation not in params.orientations
     ]
     fault = "digits may not be used or not be turned so"
-    checks.forbid_many("allowed", banned, fault, lambda i: f"is the {_digit_at(items, i)}")
+    checks.forbid_many(
+        "allowed", banned, fault, lambda i: f"is the {_digit_at(items, i)}"
+    )
     number = "".join(str(item.digit) for item in items)
     _judge_number(checks, params, number)
     tall = _judge_tower(checks, params, answer)
     legal = checks.all_passed
-    figures = {"number": number, "digits": count, "height_mm": None if tall is None else tall / 10}
+    figures = {
+        "number": number,
+        "digits": count,
+        "height_mm": None if tall is None else tall / 10,
+    }
     if tall is None:
         checks.skip("height", "Not every digit can be printed.")
     else:
@@ -151,7 +165,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     short = not checks.all_passed
     wrong = f"The number has {count} digits; the longest one known has {params.best_digits}."
     checks.expect("length", count >= params.best_digits, wrong)
-    score = min(1.0, count / params.best_digits) * (params.short_factor if short else 1.0)
+    score = min(1.0, count / params.best_digits) * (
+        params.short_factor if short else 1.0
+    )
     return checks.partial(score if legal else 0.0, **figures)
 
 
@@ -160,7 +176,9 @@ def _digit_at(items: Sequence[PrintedDigit], i: int) -> str:
 
 
 def _judge_number(checks: Checklist, params: Params, number: str) -> None:
-    checks.expect("leading_zero", not number.startswith("0"), "The number begins with 0.")
+    checks.expect(
+        "leading_zero", not number.startswith("0"), "The number begins with 0."
+    )
     if params.max_digits is not None:
         wrong = f"The number has {len(number)} digits; it may have {params.max_digits}."
         checks.expect("max_digits", len(number) <= params.max_digits, wrong)
@@ -179,10 +197,15 @@ def _judge_number(checks: Checklist, params: Params, number: str) -> None:
 def _judge_tower(checks: Checklist, params: Params, answer: Answer) -> int | None:
     """Check how digits are printed; return the height in tenths of a mm, None if one cannot be."""
     items = answer.numberSequence
-    poses = [pose(item.digit, item.orientation, params.segments[item.digit]) for item in items]
+    poses = [
+        pose(item.digit, item.orientation, params.segments[item.digit])
+        for item in items
+    ]
     unprintable = [i for i, printed in enumerate(poses) if printed is None]
     fault = "digits cannot be printed as they are turned"
-    checks.forbid_many("printable", unprintable, fault, lambda i: f"is the {_digit_at(items, i)}")
+    checks.forbid_many(
+        "printable", unprintable, fault, lambda i: f"is the {_digit_at(items, i)}"
+    )
     unsupported = [
         i
         for i, (lower, upper) in enumerate(pairwise(poses), start=1)

@@ -53,14 +53,14 @@ CHECKS = {
 }
 
 MAX_BRICKS = 20_000
+# Bricks that do not overlap have fewer to be compared with: about 37 in a solid block.
 PAIRS_PER_BRICK = 60
-"""Bricks that do not overlap have fewer to be compared with: about 37 in a solid block."""
 PAIRS_FREE = 10_000
 LAYER_SLACK = 0.96
 LOWEST = 4.7
 DIFFERENCE_WEIGHT = 0.5
+# Bricks farther out are outside every target, and not compared with others.
 _ARENA = 10_000.0
-"""Bricks farther out are outside every target, and not compared with others."""
 _DUST = 1e-9
 _MAX_ENTRIES = 1000
 _MAX_GROUPS = 50
@@ -77,8 +77,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     count = len(answer.bricks)
     if count > MAX_BRICKS:
-        return checks.too_large(f"{count} bricks are listed; at most {MAX_BRICKS} are judged.")
-    bricks = Bricks.of([(*brick.Centroid, brick.RotationDegrees) for brick in answer.bricks])
+        return checks.too_large(
+            f"{count} bricks are listed; at most {MAX_BRICKS} are judged."
+        )
+    bricks = Bricks.of(
+        [(*brick.Centroid, brick.RotationDegrees) for brick in answer.bricks]
+    )
     boxes = as_boxes(bricks, params.centre_mm)
     _judge_single_bricks(checks, target_body(params), bricks, boxes)
     used = _judge_repeats(checks, bricks)
@@ -87,7 +91,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     agreement, figures = _agreement(target_body(params), boxes)
     score = min(max(round(agreement / params.full_marks, 9), 0.0), 1.0)
     if faults["overlapping"] != [] or len(used) < count:
-        checks.skip("volume", "Not all bricks lie beside each other, so volumes do not add up.")
+        checks.skip(
+            "volume", "Not all bricks lie beside each other, so volumes do not add up."
+        )
     else:
         wrong = (
             f"{figures['filled']:.2%} of the target is filled, and bricks of "
@@ -118,15 +124,21 @@ def _agreement(target: Body, boxes: Boxes) -> tuple[float, dict[str, float]]:
     return agreement, {name: round(value, 9) for name, value in figures.items()}
 
 
-def _judge_single_bricks(checks: Checklist, target: Body, bricks: Bricks, boxes: Boxes) -> None:
+def _judge_single_bricks(
+    checks: Checklist, target: Body, bricks: Bricks, boxes: Boxes
+) -> None:
     checks.expect("not_empty", len(bricks.z) > 0, "The list of bricks is empty.")
     layer = np.maximum(np.rint((bricks.z - HEIGHT / 2) / HEIGHT), 0.0)
     off = np.abs(bricks.z - HEIGHT / 2 - HEIGHT * layer) > LAYER_SLACK + _DUST
     off |= bricks.z < LOWEST - _DUST
     between = np.flatnonzero(off).tolist()
     fault = "bricks are in no layer"
-    checks.forbid_many("layers", between, fault, lambda i: f"is brick {i} at z = {bricks.z[i]:g}")
-    hollow, outside = (np.flatnonzero(stray).tolist() for stray in strays(target, boxes))
+    checks.forbid_many(
+        "layers", between, fault, lambda i: f"is brick {i} at z = {bricks.z[i]:g}"
+    )
+    hollow, outside = (
+        np.flatnonzero(stray).tolist() for stray in strays(target, boxes)
+    )
     fault = "bricks lie wholly in the hollow"
     checks.forbid_many("hollow", hollow, fault, lambda i: f"is brick {i}")
     fault = "bricks lie wholly outside the target"
@@ -151,7 +163,9 @@ def _judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
     return np.sort(near[first])
 
 
-def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[str, Any]:
+def _judge_structure(
+    checks: Checklist, bricks: Bricks, names: Indices
+) -> dict[str, Any]:
     """Check pairs of different bricks, whose indices in the answer are their names."""
     count = len(names)
     max_pairs = PAIRS_PER_BRICK * count + PAIRS_FREE
@@ -166,11 +180,18 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
             ("overlap", "studs", "support", "balance"),
             "The bricks are too crowded to be compared pair by pair.",
         )
-        return {"overlapping": None, "misaligned": None, "floating": None, "groups": None}
+        return {
+            "overlapping": None,
+            "misaligned": None,
+            "floating": None,
+            "groups": None,
+        }
     overlapping = _judge_overlap(checks, pairs.where(pairs.depth >= CONTACT_GAP), names)
     contacts = joints(pairs)
     label = groups(count, contacts)
-    misaligned = [[int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _MAX_ENTRIES)]
+    misaligned = [
+        [int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _MAX_ENTRIES)
+    ]
     at_least = "At least " * (len(misaligned) == _MAX_ENTRIES)
     checks.forbid(
         "studs",
@@ -220,7 +241,9 @@ def _judge_overlap(checks: Checklist, clash: Pairs, names: Indices) -> list[list
     return overlapping
 
 
-def _judge_balance(checks: Checklist, standing: Sequence[Stance], names: Indices) -> None:
+def _judge_balance(
+    checks: Checklist, standing: Sequence[Stance], names: Indices
+) -> None:
     tipping = [
         {"brick": int(names[s.first]), "bricks": s.size, "outside_mm": s.outside}
         for s in standing

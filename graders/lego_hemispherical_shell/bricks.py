@@ -27,19 +27,21 @@ HALF = (16.0, 8.0)
 HEIGHT = 9.6
 VOLUME = 4915.2
 STUD = 8.0
+# Top and bottom that are nearer than this are in contact; if they share more, they
+# overlap.
 CONTACT_GAP = 0.5
-"""Top and bottom that are nearer than this are in contact; if they share more, they overlap."""
+# Plans that share no more than this, in square millimetres, neither touch nor overlap.
 CONTACT_AREA = 1.0
-"""Plans that share no more than this, in square millimetres, neither touch nor overlap."""
+# Bricks in contact hold each other if their plans share at least this: half of a stud's
+# square.
 JOINT_AREA = STUD * STUD / 2
-"""Bricks in contact hold each other if their plans share at least this: half of a stud's square."""
 OFF_GRID = 0.5
+# In degrees.
 OFF_ANGLE = 1.0
-"""In degrees."""
+# How far the centre of gravity may lie outside its support.
 TIP_SLACK = 0.001
-"""How far the centre of gravity may lie outside its support."""
+# Middles that are farther apart than this, in plan, belong to plans that do not meet.
 _REACH = 36.0
-"""Middles that are farther apart than this, in plan, belong to plans that do not meet."""
 _DUST = 1e-9
 
 
@@ -72,7 +74,9 @@ class Bricks(NamedTuple):
         u = np.array([1, -1, -1, 1]) * HALF[0]
         v = np.array([1, 1, -1, -1]) * HALF[1]
         c, s = self.cos[:, None], self.sin[:, None]
-        return np.stack([self.x[:, None] + c * u - s * v, self.y[:, None] + s * u + c * v], -1)
+        return np.stack(
+            [self.x[:, None] + c * u - s * v, self.y[:, None] + s * u + c * v], -1
+        )
 
     def seen_from(self, i: Indices, j: Indices) -> tuple[Floats, Floats]:
         """Return where the middles of bricks j are in the frames of bricks i."""
@@ -94,7 +98,9 @@ class Pairs(NamedTuple):
 
     def where(self, mask: Mask) -> "Pairs":
         """Return some of the pairs."""
-        return Pairs(self.lower[mask], self.upper[mask], self.area[mask], self.depth[mask])
+        return Pairs(
+            self.lower[mask], self.upper[mask], self.area[mask], self.depth[mask]
+        )
 
 
 def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
@@ -113,7 +119,10 @@ def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
     steps = (depth, (width - 1) * depth, width * depth, (width + 1) * depth)
     runs = [(np.arange(1, len(code) + 1), np.searchsorted(code, code + 1, "right"))]
     runs += [
-        (np.searchsorted(code, code + step - 1), np.searchsorted(code, code + step + 1, "right"))
+        (
+            np.searchsorted(code, code + step - 1),
+            np.searchsorted(code, code + step + 1, "right"),
+        )
         for step in steps
     ]
     if sum(int((end - begin).sum()) for begin, end in runs) > max_pairs:
@@ -153,19 +162,27 @@ def _shared_areas(bricks: Bricks, i: Indices, j: Indices) -> Floats:
     area = np.ones(len(i))
     for axis, distance in enumerate(bricks.seen_from(i, j)):
         half_i, half_j = HALF[axis], np.where(square, HALF[1 - axis], HALF[axis])
-        both = np.minimum(half_i + half_j - np.abs(distance), 2 * np.minimum(half_i, half_j))
+        both = np.minimum(
+            half_i + half_j - np.abs(distance), 2 * np.minimum(half_i, half_j)
+        )
         area *= np.maximum(both, 0.0)
     crooked = np.flatnonzero(~aligned)
-    meet = _may_meet(bricks, i[crooked], j[crooked]) & _may_meet(bricks, j[crooked], i[crooked])
+    meet = _may_meet(bricks, i[crooked], j[crooked]) & _may_meet(
+        bricks, j[crooked], i[crooked]
+    )
     area[crooked] = 0.0
     crooked = crooked[meet]
     if len(crooked):
-        used, places = np.unique(np.concatenate([i[crooked], j[crooked]]), return_inverse=True)
+        used, places = np.unique(
+            np.concatenate([i[crooked], j[crooked]]), return_inverse=True
+        )
         plans = np.asarray(shapely.polygons(bricks.take(used).plans()))
         first, second = np.split(places, 2)
         # Coordinates of next to nothing make GEOS divide by zero, which it survives.
         with np.errstate(all="ignore"):
-            area[crooked] = shapely.area(shapely.intersection(plans[first], plans[second]))
+            area[crooked] = shapely.area(
+                shapely.intersection(plans[first], plans[second])
+            )
     return np.round(area, 9)
 
 
@@ -175,7 +192,9 @@ def _may_meet(bricks: Bricks, i: Indices, j: Indices) -> Mask:
     c, s = np.abs(np.cos(turn)), np.abs(np.sin(turn))
     x, y = bricks.seen_from(i, j)
     width, depth = HALF
-    return (np.abs(x) < width + c * width + s * depth) & (np.abs(y) < depth + s * width + c * depth)
+    return (np.abs(x) < width + c * width + s * depth) & (
+        np.abs(y) < depth + s * width + c * depth
+    )
 
 
 def off_grid(bricks: Bricks, first: Indices, second: Indices) -> Mask:
@@ -260,7 +279,9 @@ def stances(bricks: Bricks, label: Indices, ground: Mask) -> list[Stance]:
         return []
     corners = bricks.take(feet).plans()
     balances: list[Stance] = []
-    for first, plans in zip(firsts.tolist(), np.split(corners, starts[1:]), strict=True):
+    for first, plans in zip(
+        firsts.tolist(), np.split(corners, starts[1:]), strict=True
+    ):
         hull = shapely.convex_hull(shapely.multipoints(plans.reshape(-1, 2)))
         n = int(size[first])
         centre = (float(x[first]) / n, float(y[first]) / n)
@@ -303,7 +324,9 @@ class Boxes(NamedTuple):
 
     def near(self) -> Floats:
         """Return how far the nearest points of the plans are from the axis."""
-        gaps = [np.maximum(d - h, 0.0) for d, h in zip(self[:2], self.half, strict=True)]
+        gaps = [
+            np.maximum(d - h, 0.0) for d, h in zip(self[:2], self.half, strict=True)
+        ]
         return np.hypot(*gaps)
 
     def far(self) -> Floats:
@@ -315,16 +338,22 @@ def body(params: Params) -> Body:
     """Return the target of an instance, in millimetres."""
     a, b = params.inner_radius_mm, params.outer_radius_mm
     if params.form == "bowl":
-        return Body(_bowl_surface(a, b), _bowl_surface(b, b), 2 / 3 * math.pi * (b**3 - a**3))
+        return Body(
+            _bowl_surface(a, b), _bowl_surface(b, b), 2 / 3 * math.pi * (b**3 - a**3)
+        )
     if params.form == "hemisphere":
-        return Body(_sphere_surface(a), _sphere_surface(b), 2 / 3 * math.pi * (b**3 - a**3))
+        return Body(
+            _sphere_surface(a), _sphere_surface(b), 2 / 3 * math.pi * (b**3 - a**3)
+        )
     if params.height_mm is not None:
         h = params.height_mm
         volume = math.pi * (b * b - a * a) * h
         return Body(_cylinder_surface(a, h), _cylinder_surface(b, h), volume)
     middle, r = (a + b) / 2, (b - a) / 2
     return Body(
-        _tube_surface(middle, r, -1), _tube_surface(middle, r, 1), math.pi**2 * middle * r * r
+        _tube_surface(middle, r, -1),
+        _tube_surface(middle, r, 1),
+        math.pi**2 * middle * r * r,
     )
 
 
@@ -333,7 +362,9 @@ def _sphere_surface(r: float) -> Surface:
 
 
 def _bowl_surface(r: float, top: float) -> Surface:
-    return Surface(lambda z: np.sqrt(np.maximum(r * r - (top - z) ** 2, 0.0)), top, top - r)
+    return Surface(
+        lambda z: np.sqrt(np.maximum(r * r - (top - z) ** 2, 0.0)), top, top - r
+    )
 
 
 def _cylinder_surface(r: float, height: float) -> Surface:
@@ -346,18 +377,24 @@ def _tube_surface(middle: float, r: float, side: int) -> Surface:
 
 def strays(target: Body, boxes: Boxes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which boxes lie completely in the hollow, and which completely outside."""
-    outside = (boxes.low > target.outer.top) | (boxes.near() > _largest_radius(target.outer, boxes))
+    outside = (boxes.low > target.outer.top) | (
+        boxes.near() > _largest_radius(target.outer, boxes)
+    )
     return ~outside & (boxes.far() < _smallest_radius(target.inner, boxes)), outside
 
 
 def _smallest_radius(surface: Surface, boxes: Boxes) -> Floats:
     # Monotone in z, so the ends of the box are enough; below the table there is no body.
-    ends = [surface.radius(np.clip(z, 0.0, surface.top)) for z in (boxes.low, boxes.high)]
+    ends = [
+        surface.radius(np.clip(z, 0.0, surface.top)) for z in (boxes.low, boxes.high)
+    ]
     return np.minimum(*ends)
 
 
 def _largest_radius(surface: Surface, boxes: Boxes) -> Floats:
-    ends = [surface.radius(np.clip(z, 0.0, surface.top)) for z in (boxes.low, boxes.high)]
+    ends = [
+        surface.radius(np.clip(z, 0.0, surface.top)) for z in (boxes.low, boxes.high)
+    ]
     return np.maximum(*ends)
 
 
@@ -368,7 +405,10 @@ def shared_volumes(target: Body, boxes: Boxes) -> Floats:
 
 def _volume_below(surface: Surface, boxes: Boxes) -> Floats:
     """Return the volume of each box between the bottom, the top and inside the surface."""
-    low, high = np.maximum(boxes.low, surface.bottom), np.minimum(boxes.high, surface.top)
+    low, high = (
+        np.maximum(boxes.low, surface.bottom),
+        np.minimum(boxes.high, surface.top),
+    )
     height = np.maximum(high - low, 0.0)
     clipped = boxes._replace(low=low, high=np.maximum(high, low))
     enclosed = boxes.far() <= _smallest_radius(surface, clipped)
@@ -384,7 +424,9 @@ def _volume_below(surface: Surface, boxes: Boxes) -> Floats:
     return volumes
 
 
-def disc_areas(x: Floats, y: Floats, half: tuple[float, float], radius: Floats) -> Floats:
+def disc_areas(
+    x: Floats, y: Floats, half: tuple[float, float], radius: Floats
+) -> Floats:
     """Return the areas that rectangles share with discs about the origin.
 
     x and y are the middles of the rectangles, ``half`` half their two sides; radius 0 is a disc

@@ -53,21 +53,37 @@ class BricksTogether(Query):
             raise QueryError("the bricks are too crowded to be compared pair by pair")
         clash = pairs.where(pairs.depth >= CONTACT_GAP)
         joined = joints(pairs)
-        first, second = (f(joined.lower, joined.upper) for f in (np.minimum, np.maximum))
-        grid = ["off the grid" if off else "on one grid" for off in off_grid(bricks, first, second)]
-        shares = shared_volumes(target_body(params), as_boxes(bricks, params.centre_mm)) / VOLUME
+        first, second = (
+            f(joined.lower, joined.upper) for f in (np.minimum, np.maximum)
+        )
+        grid = [
+            "off the grid" if off else "on one grid"
+            for off in off_grid(bricks, first, second)
+        ]
+        shares = (
+            shared_volumes(target_body(params), as_boxes(bricks, params.centre_mm))
+            / VOLUME
+        )
         return {
             "in_target": [round(share, 3) + 0.0 for share in shares.tolist()],
             "overlaps": [
                 [*sorted(pair), area, round(depth, 3)]
-                for (*pair, area), depth in zip(_rows(clash), clash.depth.tolist(), strict=True)
+                for (*pair, area), depth in zip(
+                    _rows(clash), clash.depth.tolist(), strict=True
+                )
             ],
-            "joined": [[*row, fit] for row, fit in zip(_rows(joined), grid, strict=True)],
+            "joined": [
+                [*row, fit] for row, fit in zip(_rows(joined), grid, strict=True)
+            ],
         }
 
 
 def _rows(pairs: Pairs) -> list[list[float]]:
-    columns = (pairs.lower.tolist(), pairs.upper.tolist(), np.round(pairs.area, 3).tolist())
+    columns = (
+        pairs.lower.tolist(),
+        pairs.upper.tolist(),
+        np.round(pairs.area, 3).tolist(),
+    )
     return [list(row) for row in zip(*columns, strict=True)]
 
 

@@ -22,5 +22,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if checks.readable(count, wrong, "There is no number."):
         text = "|".join(word for word, counts in params.words if counts).casefold()
         right = sum(map(text.count, params.letters))
-        checks.expect("value", count == right, f"There are {right}, not {quote(answer.answer)}.")
+        checks.expect(
+            "value", count == right, f"There are {right}, not {quote(answer.answer)}."
+        )
     return checks.binary()

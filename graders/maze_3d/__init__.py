@@ -64,7 +64,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     heights = [height_of(params, character) for character in cells]
     _judge_shares(checks, params, heights)
     if not ends:
-        checks.skip(("route", "one_route", "coverage", "jumps"), "There is not one A and one B.")
+        checks.skip(
+            ("route", "one_route", "coverage", "jumps"), "There is not one A and one B."
+        )
         return checks.binary()
     return _judge_route(checks, params, heights, cells.index("A"), cells.index("B"))
 
@@ -76,12 +78,19 @@ def _judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
         "shape",
         len(rows) == n and not ragged,
         f"There are {len(rows)} rows, of which {len(ragged)} do not have {n} characters"
-        + (f"; the first is row {ragged[0]} with {len(rows[ragged[0]])}." if ragged else "."),
+        + (
+            f"; the first is row {ragged[0]} with {len(rows[ragged[0]])}."
+            if ragged
+            else "."
+        ),
         rows=len(rows),
         wrong_rows=ragged[:50],
     )
     strange = [
-        [x, y] for y, row in enumerate(rows) for x, c in enumerate(row) if c not in CHARACTERS
+        [x, y]
+        for y, row in enumerate(rows)
+        for x, c in enumerate(row)
+        if c not in CHARACTERS
     ]
     fault = "characters are not permitted"
     clean = checks.forbid_many(
@@ -96,7 +105,9 @@ def _judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
 def _judge_ends(checks: Checklist, params: Params, rows: Sequence[str]) -> bool:
     """Check A and B; return whether there is one of each, wherever they lie."""
     cells = {
-        end: [[x, y] for y, row in enumerate(rows) for x, c in enumerate(row) if c == end]
+        end: [
+            [x, y] for y, row in enumerate(rows) for x, c in enumerate(row) if c == end
+        ]
         for end in "AB"
     }
     places = {end: found[: params.size] for end, found in cells.items()}
@@ -209,7 +220,9 @@ def _judge_route(
 ) -> Verdict:
     n = params.size
     route, detour, reached = find_routes(move_graph(n, heights), start, end)
-    places, detour_places = ([[c % n, c // n] for c in cells] for cells in (route, detour))
+    places, detour_places = (
+        [[c % n, c // n] for c in cells] for cells in (route, detour)
+    )
     if not checks.expect(
         "route",
         bool(route),

@@ -7,7 +7,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from scbench.graders.maze_3d import CHARACTERS, Graph, find_routes, height_of, move_graph
+from scbench.graders.maze_3d import (
+    CHARACTERS,
+    Graph,
+    find_routes,
+    height_of,
+    move_graph,
+)
 from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.base import Text, WholeIndexPair
 from scbench.schemas.maze_3d import Params
@@ -16,7 +22,8 @@ BUDGET = 20
 _MOST_ROWS = 60
 _WINDOW = 40
 Maze = Annotated[
-    tuple[Annotated[Text, Field(max_length=_MOST_ROWS)], ...], Field(max_length=_MOST_ROWS)
+    tuple[Annotated[Text, Field(max_length=_MOST_ROWS)], ...],
+    Field(max_length=_MOST_ROWS),
 ]
 
 
@@ -27,7 +34,9 @@ def _read_maze(params: Params, maze: tuple[str, ...]) -> tuple[list[int], Graph]
         raise QueryError(f"the maze must have {n} rows of {n} characters")
     cells = "".join(maze)
     if not CHARACTERS.issuperset(cells):
-        raise QueryError("every character of the maze must be a digit from 0 to 9, A or B")
+        raise QueryError(
+            "every character of the maze must be a digit from 0 to 9, A or B"
+        )
     heights = [height_of(params, character) for character in cells]
     return heights, move_graph(n, heights)
 
@@ -76,7 +85,9 @@ class Walk(Query):
             "end": [*divmod(end, n)],
             "height": heights[end],
             "steps": [[*divmod(cell, n)] for cell in beside if abs(cell - end) in near],
-            "jumps": [[*divmod(cell, n)] for cell in beside if abs(cell - end) not in near],
+            "jumps": [
+                [*divmod(cell, n)] for cell in beside if abs(cell - end) not in near
+            ],
         }
 
 

@@ -34,7 +34,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     points = points_of(params)
     best = max(points)
     if points.count(best) > 1:
-        raise ValueError(f"two choices have {best} points; the instance has no one answer")
+        raise ValueError(
+            f"two choices have {best} points; the instance has no one answer"
+        )
     wrong = (
         f"{params.choices[points.index(best)][0]} has {best} points, "
         f"{params.choices[choice][0]} has {points[choice]}."
@@ -54,7 +56,8 @@ def _digits_or_text(value: object) -> str:
 def points_of(params: Params) -> tuple[int, ...]:
     """Return the points of every choice."""
     return tuple(
-        sum(_in_common(choice, film, params) for film in params.liked) for choice in params.choices
+        sum(_in_common(choice, film, params) for film in params.liked)
+        for choice in params.choices
     )
 
 

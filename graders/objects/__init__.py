@@ -25,7 +25,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
         right = 0
         for quantity, _, _, group in params.entries:
             right += quantity_of(quantity) if group in params.groups else 0
-        checks.expect("value", count == right, f"There are {right}, not {quote(answer.answer)}.")
+        checks.expect(
+            "value", count == right, f"There are {right}, not {quote(answer.answer)}."
+        )
     return checks.binary()
 
 

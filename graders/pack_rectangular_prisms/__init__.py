@@ -41,7 +41,9 @@ def _frame(params: Params) -> _Frame:
     counts: Counter[Size] = Counter()
     for line in params.prisms:
         counts[tuple(sorted(line.size))] += line.count
-    return _Frame(counts, sum(math.prod(size) * count for size, count in counts.items()))
+    return _Frame(
+        counts, sum(math.prod(size) * count for size, count in counts.items())
+    )
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -50,13 +52,18 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     box_count, prism_count = len(answer.boxes), frame.counts.total()
     if box_count > 2 * prism_count + 50:
-        return checks.too_large(f"{box_count} boxes are listed; there are {prism_count} prisms.")
+        return checks.too_large(
+            f"{box_count} boxes are listed; there are {prism_count} prisms."
+        )
     boxes = [(box.XyzMin, box.XyzMax) for box in answer.boxes]
     proper = _judge_sizes(checks, frame, boxes)
     pairs = overlapping(boxes, proper)
     fault = "pairs of boxes overlap"
     checks.forbid_many(
-        "overlap", pairs, fault, lambda pair: f"are those at positions {pair[0]} and {pair[1]}"
+        "overlap",
+        pairs,
+        fault,
+        lambda pair: f"are those at positions {pair[0]} and {pair[1]}",
     )
     if not checks.all_passed:
         checks.skip("density", "The boxes are not a packing of the listed prisms.")
@@ -82,7 +89,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return checks.partial(score, **figures)
 
 
-def _judge_sizes(checks: Checklist, frame: _Frame, boxes: Sequence[Corners]) -> list[int]:
+def _judge_sizes(
+    checks: Checklist, frame: _Frame, boxes: Sequence[Corners]
+) -> list[int]:
     """Check every box by itself and their numbers; return positions of boxes with a volume."""
     proper: list[int] = []
     improper: list[int] = []
@@ -98,9 +107,7 @@ def _judge_sizes(checks: Checklist, frame: _Frame, boxes: Sequence[Corners]) -> 
             tally[size] += 1
         else:
             unlisted.append(i)
-    fault = (
-        f"of {len(boxes)} boxes have an XyzMax that is not greater than their XyzMin on every axis"
-    )
+    fault = f"of {len(boxes)} boxes have an XyzMax that is not greater than their XyzMin on every axis"
     checks.forbid_many("corners", improper, fault, lambda i: f"is that at position {i}")
     fault = f"of {len(boxes)} boxes are no listed prism"
     checks.forbid_many("sizes", unlisted, fault, lambda i: f"is that at position {i}")
@@ -120,7 +127,9 @@ def _judge_sizes(checks: Checklist, frame: _Frame, boxes: Sequence[Corners]) -> 
     return proper
 
 
-def overlapping(boxes: Sequence[Corners], places: Iterable[int]) -> list[tuple[int, int]]:
+def overlapping(
+    boxes: Sequence[Corners], places: Iterable[int]
+) -> list[tuple[int, int]]:
     """Return the pairs of boxes that share some volume, in order of their positions.
 
     Of the boxes, smallest and largest corners, those at the places are looked at; all have a

@@ -7,7 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from scbench.graders.pack_rectangular_prisms import overlapping
-from scbench.graders.shared.interaction import Action, Observation, QueryError, first_items
+from scbench.graders.shared.interaction import (
+    Action,
+    Observation,
+    QueryError,
+    first_items,
+)
 from scbench.schemas.base import WholeIndex
 from scbench.schemas.pack_rectangular_prisms import Box, Params
 
@@ -57,10 +62,14 @@ class Play:
         """Return what is placed, what is left, and what holds it all."""
         left = self._listed - Counter(_edges(*box) for box in self._boxes)
         low = [min(axis) for axis in zip(*(box[0] for box in self._boxes), strict=True)]
-        high = [max(axis) for axis in zip(*(box[1] for box in self._boxes), strict=True)]
+        high = [
+            max(axis) for axis in zip(*(box[1] for box in self._boxes), strict=True)
+        ]
         return {
             "placed": len(self._boxes),
-            "left": [[list(size), count] for size, count in first_items(left.items(), _LEFT)],
+            "left": [
+                [list(size), count] for size, count in first_items(left.items(), _LEFT)
+            ],
             "bounds": [low, high],
             "volume": math.prod(_edges(low, high)) if low else 0,
             "filled": sum(math.prod(_edges(*box)) for box in self._boxes),
@@ -78,8 +87,13 @@ class Play:
             return self.look()
         after = self._boxes + [(box.XyzMin, box.XyzMax) for box in action.boxes]
         for low, high in after[len(self._boxes) :]:
-            if max(map(abs, (*low, *high))) > _REACH or not self._listed[_edges(low, high)]:
-                raise QueryError("a box is no listed prism, or farther out than 1,000,000")
+            if (
+                max(map(abs, (*low, *high))) > _REACH
+                or not self._listed[_edges(low, high)]
+            ):
+                raise QueryError(
+                    "a box is no listed prism, or farther out than 1,000,000"
+                )
         if Counter(_edges(*box) for box in after) - self._listed:
             raise QueryError("of one of these sizes, not so many are left")
         for pair in overlapping(after, range(len(after)))[:1]:
@@ -90,7 +104,11 @@ class Play:
     @property
     def answer(self) -> dict[str, Any]:
         """The prisms so far."""
-        return {"boxes": [{"XyzMin": list(low), "XyzMax": list(high)} for low, high in self._boxes]}
+        return {
+            "boxes": [
+                {"XyzMin": list(low), "XyzMax": list(high)} for low, high in self._boxes
+            ]
+        }
 
     over = False
 

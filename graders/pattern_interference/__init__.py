@@ -30,7 +30,9 @@ _MAKES: dict[str, Callable[[int, int], int]] = {
     "add": lambda term, amount: term + amount,
     "subtract": lambda term, amount: term - amount,
     "multiply": lambda term, amount: term * amount,
-    "add_digits": lambda term, _amount: term + term // 100 + term // 10 % 10 + term % 10,
+    "add_digits": lambda term, _amount: (
+        term + term // 100 + term // 10 % 10 + term % 10
+    ),
 }
 
 

@@ -23,10 +23,10 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.pipe_loop_fitting import Answer, Params
 
 VERSION = 1
+# Largest cosine of an interior angle.
 HAIRPIN = 0.99
-"""Largest cosine of an interior angle."""
+# Joints that agree when rounded to so many decimals are the same.
 DECIMALS = 6
-"""Joints that agree when rounded to so many decimals are the same."""
 
 CHECKS = {
     "count": "Exactly the asked-for number of joints is listed.",
@@ -47,12 +47,18 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     n, side = len(answer.points), params.side
     if n > 2 * params.pipes + 16:
-        return checks.too_large(f"{n} joints are listed where {params.pipes} are asked for.")
+        return checks.too_large(
+            f"{n} joints are listed where {params.pipes} are asked for."
+        )
     wrong = f"{n} joints are listed; {params.pipes} pipes have {params.pipes}."
     checks.expect("count", n == params.pipes, wrong, listed=n, wanted=params.pipes)
     points = [(point.x, point.y) for point in answer.points]
     low, high = -SLACK, side + SLACK
-    outside = [i for i, (x, y) in enumerate(points) if not (low <= min(x, y) <= max(x, y) <= high)]
+    outside = [
+        i
+        for i, (x, y) in enumerate(points)
+        if not (low <= min(x, y) <= max(x, y) <= high)
+    ]
     fault = f"of {n} joints lie outside the square of side {side} m"
     checks.forbid_many("inside", outside, fault, lambda i: f"is joint {i}")
     why = ""
@@ -61,14 +67,17 @@ def grade(params: Params, answer: Answer) -> Verdict:
     elif any(max(abs(x), abs(y)) > 10 * side + 10 for x, y in points):
         why = "Joints far outside the square are not measured."
     if why:
-        checks.skip((*_PIPES, *(constraint.type for constraint in params.constraints)), why)
+        checks.skip(
+            (*_PIPES, *(constraint.type for constraint in params.constraints)), why
+        )
         return checks.binary()
     loop = measure(points)
     _judge_pipes(checks, params, loop, points)
     for constraint in params.constraints:
         JUDGES[constraint.type](checks, side, constraint, loop)
     return checks.binary(
-        shortest=round(float(loop.length.min()), 6), longest=round(float(loop.length.max()), 6)
+        shortest=round(float(loop.length.min()), 6),
+        longest=round(float(loop.length.max()), 6),
     )
 
 
@@ -77,7 +86,9 @@ def _judge_pipes(
 ) -> None:
     tolerance = params.length_tolerance + SLACK
     wrong = np.nonzero(np.abs(loop.length - 1.0) > tolerance)[0].tolist()
-    fault = f"of {len(points)} pipes are not 1 m long within {params.length_tolerance:g} m"
+    fault = (
+        f"of {len(points)} pipes are not 1 m long within {params.length_tolerance:g} m"
+    )
     checks.forbid_many(
         "length",
         wrong,
@@ -93,7 +104,9 @@ def _judge_pipes(
     checks.forbid(
         "repeats",
         again,
-        lambda pair: f"Joints {pair[0]} and {pair[1]} are the same; {len(again)} joints repeat.",
+        lambda pair: (
+            f"Joints {pair[0]} and {pair[1]} are the same; {len(again)} joints repeat."
+        ),
     )
     met = contacts(loop.points)
     checks.expect(

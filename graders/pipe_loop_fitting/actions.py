@@ -5,8 +5,17 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from scbench.graders.pipe_loop_fitting.loop_constraints import contacts, hull_area, measure
-from scbench.graders.shared.interaction import Action, Observation, QueryError, first_items
+from scbench.graders.pipe_loop_fitting.loop_constraints import (
+    contacts,
+    hull_area,
+    measure,
+)
+from scbench.graders.shared.interaction import (
+    Action,
+    Observation,
+    QueryError,
+    first_items,
+)
 from scbench.schemas.base import Int
 from scbench.schemas.pipe_loop_fitting import Joint, Params
 
@@ -65,7 +74,9 @@ class Play:
         ends = [*loop.points.min(axis=0), *loop.points.max(axis=0)]
         return counted | {
             "lengths": _rounded(loop.length[-_LAST:], 6),
-            "angles": [None if np.isnan(one) else round(float(one), 2) for one in angles],
+            "angles": [
+                None if np.isnan(one) else round(float(one), 2) for one in angles
+            ],
             "crossings": [[*pair] for pair in first_items(met.crossings, _PAIRS)],
             "touches": [[*pair] for pair in first_items(met.touches, _PAIRS)],
             "bounds": _rounded(ends, 6),
@@ -82,8 +93,13 @@ class Play:
             del after[-action.count :]
         else:
             after += [(joint.x, joint.y) for joint in action.joints]
-            if len(after) > self._params.pipes or max(map(abs, sum(after, ()))) > _REACH:
-                raise QueryError(f"there are {self._params.pipes} joints, none farther than 10 km")
+            if (
+                len(after) > self._params.pipes
+                or max(map(abs, sum(after, ()))) > _REACH
+            ):
+                raise QueryError(
+                    f"there are {self._params.pipes} joints, none farther than 10 km"
+                )
         if not isinstance(action, Ask):
             self._joints = after
         return self.look(after)

@@ -29,14 +29,15 @@ from scbench.schemas.pipe_loop_fitting import (
     WallMargin,
 )
 
+# What is granted at every limit, in metres, square metres, or units of a cosine.
 SLACK = 1e-9
-"""What is granted at every limit, in metres, square metres, or units of a cosine."""
+# What is granted at every limit of an angle, in degrees.
 ANGLE_SLACK = Fraction(1, 10**6)
-"""What is granted at every limit of an angle, in degrees."""
+# Interior angles above this are straight, in degrees.
 STRAIGHT = 175
-"""Interior angles above this are straight, in degrees."""
 WALLS = ("left", "right", "bottom", "top")
 
+# Requirement of each type of constraint.
 CONSTRAINT_CHECKS = {
     "angle_range": "Every interior angle lies in the asked-for range.",
     "centroid_box": "The mean of the joints lies in the asked-for box.",
@@ -49,18 +50,17 @@ CONSTRAINT_CHECKS = {
     "fixed_start": "The first joint lies near the asked-for place.",
     "min_point_separation": "Joints that no pipe connects keep the asked-for distance.",
 }
-"""Requirement of each type of constraint."""
 
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
 Marks = npt.NDArray[np.bool_]
 Pair = tuple[int, int]
+# Pieces nearer than this touch, in the unit of the coordinates.
 TOUCH = 1e-9
-"""Pieces nearer than this touch, in the unit of the coordinates."""
+# Distances are computed with errors far below this, for coordinates up to 10**5.
 _DOUBT = 1e-10
-"""Distances are computed with errors far below this, for coordinates up to 10**5."""
+# Relative error of an orientation, a little more than it can be.
 _ROUNDING = 4 * 2.0**-53
-"""Relative error of an orientation, a little more than it can be."""
 _EXACT_PAIRS = 100
 _PI = Fraction(3141592653589793238462643383279502884197, 10**39)
 
@@ -129,7 +129,8 @@ def hull_area(points: Sequence[tuple[float, float]]) -> float:
         return 0.0
     ox, oy = hull[0]
     return 0.5 * math.fsum(
-        (ax - ox) * (by - oy) - (ay - oy) * (bx - ox) for (ax, ay), (bx, by) in pairwise(hull[1:])
+        (ax - ox) * (by - oy) - (ay - oy) * (bx - ox)
+        for (ax, ay), (bx, by) in pairwise(hull[1:])
     )
 
 
@@ -149,7 +150,9 @@ def contacts(points: Floats) -> Contacts:
     integers, those beyond that are in contact count as touches, whether they cross or not.
     """
     start, end = points, _successors(points)
-    first, second = _close_pieces(np.minimum(start, end) - TOUCH, np.maximum(start, end) + TOUCH)
+    first, second = _close_pieces(
+        np.minimum(start, end) - TOUCH, np.maximum(start, end) + TOUCH
+    )
     if not first.size:
         return Contacts([], [])
     crosses, apart = _piece_sides(start[first], end[first], start[second], end[second])
@@ -185,7 +188,12 @@ def _close_pieces(low: Floats, high: Floats) -> tuple[Positions, Positions]:
     at = np.arange(n)
     run = np.searchsorted(begin, end, side="right") - at - 1
     left_piece = np.repeat(at, run)
-    right_piece = left_piece + 1 + np.arange(len(left_piece)) - np.repeat(np.cumsum(run) - run, run)
+    right_piece = (
+        left_piece
+        + 1
+        + np.arange(len(left_piece))
+        - np.repeat(np.cumsum(run) - run, run)
+    )
     i, j = order[left_piece], order[right_piece]
     meet = (low[i, 1] <= high[j, 1]) & (low[j, 1] <= high[i, 1])
     i, j = i[meet], j[meet]
@@ -213,7 +221,9 @@ def _side(a: Floats, b: Floats, c: Floats) -> Floats:
     subtrahend = (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
     value = minuend - subtrahend
     # The last term covers products too small for a double.
-    certain = np.abs(value) > _ROUNDING * (np.abs(minuend) + np.abs(subtrahend)) + 1e-290
+    certain = (
+        np.abs(value) > _ROUNDING * (np.abs(minuend) + np.abs(subtrahend)) + 1e-290
+    )
     return np.sign(value) * certain
 
 
@@ -234,7 +244,9 @@ def _exactly(points: Floats, i: int, j: int) -> tuple[bool, bool]:
     n = len(points)
     ends_of_both: list[list[float]] = points[[i, (i + 1) % n, j, (j + 1) % n]].tolist()
     ratios = [[v.as_integer_ratio() for v in point] for point in ends_of_both]
-    scale = max(down for point in ratios for _, down in point)  # powers of two, all of them
+    scale = max(
+        down for point in ratios for _, down in point
+    )  # powers of two, all of them
     a, b, c, d = ((x[0] * (scale // x[1]), y[0] * (scale // y[1])) for x, y in ratios)
     crossed = _opposite(orient(a, b, c), orient(a, b, d)) and _opposite(
         orient(c, d, a), orient(c, d, b)
@@ -292,7 +304,9 @@ def judge_joints(
     if offenders or not np.isnan(loop.cosines).any():
         checks.forbid(check_id, offenders, wrong)
     else:
-        checks.skip(check_id, "A pipe has no length, so the angles at its ends are unknown.")
+        checks.skip(
+            check_id, "A pipe has no length, so the angles at its ends are unknown."
+        )
 
 
 def _degrees(loop: Loop, i: int) -> float:
@@ -328,7 +342,9 @@ def _min_turns(checks: Checklist, _: int, limits: MinTurns, loop: Loop) -> None:
     checks.expect("min_turns", turns >= limits.turns, wrong, turns=turns)
 
 
-def _max_straight_run(checks: Checklist, _: int, limits: MaxStraightRun, loop: Loop) -> None:
+def _max_straight_run(
+    checks: Checklist, _: int, limits: MaxStraightRun, loop: Loop
+) -> None:
     run = longest_run(straight_joints(loop))
     if len(run) <= limits.joints and np.isnan(loop.cosines).any():
         checks.skip("max_straight_run", "A pipe has no length, so angles are unknown.")
@@ -368,7 +384,9 @@ def _touch_walls(checks: Checklist, side: int, limits: TouchWalls, loop: Loop) -
     near = np.abs(wall_distances(side, loop)).min(axis=0) <= limits.tolerance + SLACK
     touched = [wall for wall, hit in zip(WALLS, near, strict=True) if hit]
     wrong = f"Joints touch {len(touched)} walls; at least {limits.walls} are asked for."
-    checks.expect("must_touch_boundary", len(touched) >= limits.walls, wrong, touched=touched)
+    checks.expect(
+        "must_touch_boundary", len(touched) >= limits.walls, wrong, touched=touched
+    )
 
 
 def _cover_quadrants(checks: Checklist, side: int, _: Any, loop: Loop) -> None:  # noqa: ANN401
@@ -412,7 +430,9 @@ def _fixed_start(checks: Checklist, _: int, limits: FixedStart, loop: Loop) -> N
         f"The first joint is {distance:.6f} m from ({limits.x:g}, {limits.y:g}); at most "
         f"{limits.tolerance:g} m are allowed."
     )
-    checks.expect("fixed_start", distance <= limits.tolerance + SLACK, wrong, distance=distance)
+    checks.expect(
+        "fixed_start", distance <= limits.tolerance + SLACK, wrong, distance=distance
+    )
 
 
 def joint_distances(loop: Loop) -> Floats:
@@ -434,10 +454,14 @@ def _separation(checks: Checklist, _: int, limits: JointSeparation, loop: Loop) 
         "min_point_separation",
         close,
         fault,
-        lambda pair: f"are {pair[0]} and {pair[1]}, {away[pair[0], pair[1]]:.6f} m apart",
+        lambda pair: (
+            f"are {pair[0]} and {pair[1]}, {away[pair[0], pair[1]]:.6f} m apart"
+        ),
     )
 
 
+# By type: called with where to record, the side of the square, the constraint, and the
+# loop.
 JUDGES: Mapping[str, Callable[[Checklist, int, Any, Loop], None]] = {
     "angle_range": _angle_range,
     "centroid_box": _centroid_box,
@@ -450,4 +474,3 @@ JUDGES: Mapping[str, Callable[[Checklist, int, Any, Loop], None]] = {
     "fixed_start": _fixed_start,
     "min_point_separation": _separation,
 }
-"""By type: called with where to record, the side of the square, the constraint, and the loop."""

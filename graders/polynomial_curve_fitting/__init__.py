@@ -68,7 +68,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.too_large(f"Working out the formula {error}.")
     except UndefinedError:
         checks.expect("defined", False, "A divisor is 0.")
-        checks.skip(("two_colours", "floor", "missed", "surplus"), "The formula has no value.")
+        checks.skip(
+            ("two_colours", "floor", "missed", "surplus"), "The formula has no value."
+        )
         return checks.binary()
     checks.expect("defined", True, "")
     return _compare_pictures(checks, _black(params), positive)
@@ -78,7 +80,9 @@ def _read_formula(checks: Checklist, text: str) -> Formula | None:
     """Parse the text; return None if there is no formula."""
     too_large = ""
     if len(text) > MAX_CHARACTERS:
-        too_large = f"The text has {len(text)} characters; up to {MAX_CHARACTERS} are read."
+        too_large = (
+            f"The text has {len(text)} characters; up to {MAX_CHARACTERS} are read."
+        )
     elif bracket_depth(text) > MAX_BRACKETS:
         too_large = f"Brackets are nested deeper than {MAX_BRACKETS}."
     if too_large:
@@ -86,21 +90,31 @@ def _read_formula(checks: Checklist, text: str) -> Formula | None:
         return None
     foreign = foreign_tokens(text)
     fault = "things do not belong in the text of a polynomial"
-    checks.forbid_many("text", foreign, fault, lambda item: f"is {item[1]} at character {item[0]}")
+    checks.forbid_many(
+        "text", foreign, fault, lambda item: f"is {item[1]} at character {item[0]}"
+    )
     if foreign:
-        checks.skip(("form", "polynomial", "variables"), "The text is not that of a polynomial.")
+        checks.skip(
+            ("form", "polynomial", "variables"), "The text is not that of a polynomial."
+        )
         return None
     try:
         formula = parse(text)
     except FormulaError as error:
         checks.expect("form", False, str(error))
-        checks.skip(("polynomial", "variables"), "There is no function f(x, y) to look at.")
+        checks.skip(
+            ("polynomial", "variables"), "There is no function f(x, y) to look at."
+        )
         return None
     checks.expect("form", True, "")
     wrong = f"This is refused: {'; '.join(formula.faults)}."
     checks.expect("polynomial", not formula.faults, wrong)
-    missing = [name for name, axis in (("x", X_AXIS), ("y", Y_AXIS)) if not formula.axes & axis]
-    checks.expect("variables", not missing, f"Not in the formula: {' and '.join(missing)}.")
+    missing = [
+        name for name, axis in (("x", X_AXIS), ("y", Y_AXIS)) if not formula.axes & axis
+    ]
+    checks.expect(
+        "variables", not missing, f"Not in the formula: {' and '.join(missing)}."
+    )
     return formula
 
 
@@ -120,10 +134,16 @@ def _compare_pictures(
     enough = checks.expect("floor", 4 * matched >= 3 * cells, wrong, matched=matched)
     missed, surplus = _marked_cells(black & ~positive), _marked_cells(positive & ~black)
     checks.forbid_many(
-        "missed", missed, "black cells are not positive", lambda cell: f"is {_coordinates(cell)}"
+        "missed",
+        missed,
+        "black cells are not positive",
+        lambda cell: f"is {_coordinates(cell)}",
     )
     checks.forbid_many(
-        "surplus", surplus, "white cells are positive", lambda cell: f"is {_coordinates(cell)}"
+        "surplus",
+        surplus,
+        "white cells are positive",
+        lambda cell: f"is {_coordinates(cell)}",
     )
     score = matched**4 / cells**4 if two_colours and enough else 0.0
     return checks.partial(

@@ -15,10 +15,10 @@ MAX_CHARACTERS = 400_000
 MAX_BRACKETS = 150
 MAX_EXPONENT = 512
 MAX_DEGREE = 1_024
+# Characters of one number.
 MAX_NUMBER = 400
-"""Characters of one number."""
+# What stands after e or E in a number, without its sign.
 MAX_SCALE = 308
-"""What stands after e or E in a number, without its sign."""
 X_AXIS, Y_AXIS = 1, 2
 _AXES = {"x": X_AXIS, "y": Y_AXIS}
 _WORDS = frozenset({"def", "return", "f", "x", "y"})
@@ -33,6 +33,10 @@ _HEAD = re.compile(
     r"[ \t\f]*+:(?:[ \t\f\n]*\n[ \t\f]+|[ \t\f]*)return(?!\w)"
 )
 _OLD_OCTAL = re.compile(r"0+[1-9][0-9]*")
+
+
+# A sign before an operand binds closer than * and less close than **.
+_SIGN_RANK = 3
 
 
 class Op(IntEnum):
@@ -137,7 +141,9 @@ def parse(text: str) -> Formula:
             ended = ended or depth == 0
             continue
         if ended:
-            raise FormulaError(f"There is more text after the return line, at character {at}.")
+            raise FormulaError(
+                f"There is more text after the return line, at character {at}."
+            )
         if piece == "(":
             depth += 1
         elif piece == ")":
@@ -163,8 +169,6 @@ _BINARY = {
     "/": (2, Op.DIVIDE),
     "**": (4, Op.POWER),
 }
-_SIGN_RANK = 3
-"""A sign before an operand binds closer than * and less close than **."""
 
 
 @dataclass(slots=True)
@@ -185,22 +189,32 @@ class _Reader:
     def take(self, kind: str | None, piece: str, at: int) -> None:
         if kind == "number" or piece in _AXES:
             if not self.wants_operand:
-                raise FormulaError(f"An operator is missing before {piece[:40]!r}, character {at}.")
+                raise FormulaError(
+                    f"An operator is missing before {piece[:40]!r}, character {at}."
+                )
             self._push_leaf(piece)
             self.wants_operand = False
         elif piece == "(":
             if not self.wants_operand:
-                raise FormulaError(f"An operator is missing before the bracket at character {at}.")
+                raise FormulaError(
+                    f"An operator is missing before the bracket at character {at}."
+                )
             self.pending.append((0, piece))
         elif piece == ")":
             if self.wants_operand:
-                raise FormulaError(f"An operand is missing before the bracket at character {at}.")
+                raise FormulaError(
+                    f"An operand is missing before the bracket at character {at}."
+                )
             self._apply(above=0)
             if not self.pending:
-                raise FormulaError(f"The bracket closed at character {at} was never opened.")
+                raise FormulaError(
+                    f"The bracket closed at character {at} was never opened."
+                )
             self.pending.pop()
         elif piece not in _BINARY:
-            raise FormulaError(f"{piece!r} at character {at} does not belong in the formula.")
+            raise FormulaError(
+                f"{piece!r} at character {at} does not belong in the formula."
+            )
         elif not self.wants_operand:
             rank, op = _BINARY[piece]
             self._apply(above=rank - 1 if op is not Op.POWER else rank)
@@ -209,7 +223,9 @@ class _Reader:
         elif piece in {"+", "-"}:
             self.pending.append((_SIGN_RANK, piece))
         else:
-            raise FormulaError(f"An operand is missing before {piece!r}, character {at}.")
+            raise FormulaError(
+                f"An operand is missing before {piece!r}, character {at}."
+            )
 
     def finish(self) -> Formula:
         if self.wants_operand:
@@ -256,7 +272,9 @@ class _Reader:
         elif op is Op.POWER:
             exponent = int(b.value) if plain and b.value <= MAX_EXPONENT else 0
             if not plain or b.value > MAX_EXPONENT:
-                self._fault(f"an exponent is not a plain whole number from 0 to {MAX_EXPONENT}")
+                self._fault(
+                    f"an exponent is not a plain whole number from 0 to {MAX_EXPONENT}"
+                )
             axes, degree, second = a.axes, a.degree * exponent, exponent
         if degree > MAX_DEGREE:
             self._fault(f"the degree is above {MAX_DEGREE}")
@@ -268,7 +286,13 @@ class _Reader:
             self.faults.append(fault)
 
     def _node(
-        self, op: Op, first: int, second: int, value: int | Fraction, axes: int, degree: int
+        self,
+        op: Op,
+        first: int,
+        second: int,
+        value: int | Fraction,
+        axes: int,
+        degree: int,
     ) -> int:
         key = (op, first, second, value, axes)
         number = self.numbers.get(key)

@@ -13,25 +13,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scbench.graders.polynomial_curve_fitting.formula import X_AXIS, Y_AXIS, Formula, Node, Op
+from scbench.graders.polynomial_curve_fitting.formula import (
+    X_AXIS,
+    Y_AXIS,
+    Formula,
+    Node,
+    Op,
+)
 
+# Bits of the longest numerator or denominator that may come up; every power of degree
+# 1,024 of numbers with nine digits has fewer.
 MAX_BITS = 32_768
-"""Bits of the longest numerator or denominator that may come up; every power of degree 1,024 of
-numbers with nine digits has fewer."""
+# Roughly nanoseconds: no machine is taken down. Redrawing the largest picture row by
+# row, each factor over all cells, takes a twentieth of that.
 MAX_WORK = 20_000_000_000
-"""Roughly nanoseconds: no machine is taken down. Redrawing the largest picture row by row, each
-factor over all cells, takes a twentieth of that."""
+# Of all values that are still needed, at any time; more are worked out for fewer cells
+# at once.
 MAX_BYTES = 150_000_000
-"""Of all values that are still needed, at any time; more are worked out for fewer cells at once."""
+# Numerators of up to so many bits are kept in machine words, where nothing can
+# overflow.
 WORD_BITS = 62
-"""Numerators of up to so many bits are kept in machine words, where nothing can overflow."""
+# Longer numbers take Python another way of finding room for them.
 _SMALL_BITS = 4_000
-"""Longer numbers take Python another way of finding room for them."""
+# To look for the longest number takes as long as a step, so it is done once in so many.
 _GUESSES = 16
-"""To look for the longest number takes as long as a step, so it is done once in so many."""
+# A common divisor takes so many times as long as a product, as measured.
 _GCD_TIMES = 8
-"""A common divisor takes so many times as long as a product, as measured."""
 Array = NDArray[Any]
+
+
+_FUNCTIONS = {Op.ADD: np.add, Op.SUBTRACT: np.subtract, Op.MULTIPLY: np.multiply}
+_UNARY = {Op.NEGATE, Op.POWER}
+
+
+_TOO_LONG = "makes numbers that are too long"
 
 
 class FormulaCostError(Exception):
@@ -113,12 +128,12 @@ def _half_blocks(rows: slice, columns: slice) -> list[tuple[slice, slice]]:
         raise FormulaCostError("needs more memory than is given to it")
     if high >= wide:
         middle = rows.start + high // 2
-        return [(slice(rows.start, middle), columns), (slice(middle, rows.stop), columns)]
+        return [
+            (slice(rows.start, middle), columns),
+            (slice(middle, rows.stop), columns),
+        ]
     middle = columns.start + wide // 2
     return [(rows, slice(columns.start, middle)), (rows, slice(middle, columns.stop))]
-
-
-_FUNCTIONS = {Op.ADD: np.add, Op.SUBTRACT: np.subtract, Op.MULTIPLY: np.multiply}
 
 
 class _Evaluation:
@@ -166,12 +181,17 @@ class _Evaluation:
                     memory -= live.pop(child).size
         return self._multiplied(live[len(nodes) - 1])
 
-    def _product(self, node: Node, factors: list[_Values | _Product]) -> _Product | None:
+    def _product(
+        self, node: Node, factors: list[_Values | _Product]
+    ) -> _Product | None:
         """Return a product whose columns, rows and cells are multiplied apart.
 
         None if it is none, or if a number on the way may be too long.
         """
-        if node.op is not Op.MULTIPLY or sum(factor.bits for factor in factors) > MAX_BITS:
+        if (
+            node.op is not Op.MULTIPLY
+            or sum(factor.bits for factor in factors) > MAX_BITS
+        ):
             return None
         first, second = (
             factor.parts if isinstance(factor, _Product) else _split_by_shape(factor)
@@ -214,7 +234,9 @@ class _Evaluation:
             self._spend(_digit_time(a.over.bit_length(), b.over.bit_length()))
             over = a.over * b.over
         elif a.over != b.over:
-            self._spend(_GCD_TIMES * _digit_time(a.over.bit_length(), b.over.bit_length()))
+            self._spend(
+                _GCD_TIMES * _digit_time(a.over.bit_length(), b.over.bit_length())
+            )
             over = math.lcm(a.over, b.over)
             a, b = self._times(a, over // a.over), self._times(b, over // b.over)
 
@@ -226,7 +248,9 @@ class _Evaluation:
             if bound() > WORD_BITS and a.array.dtype != object != b.array.dtype:
                 a, b = _tightened(a), _tightened(b)
         bits = bound()
-        first, second = (a.array, b.array) if bits <= WORD_BITS else (_exact(a), _exact(b))
+        first, second = (
+            (a.array, b.array) if bits <= WORD_BITS else (_exact(a), _exact(b))
+        )
         each = _digit_time(a.bits, b.bits) if op is Op.MULTIPLY else 0
         self._pay(np.broadcast(first, second), bits, each)
         guesses = max(a.guesses, b.guesses) + 1
@@ -249,7 +273,10 @@ class _Evaluation:
         divisor = int(b.array.flat[0])
         if divisor == 0:
             raise UndefinedError
-        self._spend(_GCD_TIMES * _digit_time(a.over.bit_length(), max(b.bits, b.over.bit_length())))
+        self._spend(
+            _GCD_TIMES
+            * _digit_time(a.over.bit_length(), max(b.bits, b.over.bit_length()))
+        )
         quotient = Fraction(b.over, a.over * divisor)
         times = self._times(a, quotient.numerator)
         return _within_bits(replace(times, over=quotient.denominator))
@@ -262,7 +289,11 @@ class _Evaluation:
 
     def _pay(self, cells: "Array | np.broadcast", bits: int, each: int = 0) -> None:
         """Count an operation on whole numbers; ``each`` is the time of one long multiplication."""
-        slow = 25 + bits // 60 + each + 250 * (bits > _SMALL_BITS) if bits > WORD_BITS else 0
+        slow = (
+            25 + bits // 60 + each + 250 * (bits > _SMALL_BITS)
+            if bits > WORD_BITS
+            else 0
+        )
         self._spend(cells.size * (2 + slow))
 
 
@@ -270,12 +301,6 @@ def _children(node: Node) -> tuple[int, ...]:
     if node.op <= Op.NAME:
         return ()
     return (node.first,) if node.op in _UNARY else (node.first, node.second)
-
-
-_UNARY = {Op.NEGATE, Op.POWER}
-
-
-_TOO_LONG = "makes numbers that are too long"
 
 
 def _constant(value: int | Fraction) -> _Values:
@@ -303,7 +328,9 @@ def _within_bits(a: _Values) -> _Values:
     return a
 
 
-def _split_by_shape(a: _Values) -> tuple[_Values | None, _Values | None, _Values | None]:
+def _split_by_shape(
+    a: _Values,
+) -> tuple[_Values | None, _Values | None, _Values | None]:
     """Return the values as one per column, one per row, or one per cell; two of them are None."""
     if a.array.shape[0] == 1:
         return a, None, None

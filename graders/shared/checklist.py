@@ -6,16 +6,16 @@ from typing import Any, TypeGuard, TypeVar
 
 from scbench.base.model import Check, Verdict
 
+# Checks that any task can have besides its own.
 COMMON_CHECKS: Mapping[str, str] = {
     "answer_found": "An answer can be read from the response.",
     "answer_schema": "The answer has the shape that the answer schema describes.",
     "resource_limit": "The answer is small enough to be graded.",
 }
-"""Checks that any task can have besides its own."""
 
 T = TypeVar("T")
+# How many offenders a check carries; the count is always whole.
 _MAX_OFFENDERS = 50
-"""How many offenders a check carries; the count is always whole."""
 
 
 def brief(number: int) -> str:
@@ -35,7 +35,9 @@ def all_passed(requirements: Mapping[str, str]) -> tuple[Check, ...]:
     For answers that are seen to be right at once; whoever trains a model on verdicts asks for
     millions of them.
     """
-    return tuple(Check(check_id, True, message) for check_id, message in requirements.items())
+    return tuple(
+        Check(check_id, True, message) for check_id, message in requirements.items()
+    )
 
 
 class Checklist:
@@ -70,10 +72,15 @@ class Checklist:
         """Record whether an answer could be read; if not, ``why`` all other checks are skipped."""
         read = self.expect("readable", value is not None, wrong)
         if not read:
-            self.skip((check_id for check_id in self._requirements if check_id != "readable"), why)
+            self.skip(
+                (check_id for check_id in self._requirements if check_id != "readable"),
+                why,
+            )
         return read
 
-    def forbid(self, check_id: str, offenders: Sequence[T], wrong: Callable[[T], str]) -> bool:
+    def forbid(
+        self, check_id: str, offenders: Sequence[T], wrong: Callable[[T], str]
+    ) -> bool:
         """Record a check that passes if there is no offender, and return whether it passed.
 
         The first 50 of the offenders, JSON values in a fixed order, go with it; ``wrong`` makes the
@@ -82,12 +89,19 @@ class Checklist:
         if not offenders:
             self._checks.append(_pass(check_id, self._requirement(check_id)))
             return True
-        details = {"count": len(offenders), "offenders": list(offenders[:_MAX_OFFENDERS])}
+        details = {
+            "count": len(offenders),
+            "offenders": list(offenders[:_MAX_OFFENDERS]),
+        }
         self._checks.append(Check(check_id, False, wrong(offenders[0]), details))
         return False
 
     def forbid_many(
-        self, check_id: str, offenders: Sequence[T], fault: str, first: Callable[[T], str]
+        self,
+        check_id: str,
+        offenders: Sequence[T],
+        fault: str,
+        first: Callable[[T], str],
     ) -> bool:
         """Do as `forbid` with the sentence "12 ``fault``; the first ``first``."."""
         if not offenders:

@@ -20,7 +20,9 @@ Labels = tuple[int, ...]
 Pair = tuple[int, int]
 
 
-def on_ring(values: Sequence[T], order: Sequence[str], ring: Sequence[str]) -> tuple[T, ...]:
+def on_ring(
+    values: Sequence[T], order: Sequence[str], ring: Sequence[str]
+) -> tuple[T, ...]:
     """Return values given in one order of the corners (or sides) in the order of the ring."""
     at = dict(zip(order, values, strict=True))
     return tuple(at[name] for name in ring)
@@ -90,7 +92,9 @@ def agrees(labels: Sequence[int], pattern: str) -> bool:
     and is empty if nothing is known.
     """
     pairs = [
-        (letter, label) for letter, label in zip(pattern, labels, strict=False) if letter != "?"
+        (letter, label)
+        for letter, label in zip(pattern, labels, strict=False)
+        if letter != "?"
     ]
     # A renaming matches letters to labels one to one.
     return len(set(pairs)) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
@@ -118,7 +122,9 @@ def joined_sides(ring: Sequence[int]) -> list[Pair] | None:
     """
     ends: dict[frozenset[int], list[int]] = {}
     for side in crossed_sides(ring):
-        ends.setdefault(frozenset((ring[side], ring[(side + 1) % len(ring)])), []).append(side)
+        ends.setdefault(
+            frozenset((ring[side], ring[(side + 1) % len(ring)])), []
+        ).append(side)
     if any(len(sides) != 2 for sides in ends.values()):
         return None
     return sorted((a, b) for a, b in ends.values())

@@ -46,7 +46,11 @@ def grid(size: Cell, first: int) -> Grid:
 
 def side_neighbours(cell: Cell) -> list[Cell]:
     """Return the cells that differ by 1 in one coordinate, inside the box or not."""
-    return [(*cell[:k], c + step, *cell[k + 1 :]) for k, c in enumerate(cell) for step in (-1, 1)]
+    return [
+        (*cell[:k], c + step, *cell[k + 1 :])
+        for k, c in enumerate(cell)
+        for step in (-1, 1)
+    ]
 
 
 def touch(a: Cell, b: Cell) -> bool:
@@ -83,7 +87,11 @@ def jumps(grid: Grid, cells: Sequence[Cell], codes: Sequence[int | None]) -> lis
     return [
         i
         for i, (a, b) in enumerate(pairwise(codes), start=1)
-        if not (touch(cells[i - 1], cells[i]) if a is None or b is None else abs(b - a) in strides)
+        if not (
+            touch(cells[i - 1], cells[i])
+            if a is None or b is None
+            else abs(b - a) in strides
+        )
     ]
 
 
@@ -104,7 +112,9 @@ def cell_text(cell: Cell) -> str:
     """Return a cell in few characters, whatever numbers it holds."""
     if len(cell) > 20:
         return f"a cell with {len(cell)} coordinates"
-    if max(map(abs, cell), default=0) >= 10**9:  # printing takes time with the square of the length
+    if (
+        max(map(abs, cell), default=0) >= 10**9
+    ):  # printing takes time with the square of the length
         return "a cell with a coordinate beyond 10^9"
     return str(list(cell))
 

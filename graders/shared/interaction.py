@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+# A JSON object of some 2,500 characters at most.
 Observation = dict[str, Any]
-"""A JSON object of some 2,500 characters at most."""
 
 
 class QueryError(Exception):

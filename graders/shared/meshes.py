@@ -20,6 +20,21 @@ Faces = tuple[tuple[int, ...], ...]
 Edge = tuple[int, int]
 
 
+_BLOCK = 256
+_CHUNK = 20_000
+_PIECES = 8
+# Pieces of a difference that are named: the largest few, each at least this share of a
+# whole.
+_SHARE = 1e-3
+_BOX_DECIMALS = 4
+_VOLUME_DECIMALS = 6
+_TRIES = 4
+# Share of a mesh's extent that vertices are moved by in the second try; ten times as
+# much in each further one. Manifold takes points for the same within 1e-12 of the
+# extent.
+_STIR = 1e-11
+
+
 class PolygonMesh(NamedTuple):
     """Vertices (n, 3), and faces as indices of vertices, counter-clockwise seen from outside."""
 
@@ -90,7 +105,9 @@ def unevenness(mesh: PolygonMesh, normals: Array) -> Array:
     corners = mesh.points[rings.corner]
     means = np.add.reduceat(corners, rings.start, axis=0) / rings.size[:, None]
     away = corners - np.repeat(means, rings.size, axis=0)
-    distances = np.abs(np.einsum("ij,ij->i", away, np.repeat(units, rings.size, axis=0)))
+    distances = np.abs(
+        np.einsum("ij,ij->i", away, np.repeat(units, rings.size, axis=0))
+    )
     worst: Array = np.maximum.reduceat(distances, rings.start)
     return np.where(rings.size > 3, worst, 0.0)
 
@@ -118,7 +135,9 @@ def edge_faults(faces: Faces) -> EdgeFaults:
     directed, uses = np.unique(pairs, axis=0, return_counts=True)
     edges, sides = np.unique(np.sort(pairs, axis=1), axis=0, return_counts=True)
     return EdgeFaults(
-        _as_edges(directed[uses > 1]), _as_edges(edges[sides == 1]), _as_edges(edges[sides > 2])
+        _as_edges(directed[uses > 1]),
+        _as_edges(edges[sides == 1]),
+        _as_edges(edges[sides > 2]),
     )
 
 
@@ -174,11 +193,14 @@ def triangulate(mesh: PolygonMesh, normals: Array | None = None) -> Triangles:
             cut: list[tuple[int, ...]] = [face]
         else:
             flat = _flattened(mesh.points[list(face)], normals[i])
-            cut = [tuple(face[j] for j in three) for three in cut_polygon([flat]).tolist()]
+            cut = [
+                tuple(face[j] for j in three) for three in cut_polygon([flat]).tolist()
+            ]
         corners.extend(cut)  # type: ignore[arg-type]
         owners += [i] * len(cut)
     return Triangles(
-        np.array(corners, dtype=np.int64).reshape(-1, 3), np.array(owners, dtype=np.int64)
+        np.array(corners, dtype=np.int64).reshape(-1, 3),
+        np.array(owners, dtype=np.int64),
     )
 
 
@@ -186,7 +208,9 @@ def _flattened(points: Array, normal: Array) -> Array:
     """Return points (n, 2) seen along the axis nearest to a normal, counter-clockwise around it."""
     axis = int(np.argmax(np.abs(normal)))
     right, up = (axis + 1) % 3, (axis + 2) % 3
-    return np.ascontiguousarray(points[:, [right, up] if normal[axis] > 0 else [up, right]])
+    return np.ascontiguousarray(
+        points[:, [right, up] if normal[axis] > 0 else [up, right]]
+    )
 
 
 def signed_volumes(points: Array, triangles: Triangles, shell: Indices) -> Array:
@@ -200,7 +224,9 @@ def signed_volumes(points: Array, triangles: Triangles, shell: Indices) -> Array
     origin = np.zeros((int(shell.max(initial=-1)) + 1, 3))
     origin[owner] = corner[:, 0]
     corner = corner - origin[owner][:, None]
-    cones: Array = np.einsum("ij,ij->i", cross(corner[:, 0], corner[:, 1]), corner[:, 2]) / 6
+    cones: Array = (
+        np.einsum("ij,ij->i", cross(corner[:, 0], corner[:, 1]), corner[:, 2]) / 6
+    )
     return np.bincount(owner, weights=cones, minlength=len(origin)).astype(np.float64)
 
 
@@ -215,8 +241,6 @@ def winding_number(point: Array, points: Array, corners: Indices) -> int:
 
 
 Mask = NDArray[np.bool_]
-_BLOCK = 256
-_CHUNK = 20_000
 
 
 class Contacts(NamedTuple):
@@ -243,7 +267,9 @@ def close_pairs(corners: Array, margin: float, max_pairs: int) -> Indices | None
     for first in range(0, len(order), _BLOCK):
         rows = np.arange(first, min(first + _BLOCK, len(order)))
         columns = np.arange(first, int(ends[rows].max(initial=0)))
-        near: Mask = (columns[None, :] > rows[:, None]) & (columns[None, :] < ends[rows][:, None])
+        near: Mask = (columns[None, :] > rows[:, None]) & (
+            columns[None, :] < ends[rows][:, None]
+        )
         for axis in (1, 2):
             near &= low[None, columns, axis] <= high[rows, axis][:, None]
             near &= low[rows, axis][:, None] <= high[None, columns, axis]
@@ -251,7 +277,9 @@ def close_pairs(corners: Array, margin: float, max_pairs: int) -> Indices | None
         count += len(i)
         if count > max_pairs:
             return None
-        chunks.append(np.sort(np.stack([order[rows[i]], order[columns[j]]], axis=1), axis=1))
+        chunks.append(
+            np.sort(np.stack([order[rows[i]], order[columns[j]]], axis=1), axis=1)
+        )
     pairs = np.concatenate(chunks) if chunks else np.zeros((0, 2), dtype=np.int64)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
@@ -303,26 +331,36 @@ def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
         n, m = normals[chunk[:, 0]], normals[chunk[:, 1]]
         q_above = np.einsum("ijk,ik->ij", q - p[:, :1], n)
         p_above = np.einsum("ijk,ik->ij", p - q[:, :1], m)
-        flat = np.maximum(abs(q_above).max(axis=1), abs(p_above).max(axis=1)) <= tolerance
+        flat = (
+            np.maximum(abs(q_above).max(axis=1), abs(p_above).max(axis=1)) <= tolerance
+        )
         depth = np.minimum(
             np.minimum(q_above.max(axis=1), -q_above.min(axis=1)),
             np.minimum(p_above.max(axis=1), -p_above.min(axis=1)),
         )
         through = np.flatnonzero((depth > tolerance) & ~flat)
-        deep = _overlap_depth(p[through], q[through], _crossed_edges(p[through], q[through]))
+        deep = _overlap_depth(
+            p[through], q[through], _crossed_edges(p[through], q[through])
+        )
         crossing.append(chunk[through[deep > tolerance]])
         on = np.flatnonzero(flat)
-        lines = np.concatenate([_edge_normals(p[on], n[on]), _edge_normals(q[on], m[on])], axis=1)
+        lines = np.concatenate(
+            [_edge_normals(p[on], n[on]), _edge_normals(q[on], m[on])], axis=1
+        )
         covering.append(chunk[on[_overlap_depth(p[on], q[on], lines) > tolerance]])
     none = np.zeros((0, 2), dtype=np.int64)
-    return Contacts(np.concatenate([none, *crossing]), np.concatenate([none, *covering]))
+    return Contacts(
+        np.concatenate([none, *crossing]), np.concatenate([none, *covering])
+    )
 
 
 def widths(corners: Array) -> Array:
     """Return each triangle's (m,) height over its longest side."""
     double = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     longest = np.sqrt(np.sum(_edges(corners) ** 2, axis=2)).max(axis=1)
-    heights: Array = np.sqrt(np.sum(double**2, axis=1)) / np.where(longest > 0, longest, 1.0)
+    heights: Array = np.sqrt(np.sum(double**2, axis=1)) / np.where(
+        longest > 0, longest, 1.0
+    )
     return heights
 
 
@@ -360,7 +398,9 @@ def _edges(corners: Array) -> Array:
 
 def _crossed_edges(p: Array, q: Array) -> Array:
     """Return the unit vectors (m, 9, 3) square to an edge of each; zero for parallel edges."""
-    crossed = cross(unit(_edges(p))[:, :, None], unit(_edges(q))[:, None, :]).reshape(-1, 9, 3)
+    crossed = cross(unit(_edges(p))[:, :, None], unit(_edges(q))[:, None, :]).reshape(
+        -1, 9, 3
+    )
     parallel = np.sum(crossed * crossed, axis=2, keepdims=True) < 1e-18
     return unit(np.where(parallel, 0.0, crossed))
 
@@ -372,8 +412,13 @@ def _edge_normals(corners: Array, normals: Array) -> Array:
 
 def _overlap_depth(p: Array, q: Array, lines: Array) -> Array:
     """Return the smallest overlap (m,) of the projections on lines (m, k, 3); zeros are no line."""
-    on_p, on_q = np.einsum("ijk,ilk->ilj", p, lines), np.einsum("ijk,ilk->ilj", q, lines)
-    overlap = np.minimum(on_p.max(axis=2) - on_q.min(axis=2), on_q.max(axis=2) - on_p.min(axis=2))
+    on_p, on_q = (
+        np.einsum("ijk,ilk->ilj", p, lines),
+        np.einsum("ijk,ilk->ilj", q, lines),
+    )
+    overlap = np.minimum(
+        on_p.max(axis=2) - on_q.min(axis=2), on_q.max(axis=2) - on_p.min(axis=2)
+    )
     overlap = np.where(np.any(lines != 0, axis=2), overlap, np.inf)
     depth: Array = overlap.min(axis=1, initial=np.inf)
     return depth
@@ -397,7 +442,9 @@ def _edge_to_edge(p: Array, i: int, q: Array, j: int) -> Array:
     ur, vr = np.einsum("ij,ij->i", u, r), np.einsum("ij,ij->i", v, r)
     denominator = uu * vv - uv * uv
     slanted = denominator > 1e-18 * uu * vv
-    s = np.where(slanted, (uv * vr - vv * ur) / np.where(slanted, denominator, 1.0), 0.0)
+    s = np.where(
+        slanted, (uv * vr - vv * ur) / np.where(slanted, denominator, 1.0), 0.0
+    )
     s = np.clip(s, 0.0, 1.0)
     t = np.clip((uv * s + vr) / np.where(vv > 0, vv, 1.0), 0.0, 1.0)
     s = np.clip((uv * t - ur) / np.where(uu > 0, uu, 1.0), 0.0, 1.0)
@@ -414,22 +461,13 @@ def _points_to_plane(points: Array, corners: Array) -> Array:
     inward = cross(normal[:, None], _edges(corners))
     best = np.full(len(corners), np.inf)
     for point in (points[:, i] for i in range(3)):
-        inside = np.all(np.einsum("ijk,ijk->ij", inward, point[:, None] - corners) >= 0, axis=1)
+        inside = np.all(
+            np.einsum("ijk,ijk->ij", inward, point[:, None] - corners) >= 0, axis=1
+        )
         inside &= np.any(normal != 0, axis=1)
         height = np.einsum("ij,ij->i", point - corners[:, 0], normal)
         best = np.minimum(best, np.where(inside, height * height, np.inf))
     return best
-
-
-_PIECES = 8
-_SHARE = 1e-3
-"""Pieces of a difference that are named: the largest few, each at least this share of a whole."""
-_BOX_DECIMALS = 4
-_VOLUME_DECIMALS = 6
-_TRIES = 4
-_STIR = 1e-11
-"""Share of a mesh's extent that vertices are moved by in the second try; ten times as much in each
-further one. Manifold takes points for the same within 1e-12 of the extent."""
 
 
 class Piece(NamedTuple):
@@ -485,7 +523,9 @@ def differences(
     both = difference_bodies(points, corners, solid, surplus, missing)
     size = float(solid.volume())
     return (
-        None if both is None else (_largest_pieces(both[0], size), _largest_pieces(both[1], size))
+        None
+        if both is None
+        else (_largest_pieces(both[0], size), _largest_pieces(both[1], size))
     )
 
 
@@ -507,7 +547,9 @@ def difference_bodies(
     for attempt in range(_TRIES):
         body = to_body(points + (10**attempt * stir if attempt else 0.0), corners)
         surplus_body, missing_body = body - solid, solid - body
-        wrong = abs(surplus_body.volume() - surplus) + abs(missing_body.volume() - missing)
+        wrong = abs(surplus_body.volume() - surplus) + abs(
+            missing_body.volume() - missing
+        )
         if wrong <= _SHARE * size:
             return surplus_body, missing_body
     return None
@@ -520,5 +562,9 @@ def _largest_pieces(body: Manifold, size: float) -> list[Piece]:
         part_volume = part.volume()
         if part_volume >= _SHARE * size:
             box = [round(value, _BOX_DECIMALS) + 0.0 for value in part.bounding_box()]
-            pieces.append(Piece(round(part_volume, _BOX_DECIMALS), tuple(box[:3]), tuple(box[3:])))
-    return sorted(pieces, key=lambda piece: (-piece.volume, piece.low, piece.high))[:_PIECES]
+            pieces.append(
+                Piece(round(part_volume, _BOX_DECIMALS), tuple(box[:3]), tuple(box[3:]))
+            )
+    return sorted(pieces, key=lambda piece: (-piece.volume, piece.low, piece.high))[
+        :_PIECES
+    ]

@@ -98,7 +98,9 @@ def triangulate(points: Sequence[XY]) -> tuple[list[Triangle], list[int]]:
     return sorted(triangles), hull  # type: ignore[arg-type]
 
 
-def third_corners(points: Sequence[XY], triangles: Iterable[Sequence[int]]) -> dict[Edge, int]:
+def third_corners(
+    points: Sequence[XY], triangles: Iterable[Sequence[int]]
+) -> dict[Edge, int]:
     """Map each directed edge of the triangles, taken counter-clockwise, to its third corner."""
     third: dict[Edge, int] = {}
     for a, b, c in triangles:
@@ -122,7 +124,9 @@ def _sweep(points: Sequence[XY]) -> tuple[dict[Edge, int], list[int]]:
         None,
     )
     if apex is None:
-        raise GenerationError("all points lie on one line, so there is no triangulation")
+        raise GenerationError(
+            "all points lie on one line, so there is no triangulation"
+        )
     opposite: dict[Edge, int] = {}
 
     def add(a: int, b: int, c: int) -> None:

@@ -14,24 +14,28 @@ from itertools import islice
 from typing import TypeVar
 
 T = TypeVar("T")
+# Longest string, in characters, and longest list, in entries, that is read.
 MAX_LENGTH = 10_000
-"""Longest string, in characters, and longest list, in entries, that is read."""
+# What the types of `scbench.schemas.base` let through.
 Value = bool | int | float | str | Sequence[int | str]
-"""What the types of `scbench.schemas.base` let through."""
 _LAYERS = 10
 _MAX_DIGITS = 1_000
 _MAX_QUOTED = 60
 _PAIRS = (
     *(('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("«", "»")),
     *(("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]")),
-    *((f"\\{name}{{", "}") for name in ("boxed", "text", "textbf", "mathrm", "mathbf", "texttt")),
+    *(
+        (f"\\{name}{{", "}")
+        for name in ("boxed", "text", "textbf", "mathrm", "mathbf", "texttt")
+    ),
 )
 _MINUS = str.maketrans(dict.fromkeys("\u2012\u2013\u2212\ufe63\uff0d", "-"))
+# Whole part, with or without something between groups of three digits; decimals;
+# exponent.
 _DECIMAL = re.compile(
     r"(\d{1,3}(?:[,\u00a0\u2009\u202f '\u2019]\d{3})+|\d+)?(?:\.(\d*))?(?:[eE]([-+]?\d{1,3}))?",
     re.ASCII,
 )
-"""Whole part, with or without something between groups of three digits; decimals; exponent."""
 _NUMERAL = re.compile(
     r"(?<![\w.,/+-])(?:(?<!\d[ ])-)?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:/\d+)?(?![\w/%]|[.,]\d)",
     re.ASCII,
@@ -58,12 +62,16 @@ _SECOND_THOUGHT = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(.*?[^\s.])[.!](?:[*_`\"']{0,3}\s+)(?=\S)(.+)", re.DOTALL)
-_ABBREVIATED = re.compile(r"(?:\b(?:mrs?|ms|dr|st|vs|jr|sr)|\b\w\.\w|[).:\]]\s\w)\Z", re.IGNORECASE)
-"""A full stop behind these ends no sentence."""
+# A full stop behind these ends no sentence.
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:mrs?|ms|dr|st|vs|jr|sr)|\b\w\.\w|[).:\]]\s\w)\Z", re.IGNORECASE
+)
 _BETWEEN = re.compile(r"->|[,;|\n>\u2192\u3001]|\s&\s")
 _BULLET = re.compile(r"(?:[-*\u2022]|\d{1,3}[.)])\s")
-_CLOSING = re.compile(r"(?:^|(?<=[\s\"'`:]))[)\]}>](?:[\s,;'\"`\\]*[)\]}>])*(?=[\"'`]|[.!,;\s]*\Z)")
-"""Closing brackets that stand by themselves, in quotes or at the end."""
+# Closing brackets that stand by themselves, in quotes or at the end.
+_CLOSING = re.compile(
+    r"(?:^|(?<=[\s\"'`:]))[)\]}>](?:[\s,;'\"`\\]*[)\]}>])*(?=[\"'`]|[.!,;\s]*\Z)"
+)
 _LIST_INTRODUCTION = re.compile(
     r".{0,200}\b(?:words?|numbers?|terms?|events?|letters?|order|list|options?|sequence)\b"
     r"[^,;|\n\[\]:]{0,60}\b(?:is|are)\b:?\s+",
@@ -79,15 +87,36 @@ REASON = re.compile(
     r"[(,;:\u2013\u2014-]?\s*(?:because|since|as|for|i\.e\.|which)\b", re.IGNORECASE
 )
 
+# Words for a truth value, in small letters.
 TRUTHS: Mapping[str, bool] = {
     **dict.fromkeys(("true", "t", "yes", "y", "on", "1"), True),
     **dict.fromkeys(("false", "f", "no", "n", "off", "0"), False),
 }
-"""Words for a truth value, in small letters."""
 
 _SMALL = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+    *(
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+    ),
+    *(
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+    ),
     "nineteen",
 )
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
@@ -107,10 +136,31 @@ _RUN = re.compile(
 )
 
 
+_LABEL_FIRST = re.compile(
+    r"(?:(?:option|choice|letter)\s)?[(\[]?(\w{1,5})[)\]]?\s?[).:,\u2013\u2014-]?(?:\s(.*))?",
+    re.IGNORECASE | re.DOTALL,
+)
+# An article or a pronoun, where a label would have a mark behind it or a text of the
+# prompt.
+_WORD_FIRST = re.compile(r"(?:A|I)\s(?!is\b|because\b|since\b|as\b)[a-z]")
+_LABEL_LAST = re.compile(r"(.*\S)\s?[(\[](\w{1,5})[)\]]", re.DOTALL)
+_LABELLED = re.compile(
+    r"(?:\b(?:option|choice|letter)\s+[(\[]?|[(\[])(\w)[)\]]?(?!\w)|(?<!\w)(\w)\)",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
+# Fewest words beside a label that are taken for a comment, not for another option.
+_COMMENT = 3
+_CUT = re.compile(r"[:;(]|\s[\u2013\u2014-]\s|,\s(?=because|since|as\b)")
+_MOST_CUTS = 20
+
+
 def spoken_numbers(text: str) -> Iterator[int | None]:
     """Yield the whole numbers that a text holds as words; None for words that make no number."""
     for run in _RUN.finditer(text):
-        value = _number_of_words([word.casefold() for word in _WORD.findall(run["words"])])
+        value = _number_of_words(
+            [word.casefold() for word in _WORD.findall(run["words"])]
+        )
         yield -value if value is not None and run["minus"] else value
 
 
@@ -156,7 +206,11 @@ def tidy(text: str) -> str:
         before = text
         text = text.strip(" \t\r\n*_`").removesuffix(".")
         for opening, closing in _PAIRS:
-            if text.startswith(opening) and text.endswith(closing) and len(text) > len(opening):
+            if (
+                text.startswith(opening)
+                and text.endswith(closing)
+                and len(text) > len(opening)
+            ):
                 inside = text[len(opening) : -len(closing)]
                 if _is_whole(inside, opening, closing):
                     text = inside
@@ -179,7 +233,9 @@ def readings(value: Value) -> Iterator[str]:
 
 def first_read(read: Callable[[str], T | None], value: Value) -> T | None:
     """Return what is read of a value: of all of it, else of its first sentence."""
-    return next((result for text in readings(value) if (result := read(text)) is not None), None)
+    return next(
+        (result for text in readings(value) if (result := read(text)) is not None), None
+    )
 
 
 def _is_whole(inside: str, opening: str, closing: str) -> bool:
@@ -219,7 +275,9 @@ def number(value: Value) -> Fraction | None:
 
 
 def _read_number(text: str) -> Fraction | None:
-    text = _LATEX_FRACTION.sub(r"\1/\2", text.rpartition("=")[2].strip().translate(_MINUS))
+    text = _LATEX_FRACTION.sub(
+        r"\1/\2", text.rpartition("=")[2].strip().translate(_MINUS)
+    )
     bracketed = _IN_BRACKETS.fullmatch(text)
     outside, inside = bracketed.groups() if bracketed else ("", text)
     value = _read_fraction(inside)
@@ -250,7 +308,9 @@ def _only_number(text: str) -> Fraction | None:
 
 def _read_decimal(text: str) -> Fraction | None:
     text = text.strip()
-    sign, digits = (text[0], text[1:].lstrip()) if text[:1] in {"+", "-"} else ("", text)
+    sign, digits = (
+        (text[0], text[1:].lstrip()) if text[:1] in {"+", "-"} else ("", text)
+    )
     if len(digits) > _MAX_DIGITS:
         return None
     match = _DECIMAL.fullmatch(digits)
@@ -281,8 +341,12 @@ def _read_truth(text: str) -> bool | None:
     verdicts = _VERDICT.findall(text)
     first = _VERDICT.match(text)
     tail = text[first.end() :].lstrip() if first else ""
-    if first and (REASON.match(tail) or (tail[:1] in "(,;:\u2013\u2014-" and len(verdicts) == 1)):
-        hedged = HEDGES.search(re.sub(r"\bnot\b|n['\u2019]t\b", "", tail, flags=re.IGNORECASE))
+    if first and (
+        REASON.match(tail) or (tail[:1] in "(,;:\u2013\u2014-" and len(verdicts) == 1)
+    ):
+        hedged = HEDGES.search(
+            re.sub(r"\bnot\b|n['\u2019]t\b", "", tail, flags=re.IGNORECASE)
+        )
         return TRUTHS[first[1].casefold()] if REASON.match(tail) or not hedged else None
     text = text.rpartition("=")[2]
     last = re.fullmatch(rf"[^.]*?\b{_VERDICT.pattern}\W*", text, re.IGNORECASE)
@@ -335,7 +399,9 @@ def unspaced(value: Value) -> str | None:
     text = _plain_text(value)
     if text is None:
         return None
-    text = _AFTERTHOUGHT.sub("", re.sub(r"</?[a-z]+>", "", html.unescape(text)), count=1)
+    text = _AFTERTHOUGHT.sub(
+        "", re.sub(r"</?[a-z]+>", "", html.unescape(text)), count=1
+    )
     if not re.search(r"[^\W_]", text):
         runs = [text]
     else:  # the one run of brackets that stands by itself in words
@@ -353,25 +419,10 @@ def quote(value: Value) -> str:
     return text if len(text) <= _MAX_QUOTED + 2 else f"{text[:_MAX_QUOTED]}..."
 
 
-_LABEL_FIRST = re.compile(
-    r"(?:(?:option|choice|letter)\s)?[(\[]?(\w{1,5})[)\]]?\s?[).:,\u2013\u2014-]?(?:\s(.*))?",
-    re.IGNORECASE | re.DOTALL,
-)
-_WORD_FIRST = re.compile(r"(?:A|I)\s(?!is\b|because\b|since\b|as\b)[a-z]")
-"""An article or a pronoun, where a label would have a mark behind it or a text of the prompt."""
-_LABEL_LAST = re.compile(r"(.*\S)\s?[(\[](\w{1,5})[)\]]", re.DOTALL)
-_LABELLED = re.compile(
-    r"(?:\b(?:option|choice|letter)\s+[(\[]?|[(\[])(\w)[)\]]?(?!\w)|(?<!\w)(\w)\)", re.IGNORECASE
-)
-_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
-_COMMENT = 3
-"""Fewest words beside a label that are taken for a comment, not for another option."""
-_CUT = re.compile(r"[:;(]|\s[\u2013\u2014-]\s|,\s(?=because|since|as\b)")
-_MOST_CUTS = 20
-
-
 def option(
-    value: Value, options: Sequence[str], labels: Sequence[str] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    value: Value,
+    options: Sequence[str],
+    labels: Sequence[str] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
 ) -> int | None:
     """Return the position of an option that is named by its label, its text, or both.
 
@@ -390,11 +441,17 @@ class _Options:
 
     def __init__(self, options: Sequence[str], labels: Sequence[str]) -> None:
         self._texts = [_folded(text) for text in options]
-        self._labels = {label.casefold(): i for i, label in enumerate(labels[: len(options)])}
+        self._labels = {
+            label.casefold(): i for i, label in enumerate(labels[: len(options)])
+        }
         words = [text.split() for text in self._texts]
         common = set.intersection(*map(set, words)) if len(words) > 1 else set()
-        short = [" ".join(word for word in text if word not in common) for text in words]
-        self._short = ["" if len(text) == 1 and text.isalpha() else text for text in short]
+        short = [
+            " ".join(word for word in text if word not in common) for text in words
+        ]
+        self._short = [
+            "" if len(text) == 1 and text.isalpha() else text for text in short
+        ]
 
     def place_of(self, text: str) -> int | None:
         """Return the place of the option that a text names; None if it names none or several."""
@@ -407,7 +464,11 @@ class _Options:
 
     def _by_text(self, text: str) -> int | None:
         for name in (_folded(text), _folded(_ARTICLE.sub("", text, count=1))):
-            for texts in (self._texts, self._short, [_plural(text) for text in self._texts]):
+            for texts in (
+                self._texts,
+                self._short,
+                [_plural(text) for text in self._texts],
+            ):
                 if name and texts.count(name) == 1:
                     return texts.index(name)
         return None
@@ -428,7 +489,9 @@ class _Options:
     def _fits(self, place: int, beside: str) -> bool:
         """Whether words beside a label are of the option that it stands for."""
         beside = tidy(beside)
-        inside = tidy(beside[1:-1]) if beside[:1] + beside[-1:] in {"()", "[]"} else beside
+        inside = (
+            tidy(beside[1:-1]) if beside[:1] + beside[-1:] in {"()", "[]"} else beside
+        )
         if not inside or REASON.match(inside) or self._by_text(inside) == place:
             return True
         if self._explained(inside) == place:
@@ -447,7 +510,9 @@ class _Options:
         return None
 
     def _labels_in(self, text: str) -> set[int]:
-        places = {self._labels.get((a or b).casefold()) for a, b in _LABELLED.findall(text)}
+        places = {
+            self._labels.get((a or b).casefold()) for a, b in _LABELLED.findall(text)
+        }
         return {place for place in places if place is not None}
 
     def _mentioned(self, text: str) -> int | None:
@@ -461,17 +526,23 @@ class _Options:
         """Return the options whose label or text occurs in a sentence."""
         places = self._labels_in(text)
         folded = f" {_word_run(text)} "
-        by_length = sorted(range(len(self._texts)), key=lambda place: -len(self._texts[place]))
+        by_length = sorted(
+            range(len(self._texts)), key=lambda place: -len(self._texts[place])
+        )
         for place in by_length:
             name = _word_run(self._texts[place])
             if name and f" {name} " in folded:
                 folded = folded.replace(f" {name} ", " . ")
-                places |= {i for i, text in enumerate(self._texts) if _word_run(text) == name}
+                places |= {
+                    i for i, text in enumerate(self._texts) if _word_run(text) == name
+                }
         return places
 
 
 def _folded(text: str) -> str:
-    return " ".join(re.sub(r"[-_\u2010\u2011]", " ", text).casefold().split()).rstrip(".,;:")
+    return " ".join(re.sub(r"[-_\u2010\u2011]", " ", text).casefold().split()).rstrip(
+        ".,;:"
+    )
 
 
 def _word_run(text: str) -> str:

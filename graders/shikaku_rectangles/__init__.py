@@ -24,8 +24,8 @@ CHECKS = {
 }
 OWN_FAULTS = ("corners", "inside", "overlap", "covered", "one_clue", "area")
 
+# Column and row.
 Cell = tuple[int, int]
-"""Column and row."""
 
 
 class _Frame(NamedTuple):
@@ -56,12 +56,16 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     count, size = len(answer.rectangles), params.width * params.height
     if count > size:
-        return checks.too_large(f"{count} rectangles are listed; the grid has {size} cells.")
+        return checks.too_large(
+            f"{count} rectangles are listed; the grid has {size} cells."
+        )
     frame = _frame(params)
     cells, outside = _judge_corners(checks, params, frame, answer)
     overlapped, uncovered = _judge_cover(checks, params, frame, cells)
     open_clues = _judge_clues(checks, params, frame, answer, cells, outside)
-    return checks.binary(overlapped=overlapped, uncovered=uncovered, open_clues=open_clues)
+    return checks.binary(
+        overlapped=overlapped, uncovered=uncovered, open_clues=open_clues
+    )
 
 
 def _judge_corners(
@@ -77,11 +81,16 @@ def _judge_corners(
         if east < west or bottom < top:
             crossed.append(i)
             continue
-        across, down = min(east, width - 1) - west + 1, min(bottom, height - 1) - top + 1
+        across, down = (
+            min(east, width - 1) - west + 1,
+            min(bottom, height - 1) - top + 1,
+        )
         away = across <= 0 or down <= 0
         cells[i] = 0 if away else _block(frame, across, down) << top * width + west
     fault = f"of {n} rectangles have right less than left or bottom less than top"
-    checks.forbid_many("corners", crossed, fault, lambda i: f"is {_describe(answer, i)}")
+    checks.forbid_many(
+        "corners", crossed, fault, lambda i: f"is {_describe(answer, i)}"
+    )
     fault = f"of {n} rectangles leave the grid of {width} columns and {height} rows"
     checks.forbid_many("inside", outside, fault, lambda i: f"is {_describe(answer, i)}")
     return cells, set(outside)
@@ -150,7 +159,9 @@ def _judge_clues(
         "one_clue",
         clueless,
         fault,
-        lambda i: f"is {_describe(answer, i)}, which holds {(cells[i] & frame.clues).bit_count()}",
+        lambda i: (
+            f"is {_describe(answer, i)}, which holds {(cells[i] & frame.clues).bit_count()}"
+        ),
     )
     if solved or wrong_area:
         checks.forbid_many(
@@ -185,5 +196,7 @@ def _cell_words(cell: Cell) -> str:
 def _describe(answer: Answer, i: int) -> str:
     corners = answer.rectangles[i]
     # Printing a number takes time with the square of its length.
-    text = str(list(corners)) if max(corners) < 10**9 else "with coordinates beyond 10^9"
+    text = (
+        str(list(corners)) if max(corners) < 10**9 else "with coordinates beyond 10^9"
+    )
     return f"number {i} of the list (from 0), {text}"

@@ -5,7 +5,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from scbench.graders.shared.interaction import Action, Observation, QueryError, first_items
+from scbench.graders.shared.interaction import (
+    Action,
+    Observation,
+    QueryError,
+    first_items,
+)
 from scbench.schemas.base import WholeIndex
 from scbench.schemas.shikaku_rectangles import Params
 
@@ -58,7 +63,9 @@ class Play:
 
     def _cells(self, left: int, top: int, right: int, bottom: int) -> Cells:
         if not (left <= right < self._width and top <= bottom < self._height):
-            raise QueryError(f"{[left, top, right, bottom]} is no rectangle in the grid")
+            raise QueryError(
+                f"{[left, top, right, bottom]} is no rectangle in the grid"
+            )
         return set(product(range(left, right + 1), range(top, bottom + 1)))
 
     def look(self) -> Observation:

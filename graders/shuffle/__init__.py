@@ -40,8 +40,12 @@ def outcome(params: Params) -> str:
     Raises:
         ValueError: the options are not the things that people have.
     """
-    if sorted(params.options) != sorted(params.things) or len(params.things) != len(params.people):
-        raise ValueError("things and options must be the same, one for each of the people")
+    if sorted(params.options) != sorted(params.things) or len(params.things) != len(
+        params.people
+    ):
+        raise ValueError(
+            "things and options must be the same, one for each of the people"
+        )
     owner = params.asked
     for swaps, a, b, _ in reversed(params.events):
         if swaps and owner in {a, b}:

@@ -27,8 +27,26 @@ CHECKS = {
 }
 OWN_FAULTS = ("readable",)
 
+# A point, in hundredths of a unit.
 Spot = tuple[int, int]
-"""A point, in hundredths of a unit."""
+
+
+# Kinds by their numbers of curved sides and of all sides.
+_ROUND: Mapping[tuple[int, int], Kind] = {
+    (0, 0): "ellipse",
+    (1, 2): "half_ellipse",
+    (1, 3): "sector",
+}
+_STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10: "star"}
+# How far from the line between its ends a straight side can be by rounding and more, in
+# hundredths of a unit.
+_STRAY = 4
+# How many numbers a command has; the last two are where it leads.
+_TAKES = {"M": 2, "L": 2, "C": 6, "A": 7, "Z": 0}
+_WORD = re.compile(r"([MLCAZmlcaz])|(-?\d+)(?:\.(\d{1,2}))?")
+# The shorter of two equally long sides has at least this share of the longer, errors
+# included.
+_ALIKE = 0.75
 
 
 class Piece(NamedTuple):
@@ -52,23 +70,6 @@ class Piece(NamedTuple):
 def _way(spots: Sequence[Spot]) -> Spot:
     x, y = spots[0]
     return next((p - x, q - y) for p, q in spots if (p, q) != (x, y))
-
-
-_ROUND: Mapping[tuple[int, int], Kind] = {
-    (0, 0): "ellipse",
-    (1, 2): "half_ellipse",
-    (1, 3): "sector",
-}
-"""Kinds by their numbers of curved sides and of all sides."""
-_STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10: "star"}
-_STRAY = 4
-"""How far from the line between its ends a straight side can be by rounding and more, in
-hundredths of a unit."""
-_TAKES = {"M": 2, "L": 2, "C": 6, "A": 7, "Z": 0}
-"""How many numbers a command has; the last two are where it leads."""
-_WORD = re.compile(r"([MLCAZmlcaz])|(-?\d+)(?:\.(\d{1,2}))?")
-_ALIKE = 0.75
-"""The shorter of two equally long sides has at least this share of the longer, errors included."""
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -97,11 +98,15 @@ def shape_of(path: str) -> Kind:
     if curved or not sides:
         kind = _ROUND.get((curved, len(sides)))
     elif len(sides) == 4:
-        kind = _four_sided([dist(side[0].spots[0], side[-1].spots[-1]) for side in sides])
+        kind = _four_sided(
+            [dist(side[0].spots[0], side[-1].spots[-1]) for side in sides]
+        )
     else:
         kind = _STRAIGHT.get(len(sides))
     if kind is None:
-        raise ValueError(f"{len(sides)} sides, {curved} of them curved, are none of the shapes")
+        raise ValueError(
+            f"{len(sides)} sides, {curved} of them curved, are none of the shapes"
+        )
     return kind
 
 

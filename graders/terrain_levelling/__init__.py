@@ -22,7 +22,15 @@ from scbench.graders.terrain_levelling.blast_simulation import (
 )
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
-__all__ = ["CHECKS", "VERSION", "End", "fingerprint", "grade", "machine_facts", "simulate"]
+__all__ = [
+    "CHECKS",
+    "VERSION",
+    "End",
+    "fingerprint",
+    "grade",
+    "machine_facts",
+    "simulate",
+]
 VERSION = 2
 
 CHECKS = {
@@ -33,9 +41,9 @@ CHECKS = {
     "level": "The largest flat region has grown by as much as a score of 1 takes.",
 }
 
+# Most work for one plan, see `blast_work`: at most 250 seconds of a processor, if every
+# ball falls into a deep pit; one that rolls takes a fifth of that.
 MAX_WORK = 20_000
-"""Most work for one plan, see `blast_work`: at most 250 seconds of a processor, if every ball falls
-into a deep pit; one that rolls takes a fifth of that."""
 
 
 class _Start(NamedTuple):
@@ -93,7 +101,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks.forbid(
         "positive",
         [i for i, blast in enumerate(blasts) if blast.z <= 0],
-        lambda i: f"Blast {i} (counted from 0) has depth {blasts[i].z}, which is not above 0.",
+        lambda i: (
+            f"Blast {i} (counted from 0) has depth {blasts[i].z}, which is not above 0."
+        ),
     )
     end = simulate(n, blasts, End(start.heights, 0, 0, 0.0, None))
     if end.stopped is not None:
@@ -129,7 +139,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
         region_before=_map_rows(start.flat, n),
         region_after=_map_rows(flat, n),
         heights_after=[
-            [round(height, 4) for height in end.heights[i : i + n]] for i in range(0, n * n, n)
+            [round(height, 4) for height in end.heights[i : i + n]]
+            for i in range(0, n * n, n)
         ],
     )
 
@@ -151,7 +162,9 @@ def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
         return End(heights, done, lost, work, (check, wrong))
 
     if len(blasts) > MAX_BLASTS:
-        wrong = f"The plan has more than {MAX_BLASTS} blasts; none of them was simulated."
+        wrong = (
+            f"The plan has more than {MAX_BLASTS} blasts; none of them was simulated."
+        )
         return end(0, "resource_limit", wrong)
     for i, blast in enumerate(blasts[before.simulated :], before.simulated):
         x, y, z = blast.x, blast.y, blast.z
@@ -178,4 +191,6 @@ def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
 def _map_rows(cells: Sequence[int], n: int) -> list[str]:
     """Return the map as one text a row, with # at these cells."""
     inside = set(cells)
-    return ["".join("#" if y * n + x in inside else "." for x in range(n)) for y in range(n)]
+    return [
+        "".join("#" if y * n + x in inside else "." for x in range(n)) for y in range(n)
+    ]

@@ -17,10 +17,23 @@ CLEARANCE = 0.6
 LIFT = 0.02
 MIN_BALLS = 3
 MAX_BALLS = 120
+# What heights may differ by beyond the tolerance of a flat region.
 TRIFLE = 1e-9
-"""What heights may differ by beyond the tolerance of a flat region."""
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 _ENGINE = Path(__file__).with_name("engine.py")
+
+
+_SIDE = 12
+_BLASTS = (
+    (5, 6, 6.0),
+    (6, 5, 3.5),
+    (2, 9, 0.6),
+    (9, 2, 2.25),
+    (0, 0, 1.5),
+    (6, 6, 1.0),
+)
+# Cell over which balls fall once more at the end, and how many; they lift no ground.
+_LAST = (7, 4, 24)
 
 
 def engine() -> Engine:
@@ -77,7 +90,9 @@ def start_positions(x: int, y: int, height: float, count: int) -> list[list[floa
     return positions
 
 
-def roll(heights: Sequence[float], n: int, starts: Sequence[Sequence[float]]) -> list[list[float]]:
+def roll(
+    heights: Sequence[float], n: int, starts: Sequence[Sequence[float]]
+) -> list[list[float]]:
     """Let balls fall on the ground and return x, y and z of each one at the end (``engine.py``).
 
     A child that dies at it is tried once more: the next one may find more memory.
@@ -153,12 +168,6 @@ def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int
         if len(region) > len(best):
             best = region
     return sorted(best)
-
-
-_SIDE = 12
-_BLASTS = ((5, 6, 6.0), (6, 5, 3.5), (2, 9, 0.6), (9, 2, 2.25), (0, 0, 1.5), (6, 6, 1.0))
-_LAST = (7, 4, 24)
-"""Cell over which balls fall once more at the end, and how many; they lift no ground."""
 
 
 @cache

@@ -62,7 +62,9 @@ def roll(numbers: list[float]) -> list[float]:
     ball = pybullet.createCollisionShape(
         pybullet.GEOM_SPHERE, radius=BALL_RADIUS, physicsClientId=_client
     )
-    pybullet.createMultiBody(BALL_MASS, ball, looks, batchPositions=starts, physicsClientId=_client)
+    pybullet.createMultiBody(
+        BALL_MASS, ball, looks, batchPositions=starts, physicsClientId=_client
+    )
     # The ground is body 0, the balls follow in order.
     balls = range(1, len(starts) + 1)
     for body in balls:
@@ -78,5 +80,7 @@ def roll(numbers: list[float]) -> list[float]:
     return [
         value
         for body in balls
-        for value in pybullet.getBasePositionAndOrientation(body, physicsClientId=_client)[0]
+        for value in pybullet.getBasePositionAndOrientation(
+            body, physicsClientId=_client
+        )[0]
     ]

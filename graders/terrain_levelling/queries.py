@@ -18,8 +18,8 @@ from scbench.schemas.base import WholeIndexPair
 from scbench.schemas.terrain_levelling import Blast, Params
 
 BUDGET = 100
+# Side of the piece of the map that is shown.
 WINDOW = 24
-"""Side of the piece of the map that is shown."""
 _PER_COST = 250
 _WORK_PER_COST = 1000
 _MAX_BLASTS = 2500
@@ -43,14 +43,18 @@ def ground_after(params: Params, blasts: tuple[Blast, ...]) -> list[float]:
     """
     n = len(params.heights)
     if len(blasts) > params.max_blasts:
-        raise QueryError(f"{len(blasts)} blasts are too many: at most {params.max_blasts} are set")
+        raise QueryError(
+            f"{len(blasts)} blasts are too many: at most {params.max_blasts} are set"
+        )
     end = End([height for row in params.heights for height in row], 0, 0, 0.0, None)
     for instance, plan, after in tuple(_last):
         if instance == params and blasts[: len(plan)] == plan:
             end = after
     work = end.work + sum(blast_work(blast.z) for blast in blasts[end.simulated :])
     if work > MAX_WORK:
-        raise QueryError(f"the sum of m + (m/20)^4 is {work:.0f}; a plan may have {MAX_WORK:,}")
+        raise QueryError(
+            f"the sum of m + (m/20)^4 is {work:.0f}; a plan may have {MAX_WORK:,}"
+        )
     end = simulate(n, blasts, end)
     if end.stopped is not None:
         check, wrong = end.stopped
@@ -59,25 +63,34 @@ def ground_after(params: Params, blasts: tuple[Blast, ...]) -> list[float]:
         if check == "grid":
             wrong = f"{place}y = {brief(blast.y)}; both must be in 0..{n - 1}"
         elif check == "positive":
-            wrong = f"{place}y = {blast.y} and {blast.z} deep; the depth must be above 0"
+            wrong = (
+                f"{place}y = {blast.y} and {blast.z} deep; the depth must be above 0"
+            )
         raise QueryError(wrong)
     _last[:] = [(params, blasts, end)]
     return list(end.heights)
 
 
-def look_from(params: Params, blasts: tuple[Blast, ...], corner: Sequence[int]) -> Observation:
+def look_from(
+    params: Params, blasts: tuple[Blast, ...], corner: Sequence[int]
+) -> Observation:
     """Return what is told of the ground after some blasts; for the faults see `ground_after`."""
     n, (x, y) = len(params.heights), corner
     if max(x, y) >= n:
         raise QueryError(f"the corner must be a cell of the map: x and y in 0..{n - 1}")
     heights = ground_after(params, blasts)
-    rock = math.fsum(height for row in params.heights for height in row) - math.fsum(heights)
+    rock = math.fsum(height for row in params.heights for height in row) - math.fsum(
+        heights
+    )
     lines = (heights[row * n : row * n + n] for row in range(y, min(n, y + WINDOW)))
     return {
         "blasts": len(blasts),
         "lost": round(rock, 2),
         "corner": [x, y],
-        "heights": [" ".join(str(round(100 * h)) for h in line[x : x + WINDOW]) for line in lines],
+        "heights": [
+            " ".join(str(round(100 * h)) for h in line[x : x + WINDOW])
+            for line in lines
+        ],
     }
 
 

@@ -43,20 +43,20 @@ NOT_UNIT_FACTOR = 0.25
 CUT_FACTOR = 0.5
 DIFFERENCE_WEIGHT = 0.5
 FULL = 0.98
+# A copy with a smaller share of its shadow on the target is a stray.
 STRAY = 0.1
-"""A copy with a smaller share of its shadow on the target is a stray."""
 COPIES, COPIES_PER_AREA = 50, 10
 _CUTS_SHOWN = 200
 _POINTS_DRAWN = 2000
 Floats = NDArray[np.float64]
 
+# Corners of the tetrahedron that is turned and moved.
 BASE: tuple[tuple[float, float, float], ...] = (
     (0.0, 0.0, 0.0),
     (1.0, 0.0, 0.0),
     (0.5, math.sqrt(3) / 2, 0.0),
     (0.5, math.sqrt(3) / 6, math.sqrt(2 / 3)),
 )
-"""Corners of the tetrahedron that is turned and moved."""
 
 _FACES = ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3))
 _EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
@@ -105,7 +105,9 @@ def cover(target: Polygon, shapes: NDArray[np.object_], slack: float) -> Cover:
         near = sweeps[shapely.STRtree(sweeps).query(either, predicate="intersects")]
         far = shapely.difference(either, shapely.union_all(near))
     outside = shapely.difference(far, target)
-    stray = shapely.area(shapely.intersection(shapes, target)) < STRAY * shapely.area(shapes)
+    stray = shapely.area(shapely.intersection(shapes, target)) < STRAY * shapely.area(
+        shapes
+    )
     of_strays: Geometry = Polygon()
     if stray.any():
         others = shapely.union_all(shapes[~stray])
@@ -148,7 +150,9 @@ def polygon_rings(shapes: Iterable[Polygon], points: int) -> list[dict[str, Any]
     """
     figures: list[dict[str, Any]] = []
     for shape in shapes:
-        rings = [shapely.get_coordinates(r)[:-1] for r in (shape.exterior, *shape.interiors)]
+        rings = [
+            shapely.get_coordinates(r)[:-1] for r in (shape.exterior, *shape.interiors)
+        ]
         points -= sum(map(len, rings))
         if points < 0:
             break
@@ -188,11 +192,15 @@ def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
     of the 44 axes on which two tetrahedra can be parted (face normals, cross products of edges),
     rounded to 9 digits. The search stops soon after ``enough`` pairs were found.
     """
-    normals = _unit_vectors(np.stack([_face_normal(bodies, face) for face in _FACES], axis=1))[0]
+    normals = _unit_vectors(
+        np.stack([_face_normal(bodies, face) for face in _FACES], axis=1)
+    )[0]
     edges = np.stack([bodies[:, j] - bodies[:, i] for i, j in _EDGES], axis=1)
     pairs: list[tuple[int, int, float]] = []
     for first, second in _meeting_boxes(bodies):
-        axes = _cross_products(edges[first][:, :, None], edges[second][:, None]).reshape(-1, 36, 3)
+        axes = _cross_products(
+            edges[first][:, :, None], edges[second][:, None]
+        ).reshape(-1, 36, 3)
         crossed, usable = _unit_vectors(axes)
         usable = np.concatenate([np.ones((len(first), 8), bool), usable], axis=1)
         axes = np.concatenate([normals[first], normals[second], crossed], axis=1)
@@ -201,13 +209,17 @@ def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
         overlap = np.minimum(a.max(2) - b.min(2), b.max(2) - a.min(2))
         depth = np.round(np.where(usable, overlap, np.inf).min(1), _DIGITS)
         hit = depth > allowed
-        pairs += zip(first[hit].tolist(), second[hit].tolist(), depth[hit].tolist(), strict=True)
+        pairs += zip(
+            first[hit].tolist(), second[hit].tolist(), depth[hit].tolist(), strict=True
+        )
         if len(pairs) >= enough:
             return Cuts(pairs, complete=False)
     return Cuts(pairs, complete=True)
 
 
-def _meeting_boxes(bodies: Floats) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _meeting_boxes(
+    bodies: Floats,
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield pairs whose bounding boxes meet, in order, at most ``_CHUNK`` at a time."""
     low, high = bodies.min(1), bodies.max(1)
     places = np.arange(len(bodies))
@@ -255,7 +267,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
         )
     far = [i for i, p in enumerate(poses) if max(abs(p.x), abs(p.y), abs(p.z)) > REACH]
     lost = [i for i, p in enumerate(poses) if p.q0 == p.q1 == p.q2 == p.q3 == 0]
-    sound = checks.forbid("reach", far, lambda i: f"Tetrahedron {i} is farther out than that.")
+    sound = checks.forbid(
+        "reach", far, lambda i: f"Tetrahedron {i} is farther out than that."
+    )
     sound &= checks.forbid(
         "rotation", lost, lambda i: f"The quaternion of tetrahedron {i} is all zeros."
     )
@@ -337,7 +351,9 @@ def most_copies(params: Params) -> int:
 def _target_polygon(params: Params) -> tuple[Polygon, float]:
     target = Polygon(params.exterior, params.holes)
     if not target.is_valid:
-        raise ValueError(f"{params.title}: the outline or a hole crosses itself or another")
+        raise ValueError(
+            f"{params.title}: the outline or a hole crosses itself or another"
+        )
     shapely.prepare(target)
     return target, area(target)
 
@@ -347,4 +363,7 @@ def _is_unit(pose: Pose) -> bool:
     parts = (pose.q0, pose.q1, pose.q2, pose.q3)
     if max(map(abs, parts)) > 2:
         return False
-    return abs(sum((Fraction(q) * Fraction(q) for q in parts), Fraction(-1))) <= UNIT_TOLERANCE
+    return (
+        abs(sum((Fraction(q) * Fraction(q) for q in parts), Fraction(-1)))
+        <= UNIT_TOLERANCE
+    )

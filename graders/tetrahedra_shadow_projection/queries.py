@@ -24,17 +24,21 @@ from scbench.schemas.tetrahedra_shadow_projection import Params, Pose
 BUDGET = 30
 _MAX_POSES = 12
 _DECIMALS = 4
+# A depth that rounds to nothing.
 _LEAST = 5e-7
-"""A depth that rounds to nothing."""
 Poses = Annotated[tuple[Pose, ...], Field(min_length=1, max_length=_MAX_POSES)]
 
 
 def _bodies(poses: Sequence[Pose]) -> Floats:
     for i, pose in enumerate(poses):
         if max(abs(pose.x), abs(pose.y), abs(pose.z)) > REACH:
-            raise QueryError(f"tetrahedron {i} (counted from 0) is farther out than {REACH:,.0f}")
+            raise QueryError(
+                f"tetrahedron {i} (counted from 0) is farther out than {REACH:,.0f}"
+            )
         if pose.q0 == pose.q1 == pose.q2 == pose.q3 == 0:
-            raise QueryError(f"the quaternion of tetrahedron {i} (counted from 0) is all zeros")
+            raise QueryError(
+                f"the quaternion of tetrahedron {i} (counted from 0) is all zeros"
+            )
     return corners(table(poses))
 
 
@@ -54,8 +58,12 @@ class Shadow(Query):
         """Return the area of the shadow and where each tetrahedron's own is."""
         bodies = _bodies(self.tetrahedrons)
         shadows = outlines(bodies)
-        rings = [shapely.get_coordinates(ring)[:-1] for ring in shapely.normalize(shadows)]
-        ends = np.stack([bodies[:, :, 2].min(axis=1), bodies[:, :, 2].max(axis=1)], axis=1)
+        rings = [
+            shapely.get_coordinates(ring)[:-1] for ring in shapely.normalize(shadows)
+        ]
+        ends = np.stack(
+            [bodies[:, :, 2].min(axis=1), bodies[:, :, 2].max(axis=1)], axis=1
+        )
         return {
             "area": round(float(shapely.area(shapely.union_all(shadows))), _DECIMALS),
             "outlines": [_rounded_rows(ring) for ring in rings],

@@ -9,7 +9,12 @@ from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.corner_labels import Labels, agrees, canonical, meeting_patterns
+from scbench.graders.shared.corner_labels import (
+    Labels,
+    agrees,
+    canonical,
+    meeting_patterns,
+)
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 VERSION = 2
@@ -24,8 +29,8 @@ CHECKS = {
 }
 OWN_FAULTS = ("corners", "repeats", "all_classes", "known")
 
+# Patterns read at most; no question has as many as a tenth of this.
 _LIMIT = 2000
-"""Patterns read at most; no question has as many as a tenth of this."""
 
 
 @lru_cache(maxsize=256)
@@ -67,15 +72,23 @@ def grade(params: Params, answer: Answer) -> Verdict:
     surplus = sorted(counts.keys() - right)
     miscounted = [pattern for pattern in surplus if max(pattern) + 1 != n]
     fault = f"patterns do not show exactly {n} classes"
-    checks.forbid_many("all_classes", miscounted, fault, lambda pattern: f"is {list(pattern)}")
+    checks.forbid_many(
+        "all_classes", miscounted, fault, lambda pattern: f"is {list(pattern)}"
+    )
     strange = [pattern for pattern in surplus if not agrees(pattern, params.known)]
     if params.known:
         fault = f"patterns do not agree with ({', '.join(params.known)})"
-        checks.forbid_many("known", strange, fault, lambda pattern: f"is {list(pattern)}")
+        checks.forbid_many(
+            "known", strange, fault, lambda pattern: f"is {list(pattern)}"
+        )
     loose = [p for p in surplus if max(p) + 1 == n and p not in forcing]
     fault = f"patterns can be drawn without a common point of all {n} classes"
     checks.forbid_many("forced", loose, fault, lambda pattern: f"is {list(pattern)}")
     missing = sorted(right - counts.keys())
     fault = f"of {len(right)} patterns are missing"
-    checks.forbid_many("complete", missing, fault, lambda pattern: f"is {list(pattern)}")
-    return checks.binary(missing=[list(p) for p in missing], surplus=[list(p) for p in surplus])
+    checks.forbid_many(
+        "complete", missing, fault, lambda pattern: f"is {list(pattern)}"
+    )
+    return checks.binary(
+        missing=[list(p) for p in missing], surplus=[list(p) for p in surplus]
+    )

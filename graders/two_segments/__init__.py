@@ -69,7 +69,8 @@ def frame_of(corners: Sequence[Sequence[float]], decimals: int) -> Frame:
     digits = [[exact(x) for x in corner] for corner in corners]
     max_decimals = max(k for corner in digits for _, k in corner)
     points = tuple(
-        (x * 10 ** (max_decimals - i), y * 10 ** (max_decimals - j)) for (x, i), (y, j) in digits
+        (x * 10 ** (max_decimals - i), y * 10 ** (max_decimals - j))
+        for (x, i), (y, j) in digits
     )
     reach = 100 * (1 + max(abs(x) for corner in corners for x in corner))
     return Frame(points, max_decimals, 10**decimals, reach)
@@ -119,7 +120,8 @@ def locate(frame: Frame, point: tuple[float, float]) -> Spot | None:
 def on_one_side(chord: Chord, unit: int) -> bool:
     """Whether both ends lie on one side; a corner belongs to both its sides."""
     return any(
-        all((end - side) % (4 * unit) <= unit for end in chord) for side in _corner_places(unit)
+        all((end - side) % (4 * unit) <= unit for end in chord)
+        for side in _corner_places(unit)
     )
 
 
@@ -210,10 +212,14 @@ def grade(params: Params, answer: Answer) -> Verdict:
     places = [_spot(params, point) for point in points]
     spots = [spot for spot, _ in places]
     if facts.grid is not None:
-        off = [at for at, (_, on_grid) in zip(_PLACES, places, strict=True) if not on_grid]
+        off = [
+            at for at, (_, on_grid) in zip(_PLACES, places, strict=True) if not on_grid
+        ]
         fault = "endpoints have a coordinate that is no value of the grid"
         checks.forbid_many("grid", off, fault, lambda at: f"is {_endpoint(at, answer)}")
-    endpoints = [_report(at, spot, unit) for at, spot in zip(_PLACES, spots, strict=True)]
+    endpoints = [
+        _report(at, spot, unit) for at, spot in zip(_PLACES, spots, strict=True)
+    ]
     _judge_boundary(checks, spots, answer)
     chords = [
         (a.place, b.place) if a and b and a.near and b.near else None
@@ -222,7 +228,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     _judge_segments(checks, chords, answer, unit)
     first, second = chords
     if not (_cuts(first, unit) and _cuts(second, unit)):
-        checks.skip("regions", "Not counted: not every segment goes from boundary to boundary.")
+        checks.skip(
+            "regions", "Not counted: not every segment goes from boundary to boundary."
+        )
         return checks.binary(observed=None, endpoints=endpoints)
     observed = dict(_observed(first, second, unit))
     right, wrong = observed == facts.target, ""
@@ -243,13 +251,20 @@ def _on_grid(facts: _Facts, point: Sequence[float]) -> bool:
         if abs(value) > facts.frame.reach:
             return False
         n, k = exact(value)
-        up, scale = 10 ** max(0, facts.grid_decimals - k), 10 ** max(0, k - facts.grid_decimals)
-        if not any(low * scale <= n * up <= high * scale for low, high in facts.grid or ()):
+        up, scale = (
+            10 ** max(0, facts.grid_decimals - k),
+            10 ** max(0, k - facts.grid_decimals),
+        )
+        if not any(
+            low * scale <= n * up <= high * scale for low, high in facts.grid or ()
+        ):
             return False
     return True
 
 
-def _judge_boundary(checks: Checklist, spots: Sequence[Spot | None], answer: Answer) -> None:
+def _judge_boundary(
+    checks: Checklist, spots: Sequence[Spot | None], answer: Answer
+) -> None:
     off = [
         {"segment": at[0], "end": at[1], "distance": spot and spot.distance}
         for at, spot in zip(_PLACES, spots, strict=True)
@@ -259,7 +274,11 @@ def _judge_boundary(checks: Checklist, spots: Sequence[Spot | None], answer: Ans
     def first(item: Mapping[str, Any]) -> str:
         at = (item["segment"], item["end"])
         spot = spots[_PLACES.index(at)]
-        how = "far outside" if spot is None else f"{spot.relative:.3g} of a side away from it"
+        how = (
+            "far outside"
+            if spot is None
+            else f"{spot.relative:.3g} of a side away from it"
+        )
         return f"is {_endpoint(at, answer)}, {how}"
 
     checks.forbid_many("boundary", off, "endpoints are off the boundary", first)
@@ -273,7 +292,9 @@ def _judge_segments(
     why = f"Segment {unknown[0]} has an endpoint off the boundary." if unknown else ""
     points = answer.segments
     empty = [
-        i for i, chord in enumerate(chords) if (chord or points[i])[0] == (chord or points[i])[1]
+        i
+        for i, chord in enumerate(chords)
+        if (chord or points[i])[0] == (chord or points[i])[1]
     ]
     along = [
         i
@@ -285,7 +306,9 @@ def _judge_segments(
         ("one_side", along, "runs along a side of the frame"),
     ):
         if offenders or not unknown:
-            checks.forbid(check, [*offenders], lambda i, wrong=wrong: f"Segment {i} {wrong}.")  # type: ignore[misc]
+            checks.forbid(
+                check, [*offenders], lambda i, wrong=wrong: f"Segment {i} {wrong}."
+            )  # type: ignore[misc]
         else:
             checks.skip(check, why)
     first, second = chords
@@ -303,10 +326,15 @@ def _endpoint(at: tuple[int, int], answer: Answer) -> str:
 
 
 def _region_list(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n) or "nothing"
+    return (
+        ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n)
+        or "nothing"
+    )
 
 
-def _report(at: tuple[int, int], spot: Spot | None, unit: int) -> dict[str, float | None]:
+def _report(
+    at: tuple[int, int], spot: Spot | None, unit: int
+) -> dict[str, float | None]:
     """Return what a picture needs of an endpoint; ``position`` is side index plus share of it."""
     return {
         "segment": at[0],

@@ -28,11 +28,16 @@ CHECKS = {
     "connected": "Where that is asked for, the cells hang together by their faces.",
 }
 
+# 1e-9 and a little, so that a coordinate printed as 5.000000001 is within it however it
+# rounds.
 _TOLERANCE = 1.00001e-9
-"""1e-9 and a little, so that a coordinate printed as 5.000000001 is within it however it rounds."""
 _TOO_MANY = 20
 _AXES = "xyz"
-_PROJECTIONS = (("projection_xy", 0, 1), ("projection_xz", 0, 2), ("projection_yz", 1, 2))
+_PROJECTIONS = (
+    ("projection_xy", 0, 1),
+    ("projection_xz", 0, 2),
+    ("projection_yz", 1, 2),
+)
 _SYMMETRIES = tuple(
     (axes, flips)
     for axes in permutations(range(3))
@@ -48,16 +53,25 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     n, length = params.size, len(answer.voxels)
     if length > _TOO_MANY * params.cells:
-        return checks.too_large(f"{length} cells are listed where {params.cells} are asked for.")
+        return checks.too_large(
+            f"{length} cells are listed where {params.cells} are asked for."
+        )
     cells, outside = _sort_entries(answer, n)
     fault = f"of {length} entries are not whole numbers from 0 to {n - 1}"
     checks.forbid_many(
-        "cells", outside, fault, lambda i: f"is entry {i} (from 0), {list(answer.voxels[i].xyz)}"
+        "cells",
+        outside,
+        fault,
+        lambda i: f"is entry {i} (from 0), {list(answer.voxels[i].xyz)}",
     )
     counts = Counter(cells)
     bad_sums, bad_cells = forbidden(params)
-    barred = [list(cell) for cell in counts if sum(cell) in bad_sums or cell in bad_cells]
-    checks.forbid_many("permitted", barred, "cells are forbidden", lambda cell: f"is {cell}")
+    barred = [
+        list(cell) for cell in counts if sum(cell) in bad_sums or cell in bad_cells
+    ]
+    checks.forbid_many(
+        "permitted", barred, "cells are forbidden", lambda cell: f"is {cell}"
+    )
     wrong = f"There are {length} entries, not {params.cells}."
     checks.expect("count", length == params.cells, wrong, listed=length)
     repeated = [list(cell) for cell, count in counts.items() if count > 1]
@@ -72,7 +86,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
         checks.forbid(
             "connected",
             apart,
-            lambda cell: f"{len(apart)} cells do not hang together with the first, such as {cell}.",
+            lambda cell: (
+                f"{len(apart)} cells do not hang together with the first, such as {cell}."
+            ),
         )
     return checks.binary(distinct=len(voxels))
 
@@ -107,10 +123,17 @@ def forbidden(params: Params) -> tuple[frozenset[int], frozenset[tuple[int, ...]
 def _judge_projection(
     checks: Checklist, check_id: str, n: int, covered: AbstractSet[tuple[int, int]]
 ) -> None:
-    holes = [] if len(covered) == n * n else sorted({*product(range(n), repeat=2)} - covered)
+    holes = (
+        []
+        if len(covered) == n * n
+        else sorted({*product(range(n), repeat=2)} - covered)
+    )
     fault = f"of {n * n} pairs ({', '.join(check_id[-2:])}) are not covered"
     checks.forbid_many(
-        check_id, [list(hole) for hole in holes], fault, lambda hole: f"is ({hole[0]}, {hole[1]})"
+        check_id,
+        [list(hole) for hole in holes],
+        fault,
+        lambda hole: f"is ({hole[0]}, {hole[1]})",
     )
 
 
@@ -119,7 +142,9 @@ def _judge_symmetry(checks: Checklist, n: int, voxels: Collection[Cell]) -> None
         checks.skip("no_symmetry", "There is no cell to look at.")
         return
     keeping = symmetries_of(n, voxels)
-    checks.forbid_many("no_symmetry", keeping, "symmetries keep the set", lambda name: f"is {name}")
+    checks.forbid_many(
+        "no_symmetry", keeping, "symmetries keep the set", lambda name: f"is {name}"
+    )
 
 
 def symmetries_of(n: int, voxels: Collection[Cell]) -> list[str]:
@@ -145,7 +170,8 @@ def _mirror_image(
 
 def _symmetry_name(n: int, axes: Sequence[int], flips: Sequence[bool]) -> str:
     parts = [
-        f"{n - 1}-{_AXES[a]}" if flip else _AXES[a] for a, flip in zip(axes, flips, strict=True)
+        f"{n - 1}-{_AXES[a]}" if flip else _AXES[a]
+        for a, flip in zip(axes, flips, strict=True)
     ]
     return f"(x, y, z) -> ({', '.join(parts)})"
 

@@ -5,7 +5,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from scbench.graders.shared.interaction import Action, Observation, QueryError, first_items
+from scbench.graders.shared.interaction import (
+    Action,
+    Observation,
+    QueryError,
+    first_items,
+)
 from scbench.graders.voxel_grid_projection import forbidden, symmetries_of
 from scbench.schemas.base import WholeIndex
 from scbench.schemas.voxel_grid_projection import Params
@@ -66,7 +71,9 @@ class Play:
             "chosen": len(self._chosen),
             "wanted": self._params.cells,
             "empty": {name: len(holes) for name, holes in empty.items()},
-            "pairs": {name: first_items(holes, _EMPTY) for name, holes in empty.items()},
+            "pairs": {
+                name: first_items(holes, _EMPTY) for name, holes in empty.items()
+            },
         }
 
     def step(self, action: Place | Remove | Ask) -> Observation:

@@ -62,6 +62,7 @@ __all__ = [
     "score_table",
 ]
 
+# Where the names are: a command needs few of them, and imports take long.
 _HOMES = {
     "compare_runs": "scbench.analysis.compare",
     "candidates": "scbench.analysis.failure_modes.labels",
@@ -73,8 +74,12 @@ _HOMES = {
         ("climbs_of", "compare_levels", "ladder_table", "read_ladders", "rung_table"),
         "scbench.analysis.ladder",
     ),
-    **dict.fromkeys(("Cases", "heat_table", "manifold_table"), "scbench.analysis.manifolds"),
-    **dict.fromkeys(("asked_of", "next_items", "nothing_asked"), "scbench.analysis.next_items"),
+    **dict.fromkeys(
+        ("Cases", "heat_table", "manifold_table"), "scbench.analysis.manifolds"
+    ),
+    **dict.fromkeys(
+        ("asked_of", "next_items", "nothing_asked"), "scbench.analysis.next_items"
+    ),
     "paper_table": "scbench.analysis.paper",
     **dict.fromkeys(("check_results", "read_results"), "scbench.analysis.results"),
     "run_table": "scbench.analysis.runs",
@@ -82,7 +87,6 @@ _HOMES = {
     **dict.fromkeys(("budget_sweep", "cost_table"), "scbench.analysis.usage"),
     "score_table": "scbench.grading.score_tables",
 }
-"""Where the names are: a command needs few of them, and imports take long."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever the name stands for)

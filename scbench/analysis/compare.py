@@ -9,8 +9,22 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
-from scbench.analysis.matrix import Difference, Matrix, Paired, difference_of, paired, score_matrix
-from scbench.analysis.results import LINE_TYPES, ON_PICTURES, ON_TERSE, counts, figures, texts
+from scbench.analysis.matrix import (
+    Difference,
+    Matrix,
+    Paired,
+    difference_of,
+    paired,
+    score_matrix,
+)
+from scbench.analysis.results import (
+    LINE_TYPES,
+    ON_PICTURES,
+    ON_TERSE,
+    counts,
+    figures,
+    texts,
+)
 from scbench.analysis.sheets import (
     NOTE,
     after_sums,
@@ -26,6 +40,7 @@ from scbench.base.intervals import LEVEL, Floats
 from scbench.grading.means import Run
 from scbench.grading.score_tables import OVERALL
 
+# Columns of `compare_runs`.
 SCHEMA: Mapping[str, Any] = (
     texts("first second")
     | LINE_TYPES
@@ -36,12 +51,19 @@ SCHEMA: Mapping[str, Any] = (
     | figures("p_value p_corrected shows")
     | texts("verdict")
 )
-"""Columns of `compare_runs`."""
 
-TIED, APART, TOO_FEW, NO_ROOM = "tied", "not told apart", "too few items to tell", "no room"
+TIED, APART, TOO_FEW, NO_ROOM = (
+    "tied",
+    "not told apart",
+    "too few items to tell",
+    "no room",
+)
+# Runs are tied where an interval says that they differ by no more than this.
 MARGIN = 0.05
-"""Runs are tied where an interval says that they differ by no more than this."""
 _UNDECIDED = frozenset({TIED, APART, TOO_FEW, NO_ROOM})
+
+
+_DROPS = ("of means", "shows", "p", "1st ahead", "2nd ahead", "N")
 
 
 def run_name(model: str, setting: str | None, budget: int | None) -> str:
@@ -234,7 +256,6 @@ _COMPARISON = (
     Column("verdict", _verdict_cell, is_words=True, wraps=True),
     Column("of means", _means_cell),
 )
-_DROPS = ("of means", "shows", "p", "1st ahead", "2nd ahead", "N")
 
 
 def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
@@ -242,11 +263,15 @@ def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
     sheets = []
     for (first, second), part in frame.group_by("first", "second", maintain_order=True):
         rows = part.to_dicts()
-        title = f"{printable(str(first))} (first) against {printable(str(second))} (second)"
+        title = (
+            f"{printable(str(first))} (first) against {printable(str(second))} (second)"
+        )
         if ON_TERSE in str(first):
             title += ": what a full specification is worth"
         if any(words in str(first) for words in ON_PICTURES.values()):
             title += ": what text is worth"
         notes = [NOTE, *notes_of("compare")]
-        sheets.append(sheet_of(title, _COMPARISON, rows, notes, after_sums(rows), _DROPS))
+        sheets.append(
+            sheet_of(title, _COMPARISON, rows, notes, after_sums(rows), _DROPS)
+        )
     return sheets

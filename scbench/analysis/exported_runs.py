@@ -14,8 +14,15 @@ from scbench.grading.means import RUN
 from scbench.grading.score_tables import metadata_by_run, score_table
 from scbench.release.load import find_release
 
-COLUMNS = ("failed_checks", "reason", "answer", "usage", "finish_reason", "run_metadata")
-"""Columns of the results that are needed besides those that every analysis needs."""
+# Columns of the results that are needed besides those that every analysis needs.
+COLUMNS = (
+    "failed_checks",
+    "reason",
+    "answer",
+    "usage",
+    "finish_reason",
+    "run_metadata",
+)
 
 
 def runs_in(
@@ -35,7 +42,9 @@ def runs_in(
     (version,) = results["release"].unique()
     graded = find_release(release or version).fitting(version)
     if graded.version != version:
-        raise ResultsError(f"the results are of release {version}, not of {graded.version}")
+        raise ResultsError(
+            f"the results are of release {version}, not of {graded.version}"
+        )
     instances = graded.instances(set(results["task"].unique()))
     metadata = metadata_by_run(results)
     by_bucket, by_task = score_table(results, "bucket"), score_table(results, "task")
@@ -46,7 +55,9 @@ def runs_in(
         dates = {line["date"] for line in metadata.get(key, ()) if line.get("date")}
         day = max(dates, default=date)
         if day is None:
-            raise ResultsError(f"no line of {key[0]!r} says when it was run; add --date YYYY-MM-DD")
+            raise ResultsError(
+                f"no line of {key[0]!r} says when it was run; add --date YYYY-MM-DD"
+            )
         try:
             when = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC)
         except ValueError:
@@ -58,7 +69,9 @@ def runs_in(
             budget=budget,
             date=when,
             release=version,
-            graders=dict(rows.select("task", "grader_version").unique().sort("task").rows()),
+            graders=dict(
+                rows.select("task", "grader_version").unique().sort("task").rows()
+            ),
             lines=_run_lines(by_bucket, key),
             task_lines=_run_lines(by_task, key),
             tries=list(_tries_of_run(rows, instances)),
@@ -69,7 +82,9 @@ def _run_lines(table: pl.DataFrame, key: tuple[Any, ...]) -> list[dict[str, Any]
     return [row for row in table.to_dicts() if tuple(row[name] for name in RUN) == key]
 
 
-def _tries_of_run(rows: pl.DataFrame, instances: Mapping[str, Instance]) -> Iterator[Try]:
+def _tries_of_run(
+    rows: pl.DataFrame, instances: Mapping[str, Instance]
+) -> Iterator[Try]:
     first = ("status", "answer", "reason", "usage", "finish_reason")
     grouped = rows.group_by("id", "sample", maintain_order=True).agg(
         pl.col("score").mean(),

@@ -21,6 +21,7 @@ from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import Status
 from scbench.grading.means import RUN, lifted
 
+# Columns of `falloff_table`.
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES
     | texts("task parameter")
@@ -28,14 +29,13 @@ SCHEMA: Mapping[str, Any] = (
     | figures("half half_low half_high")
     | texts("direction")
 )
-"""Columns of `falloff_table`."""
 
 _PLACES = 401
 _FINE = 41
+# Slopes that are tried, per span of the values.
 _SLOPES = np.concatenate([-np.geomspace(80, 0.05, 60), np.geomspace(0.05, 80, 60)])
-"""Slopes that are tried, per span of the values."""
+# How far beyond the values the half-way point is looked for, in spans of them.
 _REACH = 1.0
-"""How far beyond the values the half-way point is looked for, in spans of them."""
 _CLEAR = 1e-9
 
 
@@ -68,7 +68,9 @@ def half_point(
         level: of the interval.
     """
     span = float(np.ptp(values))
-    places = np.linspace(values.min() - _REACH * span, values.max() + _REACH * span, _PLACES)
+    places = np.linspace(
+        values.min() - _REACH * span, values.max() + _REACH * span, _PLACES
+    )
 
     def likelihood(places: Floats, slopes: Floats) -> Floats:
         """Return log-likelihoods, of shape (places, slopes)."""
@@ -83,7 +85,9 @@ def half_point(
     allowed = NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2
     if best - flat <= allowed:
         return None
-    at = np.flatnonzero(along >= best - _CLEAR)  # a plateau, where a step fits anywhere between
+    at = np.flatnonzero(
+        along >= best - _CLEAR
+    )  # a plateau, where a step fits anywhere between
     falls = bool(_SLOPES[surface[at[0]].argmax()] > 0)
     inside = np.flatnonzero(along >= best - allowed)
     edge = _PLACES - 1
@@ -101,12 +105,18 @@ def half_point(
 
 def _binomial_loglik(chance: Floats, right: Floats, n: Floats) -> Floats:
     safe = np.clip(chance, 1e-6, 1 - 1e-6)
-    summed: Floats = (right * np.log(safe) + (n - right) * np.log(1 - safe)).sum(axis=-1)
+    summed: Floats = (right * np.log(safe) + (n - right) * np.log(1 - safe)).sum(
+        axis=-1
+    )
     return summed
 
 
 def falloff_table(
-    results: pl.DataFrame, cases: Cases, parameter: str | None = None, *, level: float = LEVEL
+    results: pl.DataFrame,
+    cases: Cases,
+    parameter: str | None = None,
+    *,
+    level: float = LEVEL,
 ) -> pl.DataFrame:
     """Return the half-way point along each parameter with ordered values, for each run and task.
 
@@ -122,15 +132,23 @@ def falloff_table(
         told from none.
     """
     rows = joined(results, cases).filter(pl.col("score").is_not_null())
-    guessed = pl.when(pl.col("status") == Status.ANSWERED.value).then("floor").otherwise(0.0)
+    guessed = (
+        pl.when(pl.col("status") == Status.ANSWERED.value).then("floor").otherwise(0.0)
+    )
     rows = rows.with_columns(guessed=guessed, raised=lifted())
     lines: list[dict[str, Any]] = []
     for task, name, values in _ordered_parameters(cases, parameter):
         of_task = rows.filter(pl.col("task") == task)
-        value = pl.col("id").replace_strict(values, default=None, return_dtype=pl.Float64)
-        with_value = of_task.with_columns(value=value).filter(pl.col("value").is_not_null())
+        value = pl.col("id").replace_strict(
+            values, default=None, return_dtype=pl.Float64
+        )
+        with_value = of_task.with_columns(value=value).filter(
+            pl.col("value").is_not_null()
+        )
         cells = with_value.group_by(*RUN, "value").agg(
-            right=pl.col("score").sort().sum(), n=pl.len(), floor=pl.col("guessed").sort().mean()
+            right=pl.col("score").sort().sum(),
+            n=pl.len(),
+            floor=pl.col("guessed").sort().mean(),
         )
         for run, part in sorted(
             cells.partition_by(RUN, as_dict=True).items(), key=lambda pair: str(pair[0])
@@ -142,7 +160,10 @@ def falloff_table(
 
 
 def _half(part: pl.DataFrame, level: float) -> dict[str, Any]:
-    columns = (part[name].cast(pl.Float64).to_numpy() for name in ("value", "right", "n", "floor"))
+    columns = (
+        part[name].cast(pl.Float64).to_numpy()
+        for name in ("value", "right", "n", "floor")
+    )
     values, right, n, floor = columns
     if len(values) < 2 or np.isnan(floor).any() or (floor >= 1).any():
         return {}
@@ -160,10 +181,18 @@ def _ordered_parameters(
     for task in cases.by_task if parameter is None else cases.with_name(parameter):
         for name in cases.varied(task) if parameter is None else [parameter]:
             if cases.is_ordered(task, name) and len(cases.values(task, name)) > 1:
-                points = {row_id: cases.points[row_id] for row_id in cases.by_task[task]}
+                points = {
+                    row_id: cases.points[row_id] for row_id in cases.by_task[task]
+                }
                 values = {row_id: point.get(name) for row_id, point in points.items()}
-                numbers = {i: v for i, v in values.items() if isinstance(v, int | float)}
-                yield task, name, {row_id: float(value) for row_id, value in numbers.items()}
+                numbers = {
+                    i: v for i, v in values.items() if isinstance(v, int | float)
+                }
+                yield (
+                    task,
+                    name,
+                    {row_id: float(value) for row_id, value in numbers.items()},
+                )
 
 
 def _reach(row: Row) -> str:
@@ -190,4 +219,6 @@ _FALLOFF = (
 
 def falloff_sheet(frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `falloff_table`."""
-    return sheet_of("Where half is lost", _FALLOFF, frame.to_dicts(), notes_of("falloff"))
+    return sheet_of(
+        "Where half is lost", _FALLOFF, frame.to_dicts(), notes_of("falloff")
+    )

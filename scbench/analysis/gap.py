@@ -24,7 +24,14 @@ from scbench.analysis.ladder import Climb, Climbs, climbs_of, families, one_run
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.levels import DRAWS as FITS
 from scbench.analysis.levels import Answers, level_difference, uniform_numbers
-from scbench.analysis.results import LINE_TYPES, RUN_TYPES, counts, figures, one_grader, texts
+from scbench.analysis.results import (
+    LINE_TYPES,
+    RUN_TYPES,
+    counts,
+    figures,
+    one_grader,
+    texts,
+)
 from scbench.analysis.sheets import (
     chance,
     interval,
@@ -41,6 +48,7 @@ from scbench.base.intervals import LEVEL, Floats
 from scbench.catalog import MANIFOLDS
 from scbench.grading.means import RUN
 
+# Columns of `gap_table`.
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES
     | LINE_TYPES
@@ -51,15 +59,19 @@ SCHEMA: Mapping[str, Any] = (
     )
     | texts("verdict")
 )
-"""Columns of `gap_table`."""
 
-HIGHER, LOWER, ALIKE, UNCLEAR = "public is higher", "private is higher", "alike", "too few to tell"
+HIGHER, LOWER, ALIKE, UNCLEAR = (
+    "public is higher",
+    "private is higher",
+    "alike",
+    "too few to tell",
+)
+# Added to a rung's mean, so that no rung has all the weight.
 _EASY = 0.1
-"""Added to a rung's mean, so that no rung has all the weight."""
 _Cell = tuple[str, int]
 _ROUNDING = 1e-12
+# How often the items of a rung are dealt to two ladders.
 _DEALS = 2000
-"""How often the items of a rung are dealt to two ladders."""
 _LEAST_DEALS = 1000
 
 
@@ -100,7 +112,9 @@ def gap_table(
     ours, theirs = _rung_means(here.climbs[0]), _rung_means(there.climbs[0])
     cells = sorted(ours.keys() & theirs.keys())
     if not cells:
-        raise ResultsError("the two ladders have no rung in common on which both have scores")
+        raise ResultsError(
+            "the two ladders have no rung in common on which both have scores"
+        )
     lines = [*_gap_lines(here, there, cells)]
     overall_line = _overall_line([labels for labels, _ in lines])
     membership = np.column_stack(
@@ -159,19 +173,28 @@ def _leak(
         draws: of signs.
         seed: of the draws.
     """
-    lifts, lacks = weight * (means[:, 0] - means[:, 1]), weight * (1 - means.mean(axis=1))
+    lifts, lacks = (
+        weight * (means[:, 0] - means[:, 1]),
+        weight * (1 - means.mean(axis=1)),
+    )
     spread = float(np.sqrt((lifts**2).sum()))
     flips = signs(len(lifts), draws, seed)
     limit = NormalDist().inv_cdf((1 + level) / 2)
     if spread > 0:
-        limit = float(np.quantile(np.abs(flips @ (lifts / spread)), level, method="higher"))
+        limit = float(
+            np.quantile(np.abs(flips @ (lifts / spread)), level, method="higher")
+        )
     a = lacks.sum() ** 2 - limit**2 * (lacks**2).sum()
     b = lifts.sum() * lacks.sum() - limit**2 * (lifts * lacks).sum()
     c = lifts.sum() ** 2 - limit**2 * (lifts**2).sum()
     if a <= 0:
         return _leak_of(lifts.sum() / max(lacks.sum(), _ROUNDING)), -1.0, 1.0
     root = float(np.sqrt(max(b * b - a * c, 0.0)))
-    return _leak_of(lifts.sum() / lacks.sum()), _leak_of((b - root) / a), _leak_of((b + root) / a)
+    return (
+        _leak_of(lifts.sum() / lacks.sum()),
+        _leak_of((b - root) / a),
+        _leak_of((b + root) / a),
+    )
 
 
 def _leak_of(lift: float) -> float:
@@ -237,11 +260,18 @@ def _gap_lines(
         of_line = [cell for cell in cells if cell[0] in tasks]
         if not of_line:
             continue
-        both = [name for name in tasks if name in here.fits[0] and name in there.fits[0]]
-        first, second = ([side.fits[0][name].level for name in both] for side in (there, here))
+        both = [
+            name for name in tasks if name in here.fits[0] and name in there.fits[0]
+        ]
+        first, second = (
+            [side.fits[0][name].level for name in both] for side in (there, here)
+        )
         value, low, high = level_difference(first, second)
         labels = here.matrix.labels(bucket, task, 0)
-        yield labels | {"levels": value, "levels_low": low, "levels_high": high}, of_line
+        yield (
+            labels | {"levels": value, "levels_low": low, "levels_high": high},
+            of_line,
+        )
     family = families(dict(cells))[0]
     of_family = [cell for cell in cells if cell[0] in family]
     for rung in sorted({rung for _, rung in of_family}):
@@ -250,8 +280,12 @@ def _gap_lines(
 
 def _overall_line(labels: Sequence[Mapping[str, Any]]) -> int:
     """Return the place of the overall line, or of that of the only spatial or only bucket."""
-    sums = [i for i, row in enumerate(labels) if "rung" not in row and row["task"] is None]
-    return next((i for i in reversed(sums) if labels[i]["bucket"] != MANIFOLDS), sums[-1])
+    sums = [
+        i for i, row in enumerate(labels) if "rung" not in row and row["task"] is None
+    ]
+    return next(
+        (i for i in reversed(sums) if labels[i]["bucket"] != MANIFOLDS), sums[-1]
+    )
 
 
 def _fit_together(public: pl.DataFrame, private: pl.DataFrame) -> None:
@@ -267,7 +301,9 @@ def _fit_together(public: pl.DataFrame, private: pl.DataFrame) -> None:
             "both results are of the same ladder; a private one is drawn with "
             "`scbench generate ladder --private --out FOLDER`"
         )
-    one_grader(pl.concat([rows.select("task", "grader_version") for rows in (public, private)]))
+    one_grader(
+        pl.concat([rows.select("task", "grader_version") for rows in (public, private)])
+    )
 
 
 def _run_words(run: tuple[Any, ...]) -> str:
@@ -289,7 +325,9 @@ def _expected_on_rungs(climbs: Climbs) -> dict[_Cell, float]:
     return {
         (task, int(rung)): float(value)
         for task, curve in climbs.fits[0].items()
-        for rung, value in zip(climbs.climbs[0][task].answers.rungs, curve.expected, strict=True)
+        for rung, value in zip(
+            climbs.climbs[0][task].answers.rungs, curve.expected, strict=True
+        )
     }
 
 
@@ -300,7 +338,9 @@ def _gap_figures(
     leak: tuple[float, float, float],
 ) -> dict[str, Any]:
     """Return means, difference and leak over some rungs of tasks."""
-    here, there = (float(np.mean([side[cell][0] for cell in cells])) for side in (ours, theirs))
+    here, there = (
+        float(np.mean([side[cell][0] for cell in cells])) for side in (ours, theirs)
+    )
     figures: dict[str, Any] = {
         "pairs": len(cells),
         "public_n": sum(ours[cell][1] for cell in cells),
@@ -346,5 +386,9 @@ def gap_sheet(frame: pl.DataFrame) -> Sheet:
     ends = [row["task"] is None and row["rung"] is None for row in rows[:-1]]
     title = f"Public against private ladder, {run_words(rows[0])}"
     return sheet_of(
-        title, _GAP, rows, notes_of("gap"), [i for i, last in enumerate(ends, 1) if last]
+        title,
+        _GAP,
+        rows,
+        notes_of("gap"),
+        [i for i, last in enumerate(ends, 1) if last],
     )

@@ -15,6 +15,7 @@ from scbench.catalog import all_tasks
 from scbench.grading.means import RUN
 from scbench.release.load import Release
 
+# Columns of `item_table`.
 ITEMS: Mapping[str, Any] = (
     texts("task id")
     | counts("subtask")
@@ -22,17 +23,41 @@ ITEMS: Mapping[str, Any] = (
     | counts("runs")
     | figures("mean right discrimination")
 )
-"""Columns of `item_table`."""
 
+# Columns of `label_table`.
 LABELS: Mapping[str, Any] = (
-    texts("task difficulty") | counts("n") | figures("mean low high") | {"in_order": pl.Boolean}
+    texts("task difficulty")
+    | counts("n")
+    | figures("mean low high")
+    | {"in_order": pl.Boolean}
 )
-"""Columns of `label_table`."""
 
 ORDER = ("easy", "medium", "hard", "very-hard")
 _LEAST_RUNS = 3
 _RIGHT = 1 - 1e-9
 _SAME = 1e-12
+
+
+_ITEM_COLUMNS = (
+    Column("item", "id", is_words=True),
+    Column("subtask", "subtask"),
+    Column("difficulty", lambda row: row["difficulty"] or "-", is_words=True),
+    Column("runs", "runs"),
+    Column("mean", share("mean")),
+    Column("share right", share("right")),
+    Column("discrimination", number("discrimination")),
+)
+_IN_ORDER = {None: "-", True: "yes", False: "no: easier labels score lower"}
+_LABEL_COLUMNS = (
+    Column(
+        "task", lambda row: task_title(row) if row["task"] else "all", is_words=True
+    ),
+    Column("difficulty", "difficulty", is_words=True),
+    Column("N", "n"),
+    Column("mean", share("mean")),
+    Column("95 %", interval),
+    Column("as labelled", lambda row: _IN_ORDER[row["in_order"]], is_words=True),
+)
 
 
 def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.DataFrame:
@@ -67,9 +92,13 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
             "runs": part.height,
             "mean": part["score"].mean(),
             "right": (part["score"] >= _RIGHT).mean(),
-            "discrimination": _correlation(part["score"].to_numpy(), part["rest"].to_numpy()),
+            "discrimination": _correlation(
+                part["score"].to_numpy(), part["rest"].to_numpy()
+            ),
         }
-        for (task, row_id, subtask), part in scores.group_by("task", *ITEM, maintain_order=True)
+        for (task, row_id, subtask), part in scores.group_by(
+            "task", *ITEM, maintain_order=True
+        )
     ]
     rows.sort(key=lambda row: (order[str(row["task"])], row["subtask"]))
     return pl.DataFrame(rows, schema=ITEMS)
@@ -123,40 +152,33 @@ def label_table(results: pl.DataFrame, release: Release) -> pl.DataFrame:
             means = cells.get((task, label))
             if means is None:
                 continue
-            low, high = (float(end[0]) for end in ends([condense(np.array(means)[:, None])]))
+            low, high = (
+                float(end[0]) for end in ends([condense(np.array(means)[:, None])])
+            )
             mean = float(np.mean(means))
-            row: dict[str, Any] = {"task": task, "difficulty": label, "n": len(means), "mean": mean}
+            row: dict[str, Any] = {
+                "task": task,
+                "difficulty": label,
+                "n": len(means),
+                "mean": mean,
+            }
             row |= {"low": low, "high": high}
-            rows.append(row | {"in_order": None if easier is None else mean <= easier + _SAME})
+            rows.append(
+                row | {"in_order": None if easier is None else mean <= easier + _SAME}
+            )
             easier = mean
     return pl.DataFrame(rows, schema=LABELS)
-
-
-_ITEM_COLUMNS = (
-    Column("item", "id", is_words=True),
-    Column("subtask", "subtask"),
-    Column("difficulty", lambda row: row["difficulty"] or "-", is_words=True),
-    Column("runs", "runs"),
-    Column("mean", share("mean")),
-    Column("share right", share("right")),
-    Column("discrimination", number("discrimination")),
-)
-_IN_ORDER = {None: "-", True: "yes", False: "no: easier labels score lower"}
-_LABEL_COLUMNS = (
-    Column("task", lambda row: task_title(row) if row["task"] else "all", is_words=True),
-    Column("difficulty", "difficulty", is_words=True),
-    Column("N", "n"),
-    Column("mean", share("mean")),
-    Column("95 %", interval),
-    Column("as labelled", lambda row: _IN_ORDER[row["in_order"]], is_words=True),
-)
 
 
 def item_sheets(items: pl.DataFrame, labels: pl.DataFrame) -> list[Sheet]:
     """Lay out tables of `item_table` and `label_table`."""
     return [
         sheet_of(
-            title, columns, frame.to_dicts(), notes_of(key), changes_of(frame["task"].to_list())
+            title,
+            columns,
+            frame.to_dicts(),
+            notes_of(key),
+            changes_of(frame["task"].to_list()),
         )
         for title, columns, frame, key in (
             ("Items, over all runs", _ITEM_COLUMNS, items, "items"),

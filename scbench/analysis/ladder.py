@@ -51,6 +51,7 @@ from scbench.catalog import MANIFOLDS, get_task
 from scbench.grading.means import RUN, Block
 from scbench.grading.score_tables import OVERALL
 
+# Columns of `ladder_table`.
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES
     | LINE_TYPES
@@ -61,13 +62,16 @@ SCHEMA: Mapping[str, Any] = (
     | texts("misfit")
     | counts("tasks_below tasks_above")
 )
-"""Columns of `ladder_table`."""
 
+# Columns of `rung_table`.
 RUNG_SCHEMA: Mapping[str, Any] = (
-    RUN_TYPES | texts("bucket task") | counts("rung n scored") | figures("mean floor above")
+    RUN_TYPES
+    | texts("bucket task")
+    | counts("rung n scored")
+    | figures("mean floor above")
 )
-"""Columns of `rung_table`."""
 
+# Columns of `compare_levels`.
 COMPARED: Mapping[str, Any] = (
     texts("first second")
     | LINE_TYPES
@@ -75,7 +79,10 @@ COMPARED: Mapping[str, Any] = (
     | figures("first_level second_level difference low high")
     | texts("first_beyond second_beyond")
 )
-"""Columns of `compare_levels`."""
+
+
+_FITTED = 0.5
+_DROPS = ("floor", "slope", "readable", "fit")
 
 
 def is_ladder(results: pl.DataFrame) -> bool:
@@ -116,8 +123,12 @@ def read_ladders(paths: Iterable[str | Path], *, partial: bool = False) -> pl.Da
     """
     files: dict[str, list[str | Path]] = {}
     for path in paths:
-        files.setdefault(read_results([path], partial=partial)["release_hash"][0], []).append(path)
-    frames = [read_results(same, partial=partial, tell_apart=True) for same in files.values()]
+        files.setdefault(
+            read_results([path], partial=partial)["release_hash"][0], []
+        ).append(path)
+    frames = [
+        read_results(same, partial=partial, tell_apart=True) for same in files.values()
+    ]
     rows = on_ladder(pl.concat(frames))
     one_grader(rows)
     return rows
@@ -131,7 +142,9 @@ def one_run(rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:
     """
     names = rows["model"].unique().sort().to_list()
     if model is not None and model not in names:
-        raise ResultsError(f"the results hold no model {model!r}.{did_you_mean(model, names)}")
+        raise ResultsError(
+            f"the results hold no model {model!r}.{did_you_mean(model, names)}"
+        )
     of_model = rows if model is None else rows.filter(pl.col("model") == model)
     count = of_model.select(RUN).unique().height
     if count > 1:
@@ -212,7 +225,9 @@ class Climbs:
         return max(0.0, float(down)), max(0.0, float(up))
 
 
-def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -> Climbs:
+def climbs_of(
+    results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL
+) -> Climbs:
     """Fit a curve for each run and task.
 
     Args:
@@ -234,9 +249,12 @@ def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -
     for of_run in climbs:
         of_task = ceilings_of(of_run)
         curves = {
-            t: fit(climb.answers, draws, level, of_task[t].value) for t, climb in of_run.items()
+            t: fit(climb.answers, draws, level, of_task[t].value)
+            for t, climb in of_run.items()
         }
-        fits.append({t: curve for t, curve in curves.items() if not np.isnan(curve.level.value)})
+        fits.append(
+            {t: curve for t, curve in curves.items() if not np.isnan(curve.level.value)}
+        )
         ceilings.append({t: ceiling.value for t, ceiling in of_task.items()})
         drift = {}
         for task, curve in fits[-1].items():
@@ -279,16 +297,16 @@ def _ceiling_of(of_run: Mapping[str, Climb]) -> Ceiling:
     scored = sum(len(climb.names) for climb in climbs)
     share = share_read(sum(int(climb.read.sum()) for climb in climbs), scored)
     easy = [
-        climb.read[climb.answers.rungs <= fit(climb.answers, 0, ceiling=share.value).level.value]
+        climb.read[
+            climb.answers.rungs
+            <= fit(climb.answers, 0, ceiling=share.value).level.value
+        ]
         for climb in climbs
     ]
     known = share_read(sum(int(read.sum()) for read in easy), sum(map(len, easy)))
     if scored < _FITTED * sum(climb.expected.sum() for climb in climbs):
         return known
     return fit_ceiling([climb.answers for climb in climbs], known)
-
-
-_FITTED = 0.5
 
 
 def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
@@ -323,7 +341,11 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
                 drift = all_climbs.drift(r, fitted)
                 level = mean_level([curve.level for curve in fits], scored / n, drift)
                 row |= level.cells() | {"floor": float(floors.mean())}
-                row |= {"slope": level.slope, "misfit": fits[0].misfit or None} if task else {}
+                row |= (
+                    {"slope": level.slope, "misfit": fits[0].misfit or None}
+                    if task
+                    else {}
+                )
                 row |= {"readable": all_climbs.ceilings[r][fitted[0]]}
                 row |= {"tasks_below": level.below, "tasks_above": level.above}
             rows.append(row)
@@ -341,7 +363,9 @@ def overall_levels(results: pl.DataFrame) -> dict[tuple[object, ...], str]:
         pl.col("bucket").is_in([OVERALL, MANIFOLDS]) & pl.col("task").is_null()
     )
     return {
-        tuple(row[name] for name in (*RUN, "bucket")): f"{_level_cell(row)} ({interval_words(row)})"
+        tuple(
+            row[name] for name in (*RUN, "bucket")
+        ): f"{_level_cell(row)} ({interval_words(row)})"
         for row in table.to_dicts()
     }
 
@@ -409,10 +433,17 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
                 [all_climbs.fits[r][name].level for name in common] for r in (a, b)
             )
             alike = np.array([lucks[name].of(name) for name in common])
-            (down_one, up_one), (down_two, up_two) = (all_climbs.drift(r, common) for r in (a, b))
+            (down_one, up_one), (down_two, up_two) = (
+                all_climbs.drift(r, common) for r in (a, b)
+            )
             drift = float(np.hypot(down_two, up_one)), float(np.hypot(up_two, down_one))
-            value, low, high = level_difference(first_levels, second_levels, alike, drift)
-            first, second = mean_level(first_levels).cells(), mean_level(second_levels).cells()
+            value, low, high = level_difference(
+                first_levels, second_levels, alike, drift
+            )
+            first, second = (
+                mean_level(first_levels).cells(),
+                mean_level(second_levels).cells(),
+            )
             rows.append(
                 {"first": run_name(*runs[a]), "second": run_name(*runs[b])}
                 | all_climbs.matrix.labels(bucket, task, a, b)
@@ -427,17 +458,24 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
 class _Luck:
     """How much the levels of two runs rise and fall together, because they answered the same."""
 
-    def __init__(self, all_climbs: Climbs, a: int, b: int, tasks: Collection[str]) -> None:
+    def __init__(
+        self, all_climbs: Climbs, a: int, b: int, tasks: Collection[str]
+    ) -> None:
         self.pairs = {
-            task: [(all_climbs.climbs[r][task], all_climbs.fits[r][task]) for r in (a, b)]
+            task: [
+                (all_climbs.climbs[r][task], all_climbs.fits[r][task]) for r in (a, b)
+            ]
             for task in tasks
         }
         self.places = {
-            task: _shared_answers(*(climb for climb, _ in self.pairs[task])) for task in tasks
+            task: _shared_answers(*(climb for climb, _ in self.pairs[task]))
+            for task in tasks
         }
         parts = [self._departures(task) for task in tasks]
         together, possible = (sum(part[i] for part in parts) for i in (0, 1))
-        self.correlation = float(np.clip(together / possible, 0.0, 1.0)) if possible > 0 else 0.0
+        self.correlation = (
+            float(np.clip(together / possible, 0.0, 1.0)) if possible > 0 else 0.0
+        )
 
     def shared(self, task: str) -> int:
         """Return how many answers of a task both runs have."""
@@ -446,7 +484,9 @@ class _Luck:
     def _departures(self, task: str) -> tuple[float, float]:
         """Return the product of what scores depart from both curves by, and of what they could."""
         away, spread = [], []
-        for (climb, curve), places in zip(self.pairs[task], self.places[task], strict=True):
+        for (climb, curve), places in zip(
+            self.pairs[task], self.places[task], strict=True
+        ):
             p = curve.expected[places]
             away.append(climb.answers.scores[places] - p)
             spread.append(curve.dispersion * p * (1 - p))
@@ -460,12 +500,19 @@ class _Luck:
         """
         information = []
         for climb, curve in self.pairs[task]:
-            information.append(curve.information()[climb.answers.rungs.astype(np.int64) - 1])
+            information.append(
+                curve.information()[climb.answers.rungs.astype(np.int64) - 1]
+            )
         first, second = (
-            part[places] for part, places in zip(information, self.places[task], strict=True)
+            part[places]
+            for part, places in zip(information, self.places[task], strict=True)
         )
         total = float(np.sqrt(information[0].sum() * information[1].sum()))
-        return self.correlation * float(np.sqrt(first * second).sum()) / total if total > 0 else 0.0
+        return (
+            self.correlation * float(np.sqrt(first * second).sum()) / total
+            if total > 0
+            else 0.0
+        )
 
 
 def _shared_answers(first: Climb, second: Climb) -> tuple[list[int], list[int]]:
@@ -494,13 +541,23 @@ def interval_words(row: Row) -> str:
 
 
 def _answers_cell(row: Row) -> str:
-    return f"{row['scored']}" if row["scored"] == row["n"] else f"{row['scored']}/{row['n']}"
+    return (
+        f"{row['scored']}"
+        if row["scored"] == row["n"]
+        else f"{row['scored']}/{row['n']}"
+    )
 
 
 def _level_cell(row: Row) -> str:
     """Return a level, and of several tasks how many lie beyond their ladders."""
-    strays = ((" +", row["tasks_above"]), (" -", row["tasks_below"])) if not row["task"] else ()
-    return level_words(row) + "".join(f"{sign}{count}" for sign, count in strays if count)
+    strays = (
+        ((" +", row["tasks_above"]), (" -", row["tasks_below"]))
+        if not row["task"]
+        else ()
+    )
+    return level_words(row) + "".join(
+        f"{sign}{count}" for sign, count in strays if count
+    )
 
 
 _LEVELS = (
@@ -513,7 +570,6 @@ _LEVELS = (
     Column("fit", lambda row: row["misfit"] or "", is_words=True),
     Column("floor", number("floor", missing="")),
 )
-_DROPS = ("floor", "slope", "readable", "fit")
 
 
 def ladder_sheets(frame: pl.DataFrame) -> list[Sheet]:
@@ -522,7 +578,9 @@ def ladder_sheets(frame: pl.DataFrame) -> list[Sheet]:
     sheets = []
     for part in runs:
         rows = part.to_dicts()
-        notes = notes_of("ladder") if part is runs[-1] else []  # once, below the last table
+        notes = (
+            notes_of("ladder") if part is runs[-1] else []
+        )  # once, below the last table
         if any(row["coverage"] < 1 for row in rows):
             notes.append("Answers without a score are left out: scored/asked for.")
         title = f"Levels, {run_words(rows[0])}"
@@ -547,6 +605,8 @@ def level_pairs_sheets(frame: pl.DataFrame) -> list[Sheet]:
         rows = part.to_dicts()
         title = f"Levels, {printable(str(first))} and {printable(str(second))}"
         sheets.append(
-            sheet_of(title, _LEVEL_PAIRS, rows, notes_of("level_pairs"), after_sums(rows))
+            sheet_of(
+                title, _LEVEL_PAIRS, rows, notes_of("level_pairs"), after_sums(rows)
+            )
         )
     return sheets

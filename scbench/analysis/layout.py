@@ -18,14 +18,48 @@ from rich.cells import cell_len, chop_cells
 from scbench.base.data import packaged_toml
 from scbench.base.errors import printable
 
+# Headings of columns that name a row, where they come first.
+KEYS = frozenset(
+    {
+        "model",
+        "setting",
+        "budget",
+        "task",
+        "bucket",
+        "item",
+        "turn",
+        "run",
+        "parameter",
+        "subtask",
+    }
+)
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "Δ": r"$\Delta$",
+    "†": r"\dag{}",
+    "±": r"$\pm$",
+}
+_NARROWEST = 40
+_GUTTER = "  "
+# Signs that a column of words has at least, before the table is broken.
+_LEAST = 12
+# Signs that columns which name rows may share so that no word in them is broken.
+_WHOLE = 40
+
 
 def notes_of(table: str) -> list[str]:
     """Return the sentences that stand below a table."""
     return [*packaged_toml("scbench.analysis", "notes.toml")[table]]
 
 
+# A row of a frame, by column.
 Row = Mapping[str, Any]
-"""A row of a frame, by column."""
 
 
 class Column(NamedTuple):
@@ -76,12 +110,6 @@ class Sheet:
     drops: Sequence[str] = ()
 
 
-KEYS = frozenset(
-    {"model", "setting", "budget", "task", "bucket", "item", "turn", "run", "parameter", "subtask"}
-)
-"""Headings of columns that name a row, where they come first."""
-
-
 def sheet_of(
     title: str,
     columns: Sequence[Column],
@@ -127,20 +155,6 @@ def markdown(sheet: Sheet) -> str:
     lines += [f"| {' | '.join(map(cell, row))} |" for row in sheet.rows]
     lines += ["", *sheet.notes, *([""] if sheet.notes else [])]
     return "\n".join(lines)
-
-
-_LATEX = {
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "Δ": r"$\Delta$",
-    "†": r"\dag{}",
-    "±": r"$\pm$",
-}
 
 
 def latex(sheet: Sheet) -> str:
@@ -199,18 +213,12 @@ def terminal(sheet: Sheet, width: int | None = None) -> str:
         printed += [*table.lines(columns, width or sys.maxsize), ""]
     notes = [*sheet.notes]
     if dropped:
-        notes.append(f"Not shown at this width: {', '.join(dropped)}. What is piped has all.")
+        notes.append(
+            f"Not shown at this width: {', '.join(dropped)}. What is piped has all."
+        )
     for note in notes:
         printed += textwrap.wrap(note, width) if width else [note]
     return "\n".join(printed if notes else printed[:-1])
-
-
-_NARROWEST = 40
-_GUTTER = "  "
-_LEAST = 12
-"""Signs that a column of words has at least, before the table is broken."""
-_WHOLE = 40
-"""Signs that columns which name rows may share so that no word in them is broken."""
 
 
 class _Table:
@@ -225,9 +233,16 @@ class _Table:
         ]
         named = takewhile(lambda head: head in KEYS, sheet.heads)
         self.keys = max(sum(1 for _ in named), 1)
-        folds = [i < self.keys or head in sheet.wraps for i, head in enumerate(sheet.heads)]
+        folds = [
+            i < self.keys or head in sheet.wraps for i, head in enumerate(sheet.heads)
+        ]
         self.least = [
-            min(size, max(_LEAST * (1 + (i >= self.keys)), cell_len(head)) if folds[i] else size)
+            min(
+                size,
+                max(_LEAST * (1 + (i >= self.keys)), cell_len(head))
+                if folds[i]
+                else size,
+            )
             for i, (size, head) in enumerate(zip(self.full, sheet.heads, strict=True))
         ]
         spare = _WHOLE - sum(self.least[: self.keys])
@@ -262,7 +277,10 @@ class _Table:
         keys = [i for i in shown if i < self.keys]
         parts = [[*keys]]
         for i in shown[len(keys) :]:
-            if len(parts[-1]) > len(keys) and self.room([*parts[-1], i], self.least) > width:
+            if (
+                len(parts[-1]) > len(keys)
+                and self.room([*parts[-1], i], self.least) > width
+            ):
                 parts.append([*keys])
             parts[-1].append(i)
         return parts
@@ -281,7 +299,9 @@ class _Table:
                 yield ""
             yield from self._line(sizes, row)
 
-    def _line(self, sizes: Mapping[int, int], row: Sequence[Sequence[str]]) -> Iterator[str]:
+    def _line(
+        self, sizes: Mapping[int, int], row: Sequence[Sequence[str]]
+    ) -> Iterator[str]:
         cells: list[list[str]] = []
         for i, size in sizes.items():
             pieces = [piece for line in row[i] for piece in _split_words(line, size)]

@@ -42,21 +42,37 @@ import numpy as np
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.seeding import Stream
 
+# The lowest rung of every ladder.
 FIRST = 1.0
-"""The lowest rung of every ladder."""
+# Rungs beyond either end that a level counts for at most where several are added up.
 BEYOND = 0.5
-"""Rungs beyond either end that a level counts for at most where several are added up."""
+# Simulated runs behind an interval.
 DRAWS = 500
-"""Simulated runs behind an interval."""
 
 _REACH = 3.0
 _STEP = 0.1
 _SLOPES = np.exp(np.linspace(np.log(0.3), np.log(6.0), 14))
 _LOG_PRIOR = -0.5 * np.log(_SLOPES) ** 2
+# No item is taken to be quite sure to be right, or wrong: there are slips.
 _SURE = 1e-4
-"""No item is taken to be quite sure to be right, or wrong: there are slips."""
+# Added to both sums of the dispersion, so that a few equal scores are no certainty.
 _SMOOTHING = 0.5
-"""Added to both sums of the dispersion, so that a few equal scores are no certainty."""
+
+
+# Ceilings that are tried.
+_CEILINGS = np.array(
+    [1.0, 0.98, 0.96, 0.94, 0.92, 0.9, 0.87, 0.84, 0.8, 0.75, 0.7, 0.65, 0.6]
+)
+LEAST_CEILING = float(_CEILINGS[-1])
+# By so much the log-likelihood of a ceiling is lower where scores speak against it, as
+# it is in about 1 of 70 runs of that ceiling.
+_AGAINST = 3.0
+_FINE = np.linspace(LEAST_CEILING, 1.0, 401)
+# Rungs that runs of their curve are this seldom further from do not fit it.
+_MISFIT = 0.01
+_TINY = 1e-6
+# By how much an interval is widened, times the share of items not asked.
+_ADAPTIVE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +175,9 @@ class Fit:
         with np.errstate(divide="ignore", invalid="ignore"):
             passed = (p / self.ceiling - self.floor) / (1 - self.floor)
             passed = np.where(self.floor < 1, np.clip(passed, 0.0, 1.0), 0.0)
-        rise = self.ceiling * (1 - self.floor) * _SLOPES[:, None] * passed * (1 - passed)
+        rise = (
+            self.ceiling * (1 - self.floor) * _SLOPES[:, None] * passed * (1 - passed)
+        )
         per_curve = rise**2 / (p * (1 - p))
         summed: Floats = np.einsum("ha,har->r", self.weights, per_curve)
         return summed / self.dispersion
@@ -175,7 +193,9 @@ class Fit:
 
 def places_of(top: int) -> Floats:
     """Return the levels that are tried on a ladder of so many rungs."""
-    return np.linspace(FIRST - _REACH, top + _REACH, round((top - FIRST + 2 * _REACH) / _STEP) + 1)
+    return np.linspace(
+        FIRST - _REACH, top + _REACH, round((top - FIRST + 2 * _REACH) / _STEP) + 1
+    )
 
 
 def _chances(floor: Floats, ceiling: float = 1.0) -> Floats:
@@ -186,15 +206,6 @@ def _chances(floor: Floats, ceiling: float = 1.0) -> Floats:
     return np.clip(ceiling * p, _SURE, 1 - _SURE)
 
 
-_CEILINGS = np.array([1.0, 0.98, 0.96, 0.94, 0.92, 0.9, 0.87, 0.84, 0.8, 0.75, 0.7, 0.65, 0.6])
-"""Ceilings that are tried."""
-LEAST_CEILING = float(_CEILINGS[-1])
-_AGAINST = 3.0
-"""By so much the log-likelihood of a ceiling is lower where scores speak against it, as it is in
-about 1 of 70 runs of that ceiling."""
-_FINE = np.linspace(LEAST_CEILING, 1.0, 401)
-
-
 def _on_rungs(answers: Answers) -> tuple[Floats, Floats, Floats]:
     """Return answers, sum of scores and floor of each rung."""
     top, rung = answers.top, answers.rungs.astype(np.int64) - 1
@@ -202,7 +213,9 @@ def _on_rungs(answers: Answers) -> tuple[Floats, Floats, Floats]:
     right = np.bincount(rung, answers.scores, minlength=top).astype(np.float64)
     usual = float(answers.floors.mean()) if len(rung) else 0.0
     floor: Floats = np.where(
-        n > 0, np.bincount(rung, answers.floors, minlength=top) / np.maximum(n, 1), usual
+        n > 0,
+        np.bincount(rung, answers.floors, minlength=top) / np.maximum(n, 1),
+        usual,
     )
     return n, right, floor
 
@@ -252,7 +265,10 @@ def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
             chances = np.clip(ceiling * plain, _SURE, 1 - _SURE)
             total[i] += _loglik(right[None], n, chances, dispersion).max()
     at = int(total.argmax())
-    if float(np.interp(known.value, _CEILINGS[::-1], total[::-1])) >= total[at] - _AGAINST:
+    if (
+        float(np.interp(known.value, _CEILINGS[::-1], total[::-1]))
+        >= total[at] - _AGAINST
+    ):
         return known
     value = float(_CEILINGS[at])
     if 0 < at < len(total) - 1:  # by a parabola through the three best
@@ -260,10 +276,14 @@ def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
         value = float(-bend[1] / (2 * bend[0]))
     # A standard error away, the log-likelihood is lower by a half.
     within = np.interp(_FINE, _CEILINGS[::-1], total[::-1]) >= total[at] - 0.5
-    return Ceiling(value, min(value, float(_FINE[within][0])), max(value, float(_FINE[within][-1])))
+    return Ceiling(
+        value, min(value, float(_FINE[within][0])), max(value, float(_FINE[within][-1]))
+    )
 
 
-def fit(answers: Answers, draws: int = DRAWS, level: float = LEVEL, ceiling: float = 1.0) -> Fit:
+def fit(
+    answers: Answers, draws: int = DRAWS, level: float = LEVEL, ceiling: float = 1.0
+) -> Fit:
     """Fit the curve of one run on a task.
 
     Args:
@@ -290,7 +310,9 @@ def fit(answers: Answers, draws: int = DRAWS, level: float = LEVEL, ceiling: flo
     if draws:
         runs = _simulated(n, chances[at], by_slope, dispersion, draws)
         marginals, highest = _fitted_runs(runs, n, chances, dispersion)
-        short = np.log(marginals.max(axis=1)) - np.log(np.maximum(marginals[:, at], 1e-30))
+        short = np.log(marginals.max(axis=1)) - np.log(
+            np.maximum(marginals[:, at], 1e-30)
+        )
         low, high = _interval_ends(marginal, places, float(np.quantile(short, level)))
         deviance = _saturated(runs, n, dispersion) - highest
         own = _saturated(right[None], n, dispersion)[0]
@@ -299,18 +321,17 @@ def fit(answers: Answers, draws: int = DRAWS, level: float = LEVEL, ceiling: flo
             misfit = _misfit(right, n, expected)
     slope = float(by_slope @ _SLOPES)
     estimate = Level(value, low, high, top, slope, int(value < FIRST), int(value > top))
-    return Fit(estimate, places, weights, floor, expected[rung], dispersion, ceiling, misfit)
-
-
-_MISFIT = 0.01
-"""Rungs that runs of their curve are this seldom further from do not fit it."""
-_TINY = 1e-6
+    return Fit(
+        estimate, places, weights, floor, expected[rung], dispersion, ceiling, misfit
+    )
 
 
 def _saturated(right: Floats, n: Floats, dispersion: float) -> Floats:
     """Return the log-likelihood of rungs that are each as likely as can be, by run."""
     share = np.clip(right / np.maximum(n, 1), _SURE, 1 - _SURE)
-    summed: Floats = (right * np.log(share) + (n - right) * np.log1p(-share)).sum(axis=1)
+    summed: Floats = (right * np.log(share) + (n - right) * np.log1p(-share)).sum(
+        axis=1
+    )
     return summed / dispersion
 
 
@@ -320,10 +341,13 @@ def _misfit(right: Floats, n: Floats, expected: Floats) -> str:
     They are flat if the same score on all rungs is likelier than the curve.
     """
     with np.errstate(invalid="ignore"):
-        away = np.where(n > 0, (right - n * expected) / np.sqrt(n * expected * (1 - expected)), 0.0)
+        away = np.where(
+            n > 0, (right - n * expected) / np.sqrt(n * expected * (1 - expected)), 0.0
+        )
     same = np.clip(np.full(len(n), right.sum() / n.sum()), _SURE, 1 - _SURE)
     flat, curve = (
-        float((right * np.log(p) + (n - right) * np.log1p(-p)).sum()) for p in (same, expected)
+        float((right * np.log(p) + (n - right) * np.log1p(-p)).sum())
+        for p in (same, expected)
     )
     if flat > curve:
         return "flat"
@@ -355,7 +379,9 @@ def _peak(marginal: Floats, places: Floats) -> float:
         return float(np.copysign(np.inf, at - 1))  # nowhere near the ladder
     before, here, after = marginal[at - 1 : at + 2]
     bend = before - 2 * here + after
-    return float(places[at] + (_STEP * (before - after) / (2 * bend) if bend < 0 else 0.0))
+    return float(
+        places[at] + (_STEP * (before - after) / (2 * bend) if bend < 0 else 0.0)
+    )
 
 
 def _simulated(
@@ -374,7 +400,9 @@ def _simulated(
     uniform = uniform_numbers(draws, len(rungs) + 1)
     slope = np.searchsorted(np.cumsum(by_slope)[:-1], uniform[:, 0])
     p = chances[slope]
-    counts = (uniform[:, 1:] < p[:, rungs]) @ (rungs[:, None] == np.arange(len(n))).astype(float)
+    counts = (uniform[:, 1:] < p[:, rungs]) @ (
+        rungs[:, None] == np.arange(len(n))
+    ).astype(float)
     sums: Floats = n * p + dispersion**0.5 * (counts - n * p)
     return sums
 
@@ -399,29 +427,33 @@ def _fitted_runs(
     surface += wrong / np.float32(dispersion) + prior
     highest = surface.max(axis=1)
     surface -= highest[:, None]
-    marginal = np.exp(surface, out=surface).reshape(len(runs), *chances.shape[:2]).sum(axis=2)
+    marginal = (
+        np.exp(surface, out=surface).reshape(len(runs), *chances.shape[:2]).sum(axis=2)
+    )
     return marginal, highest
 
 
-def _interval_ends(marginal: Floats, places: Floats, limit: float) -> tuple[float, float]:
+def _interval_ends(
+    marginal: Floats, places: Floats, limit: float
+) -> tuple[float, float]:
     """Return where the likelihood crosses the limit; infinite where it does not."""
     over = marginal - (marginal.max() - limit)
     inside = np.flatnonzero(over >= 0)
     first, last = int(inside[0]), int(inside[-1])
     low, high = -np.inf, np.inf
     if first > 0:
-        low = float(np.interp(0.0, over[first - 1 : first + 1], places[first - 1 : first + 1]))
+        low = float(
+            np.interp(0.0, over[first - 1 : first + 1], places[first - 1 : first + 1])
+        )
     if last < len(places) - 1:
         high = float(np.interp(0.0, over[[last + 1, last]], places[[last + 1, last]]))
     return low, high
 
 
-_ADAPTIVE = 0.7
-"""By how much an interval is widened, times the share of items not asked."""
-
-
 def mean_level(
-    levels: Sequence[Level], answered: float = 1.0, drift: tuple[float, float] = (0.0, 0.0)
+    levels: Sequence[Level],
+    answered: float = 1.0,
+    drift: tuple[float, float] = (0.0, 0.0),
 ) -> Level:
     """Return the mean of tasks' levels, which are of different items.
 
@@ -440,7 +472,11 @@ def mean_level(
     value = float(clipped[:, 0].mean())
     wider = (1 + _ADAPTIVE * (1 - answered)) / k
     down, up = (
-        float(np.hypot(np.hypot.reduce(clipped[:, 0] - clipped[:, end]) * wider, drift[end - 1]))
+        float(
+            np.hypot(
+                np.hypot.reduce(clipped[:, 0] - clipped[:, end]) * wider, drift[end - 1]
+            )
+        )
         for end in (1, 2)
     )
     # What no task bounds is open.
@@ -478,8 +514,14 @@ def level_difference(
         np.array([level.clipped() for level in levels]) for levels in (first, second)
     )
     change = second_ends[:, 0] - first_ends[:, 0]
-    down_one, down_two = first_ends[:, 0] - first_ends[:, 1], second_ends[:, 0] - second_ends[:, 1]
-    up_one, up_two = first_ends[:, 2] - first_ends[:, 0], second_ends[:, 2] - second_ends[:, 0]
+    down_one, down_two = (
+        first_ends[:, 0] - first_ends[:, 1],
+        second_ends[:, 0] - second_ends[:, 1],
+    )
+    up_one, up_two = (
+        first_ends[:, 2] - first_ends[:, 0],
+        second_ends[:, 2] - second_ends[:, 0],
+    )
     lower = down_two**2 + up_one**2 - 2 * alike * down_two * up_one
     upper = up_two**2 + down_one**2 - 2 * alike * up_two * down_one
     k = len(change)

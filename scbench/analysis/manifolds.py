@@ -34,8 +34,60 @@ from scbench.catalog import get_task
 from scbench.grading.means import RUN, means_of, usage
 from scbench.release.load import Release
 
+# Where a parameter's value stands among those that the release has of it.
 LEVELS = ("lowest", "between", "highest", "unordered")
-"""Where a parameter's value stands among those that the release has of it."""
+
+
+# Columns of the results that are needed in addition to
+# `scbench.analysis.results.NEEDED`.
+COLUMNS = ("usage", "finish_reason")
+
+LABELS = (
+    "task",
+    "dimension",
+    "kind",
+    "parameter",
+    "value",
+    "second_parameter",
+    "second_value",
+)
+_MEANS = {"accuracy": "mean"} | {name: name for name in ("low", "high", "floor")}
+# Columns of `manifold_table` and `heat_table`.
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | texts(*LABELS)
+    | counts("n scored")
+    | figures("coverage", *_MEANS, "truncated unparsed mean_output_tokens")
+    | counts("token_observations")
+)
+_FIGURES = (
+    pl.len().cast(pl.Int64).alias("n"),
+    pl.col("score").count().cast(pl.Int64).alias("scored"),
+    (pl.col("score").count() / pl.len()).alias("coverage"),
+    was_cut_off().mean().alias("truncated"),
+    (pl.col("status") == Status.UNPARSED.value).mean().alias("unparsed"),
+    usage("output_tokens").mean().alias("mean_output_tokens"),
+    usage("output_tokens").count().cast(pl.Int64).alias("token_observations"),
+)
+# What a heat map can show.
+METRICS = {
+    "accuracy": "accuracy",
+    "above": "accuracy above the floor",
+    "truncated": "share truncated",
+    "unparsed": "share unparsed",
+    "tokens": "mean output tokens",
+}
+_FIGURE_COLUMNS = (
+    Column("N", "n"),
+    Column("accuracy", marked("accuracy")),
+    Column("95 %", interval),
+    Column("floor", share("floor")),
+    Column("above", share("above")),
+    Column("95 %", partial(interval, name="above_")),
+    Column("truncated", share("truncated")),
+    Column("unparsed", share("unparsed")),
+    Column("tokens", number("mean_output_tokens", ",.0f")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +117,9 @@ class Cases:
                     f"task {name!r} is not in release {release.version}."
                     f"{did_you_mean(name, records)}"
                 )
-        rows = [row for row in release.instances(tasks).values() if row.point is not None]
+        rows = [
+            row for row in release.instances(tasks).values() if row.point is not None
+        ]
         if not rows:
             raise ResultsError(
                 f"release {release.version} holds no drawn items"
@@ -89,7 +143,10 @@ class Cases:
                 originals.setdefault(text, value)
                 ids.setdefault(text, []).append(row_id)
         if self.is_ordered(task, name):
-            return {text: ids[text] for text in sorted(ids, key=lambda text: originals[text])}
+            return {
+                text: ids[text]
+                for text in sorted(ids, key=lambda text: originals[text])
+            }
         return ids
 
     def is_ordered(self, task: str, name: str) -> bool:
@@ -146,7 +203,9 @@ def groups_of(cases: Cases, by: str, parameter: str | None = None) -> Iterator[G
         for task, ids in cases.by_task.items():
             for tag in get_task(task).dimensions:
                 tags.setdefault(tag, []).extend(ids)
-        yield from (Group({"dimension": tag}, frozenset(tags[tag])) for tag in sorted(tags))
+        yield from (
+            Group({"dimension": tag}, frozenset(tags[tag])) for tag in sorted(tags)
+        )
     else:
         yield from _by_kind(cases)
 
@@ -168,29 +227,22 @@ def _by_kind(cases: Cases) -> Iterator[Group]:
             values = cases.values(task, name)
             ordered = cases.is_ordered(task, name)
             for place, ids in enumerate(values.values()):
-                level = LEVELS[0] if not place else LEVELS[2 if place == len(values) - 1 else 1]
+                level = (
+                    LEVELS[0]
+                    if not place
+                    else LEVELS[2 if place == len(values) - 1 else 1]
+                )
                 key = (kinds[name], level if ordered else LEVELS[3])
                 groups.setdefault(key, set()).update(ids)
     for kind in KINDS:
         for level in LEVELS:
             if (kind, level) in groups:
-                yield Group({"kind": kind, "value": level}, frozenset(groups[kind, level]))
+                yield Group(
+                    {"kind": kind, "value": level}, frozenset(groups[kind, level])
+                )
 
 
-COLUMNS = ("usage", "finish_reason")
-"""Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
-
-LABELS = ("task", "dimension", "kind", "parameter", "value", "second_parameter", "second_value")
-_MEANS = {"accuracy": "mean"} | {name: name for name in ("low", "high", "floor")}
 _MEANS |= {f"above{end}": f"normalized{end}" for end in ("", "_low", "_high")}
-SCHEMA: Mapping[str, Any] = (
-    RUN_TYPES
-    | texts(*LABELS)
-    | counts("n scored")
-    | figures("coverage", *_MEANS, "truncated unparsed mean_output_tokens")
-    | counts("token_observations")
-)
-"""Columns of `manifold_table` and `heat_table`."""
 
 
 def manifold_table(
@@ -223,7 +275,9 @@ def manifold_table(
     return _measured(results, cases, list(groups_of(cases, by, parameter)), level)
 
 
-def heat_table(results: pl.DataFrame, cases: Cases, first: str, second: str) -> pl.DataFrame:
+def heat_table(
+    results: pl.DataFrame, cases: Cases, first: str, second: str
+) -> pl.DataFrame:
     """Return the same figures for each pair of values of two parameters or facts, task by task.
 
     Args:
@@ -237,9 +291,15 @@ def heat_table(results: pl.DataFrame, cases: Cases, first: str, second: str) -> 
     """
     tasks = [task for task in cases.with_name(first) if task in cases.with_name(second)]
     if not tasks or first == second:
-        raise ResultsError(f"no task has both {first} and {second}, so there is no map of them")
+        raise ResultsError(
+            f"no task has both {first} and {second}, so there is no map of them"
+        )
     # A map of one line says nothing, if there are better ones.
-    maps = [task for task in tasks if min(len(cases.values(task, n)) for n in (first, second)) > 1]
+    maps = [
+        task
+        for task in tasks
+        if min(len(cases.values(task, n)) for n in (first, second)) > 1
+    ]
     groups = []
     for task in maps or tasks:
         second_values = cases.values(task, second)
@@ -266,7 +326,11 @@ def _measured(
             for row in of_group.group_by(RUN).agg(*_FIGURES).iter_rows(named=True)
         }
         tasks = set(map(task_of, group.ids))
-        blocks = [block.of(group.ids) for task, block in matrix.blocks.items() if task in tasks]
+        blocks = [
+            block.of(group.ids)
+            for task, block in matrix.blocks.items()
+            if task in tasks
+        ]
         if not figures:
             continue
         totals = means_of([block for block in blocks if len(block.sums)], level)
@@ -274,21 +338,12 @@ def _measured(
             if run in figures:
                 cells = totals.cells(r)
                 line = dict.fromkeys(SCHEMA) | dict(group.labels) | figures[run]
-                lines.append(line | {name: cells[column] for name, column in _MEANS.items()})
+                lines.append(
+                    line | {name: cells[column] for name, column in _MEANS.items()}
+                )
     order = {run: i for i, run in enumerate(matrix.runs)}
     lines.sort(key=lambda line: order[tuple(line[name] for name in RUN)])
     return pl.DataFrame(lines, schema=SCHEMA)
-
-
-_FIGURES = (
-    pl.len().cast(pl.Int64).alias("n"),
-    pl.col("score").count().cast(pl.Int64).alias("scored"),
-    (pl.col("score").count() / pl.len()).alias("coverage"),
-    was_cut_off().mean().alias("truncated"),
-    (pl.col("status") == Status.UNPARSED.value).mean().alias("unparsed"),
-    usage("output_tokens").mean().alias("mean_output_tokens"),
-    usage("output_tokens").count().cast(pl.Int64).alias("token_observations"),
-)
 
 
 def joined(results: pl.DataFrame, cases: Cases) -> pl.DataFrame:
@@ -305,18 +360,10 @@ def joined(results: pl.DataFrame, cases: Cases) -> pl.DataFrame:
             "the results are of other items than those of this release; name the one they "
             "were graded against with --release"
         )
-    floors = pl.col("id").replace_strict(cases.floors, default=None, return_dtype=pl.Float64)
+    floors = pl.col("id").replace_strict(
+        cases.floors, default=None, return_dtype=pl.Float64
+    )
     return rows.with_columns(floor=floors)
-
-
-METRICS = {
-    "accuracy": "accuracy",
-    "above": "accuracy above the floor",
-    "truncated": "share truncated",
-    "unparsed": "share unparsed",
-    "tokens": "mean output tokens",
-}
-"""What a heat map can show."""
 
 
 def column_of(metric: str) -> str:
@@ -332,18 +379,10 @@ _LABEL_COLUMNS = (
     Column("setting", "setting", is_words=True),
     Column("budget", "budget", is_words=True),
     Column("task", _task_cell, is_words=True),
-    *(Column(name, name, is_words=True) for name in ("dimension", "kind", "parameter", "value")),
-)
-_FIGURE_COLUMNS = (
-    Column("N", "n"),
-    Column("accuracy", marked("accuracy")),
-    Column("95 %", interval),
-    Column("floor", share("floor")),
-    Column("above", share("above")),
-    Column("95 %", partial(interval, name="above_")),
-    Column("truncated", share("truncated")),
-    Column("unparsed", share("unparsed")),
-    Column("tokens", number("mean_output_tokens", ",.0f")),
+    *(
+        Column(name, name, is_words=True)
+        for name in ("dimension", "kind", "parameter", "value")
+    ),
 )
 
 
@@ -358,7 +397,9 @@ def manifold_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         notes.append("* over scored rows only: coverage is below 1.")
     if "kind" in heads and "parameter" not in heads:
         notes += notes_of("kinds")
-    sections = [[row[name] for name in ("model", "task", "parameter", "kind")] for row in rows]
+    sections = [
+        [row[name] for name in ("model", "task", "parameter", "kind")] for row in rows
+    ]
     breaks = changes_of(sections)
     if len(breaks) == len(rows) - 1:
         breaks = changes_of([row["model"] for row in rows])
@@ -377,7 +418,10 @@ def heat_sheets(frame: pl.DataFrame, metric: str) -> list[Sheet]:
     sheets = []
     for part in frame.partition_by(*RUN, "task", maintain_order=True):
         rows = part.to_dicts()
-        cells = {(row["value"], row["second_value"]): f"{form(row)}\n{row['n']}" for row in rows}
+        cells = {
+            (row["value"], row["second_value"]): f"{form(row)}\n{row['n']}"
+            for row in rows
+        }
         first, second = rows[0]["parameter"], rows[0]["second_parameter"]
         across = _values_in_order(dict.fromkeys(value for _, value in cells))
         lines = [

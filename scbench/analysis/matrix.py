@@ -12,10 +12,18 @@ import numpy.typing as npt
 import polars as pl
 
 from scbench.analysis.results import expected_scores, release_weights
-from scbench.base.intervals import LEVEL, Floats, condense_differences, ends_of_differences
+from scbench.base.intervals import (
+    LEVEL,
+    Floats,
+    condense_differences,
+    ends_of_differences,
+)
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks, paper_tasks
 from scbench.grading.means import Block, Cells, Run
 from scbench.grading.score_tables import OVERALL
+
+# Tasks that are named; of more, the number is given.
+_MAX_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +42,9 @@ class Matrix:
     buckets: Mapping[str, str]
     release_tasks: Mapping[str, Collection[str]]
 
-    def labels(self, bucket: str, task: str | None, *runs: int) -> dict[str, str | None]:
+    def labels(
+        self, bucket: str, task: str | None, *runs: int
+    ) -> dict[str, str | None]:
         """Return bucket, task, and over: what a line is over, if not all that its name says.
 
         Args:
@@ -72,14 +82,16 @@ class Matrix:
             yield from self._overall(present)
 
     @staticmethod
-    def _overall(present: Mapping[str, list[str]]) -> Iterator[tuple[str, str | None, list[str]]]:
+    def _overall(
+        present: Mapping[str, list[str]],
+    ) -> Iterator[tuple[str, str | None, list[str]]]:
         spatial = [bucket for bucket in present if bucket != MANIFOLDS]
         if len(spatial) > 1:
-            yield OVERALL, None, [task for bucket in spatial for task in present[bucket]]
-
-
-_MAX_NAMES = 3
-"""Tasks that are named; of more, the number is given."""
+            yield (
+                OVERALL,
+                None,
+                [task for bucket in spatial for task in present[bucket]],
+            )
 
 
 def tasks_of(results: pl.DataFrame) -> dict[str, set[str]]:
@@ -87,10 +99,14 @@ def tasks_of(results: pl.DataFrame) -> dict[str, set[str]]:
     present = dict(results.select("task", "bucket").unique().iter_rows())
     paper = {task.id for task in paper_tasks()}
     ours = [
-        task.id for task in all_tasks().values() if task.id in paper or task.bucket == MANIFOLDS
+        task.id
+        for task in all_tasks().values()
+        if task.id in paper or task.bucket == MANIFOLDS
     ]
     expected = expected_scores(results) or dict.fromkeys(ours)
-    buckets = present | {task: all_tasks()[task].bucket for task in expected if task in all_tasks()}
+    buckets = present | {
+        task: all_tasks()[task].bucket for task in expected if task in all_tasks()
+    }
     by_bucket: dict[str, set[str]] = {}
     for task, bucket in buckets.items():
         by_bucket.setdefault(bucket, set()).add(task)
@@ -98,7 +114,9 @@ def tasks_of(results: pl.DataFrame) -> dict[str, set[str]]:
 
 
 def said_over(
-    bucket: str, present: Mapping[str, str], release_tasks: Mapping[str, Collection[str]]
+    bucket: str,
+    present: Mapping[str, str],
+    release_tasks: Mapping[str, Collection[str]],
 ) -> str | None:
     """Return what a mean is over, if it is not all that its name says.
 
@@ -108,19 +126,30 @@ def said_over(
         release_tasks: of the release, by bucket.
     """
     included = (
-        [name for name in BUCKETS if name in release_tasks] if bucket == OVERALL else [bucket]
+        [name for name in BUCKETS if name in release_tasks]
+        if bucket == OVERALL
+        else [bucket]
     )
     expected = [
-        task for task in all_tasks() for name in included if task in release_tasks.get(name, ())
+        task
+        for task in all_tasks()
+        for name in included
+        if task in release_tasks.get(name, ())
     ]
     there = [task for task in expected if task in present]
     if len(there) == len(expected):
         return None
-    buckets = [name for name in included if all(task in present for task in release_tasks[name])]
+    buckets = [
+        name
+        for name in included
+        if all(task in present for task in release_tasks[name])
+    ]
     if bucket == OVERALL and {present[task] for task in there} == {*buckets}:
         return " and ".join(buckets)
     words = (
-        ", ".join(there) if len(there) <= _MAX_NAMES else f"{len(there)} of {len(expected)} tasks"
+        ", ".join(there)
+        if len(there) <= _MAX_NAMES
+        else f"{len(there)} of {len(expected)} tasks"
     )
     return f"only {words}" if len(there) <= _MAX_NAMES else words
 
@@ -167,7 +196,9 @@ class Paired:
         """Return scores in place of normalized ones: each weighs the same, as in the mean."""
         u = np.stack([self.first, self.second]) / self.weights
         weight = float(self.weights.sum())
-        return replace(self, u=u, weight=weight, guessed=0.0, is_known=True, is_plain=True)
+        return replace(
+            self, u=u, weight=weight, guessed=0.0, is_known=True, is_plain=True
+        )
 
     @property
     def differences(self) -> Floats:
@@ -200,9 +231,17 @@ def paired(block: Block, first: int, second: int) -> Paired:
     there = np.flatnonzero(added[:, 0] > 0)
     u, floors = block.u[there][:, pair].T, block.answer_floors[there][:, pair]
     has_room = ~np.isnan(u).any(axis=0)
-    by_run = floors[has_room].mean(axis=0) if block.is_text and has_room.any() else np.zeros(2)
+    by_run = (
+        floors[has_room].mean(axis=0)
+        if block.is_text and has_room.any()
+        else np.zeros(2)
+    )
     guessed = float(by_run.mean())
-    weight = block.weight if block.weight is not None else float(has_room.sum()) * (1 - guessed)
+    weight = (
+        block.weight
+        if block.weight is not None
+        else float(has_room.sum()) * (1 - guessed)
+    )
     if by_run[0] != by_run[1]:  # trials with different numbers of answers
         u, guessed = (u - by_run[:, None]) / (1 - by_run[:, None]), 0.0
     weights, first_sums, second_sums = added[there].T
@@ -251,10 +290,13 @@ def difference_of(pairs: Sequence[Paired], level: float = LEVEL) -> Difference:
     if not n:
         return Difference(0)
     first, second = (
-        sum(float(getattr(pair, name).sum()) for pair in pairs) / n for name in ("first", "second")
+        sum(float(getattr(pair, name).sum()) for pair in pairs) / n
+        for name in ("first", "second")
     )
     parts = [
-        condense_differences((pair.differences / pair.weights)[:, None], pair.weights[:, None])
+        condense_differences(
+            (pair.differences / pair.weights)[:, None], pair.weights[:, None]
+        )
         for pair in pairs
     ]
     low, high = (float(end[0]) for end in ends_of_differences(parts, level))
@@ -271,7 +313,9 @@ def _normalized_difference(
     pairs = [pair for pair in pairs if pair.weight]
     first, second = (
         sum(
-            pair.weight * (float(pair.u[i][pair.room].mean()) - pair.guessed) / (1 - pair.guessed)
+            pair.weight
+            * (float(pair.u[i][pair.room].mean()) - pair.guessed)
+            / (1 - pair.guessed)
             for pair in pairs
         )
         / total

@@ -17,10 +17,17 @@ from scbench.analysis.results import (
     read_results,
     texts,
 )
-from scbench.analysis.sheets import after_sums, interval_below, line_words, share, signed
+from scbench.analysis.sheets import (
+    after_sums,
+    interval_below,
+    line_words,
+    share,
+    signed,
+)
 from scbench.base.errors import ResultsError, printable
 from scbench.base.model import LADDER, PICTURES, rung_of
 
+# Columns of `modality_table`.
 SCHEMA: Mapping[str, Any] = (
     texts("run style")
     | counts("rung")
@@ -28,12 +35,22 @@ SCHEMA: Mapping[str, Any] = (
     | counts("n")
     | figures("text picture gap low high")
 )
-"""Columns of `modality_table`."""
+# Draws of the test, whose outcome this table does not show.
 _FEW = 200
-"""Draws of the test, whose outcome this table does not show."""
 
 
-def modality_table(paths: Sequence[str | Path], *, partial: bool = False) -> pl.DataFrame:
+_COLUMNS = (
+    Column("task", line_words, is_words=True),
+    Column("N", "n"),
+    Column("text", share("text")),
+    Column("picture", share("picture")),
+    Column("gap", lambda row: signed(row["gap"]) + interval_below(row, form=signed)),
+)
+
+
+def modality_table(
+    paths: Sequence[str | Path], *, partial: bool = False
+) -> pl.DataFrame:
     """Return the gap between text and pictures of the same instances, by task and overall.
 
     Args:
@@ -51,14 +68,19 @@ def modality_table(paths: Sequence[str | Path], *, partial: bool = False) -> pl.
     configs = {path: config_in(path) for path in paths}
     drawn = [path for path, config in configs.items() if config == PICTURES]
     plain = {
-        config: [path for path in configs if configs[path] == config] for config in ("", LADDER)
+        config: [path for path in configs if configs[path] == config]
+        for config in ("", LADDER)
     }
     if not drawn or not any(plain.values()):
         lacking = "of text" if drawn else "of the config pictures (--tasks pictures)"
-        raise ResultsError(f"name results of text and of pictures; there are none {lacking}")
+        raise ResultsError(
+            f"name results of text and of pictures; there are none {lacking}"
+        )
     rows: list[dict[str, Any]] = []
     for own in filter(None, plain.values()):
-        results = read_results([*own, *drawn], partial=partial, tell_apart=True, both_prompts=True)
+        results = read_results(
+            [*own, *drawn], partial=partial, tell_apart=True, both_prompts=True
+        )
         rows += gap_lines(results)
     if not rows:
         raise ResultsError("no run has scores of text and of pictures")
@@ -94,22 +116,15 @@ def _gap_lines_of(results: pl.DataFrame, rung: int | None) -> Iterator[dict[str,
             }
 
 
-_COLUMNS = (
-    Column("task", line_words, is_words=True),
-    Column("N", "n"),
-    Column("text", share("text")),
-    Column("picture", share("picture")),
-    Column("gap", lambda row: signed(row["gap"]) + interval_below(row, form=signed)),
-)
-
-
 def modality_sheets(frame: pl.DataFrame) -> list[Sheet]:
     """Lay out a table of `modality_table`, a sheet for each run, style and rung."""
     sheets = []
     parts = [*frame.group_by("run", "style", "rung", maintain_order=True)]
     for number, ((run, style, rung), part) in enumerate(parts, 1):
         rows = part.to_dicts()
-        notes = notes_of("modality") if number == len(parts) else []  # once, below the last table
+        notes = (
+            notes_of("modality") if number == len(parts) else []
+        )  # once, below the last table
         where = "" if rung is None else f", rung {rung}"
         title = f"{printable(str(run))}: text against pictures ({style}){where}"
         sheets.append(sheet_of(title, _COLUMNS, rows, notes, after_sums(rows)))

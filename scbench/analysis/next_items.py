@@ -19,13 +19,15 @@ from scbench.analysis.matrix import score_matrix
 from scbench.analysis.results import counts, figures, texts
 from scbench.base.model import Status, rung_of, task_of
 
-SCHEMA: Mapping[str, Any] = texts("id task") | counts("rung") | figures("information error")
-"""Columns of `next_items`."""
+# Columns of `next_items`.
+SCHEMA: Mapping[str, Any] = (
+    texts("id task") | counts("rung") | figures("information error")
+)
 
+# Statuses of items that may still get an answer. What was blocked would be so again.
 _WAITING = (Status.MISSING.value, Status.API_ERROR.value, Status.NOT_RUN.value)
-"""Statuses of items that may still get an answer. What was blocked would be so again."""
+# Answers on the top rung without which it is not said to be passed.
 _PASSED = 3
-"""Answers on the top rung without which it is not said to be passed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,10 @@ def nothing_asked(ids: Iterable[str]) -> Standing:
     waiting = _by_rung(ids)
     none = np.empty(0)
     return Standing(
-        {task: fit(Answers(none, none, none, max(rungs)), 0) for task, rungs in waiting.items()},
+        {
+            task: fit(Answers(none, none, none, max(rungs)), 0)
+            for task, rungs in waiting.items()
+        },
         waiting,
     )
 
@@ -73,7 +78,9 @@ def asked_of(rows: pl.DataFrame) -> Standing:
         if _is_passed(answers):
             passed.setdefault(answers.top, []).append(task)
     ceilings = ceilings_of(climbs)
-    fits = {t: fit(answers, 0, ceiling=ceilings[t].value) for t, answers in by_task.items()}
+    fits = {
+        t: fit(answers, 0, ceiling=ceilings[t].value) for t, answers in by_task.items()
+    }
     return Standing(fits, _by_rung(ids), passed)
 
 
@@ -90,7 +97,9 @@ def _by_rung(ids: Iterable[str]) -> dict[str, dict[int, list[str]]]:
     for name in ids:
         rung = rung_of(name)
         if rung is not None:
-            rungs_of_tasks.setdefault(task_of(name), {}).setdefault(rung, []).append(name)
+            rungs_of_tasks.setdefault(task_of(name), {}).setdefault(rung, []).append(
+                name
+            )
     return rungs_of_tasks
 
 
@@ -107,7 +116,9 @@ def next_items(standing: Standing, limit: int) -> pl.DataFrame:
         if fewer items are left.
     """
     by_rung = {task: standing.fits[task].information() for task in standing.waiting}
-    precision = {task: 1 / max(standing.fits[task].variance(), 1e-6) for task in standing.waiting}
+    precision = {
+        task: 1 / max(standing.fits[task].variance(), 1e-6) for task in standing.waiting
+    }
     waiting = {
         task: {rung: list(ids) for rung, ids in rungs.items()}
         for task, rungs in standing.waiting.items()
@@ -119,7 +130,10 @@ def next_items(standing: Standing, limit: int) -> pl.DataFrame:
             for task, rungs in waiting.items()
         }
         task = max(
-            best, key=lambda name: _variance_gain(precision[name], by_rung[name][best[name] - 1])
+            best,
+            key=lambda name: _variance_gain(
+                precision[name], by_rung[name][best[name] - 1]
+            ),
         )
         rung = best[task]
         information = float(by_rung[task][rung - 1])

@@ -13,13 +13,22 @@ import polars as pl
 from scbench.analysis.layout import Sheet, notes_of
 from scbench.analysis.matrix import Difference, difference_of, paired, score_matrix
 from scbench.analysis.results import LINE_TYPES, counts, figures, texts
-from scbench.analysis.sheets import GAP, LESS, NOTE, change, figure, line_name, task_titles
+from scbench.analysis.sheets import (
+    GAP,
+    LESS,
+    NOTE,
+    change,
+    figure,
+    line_name,
+    task_titles,
+)
 from scbench.base.errors import printable
 from scbench.base.intervals import LEVEL
 from scbench.grading.means import AMOUNTS, MEANS, Run, means_of
 
 BASELINE, TOOLS = "no_tools", "tools"
 
+# Columns of `paper_table`.
 SCHEMA: Mapping[str, Any] = (
     LINE_TYPES
     | counts("n")
@@ -36,10 +45,11 @@ SCHEMA: Mapping[str, Any] = (
     )
     | counts("delta_n")
 )
-"""Columns of `paper_table`."""
 
 
-def paper_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEVEL) -> pl.DataFrame:
+def paper_table(
+    results: pl.DataFrame, by: str = "bucket", *, level: float = LEVEL
+) -> pl.DataFrame:
     """Return means with intervals, and what tools change.
 
     Args:
@@ -173,6 +183,10 @@ def _paper_columns(runs: Sequence[_PaperRun]) -> list[tuple[str, _PaperRun, bool
         delta = setting == TOOLS and (model, budget, BASELINE) in runs
         is_plain = setting in {None, BASELINE}
         columns.append(
-            (f"{name} Δ" if delta else name if is_plain else f"{name} {setting}", run, delta)
+            (
+                f"{name} Δ" if delta else name if is_plain else f"{name} {setting}",
+                run,
+                delta,
+            )
         )
     return columns

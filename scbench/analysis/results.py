@@ -25,40 +25,48 @@ from scbench.release.load import config_of, find_release, installed_releases
 from scbench.release.manifest import PLUS_PICTURES, PLUS_TERSE, own_name
 from scbench.release.sources import read_manifest
 
+# Columns that tell scores of one sample of a run apart.
+ITEM = ("id", "subtask")
+
+# Columns that every analysis needs.
+NEEDED = (
+    *("id", "task", "bucket", "subtask", "model", "setting", "sample", "budget"),
+    *("status", "score", "instance_hash", "grader_version", "release", "release_hash"),
+)
+
+# Columns that results of earlier versions lack; they are null there.
+NEWER = (
+    *("floor", "run_metadata", "prompt_sha256", "reasoning_characters"),
+    *("loop", "turn_scores", "turn_floors", "best_score", "queries"),
+)
+# Ends the name of a model whose answers to terse prompts stand beside those to full
+# ones.
+ON_TERSE = " (terse prompts)"
+# The same where the data of prompts was in pictures, by their style.
+ON_PICTURES = {DRAWN: " (pictures)", SYMBOLS: " (pictures of symbols)"}
+
+_MAX_NAMES = 5
+# Scores of binary tasks may differ from 0 and 1 by the rounding of a sum.
+_EXACT = 1e-9
+# Which rows are of terse prompts, or of pictures.
+_REWORDED = pl.col("release").str.ends_with(PLUS_TERSE) | pl.col(
+    "release"
+).str.ends_with(PLUS_PICTURES)
+
 
 def _columns_of(kind: Any, *names: str) -> dict[str, Any]:  # noqa: ANN401
     """Return the types of columns, of names with blanks between."""
     return dict.fromkeys(" ".join(names).split(), kind)
 
 
-texts, counts, figures = (partial(_columns_of, kind) for kind in (pl.String, pl.Int64, pl.Float64))
+texts, counts, figures = (
+    partial(_columns_of, kind) for kind in (pl.String, pl.Int64, pl.Float64)
+)
 """Types of columns of texts, of whole numbers and of numbers."""
+# Columns that tell runs apart.
 RUN_TYPES = texts("model setting") | counts("budget")
-"""Columns that tell runs apart."""
+# Columns that tell the lines of a table apart, and what a line is over.
 LINE_TYPES = texts("bucket task over")
-"""Columns that tell the lines of a table apart, and what a line is over."""
-ITEM = ("id", "subtask")
-"""Columns that tell scores of one sample of a run apart."""
-
-NEEDED = (
-    *("id", "task", "bucket", "subtask", "model", "setting", "sample", "budget"),
-    *("status", "score", "instance_hash", "grader_version", "release", "release_hash"),
-)
-"""Columns that every analysis needs."""
-
-NEWER = (
-    *("floor", "run_metadata", "prompt_sha256", "reasoning_characters"),
-    *("loop", "turn_scores", "turn_floors", "best_score", "queries"),
-)
-"""Columns that results of earlier versions lack; they are null there."""
-ON_TERSE = " (terse prompts)"
-"""Ends the name of a model whose answers to terse prompts stand beside those to full ones."""
-ON_PICTURES = {DRAWN: " (pictures)", SYMBOLS: " (pictures of symbols)"}
-"""The same where the data of prompts was in pictures, by their style."""
-
-_MAX_NAMES = 5
-_EXACT = 1e-9
-"""Scores of binary tasks may differ from 0 and 1 by the rounding of a sum."""
 
 
 def read_results(
@@ -121,13 +129,17 @@ def config_in(path: str | Path) -> str:
 def _read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     file = path / "results.parquet" if path.is_dir() else path
     if not file.is_file():
-        below = sorted(results.parent.name for results in path.glob("*/results.parquet"))
+        below = sorted(
+            results.parent.name for results in path.glob("*/results.parquet")
+        )
         if below:
             raise ResultsError(
                 f"{path} holds no results itself, but folders that do ({', '.join(below[:5])}); "
                 f"name those you want, or all: {path}/*"
             )
-        raise ResultsError(f"no such file: {file}; scbench-grade writes one into its --out folder")
+        raise ResultsError(
+            f"no such file: {file}; scbench-grade writes one into its --out folder"
+        )
     with file.open("rb") as opened:
         is_parquet = opened.read(4) == b"PAR1"
     if not is_parquet:
@@ -141,9 +153,13 @@ def _read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
         absent = [name for name in columns if name not in stored and name in NEWER]
         lacking = [name for name in columns if name not in stored and name not in NEWER]
         if lacking:
-            raise ResultsError(f"{file} is no results file: it has no column {lacking[0]!r}")
+            raise ResultsError(
+                f"{file} is no results file: it has no column {lacking[0]!r}"
+            )
         frame = lazy.select(name for name in columns if name in stored).collect()
-        frame = frame.with_columns(pl.lit(None).alias(name) for name in absent).select(columns)
+        frame = frame.with_columns(pl.lit(None).alias(name) for name in absent).select(
+            columns
+        )
     for name in columns:
         if frame.schema[name] not in {schema[name], pl.Null}:
             raise ResultsError(
@@ -161,15 +177,13 @@ def _meant_partial(path: str) -> bool:
         return False
 
 
-_REWORDED = pl.col("release").str.ends_with(PLUS_TERSE) | pl.col("release").str.ends_with(
-    PLUS_PICTURES
-)
-"""Which rows are of terse prompts, or of pictures."""
-
-
-def _by_prompt(frames: dict[str, pl.DataFrame], *, partial: bool) -> dict[str, pl.DataFrame]:
+def _by_prompt(
+    frames: dict[str, pl.DataFrame], *, partial: bool
+) -> dict[str, pl.DataFrame]:
     """Bring results of other prompts to the ids of the full ones, if there are both."""
-    own = pl.concat([frame.filter(~_REWORDED).select("id") for frame in frames.values()])
+    own = pl.concat(
+        [frame.filter(~_REWORDED).select("id") for frame in frames.values()]
+    )
     if own.is_empty():
         return frames
     ids = set(own["id"])
@@ -179,7 +193,9 @@ def _by_prompt(frames: dict[str, pl.DataFrame], *, partial: bool) -> dict[str, p
             out[path] = frame
             continue
         check_results(frame, partial=partial)
-        known = {name: (plain_id(name), _prompt_words(name)) for name in frame["id"].unique()}
+        known = {
+            name: (plain_id(name), _prompt_words(name)) for name in frame["id"].unique()
+        }
         plain, words = (
             pl.col("id").replace_strict({name: pair[i] for name, pair in known.items()})
             for i in (0, 1)
@@ -192,13 +208,17 @@ def _by_prompt(frames: dict[str, pl.DataFrame], *, partial: bool) -> dict[str, p
 def _prompt_words(row_id: str) -> str:
     """Return what the name of a model ends in whose answer has this id."""
     style = style_of(row_id)
-    return ON_PICTURES[style] if style else ON_TERSE if plain_id(row_id) != row_id else ""
+    return (
+        ON_PICTURES[style] if style else ON_TERSE if plain_id(row_id) != row_id else ""
+    )
 
 
 def _of_one_release(results: pl.DataFrame, release: str) -> pl.DataFrame:
     """Return results of several prompts, each checked by itself, as those of one release."""
     named = results.with_columns(
-        release=pl.when(_REWORDED & pl.col("release").str.starts_with(own_name(release)))
+        release=pl.when(
+            _REWORDED & pl.col("release").str.starts_with(own_name(release))
+        )
         .then(pl.lit(release))
         .otherwise("release")
     )
@@ -212,7 +232,11 @@ def _of_one_release(results: pl.DataFrame, release: str) -> pl.DataFrame:
 def _told_apart(frames: Mapping[str, pl.DataFrame]) -> list[pl.DataFrame]:
     """Add the path to the model's name, for runs that more than one file holds."""
     runs = pl.concat([frame.select(RUN).unique() for frame in frames.values()])
-    twice = runs.filter(runs.is_duplicated()).unique().with_columns(twice=pl.lit(value=True))
+    twice = (
+        runs.filter(runs.is_duplicated())
+        .unique()
+        .with_columns(twice=pl.lit(value=True))
+    )
     return [
         frame.join(twice, on=RUN, how="left", nulls_equal=True, maintain_order="left")
         .with_columns(
@@ -231,7 +255,9 @@ def kept_apart(results: pl.DataFrame) -> pl.DataFrame:
     Raises:
         ResultsError: there are trials of several settings, and nothing else.
     """
-    at_once = results.filter(~pl.col("setting").is_in(LOOP_SETTINGS).fill_null(value=False))
+    at_once = results.filter(
+        ~pl.col("setting").is_in(LOOP_SETTINGS).fill_null(value=False)
+    )
     if not at_once.is_empty():
         return at_once
     settings = sorted(results["setting"].unique())
@@ -254,7 +280,9 @@ def machines(results: pl.DataFrame) -> list[str]:
         runs: dict[str, set[str]] = {}
         for run, part in results.filter(task=task).group_by(RUN, maintain_order=True):
             for name in fingerprints_in(part.lazy()).get(task, ()):
-                runs.setdefault(name, set()).add(" ".join(str(v) for v in run if v is not None))
+                runs.setdefault(name, set()).add(
+                    " ".join(str(v) for v in run if v is not None)
+                )
         if len(runs) > 1:
             places = "; ".join(
                 f"{name}: {', '.join(sorted(of))}" for name, of in sorted(runs.items())
@@ -291,12 +319,16 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
 
 
 def _one_release(rows: pl.DataFrame) -> None:
-    releases = rows.select("release", "release_hash").unique().sort("release", "release_hash")
+    releases = (
+        rows.select("release", "release_hash").unique().sort("release", "release_hash")
+    )
     if releases.height > 1:
         names = {own_name(name): name for name in releases["release"]}
         mixed = releases.filter(_REWORDED)["release"].to_list()
         if mixed and len(names) == 1 == releases["release_hash"].n_unique():
-            what = "of terse prompts" if mixed[0].endswith(PLUS_TERSE) else "of pictures"
+            what = (
+                "of terse prompts" if mixed[0].endswith(PLUS_TERSE) else "of pictures"
+            )
             raise ResultsError(
                 f"the results are of full prompts and {what}, which share no table; `scbench "
                 "compare` says what the difference is worth"
@@ -389,24 +421,39 @@ def _nothing_lost(rows: pl.DataFrame, *, partial: bool) -> None:
     expected = expected_scores(rows) or dict(occurring.iter_rows())
     runs = rows.group_by(*RUN, "sample", "task").agg(found=pl.len().cast(pl.Int64))
     counts = pl.col("task").replace_strict(expected, default=0, return_dtype=pl.Int64)
-    short = runs.with_columns(expected=counts).filter(pl.col("found") != pl.col("expected"))
+    short = runs.with_columns(expected=counts).filter(
+        pl.col("found") != pl.col("expected")
+    )
     if short.height:
         row = short.sort(*RUN, "sample", "task").row(0, named=True)
         raise ResultsError(
             f"the results have holes: of {row['task']}, sample {row['sample']} of model "
             f"{row['model']!r} has {row['found']} of {row['expected']} scores"
-            + (f", and there are {short.height - 1} more such gaps" if short.height > 1 else "")
+            + (
+                f", and there are {short.height - 1} more such gaps"
+                if short.height > 1
+                else ""
+            )
         )
     # Text tasks are graded when they are asked for, so a run may be without them.
     spatial = {task for task in expected if all_tasks()[task].bucket != MANIFOLDS}
     required = spatial or expected.keys()
-    for row in runs.group_by(*RUN, "sample").agg("task").sort(*RUN, "sample").iter_rows(named=True):
+    for row in (
+        runs.group_by(*RUN, "sample")
+        .agg("task")
+        .sort(*RUN, "sample")
+        .iter_rows(named=True)
+    ):
         present = set(row["task"])
         lacking = (
             sorted(required - present) if present & required else []
         )  # text tasks may stand alone
         if lacking and not partial:
-            further = f" and {len(lacking) - _MAX_NAMES} more" if len(lacking) > _MAX_NAMES else ""
+            further = (
+                f" and {len(lacking) - _MAX_NAMES} more"
+                if len(lacking) > _MAX_NAMES
+                else ""
+            )
             raise ResultsError(
                 f"sample {row['sample']} of model {row['model']!r} has no row of "
                 f"{', '.join(lacking[:_MAX_NAMES])}{further}, and no {SUMMARY} beside the "

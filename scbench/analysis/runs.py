@@ -13,15 +13,23 @@ from scbench.base.errors import printable
 from scbench.grading.means import RUN
 from scbench.grading.score_tables import metadata_by_run
 
+# Columns of the results that are needed in addition to
+# `scbench.analysis.results.NEEDED`.
 COLUMNS = ("run_metadata", "prompt_sha256")
-"""Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
 
-_FIELDS = ("model_version", "effort", "temperature", "tools", "system_prompt_sha256", "date")
+_FIELDS = (
+    "model_version",
+    "effort",
+    "temperature",
+    "tools",
+    "system_prompt_sha256",
+    "date",
+)
 
+# Columns of `run_table`.
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES | texts(*_FIELDS, "budget_stated") | counts("rows prompts_hashed")
 )
-"""Columns of `run_table`."""
 
 
 def run_table(results: pl.DataFrame) -> pl.DataFrame:
@@ -37,12 +45,15 @@ def run_table(results: pl.DataFrame) -> pl.DataFrame:
     """
     metadata = metadata_by_run(results)
     counts = results.group_by(RUN).agg(
-        rows=pl.len().cast(pl.Int64), prompts_hashed=pl.col("prompt_sha256").count().cast(pl.Int64)
+        rows=pl.len().cast(pl.Int64),
+        prompts_hashed=pl.col("prompt_sha256").count().cast(pl.Int64),
     )
     rows = []
     for row in counts.sort(*RUN, nulls_last=False).iter_rows(named=True):
         lines = metadata.get(tuple(row[name] for name in RUN), [])
-        fields = {name: _joined_fields(lines, name) for name in (*_FIELDS, "budget_stated")}
+        fields = {
+            name: _joined_fields(lines, name) for name in (*_FIELDS, "budget_stated")
+        }
         rows.append(row | fields)
     return pl.DataFrame(rows, schema=SCHEMA)
 
@@ -64,7 +75,11 @@ def runs_sheet(frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `run_table`; what nobody says is left out."""
     says = [name for name in frame.columns if frame[name].is_not_null().any()]
     columns = [
-        *(Column(name, name, is_words=name != "budget") for name in RUN if name in says),
+        *(
+            Column(name, name, is_words=name != "budget")
+            for name in RUN
+            if name in says
+        ),
         *(
             Column(
                 name.replace("_", " ").removesuffix(" sha256"),

@@ -24,9 +24,11 @@ from scbench.analysis.sheets import (
 from scbench.base.intervals import QUANTILE, Part, condense, ends
 from scbench.grading.means import MEANS, RUN, means_of, normalized_answers
 
+# Columns of the results that are needed in addition to
+# `scbench.analysis.results.NEEDED`.
 COLUMNS = ("answer",)
-"""Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
 
+# Columns of `pass_at_k`.
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES
     | LINE_TYPES
@@ -37,11 +39,13 @@ SCHEMA: Mapping[str, Any] = (
     | counts("k pass_n")
     | figures("pass_at_k pass_low pass_high")
 )
-"""Columns of `pass_at_k`."""
 
 _EXACT = 1e-9
+# Share of the items without an answer given twice above which a vote says nothing.
 _MOST_UNSETTLED = 0.1
-"""Share of the items without an answer given twice above which a vote says nothing."""
+
+
+_VOTE = pl.Struct({"vote": pl.Float64, "settled": pl.Boolean})
 
 
 def pass_at_k(
@@ -73,7 +77,9 @@ def pass_at_k(
     rows: list[dict[str, Any]] = []
     for bucket, task, tasks in matrix.lines("task"):
         means = means_of([matrix.blocks[name] for name in tasks])
-        by_run = items.filter(pl.col("task").is_in(tasks)).partition_by(RUN, as_dict=True)
+        by_run = items.filter(pl.col("task").is_in(tasks)).partition_by(
+            RUN, as_dict=True
+        )
         for r, run in enumerate(matrix.runs):
             part = by_run.get(run)
             if part is None:
@@ -106,9 +112,6 @@ def _item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:
         .unnest("vote")
         .sort(*RUN, "task", *ITEM)
     )
-
-
-_VOTE = pl.Struct({"vote": pl.Float64, "settled": pl.Boolean})
 
 
 def _vote(samples: pl.Series) -> pl.Series:
@@ -150,7 +153,9 @@ def _passes_of(part: pl.DataFrame, k: int) -> dict[str, Any]:
     """Return pass@k of a line's items with its interval; nothing where none has k samples."""
     parts: list[Part] = []
     total = tried = 0.0
-    for (_,), of_task in part.filter(pl.col("samples") >= k).group_by("task", maintain_order=True):
+    for (_,), of_task in part.filter(pl.col("samples") >= k).group_by(
+        "task", maintain_order=True
+    ):
         pairs = zip(of_task["samples"], of_task["passed"], strict=True)
         chances = [1 - comb(s - c, k) / comb(s, k) for s, c in pairs]
         total, tried = total + sum(chances), tried + len(chances)
@@ -187,14 +192,21 @@ def _sampling_noise(results: pl.DataFrame) -> _Noise:
         .agg(variance=pl.col("u").sort().var(), samples=pl.len())
         .sort(*RUN, "task", "id")
     )
-    variance = pl.col("variance").fill_null(pl.col("variance").mean()) / pl.col("samples")
-    noise = by_item.group_by(*RUN, "task", maintain_order=True).agg(
-        noise=variance.sum() / pl.len() ** 2, known=pl.col("variance").is_not_null().any()
+    variance = pl.col("variance").fill_null(pl.col("variance").mean()) / pl.col(
+        "samples"
     )
-    return {(*key, task): v if known else None for *key, task, v, known in noise.iter_rows()}
+    noise = by_item.group_by(*RUN, "task", maintain_order=True).agg(
+        noise=variance.sum() / pl.len() ** 2,
+        known=pl.col("variance").is_not_null().any(),
+    )
+    return {
+        (*key, task): v if known else None for *key, task, v, known in noise.iter_rows()
+    }
 
 
-def _same_items(matrix: Matrix, tasks: Sequence[str], run: int, noise: _Noise) -> float | None:
+def _same_items(
+    matrix: Matrix, tasks: Sequence[str], run: int, noise: _Noise
+) -> float | None:
     """Return how far other samples of the same items would lie from the normalized score."""
     total = variance = 0.0
     for task in tasks:
@@ -235,12 +247,16 @@ def samples_sheet(frame: pl.DataFrame) -> Sheet:
     lines: dict[tuple[Any, ...], dict[Any, Any]] = {}
     for row in frame.iter_rows(named=True):
         key = tuple(row[name] for name in (*RUN, "bucket", "task"))
-        passes = _with_count(row, "pass_at_k", "pass_n", counted=row["pass_n"] < row["n"])
+        passes = _with_count(
+            row, "pass_at_k", "pass_n", counted=row["pass_n"] < row["n"]
+        )
         passes += f"\n{interval(row, 'pass_')}"
         lines.setdefault(key, row)[f"pass@{row['k']}"] = passes
     names = [f"pass@{k}" for k in sorted(frame["k"].unique())]
     columns = [*_SAMPLES, *(Column(name, partial(_passes, name)) for name in names)]
-    return sheet_of("Several samples per item", columns, lines.values(), notes_of("samples"))
+    return sheet_of(
+        "Several samples per item", columns, lines.values(), notes_of("samples")
+    )
 
 
 def _passes(name: str, row: Row) -> str:

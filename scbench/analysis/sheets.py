@@ -14,8 +14,30 @@ from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.means import RUN
 from scbench.grading.score_tables import OVERALL
 
+# What writes a figure.
 Words = Callable[[float | None], str]
-"""What writes a figure."""
+
+
+# Digits that sums of floats have right.
+_NOISE = 8
+NOTE = (
+    "Normalized: 0 is the score of the trivial baseline, 100 is a perfect score; tasks have the "
+    "weights of the release."
+)
+# Marks figures over rows some of which have no score: coverage is below 1.
+GAP = "*"
+# Marks figures over fewer scores than the line says.
+LESS = "†"
+# What a narrow terminal does without, in this order.
+_DROPS = (
+    "status",
+    "missing as 0",
+    "mean, 95 %",
+    "setting",
+    "below floor",
+    "bucket",
+    "coverage",
+)
 
 
 def rounded(value: float, digits: int = 1) -> Decimal:
@@ -27,10 +49,6 @@ def rounded(value: float, digits: int = 1) -> Decimal:
     step = Decimal(1).scaleb(-digits)
     result = Decimal(repr(round(float(value), _NOISE))).quantize(step, ROUND_HALF_UP)
     return result or abs(result)
-
-
-_NOISE = 8
-"""Digits that sums of floats have right."""
 
 
 def points(share: float | None, digits: int = 1) -> str:
@@ -105,7 +123,12 @@ def line_words(row: Row) -> str:
 
 
 def line_name(
-    bucket: str, task: str | None, over: str | None, titles: Mapping[str, str], *, every: bool
+    bucket: str,
+    task: str | None,
+    over: str | None,
+    titles: Mapping[str, str],
+    *,
+    every: bool,
 ) -> str:
     """Return how a line of a table is called.
 
@@ -132,12 +155,6 @@ def after_sums(rows: Sequence[Row]) -> frozenset[int]:
     return frozenset(i for i in range(1, len(rows)) if rows[i - 1]["task"] is None)
 
 
-NOTE = (
-    "Normalized: 0 is the score of the trivial baseline, 100 is a perfect score; tasks have the "
-    "weights of the release."
-)
-
-
 def normalized_words(row: Row) -> str:
     """Return a normalized score; "no room" where every floor is 1."""
     if row["normalized"] is None and row.get("floor") == 1:
@@ -145,22 +162,16 @@ def normalized_words(row: Row) -> str:
     return points(row["normalized"])
 
 
+# Columns that lead a table of means.
 NORMALIZED_COLUMNS = (
     Column("normalized", normalized_words),
     Column("normalized, 95 %", partial(interval, name="normalized_")),
 )
-"""Columns that lead a table of means."""
 
 
 def mean_cell(row: Row) -> str:
     """Return a mean with its interval below."""
     return points(row["mean"]) + interval_below(row)
-
-
-GAP = "*"
-"""Marks figures over rows some of which have no score: coverage is below 1."""
-LESS = "†"
-"""Marks figures over fewer scores than the line says."""
 
 
 def marked_normalized(row: Row) -> str:
@@ -204,7 +215,9 @@ def change(row: Row) -> str:
 
 def marked(key: str) -> Callable[[Row], str]:
     """Return what writes a mean, with a mark where rows without a score are left out."""
-    return lambda row: points(row[key]) + (GAP if row["scored"] and row["coverage"] < 1 else "")
+    return lambda row: (
+        points(row[key]) + (GAP if row["scored"] and row["coverage"] < 1 else "")
+    )
 
 
 def statuses(row: Row) -> str:
@@ -223,17 +236,19 @@ def _coverage(row: Row) -> str:
 
 _TOKENS = Column("tokens", number("output_tokens", ",.0f"))
 _COST = Column("cost", number("cost", ",.4f"))
+# What stands beside a normalized score where it is known, by the name of its column.
 _BESIDE = {
     "level": Column("level", "level"),
     "readable": Column("readable", share("readable")),
     "output_tokens": _TOKENS,
     "cost": _COST,
 }
-"""What stands beside a normalized score where it is known, by the name of its column."""
 
 
 def overview_sheets(
-    title: str, frame: pl.DataFrame, levels: Mapping[tuple[object, ...], str] | None = None
+    title: str,
+    frame: pl.DataFrame,
+    levels: Mapping[tuple[object, ...], str] | None = None,
 ) -> list[Sheet]:
     """Lay out a table by bucket, of `score_table`, as a line for each run; text tasks apart.
 
@@ -247,7 +262,11 @@ def overview_sheets(
         part = frame.filter((pl.col("bucket") == MANIFOLDS) == text)
         if part.is_empty():
             continue
-        buckets = [name for name in part["bucket"].unique(maintain_order=True) if name != OVERALL]
+        buckets = [
+            name
+            for name in part["bucket"].unique(maintain_order=True)
+            if name != OVERALL
+        ]
         lines: list[dict[str, Any]] = []
         for (_,), of_run in part.group_by(pl.struct(RUN), maintain_order=True):
             rows = {row["bucket"]: row for row in of_run.to_dicts()}
@@ -256,20 +275,33 @@ def overview_sheets(
         for line in lines:
             run = (line[name] for name in RUN)
             line["level"] = (levels or {}).get((*run, MANIFOLDS if text else OVERALL))
-        says = {name: any(line[name] is not None for line in lines) for name in (*RUN, *_BESIDE)}
+        says = {
+            name: any(line[name] is not None for line in lines)
+            for name in (*RUN, *_BESIDE)
+        }
         columns = [
-            *(Column(name, name, is_words=name != "budget") for name in RUN if says[name]),
+            *(
+                Column(name, name, is_words=name != "budget")
+                for name in RUN
+                if says[name]
+            ),
             Column("scored", _coverage),
             Column("normalized", marked_normalized),
             NORMALIZED_COLUMNS[1],
             *(column for name, column in _BESIDE.items() if says[name]),
-            *(Column(name, partial(_of_bucket, name)) for name in buckets if len(buckets) > 1),
+            *(
+                Column(name, partial(_of_bucket, name))
+                for name in buckets
+                if len(buckets) > 1
+            ),
             Column("mean", marked("mean")),
             Column("what went wrong", _went_wrong, is_words=True, wraps=True),
         ]
         notes = [NOTE, *(notes_of("levels") if says["level"] else ())]
         if any(line["scored"] < line["n"] * line["samples"] for line in lines):
-            notes.append(f"{GAP} over the rows that have a score; the others lower the coverage.")
+            notes.append(
+                f"{GAP} over the rows that have a score; the others lower the coverage."
+            )
         name = f"{title}, text tasks" if text else title
         sheets.append(sheet_of(name, columns, lines, notes, drops=("mean", "setting")))
     return sheets
@@ -301,8 +333,6 @@ _SCORES = (
     Column("coverage", _coverage),
     Column("status", statuses, is_words=True, wraps=True),
 )
-_DROPS = ("status", "missing as 0", "mean, 95 %", "setting", "below floor", "bucket", "coverage")
-"""What a narrow terminal does without, in this order."""
 
 
 def score_sheet(title: str, frame: pl.DataFrame) -> Sheet:
@@ -312,9 +342,17 @@ def score_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     """
     rows = frame.to_dicts()
     by_task = "task" in frame.columns
-    reported = {"setting": "setting", "budget": "budget", "tokens": "output_tokens", "cost": "cost"}
+    reported = {
+        "setting": "setting",
+        "budget": "budget",
+        "tokens": "output_tokens",
+        "cost": "cost",
+    }
     says = {
-        **{head: any(row[name] is not None for row in rows) for head, name in reported.items()},
+        **{
+            head: any(row[name] is not None for row in rows)
+            for head, name in reported.items()
+        },
         "task": by_task,
         "bucket": not by_task,
         "samples": any(row["samples"] > 1 for row in rows),

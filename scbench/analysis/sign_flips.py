@@ -23,13 +23,13 @@ from scbench.base.intervals import LEVEL, Floats
 from scbench.base.seeding import Stream
 
 DRAWS = 10_000
+# Chance with which a difference that a line can show is found.
 POWER = 0.8
-"""Chance with which a difference that a line can show is found."""
 _CHUNK = 1_000
 _MAX_CACHED = 4_000_000
 EXACT = 1e-9
+# Up to so many answers all signs are tried, instead of drawn.
 _ALL_SIGNS = 13
-"""Up to so many answers all signs are tried, instead of drawn."""
 _NONE = 1e-12
 
 
@@ -139,18 +139,25 @@ def lines_tested(
         exact = _exact_p_value(differences[:, line])
         p_values[line] = p_values[line] if exact is None else exact
     p_values = np.where(differ, p_values, 1.0)
-    corrected = np.maximum(np.where(differ, adjusted(observed, simulated, n), 1.0), p_values)
+    corrected = np.maximum(
+        np.where(differ, adjusted(observed, simulated, n), 1.0), p_values
+    )
     tied = corrected > alpha
-    largest = np.concatenate([part[:, tied].max(axis=1, initial=0.0) for part in simulated])
+    largest = np.concatenate(
+        [part[:, tied].max(axis=1, initial=0.0) for part in simulated]
+    )
     answers = (weights > 0).sum(axis=0)
     best = np.sqrt(answers)
     reached = (largest[:, None] >= best - EXACT).sum(axis=0, dtype=float)
     chance = _share(reached, len(largest), n)
     least = np.maximum(chance, np.where(answers > 0, 2.0 ** (1.0 - answers), 1.0))
     limit = max(
-        float(np.quantile(largest, level, method="higher")), NormalDist().inv_cdf(1 - alpha / 2)
+        float(np.quantile(largest, level, method="higher")),
+        NormalDist().inv_cdf(1 - alpha / 2),
     )
-    return Tested(p_values, corrected, tied & (least > alpha), _shows(spread, weights, limit))
+    return Tested(
+        p_values, corrected, tied & (least > alpha), _shows(spread, weights, limit)
+    )
 
 
 class _Statistics:
@@ -167,7 +174,9 @@ class _Statistics:
     def _chunks(self) -> Iterator[Floats]:
         for start in range(0, self._draws, _CHUNK):
             part = self._turned[:, start : start + _CHUNK]
-            yield np.abs(np.column_stack([values @ part[rows] for rows, values in self._lines]))
+            yield np.abs(
+                np.column_stack([values @ part[rows] for rows, values in self._lines])
+            )
 
     def __iter__(self) -> Iterator[Floats]:
         return self._chunks() if self._cache is None else iter(self._cache)
@@ -196,7 +205,9 @@ def _exact_p_value(differences: Floats) -> float | None:
         return sign_test(int((nonzero < 0).sum()), int((nonzero > 0).sum()))
     if len(nonzero) > _ALL_SIGNS:
         return None
-    return float((np.abs(signs(len(nonzero)) @ nonzero) >= abs(nonzero.sum()) - EXACT).mean())
+    return float(
+        (np.abs(signs(len(nonzero)) @ nonzero) >= abs(nonzero.sum()) - EXACT).mean()
+    )
 
 
 def sign_test(less: int, greater: int) -> float:

@@ -28,24 +28,55 @@ from scbench.base.intervals import LEVEL
 from scbench.base.model import LOOP_SETTINGS, Status
 from scbench.grading.means import RUN, means_of
 
+# Columns of the results that are needed in addition to
+# `scbench.analysis.results.NEEDED`.
 COLUMNS = ("loop", "turn_scores", "turn_floors", "queries")
-"""Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
 
+# Columns of `turn_table`.
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES
     | texts("loop bucket task over")
     | counts("n turn cut")
-    | figures("mean low high gain gain_low gain_high solved solved_low solved_high played queries")
+    | figures(
+        "mean low high gain gain_low gain_high solved solved_low solved_high played queries"
+    )
     | figures("normalized floor")
 )
-"""Columns of `turn_table`."""
 
+# Turns that have a row; the last one has one, too.
 _LISTED_TURNS = (*range(1, 11), 20, 50, 100, 200, 500)
-"""Turns that have a row; the last one has one, too."""
 _EXACT = 1e-9
 
 
-def turn_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEVEL) -> pl.DataFrame:
+_TURNS = (
+    Column(
+        "task", lambda row: line_words(row) if row["turn"] == 1 else "", is_words=True
+    ),
+    Column("turn", "turn"),
+    Column("mean", lambda row: points(row["mean"]) + interval_below(row)),
+    Column(
+        "gain", lambda row: signed(row["gain"]) + interval_below(row, "gain_", signed)
+    ),
+    Column("floor", share("floor")),
+    Column("normalized", share("normalized")),
+    Column(
+        "solved", lambda row: points(row["solved"]) + interval_below(row, "solved_")
+    ),
+    Column("played", share("played")),
+    Column("queries", number("queries", ".1f")),
+    Column("N", "n"),
+    Column("cut", "cut"),
+)
+_PROMISED = {
+    "retry": ("attempts", "disclose"),
+    "probe": ("budget",),
+    "act": ("budget",),
+}
+
+
+def turn_table(
+    results: pl.DataFrame, by: str = "bucket", *, level: float = LEVEL
+) -> pl.DataFrame:
     """Return what models score after each turn.
 
     Args:
@@ -93,18 +124,28 @@ def _of_setups(trials: pl.DataFrame) -> pl.DataFrame:
     With what it was played differs from task to task, and so do budgets, unless one was given: they
     stand there where a task was played with several.
     """
-    setups = {text: _promised(parse_json(text.encode())) for text in trials["loop"].unique()}
+    setups = {
+        text: _promised(parse_json(text.encode())) for text in trials["loop"].unique()
+    }
     trials = trials.with_columns(
-        loop=pl.col("loop").replace_strict({text: words for text, (words, _) in setups.items()}),
+        loop=pl.col("loop").replace_strict(
+            {text: words for text, (words, _) in setups.items()}
+        ),
         given=pl.col("loop").replace_strict(
-            {text: budget for text, (_, budget) in setups.items()}, return_dtype=pl.Int64
+            {text: budget for text, (_, budget) in setups.items()},
+            return_dtype=pl.Int64,
         ),
     )
-    several = pl.col("given").n_unique().over(*RUN, "loop", "task").max().over(*RUN, "loop") > 1
-    with_budget = pl.format('{},"budget":{}}}', pl.col("loop").str.head(-1), pl.col("given"))
-    return trials.with_columns(loop=pl.when(several).then(with_budget).otherwise("loop")).drop(
-        "given"
+    several = (
+        pl.col("given").n_unique().over(*RUN, "loop", "task").max().over(*RUN, "loop")
+        > 1
     )
+    with_budget = pl.format(
+        '{},"budget":{}}}', pl.col("loop").str.head(-1), pl.col("given")
+    )
+    return trials.with_columns(
+        loop=pl.when(several).then(with_budget).otherwise("loop")
+    ).drop("given")
 
 
 def _promised(loop: Any) -> tuple[str, int | None]:  # noqa: ANN401  (JSON of the results)
@@ -119,7 +160,9 @@ def _turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str,
     turns = [turn for turn in _LISTED_TURNS if turn < last] + [last]
     after = pl.concat([_scores_after(part, turn) for turn in turns])
     scores = score_matrix(after)
-    full = score_matrix(after.with_columns((pl.col("score") >= 1 - _EXACT).cast(pl.Float64)))
+    full = score_matrix(
+        after.with_columns((pl.col("score") >= 1 - _EXACT).cast(pl.Float64))
+    )
     for bucket, task, tasks in scores.lines(by):
         blocks = [scores.blocks[name] for name in tasks]
         means = means_of(blocks, level)
@@ -128,9 +171,14 @@ def _turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str,
         for i, turn in enumerate(turns):
             of_turn = means.cells(i)
             row: dict[str, Any] = scores.labels(bucket, task)
-            row |= {name: of_turn[name] for name in ("mean", "low", "high", "normalized", "floor")}
+            row |= {
+                name: of_turn[name]
+                for name in ("mean", "low", "high", "normalized", "floor")
+            }
             if i:
-                gain = difference_of([paired(block, i - 1, i) for block in blocks], level)
+                gain = difference_of(
+                    [paired(block, i - 1, i) for block in blocks], level
+                )
                 ends = {"gain_low": gain.of_means_low, "gain_high": gain.of_means_high}
                 row |= {"gain": gain.of_means} | ends
             cells = solved.cells(i)
@@ -141,36 +189,30 @@ def _turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str,
                 "solved": cells["mean"],
                 "solved_low": cells["low"],
                 "solved_high": cells["high"],
-                "played": of_line.select((pl.col("turn_scores").list.len() >= turn).mean()).item(),
+                "played": of_line.select(
+                    (pl.col("turn_scores").list.len() >= turn).mean()
+                ).item(),
                 "queries": of_line["queries"].mean(),
             }
 
 
 def _scores_after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
     """Return the scores after a turn, as a run of its own: its number stands for the budget."""
-    so_far = pl.col("turn_scores").list.head(turn).list.drop_nulls().list.last().fill_null(0.0)
+    so_far = (
+        pl.col("turn_scores")
+        .list.head(turn)
+        .list.drop_nulls()
+        .list.last()
+        .fill_null(0.0)
+    )
     going_on = pl.col("turn_scores").list.len() > turn
     return part.with_columns(
         score=pl.when(going_on).then(so_far).otherwise("score"),
-        floor=pl.coalesce(pl.col("turn_floors").list.get(turn - 1, null_on_oob=True), "floor"),
+        floor=pl.coalesce(
+            pl.col("turn_floors").list.get(turn - 1, null_on_oob=True), "floor"
+        ),
         budget=pl.lit(turn, pl.Int64),
     )
-
-
-_TURNS = (
-    Column("task", lambda row: line_words(row) if row["turn"] == 1 else "", is_words=True),
-    Column("turn", "turn"),
-    Column("mean", lambda row: points(row["mean"]) + interval_below(row)),
-    Column("gain", lambda row: signed(row["gain"]) + interval_below(row, "gain_", signed)),
-    Column("floor", share("floor")),
-    Column("normalized", share("normalized")),
-    Column("solved", lambda row: points(row["solved"]) + interval_below(row, "solved_")),
-    Column("played", share("played")),
-    Column("queries", number("queries", ".1f")),
-    Column("N", "n"),
-    Column("cut", "cut"),
-)
-_PROMISED = {"retry": ("attempts", "disclose"), "probe": ("budget",), "act": ("budget",)}
 
 
 def turn_sheets(frame: pl.DataFrame) -> list[Sheet]:
@@ -179,7 +221,9 @@ def turn_sheets(frame: pl.DataFrame) -> list[Sheet]:
     for (setup,), part in frame.group_by("loop", maintain_order=True):
         loop = json.loads(str(setup))
         promised = ", ".join(
-            f"{name} {loop[name]}" for name in _PROMISED[loop["setting"]] if name in loop
+            f"{name} {loop[name]}"
+            for name in _PROMISED[loop["setting"]]
+            if name in loop
         )
         for _, run in part.group_by("model", "budget", maintain_order=True):
             rows = run.to_dicts()

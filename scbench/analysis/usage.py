@@ -32,13 +32,15 @@ from scbench.base.intervals import LEVEL
 from scbench.base.model import Status
 from scbench.grading.means import MEANS, RUN, means_of, usage
 
+# Columns of the results that are needed in addition to
+# `scbench.analysis.results.NEEDED`.
 COLUMNS = ("usage", "finish_reason")
-"""Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
+# The same, for a sweep of budgets.
 SWEEP_COLUMNS = (*COLUMNS, "response_characters", "run_metadata", "prompt_sha256")
-"""The same, for a sweep of budgets."""
 
 _AMOUNTS = ("input_tokens", "output_tokens", "reasoning_tokens", "seconds", "cost")
 
+# Columns of `cost_table`.
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES
     | LINE_TYPES
@@ -51,7 +53,40 @@ SCHEMA: Mapping[str, Any] = (
     }
     | figures("score_per_1000_tokens cut_off")
 )
-"""Columns of `cost_table`."""
+
+
+_COST = (
+    Column("model", run_words, is_words=True),
+    Column("task", line_words, is_words=True),
+    Column("answers", "answers"),
+    *NORMALIZED_COLUMNS,
+    Column("mean", mean_cell),
+)
+_FORMS = {**dict.fromkeys(_AMOUNTS[:3], ",.0f"), "seconds": ",.1f", "cost": ",.4f"}
+_SWEPT = ["accuracy" if name == "mean" else name for name in MEANS]
+# Columns of `budget_sweep`.
+SWEEP_SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | texts("stated")
+    | counts("n answers answered")
+    | figures("coverage", *_SWEPT, "mean_output_tokens")
+    | counts("token_observations")
+    | figures("truncated empty cap_hit unparsed api_error")
+)
+_SHARES = ("truncated", "empty", "cap_hit", "unparsed", "api_error")
+_SWEEP = (
+    Column("model", "model", is_words=True),
+    Column("setting", "setting", is_words=True),
+    Column("budget", number("budget", ",")),
+    Column("stated", lambda row: row["stated"] or "-"),
+    Column("N", "n"),
+    *NORMALIZED_COLUMNS,
+    Column("mean", lambda row: points(row["accuracy"]) + interval_below(row)),
+    Column("mean tokens", number("mean_output_tokens", ",.1f")),
+    Column("reported", lambda row: f"{row['token_observations']}/{row['answers']}"),
+    Column("answered", "answered"),
+    *(Column(name.replace("_", " "), share(name)) for name in _SHARES),
+)
 
 
 def was_cut_off() -> pl.Expr:
@@ -62,7 +97,9 @@ def was_cut_off() -> pl.Expr:
 
 
 def _hit_a_limit(reasons: pl.Series) -> pl.Series:
-    words = [word for word in reasons.unique() if finish_status(word) is Status.TRUNCATED]
+    words = [
+        word for word in reasons.unique() if finish_status(word) is Status.TRUNCATED
+    ]
     return reasons.is_in(words)
 
 
@@ -112,10 +149,13 @@ def cost_table(results: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _cost_lines(matrix: Matrix, run: int, answers: pl.DataFrame) -> list[dict[str, Any]]:
+def _cost_lines(
+    matrix: Matrix, run: int, answers: pl.DataFrame
+) -> list[dict[str, Any]]:
     names = matrix.runs[run]
     of_run = answers.filter(
-        pl.col(column).eq_missing(pl.lit(value)) for column, value in zip(RUN, names, strict=True)
+        pl.col(column).eq_missing(pl.lit(value))
+        for column, value in zip(RUN, names, strict=True)
     )
     rows = []
     for bucket, task, tasks in matrix.lines("task"):
@@ -134,16 +174,6 @@ def _cost_lines(matrix: Matrix, run: int, answers: pl.DataFrame) -> list[dict[st
         )
         rows.append(row)
     return rows
-
-
-_COST = (
-    Column("model", run_words, is_words=True),
-    Column("task", line_words, is_words=True),
-    Column("answers", "answers"),
-    *NORMALIZED_COLUMNS,
-    Column("mean", mean_cell),
-)
-_FORMS = {**dict.fromkeys(_AMOUNTS[:3], ",.0f"), "seconds": ",.1f", "cost": ",.4f"}
 
 
 def cost_sheet(frame: pl.DataFrame) -> Sheet:
@@ -167,18 +197,6 @@ def _amount(name: str, form: str, row: Row) -> str:
     count = row[f"{name}_reported"]
     lacks_some = row[name] is not None and count < row["answers"]
     return number(name, form)(row) + (f"\nof {count}" if lacks_some else "")
-
-
-_SWEPT = ["accuracy" if name == "mean" else name for name in MEANS]
-SWEEP_SCHEMA: Mapping[str, Any] = (
-    RUN_TYPES
-    | texts("stated")
-    | counts("n answers answered")
-    | figures("coverage", *_SWEPT, "mean_output_tokens")
-    | counts("token_observations")
-    | figures("truncated empty cap_hit unparsed api_error")
-)
-"""Columns of `budget_sweep`."""
 
 
 def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame:
@@ -209,7 +227,8 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
         )
     # A line without a text is no empty reply, unless it says that the limit cut it off.
     silent = (pl.col("response_characters") == 0) | (
-        pl.col("response_characters").is_null() & (pl.col("status") == Status.TRUNCATED.value)
+        pl.col("response_characters").is_null()
+        & (pl.col("status") == Status.TRUNCATED.value)
     )
     # Whatever was swept is one whole here, text tasks too.
     matrix = score_matrix(rows)
@@ -218,10 +237,15 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
         dict(zip(RUN, run, strict=True))
         | {"n": int(totals.expected[r])}
         | {"coverage": totals.scored[r] / totals.expected[r]}
-        | {"accuracy" if name == "mean" else name: v for name, v in totals.cells(r).items()}
+        | {
+            "accuracy" if name == "mean" else name: v
+            for name, v in totals.cells(r).items()
+        }
         for r, run in enumerate(matrix.runs)
     ]
-    figured = pl.DataFrame(means, schema=RUN_TYPES | counts("n") | figures("coverage", *_SWEPT))
+    figured = pl.DataFrame(
+        means, schema=RUN_TYPES | counts("n") | figures("coverage", *_SWEPT)
+    )
     stated = run_table(rows).select(*RUN, stated="budget_stated")
     tokens = usage("output_tokens")
 
@@ -250,22 +274,8 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
     return sweep.select(list(SWEEP_SCHEMA))
 
 
-_SHARES = ("truncated", "empty", "cap_hit", "unparsed", "api_error")
-_SWEEP = (
-    Column("model", "model", is_words=True),
-    Column("setting", "setting", is_words=True),
-    Column("budget", number("budget", ",")),
-    Column("stated", lambda row: row["stated"] or "-"),
-    Column("N", "n"),
-    *NORMALIZED_COLUMNS,
-    Column("mean", lambda row: points(row["accuracy"]) + interval_below(row)),
-    Column("mean tokens", number("mean_output_tokens", ",.1f")),
-    Column("reported", lambda row: f"{row['token_observations']}/{row['answers']}"),
-    Column("answered", "answered"),
-    *(Column(name.replace("_", " "), share(name)) for name in _SHARES),
-)
-
-
 def budget_sheet(frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `budget_sweep`."""
-    return sheet_of("Output-token budget sweep", _SWEEP, frame.to_dicts(), notes_of("budget"))
+    return sheet_of(
+        "Output-token budget sweep", _SWEEP, frame.to_dicts(), notes_of("budget")
+    )

@@ -16,6 +16,18 @@ from pydantic import JsonValue
 
 from scbench.base.errors import JsonError
 
+_CANONICAL = json.JSONEncoder(
+    sort_keys=True,
+    separators=(",", ":"),
+    ensure_ascii=False,
+    allow_nan=False,
+    check_circular=False,  # a quarter of the time; what grows without end fails at its depth
+)
+_SIGNS = bytes.maketrans(b"123456789E", b"000000000e")
+# Every number that overflows a double has one of these, if all digits are 0; few others
+# do.
+_HUGE = (b"e000", b"e+000", b"0" * 200)
+
 
 def canonical_json(value: object) -> str:
     """Return the canonical JSON text of a value made of JSON types.
@@ -25,15 +37,6 @@ def canonical_json(value: object) -> str:
         TypeError: the value holds something that is not a JSON type.
     """
     return _CANONICAL.encode(value)
-
-
-_CANONICAL = json.JSONEncoder(
-    sort_keys=True,
-    separators=(",", ":"),
-    ensure_ascii=False,
-    allow_nan=False,
-    check_circular=False,  # a quarter of the time; what grows without end fails at its depth
-)
 
 
 def quoted(text: str) -> str:
@@ -71,17 +74,16 @@ def parse_json(data: bytes) -> JsonValue:
         JsonError: with the reason and the column.
     """
     try:
-        value: JsonValue = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
+        value: JsonValue = jiter.from_json(
+            data, allow_inf_nan=False, catch_duplicate_keys=True
+        )
     except ValueError as error:
-        raise JsonError(str(error).replace(" at line 1 column ", " at column ")) from None
+        raise JsonError(
+            str(error).replace(" at line 1 column ", " at column ")
+        ) from None
     if _may_be_huge(data) and not _is_finite(value):
         raise JsonError("a number is too large for a double")
     return value
-
-
-_SIGNS = bytes.maketrans(b"123456789E", b"000000000e")
-_HUGE = (b"e000", b"e+000", b"0" * 200)
-"""Every number that overflows a double has one of these, if all digits are 0; few others do."""
 
 
 def _may_be_huge(data: bytes) -> bool:

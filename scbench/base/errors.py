@@ -15,8 +15,49 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
+# Longest place or problem of a fault, in characters.
 _CLIP = 200
-"""Longest place or problem of a fault, in characters."""
+
+
+_REFUSALS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "a file may not grow any more (see ulimit -f)",
+    errno.EMFILE: "no more files may be open (see ulimit -n)",
+    errno.ENFILE: "no more files may be open on this machine",
+    errno.ENOMEM: "there is not enough memory (see ulimit -v)",
+    errno.EAGAIN: "no more processes or threads may be started (see ulimit -u)",
+    errno.EIO: "the disk cannot be read or written",
+}
+_NO_THREAD = "can't start new thread"
+# What a fault's kind means; pydantic's own words speak of Python's types.
+_WORDS = {
+    **dict.fromkeys(
+        ("int_type", "int_parsing", "int_parsing_size", "int_from_float"),
+        "must be a whole number",
+    ),
+    **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
+    **dict.fromkeys(("tuple_type", "list_type"), "must be a list"),
+    **dict.fromkeys(
+        ("dict_type", "mapping_type", "model_type", "model_attributes_type"),
+        "must be an object",
+    ),
+    "finite_number": "must be a finite number",
+    "string_type": "must be a string",
+    "greater_than": "must be above {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be below {lt}",
+    "less_than_equal": "must be at most {le}",
+    "multiple_of": "must be a multiple of {multiple_of}",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "must match {pattern}",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+}
 
 
 class ScbenchError(Exception):
@@ -78,19 +119,6 @@ class MachineError(ScbenchError):
     """The machine refuses what a run needs: space, memory, open files, processes."""
 
 
-_REFUSALS = {
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EFBIG: "a file may not grow any more (see ulimit -f)",
-    errno.EMFILE: "no more files may be open (see ulimit -n)",
-    errno.ENFILE: "no more files may be open on this machine",
-    errno.ENOMEM: "there is not enough memory (see ulimit -v)",
-    errno.EAGAIN: "no more processes or threads may be started (see ulimit -u)",
-    errno.EIO: "the disk cannot be read or written",
-}
-_NO_THREAD = "can't start new thread"
-
-
 def refused(error: BaseException) -> str:
     """Say what a machine refused, and where if it is known; nothing if the error is another."""
     if isinstance(error, MemoryError):
@@ -101,7 +129,9 @@ def refused(error: BaseException) -> str:
     if number is None:
         # Libraries that are not written in Python say it in words.
         text = str(error)
-        number = next((number for number in _REFUSALS if f"os error {number})" in text), None)
+        number = next(
+            (number for number in _REFUSALS if f"os error {number})" in text), None
+        )
     reason = _REFUSALS.get(number, "") if number is not None else ""
     name = getattr(error, "filename", None)
     return f"{name}: {reason}" if reason and name else reason
@@ -128,34 +158,6 @@ def faults_of(error: "ValidationError", limit: int | None = None) -> list[Fault]
         Fault(".".join(map(str, item["loc"]))[:_CLIP], problem_of(item)[:_CLIP])
         for item in items_of(error)[:limit]
     ]
-
-
-_WORDS = {
-    **dict.fromkeys(
-        ("int_type", "int_parsing", "int_parsing_size", "int_from_float"), "must be a whole number"
-    ),
-    **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
-    **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
-    **dict.fromkeys(("tuple_type", "list_type"), "must be a list"),
-    **dict.fromkeys(
-        ("dict_type", "mapping_type", "model_type", "model_attributes_type"), "must be an object"
-    ),
-    "finite_number": "must be a finite number",
-    "string_type": "must be a string",
-    "greater_than": "must be above {gt}",
-    "greater_than_equal": "must be at least {ge}",
-    "less_than": "must be below {lt}",
-    "less_than_equal": "must be at most {le}",
-    "multiple_of": "must be a multiple of {multiple_of}",
-    "too_short": "must have at least {min_length} entries",
-    "too_long": "must have at most {max_length} entries",
-    "string_too_short": "must have at least {min_length} characters",
-    "string_too_long": "must have at most {max_length} characters",
-    "string_pattern_mismatch": "must match {pattern}",
-    "literal_error": "must be {expected}",
-    "enum": "must be {expected}",
-}
-"""What a fault's kind means; pydantic's own words speak of Python's types."""
 
 
 def items_of(error: "ValidationError") -> "list[ErrorDetails]":
@@ -192,10 +194,16 @@ def describe_value(value: object) -> str:
     if isinstance(value, dict):
         keys = ", ".join(repr(printable(str(key)[:20])) for key in list(value)[:3])
         ellipsis = ", ..." if len(value) > 3 else ""
-        return f"an object with the keys {keys}{ellipsis}" if value else "an empty object"
+        return (
+            f"an object with the keys {keys}{ellipsis}" if value else "an empty object"
+        )
     if isinstance(value, list | tuple):
-        if len(value) > 4 or any(isinstance(item, list | dict | tuple) for item in value):
-            return f"a list of {len(value):,} {'entry' if len(value) == 1 else 'entries'}"
+        if len(value) > 4 or any(
+            isinstance(item, list | dict | tuple) for item in value
+        ):
+            return (
+                f"a list of {len(value):,} {'entry' if len(value) == 1 else 'entries'}"
+            )
         return f"[{', '.join(map(describe_value, value))}]"
     if isinstance(value, str):
         clipped = value if len(value) <= 40 else f"{value[:30]}..."
@@ -203,7 +211,11 @@ def describe_value(value: object) -> str:
     if value is None or isinstance(value, bool | float):
         return json.dumps(value)
     if isinstance(value, int):
-        return f"a number of {value.bit_length():,} bits" if abs(value) >= 10**30 else str(value)
+        return (
+            f"a number of {value.bit_length():,} bits"
+            if abs(value) >= 10**30
+            else str(value)
+        )
     return printable(str(value))[:40]
 
 

@@ -8,7 +8,9 @@ from scbench.base.model import Status
 
 _TABLE = packaged_toml("scbench.base", "finish_reasons.toml")
 _STATUS = {word: Status(name) for name, words in _TABLE.items() for word in words}
-_PREFIX = re.compile(r"^(?:finish_reason|stop_reason|block(?:ed)?_reason|finish|status)_(?=.)")
+_PREFIX = re.compile(
+    r"^(?:finish_reason|stop_reason|block(?:ed)?_reason|finish|status)_(?=.)"
+)
 
 
 @lru_cache(maxsize=4096)

@@ -27,14 +27,14 @@ Floats = npt.NDArray[np.float64]
 Ends = tuple[float, float] | tuple[None, None]
 
 LEVEL = 0.95
+# How many standard errors an interval reaches to either side.
 QUANTILE = NormalDist().inv_cdf((1 + LEVEL) / 2)
-"""How many standard errors an interval reaches to either side."""
 
 _WIDER = 0.3
+# Right (or wrong) scores up to which the bound towards 0 (or 1) is a Poisson one.
 _NEAR = 2.0
-"""Right (or wrong) scores up to which the bound towards 0 (or 1) is a Poisson one."""
+# Scores at the mean of all that are added to each task.
 _SHRINK = 1.0
-"""Scores at the mean of all that are added to each task."""
 _TINY = 1e-12
 
 
@@ -67,7 +67,10 @@ def condense(scores: Floats, weights: Floats | None = None) -> Part:
     with np.errstate(invalid="ignore", divide="ignore"):
         n = weight**2 / (shares**2).sum(axis=0)
         mean = np.where(shares > 0, shares * scores, 0.0).sum(axis=0) / weight
-        spread = np.where(shares > 0, shares * (scores - mean) ** 2, 0.0).sum(axis=0) / weight
+        spread = (
+            np.where(shares > 0, shares * (scores - mean) ** 2, 0.0).sum(axis=0)
+            / weight
+        )
         raised = (n * spread + mean**2 + (1 - mean) ** 2) / (n + 2)
         binary = np.maximum(mean * (1 - mean), _TINY)
         worth = n / np.minimum(1, raised / binary)
@@ -91,7 +94,9 @@ def ends(parts: Sequence[Part], level: float = LEVEL) -> tuple[Floats, Floats]:
         shrunk = (means * worth + _SHRINK * mean) / (worth + _SHRINK)
         variance = (share**2 * shrunk * (1 - shrunk) / worth).sum(axis=0)
         binary = mean * (1 - mean)
-        alike = 1 / (share**2 / worth).sum(axis=0)  # the limit where all scores are 0, or 1
+        alike = 1 / (share**2 / worth).sum(
+            axis=0
+        )  # the limit where all scores are 0, or 1
         total = np.where(binary > _TINY, binary / variance, alike)
         return _wilson(mean, total, level)
 
@@ -113,7 +118,9 @@ def _towards_zero(low: Floats, count: Floats, n: Floats, level: float) -> Floats
     positive = np.maximum(count, _TINY)
     q = NormalDist().inv_cdf(level)
     poisson = (
-        positive * np.maximum(1 - 1 / (9 * positive) - q / (3 * np.sqrt(positive)), 0) ** 3 / n
+        positive
+        * np.maximum(1 - 1 / (9 * positive) - q / (3 * np.sqrt(positive)), 0) ** 3
+        / n
     )
     # Fades out with more scores, and towards the other end, so that none moves the bound by a jump.
     part = np.clip(_NEAR + 1 - count, 0, 1) * np.clip(3 - 4 * count / n, 0, 1)
@@ -126,7 +133,9 @@ def condense_differences(differences: Floats, weights: Floats | None = None) -> 
     return condense((differences + 1) / 2, weights)
 
 
-def ends_of_differences(parts: Sequence[Part], level: float = LEVEL) -> tuple[Floats, Floats]:
+def ends_of_differences(
+    parts: Sequence[Part], level: float = LEVEL
+) -> tuple[Floats, Floats]:
     """Return the interval of a mean difference, in [-1, 1]; see `ends`."""
     low, high = ends(parts, level)
     return 2 * low - 1, 2 * high - 1

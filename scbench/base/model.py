@@ -28,35 +28,53 @@ from scbench.base.canonical import canonical_json, content_hash, sha256
 
 Values = Mapping[str, JsonValue]
 LoopSetting = Literal["retry", "probe", "act"]
+# Settings in which a model sees what comes of what it says. Their scores are no others'
+# equals.
 LOOP_SETTINGS: tuple[LoopSetting, ...] = ("retry", "probe", "act")
-"""Settings in which a model sees what comes of what it says. Their scores are no others' equals."""
 
+# Version of the rules by which observations are written; raised when one could change.
 RULES = 3
-"""Version of the rules by which observations are written; raised when one could change."""
 MAX_ATTEMPTS = 10
 MAX_BUDGET = 500
+# More than any setup allows.
 MAX_TURNS = 600
-"""More than any setup allows."""
+# Characters of a reply that are read; the rest is cut off.
 MAX_ACTION = 1_000_000
-"""Characters of a reply that are read; the rest is cut off."""
+# Characters of an observation; the prompt that a trial begins with is none.
 MAX_OBSERVATION = 20_000
-"""Characters of an observation; the prompt that a trial begins with is none."""
 Bucket = Literal["axiomatic", "constructive", "planning", "manifolds"]
+# Of an instance in a fixed list; those that are drawn are unrated.
 Difficulty = Literal["easy", "medium", "hard", "very-hard"]
-"""Of an instance in a fixed list; those that are drawn are unrated."""
 OneShot = Literal["no_tools", "tools"]
 Setting = Literal[OneShot, LoopSetting]
 
+# Config of the same instances with prompts that say only what the paper's say.
 TERSE = "terse"
-"""Config of the same instances with prompts that say only what the paper's say."""
 
 
+# Config of the same instances with pictures in place of the data that prompts print.
 PICTURES = "pictures"
-"""Config of the same instances with pictures in place of the data that prompts print."""
 DRAWN, SYMBOLS = "drawn", "symbols"
 """Styles of pictures: the plain one, and signs where that fills cells."""
 STYLES = (DRAWN, SYMBOLS)
 _OF_PICTURES = {DRAWN: "-picture", SYMBOLS: "-picture-symbols"}
+
+
+# Config of instances on rungs of rising difficulty, drawn by ``builders/ladder.toml``.
+LADDER = "ladder"
+# Those beside the default that are graded apart from it and from each other.
+CONFIGS = (TERSE, LADDER, PICTURES)
+_ON_RUNG = re.compile(rf"{LADDER}-([0-9]{{2,4}})-[0-9]{{1,6}}", re.ASCII)
+# Our names of counts, and those of OpenAI's two interfaces and of Anthropic's.
+_PROVIDERS = (
+    ("input_tokens", ("prompt_tokens",)),
+    ("output_tokens", ("completion_tokens",)),
+    ("reasoning_tokens", ("completion_tokens_details", "reasoning_tokens")),
+    ("reasoning_tokens", ("output_tokens_details", "reasoning_tokens")),
+    ("reasoning_tokens", ("output_tokens_details", "thinking_tokens")),
+)
+# Counts of the input that Anthropic reports apart.
+_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 class Parted(NamedTuple):
@@ -83,7 +101,10 @@ class Parted(NamedTuple):
 
 
 def part(
-    params: Values, point: Values | None, lists: Mapping[str, int], names: Collection[str]
+    params: Values,
+    point: Values | None,
+    lists: Mapping[str, int],
+    names: Collection[str],
 ) -> Parted:
     """Take apart what a row may hold and what it may not.
 
@@ -94,11 +115,21 @@ def part(
         names: parameters and facts in ``point`` that no row may hold.
     """
     items: dict[str, Any] = {name: params[name] for name in lists}
-    ends = {name: [item[lists[name] :] for item in entries] for name, entries in items.items()}
-    begins = {name: [item[: lists[name]] for item in entries] for name, entries in items.items()}
-    in_row = None if point is None else {k: v for k, v in point.items() if k not in names}
+    ends = {
+        name: [item[lists[name] :] for item in entries]
+        for name, entries in items.items()
+    }
+    begins = {
+        name: [item[: lists[name]] for item in entries]
+        for name, entries in items.items()
+    }
+    in_row = (
+        None if point is None else {k: v for k, v in point.items() if k not in names}
+    )
     hidden = {} if point is None else {k: v for k, v in point.items() if k in names}
-    remainder = {key: value for key, value in (("params", ends), ("point", hidden)) if value}
+    remainder = {
+        key: value for key, value in (("params", ends), ("point", hidden)) if value
+    }
     return Parted(
         canonical_json({**params, **begins}),
         None if in_row is None else canonical_json(in_row),
@@ -145,7 +176,8 @@ class Setup(Frozen):
         description="what is told of an answer (retry): its score; also what is wrong; also where",
     )
     budget: Annotated[StrictInt, Field(ge=1, le=MAX_BUDGET)] | None = Field(
-        default=None, description="what queries (probe) or actions (act) may cost; null: the task's"
+        default=None,
+        description="what queries (probe) or actions (act) may cost; null: the task's",
     )
     closed: StrictBool = Field(
         default=False,
@@ -157,13 +189,15 @@ class Played(Setup):
     """A setup, and with what it was played: observations are only compared with their like."""
 
     rules: Annotated[StrictInt, Field(ge=1)] = Field(
-        default=RULES, description="version of the rules by which observations are written"
+        default=RULES,
+        description="version of the rules by which observations are written",
     )
     grader: Annotated[StrictInt, Field(ge=1)] | None = Field(
         default=None, description="version of the task's grader"
     )
     fingerprint: Annotated[StrictStr, Field(max_length=200)] | None = Field(
-        default=None, description="of the machine, where observations depend on how it computes"
+        default=None,
+        description="of the machine, where observations depend on how it computes",
     )
 
 
@@ -182,14 +216,22 @@ Turns = Annotated[tuple[Turn, ...], Field(max_length=MAX_TURNS)]
 
 
 def fault_of(
-    setting: str | None, loop: Setup | None, turns: tuple[Turn, ...] | None, *, answered: bool
+    setting: str | None,
+    loop: Setup | None,
+    turns: tuple[Turn, ...] | None,
+    *,
+    answered: bool,
 ) -> str | None:
     """Return why a prediction's fields make no trace, or lack one; None if they are fine."""
     looped = setting in LOOP_SETTINGS
     if not looped:
         extra = "loop" if loop is not None else "turns" if turns is not None else None
         settings = " or ".join(LOOP_SETTINGS)
-        return f"{extra} is given, so setting must be {settings}; got {setting}" if extra else None
+        return (
+            f"{extra} is given, so setting must be {settings}; got {setting}"
+            if extra
+            else None
+        )
     if loop is None or turns is None:
         lacking = "loop" if loop is None else "turns"
         return f"setting {setting} needs {lacking}: what was played is played again to be graded"
@@ -220,13 +262,6 @@ def plain_id(instance_id: str) -> str:
     """Return the id of the same instance in the config ``default`` or ``ladder``."""
     style = style_of(instance_id)
     return instance_id.removesuffix(_OF_PICTURES[style] if style else f"-{TERSE}")
-
-
-LADDER = "ladder"
-"""Config of instances on rungs of rising difficulty, drawn by ``builders/ladder.toml``."""
-CONFIGS = (TERSE, LADDER, PICTURES)
-"""Those beside the default that are graded apart from it and from each other."""
-_ON_RUNG = re.compile(rf"{LADDER}-([0-9]{{2,4}})-[0-9]{{1,6}}", re.ASCII)
 
 
 def ladder_name(rung: int, number: int) -> str:
@@ -281,10 +316,12 @@ class Status(StrEnum):
         return self in _SCORED
 
 
-_SCORED = frozenset({Status.ANSWERED, Status.UNPARSED, Status.TRUNCATED, Status.REFUSED})
+_SCORED = frozenset(
+    {Status.ANSWERED, Status.UNPARSED, Status.TRUNCATED, Status.REFUSED}
+)
 
+# The statuses a lab may write into a prediction; the other two are ours to find.
 REPORTABLE = frozenset(Status) - {Status.UNPARSED, Status.GRADER_ERROR}
-"""The statuses a lab may write into a prediction; the other two are ours to find."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,17 +389,27 @@ class Instance(Frozen):
     subtask: int = Field(description="position inside the task, from 0", ge=0)
     difficulty: str = Field(description="easy, medium, hard or very-hard")
     prompt: str = Field(description="the full text put to a model")
-    images: tuple[bytes, ...] = Field(description="PNG files that belong to the prompt, in order")
-    params: str = Field(description="what the prompt prints and the grader uses, as canonical JSON")
-    answer_schema: str = Field(description="JSON Schema of the answer, as canonical JSON")
-    scores: int = Field(description="how many scores one answer gets (9 in interlocking_parts)")
+    images: tuple[bytes, ...] = Field(
+        description="PNG files that belong to the prompt, in order"
+    )
+    params: str = Field(
+        description="what the prompt prints and the grader uses, as canonical JSON"
+    )
+    answer_schema: str = Field(
+        description="JSON Schema of the answer, as canonical JSON"
+    )
+    scores: int = Field(
+        description="how many scores one answer gets (9 in interlocking_parts)"
+    )
     seed: int | None = Field(description="seed it was drawn with, if it was drawn")
     point: str | None = Field(
         default=None,
         description="point of the parameter space it was drawn at, as canonical JSON; null for "
         "items of a fixed list",
     )
-    content_hash: str = Field(description="SHA-256 of everything above, in canonical form")
+    content_hash: str = Field(
+        description="SHA-256 of everything above, in canonical form"
+    )
     unprinted: str | None = Field(
         default=None,
         description="what graders and tables use besides and no prompt prints, as canonical JSON; "
@@ -374,7 +421,11 @@ class Instance(Frozen):
     def _of_a_file(cls, row: Any) -> Any:  # noqa: ANN401
         """Take rows as files hold them, with the same canary, and what their ids say."""
         beside = {"canary", "rung", "style"}
-        return {k: v for k, v in row.items() if k not in beside} if isinstance(row, dict) else row
+        return (
+            {k: v for k, v in row.items() if k not in beside}
+            if isinstance(row, dict)
+            else row
+        )
 
     @property
     def all_params(self) -> str:
@@ -430,34 +481,31 @@ class Instance(Frozen):
         """Return the same instance with another prompt, as one of the config ``terse``."""
         return self._reworded(terse_id(self.id), prompt, self.images)
 
-    def with_pictures(self, prompt: str, images: tuple[bytes, ...], style: str) -> "Instance":
+    def with_pictures(
+        self, prompt: str, images: tuple[bytes, ...], style: str
+    ) -> "Instance":
         """Return the same instance with its data in pictures, as one of the config ``pictures``."""
         return self._reworded(picture_id(self.id, style), prompt, images)
 
-    def _reworded(self, row_id: str, prompt: str, images: tuple[bytes, ...]) -> "Instance":
+    def _reworded(
+        self, row_id: str, prompt: str, images: tuple[bytes, ...]
+    ) -> "Instance":
         changed = {"id": row_id, "prompt": prompt}
         row = self.model_dump(exclude={"images", "content_hash", "unprinted"}) | changed
         digest = content_hash(row | {"images": [sha256(image) for image in images]})
-        return self.model_copy(update={**changed, "images": images, "content_hash": digest})
+        return self.model_copy(
+            update={**changed, "images": images, "content_hash": digest}
+        )
 
 
+# A number of things. Larger ones no column of results holds, nor every reader of JSON
+# exactly.
 Count = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]
-"""A number of things. Larger ones no column of results holds, nor every reader of JSON exactly."""
 Amount = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
-OneLine = Annotated[StrictStr, Field(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")]
+OneLine = Annotated[
+    StrictStr, Field(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")
+]
 Sha256 = Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
-
-
-_PROVIDERS = (
-    ("input_tokens", ("prompt_tokens",)),
-    ("output_tokens", ("completion_tokens",)),
-    ("reasoning_tokens", ("completion_tokens_details", "reasoning_tokens")),
-    ("reasoning_tokens", ("output_tokens_details", "reasoning_tokens")),
-    ("reasoning_tokens", ("output_tokens_details", "thinking_tokens")),
-)
-"""Our names of counts, and those of OpenAI's two interfaces and of Anthropic's."""
-_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
-"""Counts of the input that Anthropic reports apart."""
 
 
 class Usage(BaseModel):
@@ -490,7 +538,10 @@ class Usage(BaseModel):
                 theirs = theirs.get(key) if isinstance(theirs, dict) else None
             if counts.get(ours) is None:
                 counts[ours] = theirs
-        if any(value.get(key) is not None for key in _CACHED) and "prompt_tokens" not in value:
+        if (
+            any(value.get(key) is not None for key in _CACHED)
+            and "prompt_tokens" not in value
+        ):
             parts = {key: value.get(key) for key in ("input_tokens", *_CACHED)}
             for key, count in parts.items():
                 if count is not None and (type(count) is not int or count < 0):
@@ -505,7 +556,9 @@ class RunMetadata(Frozen):
     model_version: OneLine | None = Field(
         default=None, description="the provider's id of the model, as it was returned"
     )
-    effort: OneLine | None = Field(default=None, description="reasoning effort or thinking budget")
+    effort: OneLine | None = Field(
+        default=None, description="reasoning effort or thinking budget"
+    )
     temperature: Amount | None = None
     tools: tuple[OneLine, ...] | None = Field(
         default=None, max_length=20, description="tools that were offered; [] for none"
@@ -514,7 +567,9 @@ class RunMetadata(Frozen):
         default=None, description="of the system prompt's UTF-8 bytes"
     )
     date: StrictStr | None = Field(
-        default=None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="of the answers, YYYY-MM-DD"
+        default=None,
+        pattern=r"^\d{4}-\d{2}-\d{2}$",
+        description="of the answers, YYYY-MM-DD",
     )
     budget_stated: StrictBool | None = Field(
         default=None, description="whether the prompt said how many tokens there were"
@@ -531,7 +586,9 @@ class Prediction(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: StrictStr = Field(
-        min_length=1, max_length=200, description="id of the instance, such as csg_union/03"
+        min_length=1,
+        max_length=200,
+        description="id of the instance, such as csg_union/03",
     )
     instance_hash: StrictStr | None = Field(
         default=None,
@@ -540,21 +597,32 @@ class Prediction(BaseModel):
         "digits; a line whose instance has another one is not graded",
     )
     answer: Annotated[JsonValue, SkipValidation] = Field(
-        default=None, description="the answer, as the instance's answer_schema describes it"
+        default=None,
+        description="the answer, as the instance's answer_schema describes it",
     )
-    response: StrictStr | None = Field(default=None, description="the model's text, verbatim")
+    response: StrictStr | None = Field(
+        default=None, description="the model's text, verbatim"
+    )
     model: StrictStr = Field(default="unnamed", min_length=1, max_length=200)
-    setting: Setting | None = Field(default=None, description="tools, none, or a loop's setting")
+    setting: Setting | None = Field(
+        default=None, description="tools, none, or a loop's setting"
+    )
     sample: Count = Field(default=0, description="which of several tries, from 0")
-    budget: Count | None = Field(default=None, description="output-token limit of a budget sweep")
+    budget: Count | None = Field(
+        default=None, description="output-token limit of a budget sweep"
+    )
     usage: Usage | None = None
     finish_reason: StrictStr | None = Field(
-        default=None, max_length=200, description="as the provider gave it: stop, length, ..."
+        default=None,
+        max_length=200,
+        description="as the provider gave it: stop, length, ...",
     )
     status: Status | None = Field(
         default=None, description="what happened, if there is no answer to grade"
     )
-    error: StrictStr | None = Field(default=None, description="the provider's error text")
+    error: StrictStr | None = Field(
+        default=None, description="the provider's error text"
+    )
     run: RunMetadata | None = Field(
         default=None, description="how the run was made; say the same on all its lines"
     )
@@ -562,15 +630,20 @@ class Prediction(BaseModel):
         default=None, description="of the text that was really sent, as UTF-8"
     )
     reasoning: StrictStr | None = Field(
-        default=None, description="the model's reasoning, for judges of failures; never graded"
+        default=None,
+        description="the model's reasoning, for judges of failures; never graded",
     )
     loop: Played | None = Field(default=None, description="setup of that loop")
-    turns: Turns | None = Field(default=None, description="what was said and shown in it")
+    turns: Turns | None = Field(
+        default=None, description="what was said and shown in it"
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> "Prediction":
         if self.answer is not None and self.response is not None:
-            raise ValueError("give answer or response, not both: which one is to be graded?")
+            raise ValueError(
+                "give answer or response, not both: which one is to be graded?"
+            )
         answered = self.answer is not None or self.response is not None
         if fault := fault_of(self.setting, self.loop, self.turns, answered=answered):
             raise ValueError(fault)
@@ -580,8 +653,16 @@ class Prediction(BaseModel):
                 f"status {self.status} is found by the grader; "
                 f"use one of {', '.join(sorted(REPORTABLE))}"
             )
-        if self.status is not None and not self.status.scored and self.answer is not None:
-            raise ValueError(f"status {self.status} says there is no answer, but one is given")
+        if (
+            self.status is not None
+            and not self.status.scored
+            and self.answer is not None
+        ):
+            raise ValueError(
+                f"status {self.status} says there is no answer, but one is given"
+            )
         if self.status is Status.ANSWERED and not answered and not self.turns:
-            raise ValueError("status answered says there is an answer, but none is given")
+            raise ValueError(
+                "status answered says there is an answer, but none is given"
+            )
         return self

@@ -63,7 +63,9 @@ class Stream:
     def _fill(self, k: int) -> None:
         """Append blocks until there are ``k`` bits."""
         while self._spare < k:
-            block = _blake2b(self._counter.to_bytes(8, "little"), key=self._key).digest()
+            block = _blake2b(
+                self._counter.to_bytes(8, "little"), key=self._key
+            ).digest()
             self._bits |= int.from_bytes(block, "little") << self._spare
             self._spare += _BLOCK_BITS
             self._counter += 1

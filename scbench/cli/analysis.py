@@ -47,7 +47,13 @@ from scbench.analysis.sheets import overview_sheets, score_sheet
 from scbench.analysis.turns import COLUMNS as TURN_COLUMNS
 from scbench.analysis.turns import turn_sheets, turn_table
 from scbench.analysis.usage import COLUMNS as COST_COLUMNS
-from scbench.analysis.usage import SWEEP_COLUMNS, budget_sheet, budget_sweep, cost_sheet, cost_table
+from scbench.analysis.usage import (
+    SWEEP_COLUMNS,
+    budget_sheet,
+    budget_sweep,
+    cost_sheet,
+    cost_table,
+)
 from scbench.base.errors import ReleaseError, ResultsError, did_you_mean
 from scbench.base.model import LOOP_SETTINGS
 from scbench.cli.console import draws, names_in, say
@@ -72,16 +78,16 @@ from scbench.report.charts import (
 app = Commands()
 
 
+# What the lines of a table are.
 By = Literal["bucket", "task"]
-"""What the lines of a table are."""
+# What the lines of the table of scores are; of runs, how they were made.
 Lines = Literal["model", "bucket", "task", "run", "modality"]
-"""What the lines of the table of scores are; of runs, how they were made."""
+# What the lines of the table of costs are.
 Spent = Literal["model", "budget"]
-"""What the lines of the table of costs are."""
+# What the lines of the table of manifolds are.
 Along = Literal["task", "parameter", "dimension", "kind"]
-"""What the lines of the table of manifolds are."""
+# What a heat map shows.
 Metric = Literal["accuracy", "above", "truncated", "unparsed", "tokens"]
-"""What a heat map shows."""
 
 
 @table_command(app)
@@ -104,16 +110,22 @@ def tables(results: Files, by: Lines = "model", plot: Plot = None) -> Result:
     chart = bound(score_chart, table)
     if by == "model":
         scores = score_table(rows, "bucket", release_weights(rows))
-        sheets = overview_sheets(f"Scores, release {release}", scores, overall_levels(rows))
+        sheets = overview_sheets(
+            f"Scores, release {release}", scores, overall_levels(rows)
+        )
         return Result(table, sheets, chart)
     title = f"Scores by {by}, release {release}"
     if rows.select(RUN).n_unique() > 1:
         return Result(table, [paper_sheet(title, table)], chart)
-    return Result(table, [score_sheet(title, score_table(rows, by, release_weights(rows)))], chart)
+    return Result(
+        table, [score_sheet(title, score_table(rows, by, release_weights(rows)))], chart
+    )
 
 
 @table_command(app)
-def compare(results: Files, by: By = "bucket", levels: bool = False, plot: Plot = None) -> Result:
+def compare(
+    results: Files, by: By = "bucket", levels: bool = False, plot: Plot = None
+) -> Result:
     """Compare runs, and say which is better.
 
     By intervals and one paired test.
@@ -143,7 +155,9 @@ def _lines_by(table: pl.DataFrame, by: By) -> pl.DataFrame:
 
 
 @table_command(app)
-def samples(results: Files, by: By = "bucket", k: str = "1", plot: Plot = None) -> Result:
+def samples(
+    results: Files, by: By = "bucket", k: str = "1", plot: Plot = None
+) -> Result:
     """Show what several answers to an item are worth.
 
     Of samples: their mean, majority, pass@k and variances. Of a loop (setting retry, probe or act):
@@ -164,7 +178,9 @@ def samples(results: Files, by: By = "bucket", k: str = "1", plot: Plot = None) 
 
 def _ks_in(k: str) -> list[int]:
     parts = [part.strip() for part in k.split(",")]
-    if not all(part.isascii() and part.isdecimal() and int(part[:9]) > 0 for part in parts):
+    if not all(
+        part.isascii() and part.isdecimal() and int(part[:9]) > 0 for part in parts
+    ):
         raise ResultsError(f"--k takes numbers from 1, separated by commas, not {k!r}")
     return sorted({int(part[:9]) for part in parts})
 
@@ -199,7 +215,9 @@ def items(
     rows = kept_apart(_rows_of_bucket(results, (), bucket))
     graded = release_of(rows, release)
     table, fit = item_table(rows, graded), label_table(rows, graded)
-    return Result(fit if labels else table, item_sheets(table, fit), lambda: item_chart(table))
+    return Result(
+        fit if labels else table, item_sheets(table, fit), lambda: item_chart(table)
+    )
 
 
 def _rows_of_bucket(
@@ -264,11 +282,15 @@ def manifolds(
     `scbench generate` wrote; name such a folder with --release.
     """
     if heat is not None and parameter is not None:
-        raise ResultsError("--heat and --parameter show different tables; give one of them")
+        raise ResultsError(
+            "--heat and --parameter show different tables; give one of them"
+        )
     if plot is not None and heat is None and parameter is None:
         raise ResultsError("--plot draws --heat or --parameter; give one of them")
     if half and (heat is not None or plot is not None):
-        raise ResultsError("--half prints a table of its own; leave --heat and --plot out")
+        raise ResultsError(
+            "--half prints a table of its own; leave --heat and --plot out"
+        )
     pair = [part.strip() for part in (heat or "").split(",")]
     if heat is not None and (len(pair) != 2 or not all(pair)):
         raise ResultsError(f"--heat takes two names with a comma between, not {heat!r}")

@@ -19,6 +19,7 @@ from scbench.base.errors import MachineError, ScbenchError, printable, refused
 PROBLEMS, USAGE, GRADER_ERRORS, FAILED, INTERRUPTED = 1, 2, 3, 4, 130
 """Exit codes."""
 
+# Libraries that only some commands need, by the extra that brings them.
 NEEDS = {
     "build": ("yaml", "jinja2", "pyarrow", "PIL", "highspy", "vl_convert"),
     "leaderboard": ("yaml", "jinja2", "confusable_homoglyphs"),
@@ -29,7 +30,6 @@ NEEDS = {
     "mlflow": ("mlflow",),
     "wandb": ("wandb",),
 }
-"""Libraries that only some commands need, by the extra that brings them."""
 
 
 def say(message: str) -> None:

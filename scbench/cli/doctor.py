@@ -18,14 +18,19 @@ from scbench.catalog import Task, available_tasks
 from scbench.cli.console import NEEDS, PROBLEMS, reported_errors, say
 from scbench.cli.options import Commands
 from scbench.machine import sandbox
-from scbench.machine.physics import VARIABLE, environment_folder, make_environment, use_python
+from scbench.machine.physics import (
+    VARIABLE,
+    environment_folder,
+    make_environment,
+    use_python,
+)
 from scbench.machine.processes import check_memory, clean_context, processors
 from scbench.release.load import find_release, installed_releases
 from scbench.scoring.outcomes import describe_error
 
 app = Commands()
+# Those that decide scores, and the two that read and write rows.
 _LIBRARIES = ("gmpy2", "jiter", "manifold3d", "numpy", "polars", "pydantic", "shapely")
-"""Those that decide scores, and the two that read and write rows."""
 
 
 class _Line(NamedTuple):
@@ -78,7 +83,9 @@ def _facts(task: Task) -> str:
     text = ", ".join(f"{name} {value}" for name, value in facts.items())
     if record is not None and record.fingerprint:
         agrees = record.fingerprint == facts.get("fingerprint")
-        text += ", as the release" if agrees else f"; the release has {record.fingerprint}"
+        text += (
+            ", as the release" if agrees else f"; the release has {record.fingerprint}"
+        )
     return text
 
 
@@ -100,8 +107,12 @@ def _machine_lines() -> Iterator[_Line]:
     python = f"{platform.python_implementation()} {platform.python_version()}"
     where = f"{platform.system()} {platform.machine()}"
     yield _Line("python", f"{python}, {where}, {sys.executable}")
-    yield _trial("scbench", lambda: f"{__version__}, releases {', '.join(installed_releases())}")
-    yield _trial("libraries", lambda: ", ".join(f"{name} {version(name)}" for name in _LIBRARIES))
+    yield _trial(
+        "scbench", lambda: f"{__version__}, releases {', '.join(installed_releases())}"
+    )
+    yield _trial(
+        "libraries", lambda: ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
+    )
     yield _Line("extras", _extras())
     yield _Line("processors", str(processors()))
     yield _trial("memory", _memory)
@@ -114,7 +125,10 @@ def _tell() -> list[str]:
     """Print the lines and what is missing; return that."""
     missing = []
     for line in _machine_lines():
-        print(f"{line.what:19}{'MISSING  ' if line.missing else ''}{line.text}", flush=True)  # noqa: T201
+        print(  # noqa: T201
+            f"{line.what:19}{'MISSING  ' if line.missing else ''}{line.text}",
+            flush=True,
+        )
         if line.missing:
             missing.append(line.what)
     print(f"{'missing':19}{', '.join(missing) or 'nothing'}")  # noqa: T201
@@ -130,13 +144,15 @@ def doctor(fix: bool = False, terrain_python: Path | None = None) -> None:
     with reported_errors():
         use_python(terrain_python)
         missing = _tell()
-        if fix and not {task.id for task in available_tasks() if task.fingerprinted}.isdisjoint(
-            missing
-        ):
+        if fix and not {
+            task.id for task in available_tasks() if task.fingerprinted
+        }.isdisjoint(missing):
             if os.environ.get(VARIABLE):
                 say(f"{VARIABLE} names another Python; unset it first")
                 raise typer.Exit(PROBLEMS)
-            question = f"Make an environment for PyBullet (400 MB) in {environment_folder()}?"
+            question = (
+                f"Make an environment for PyBullet (400 MB) in {environment_folder()}?"
+            )
             if typer.confirm(question, err=True):
                 make_environment(say)
                 missing = _tell()

@@ -34,6 +34,10 @@ from scbench.release.load import Release, find_release
 app = Commands()
 
 
+# Folder in `scbench.integrations` by the name it is asked for.
+_FOLDERS = {"lm-eval": "lm_eval", "verifiers": "verifiers_env"}
+
+
 @app.command()
 def prompts(
     release: str | None = None,
@@ -74,13 +78,20 @@ def prompts(
         budgets = budget or ()
         if form is Form.HARBOR:
             if out is None or budgets or samples > 1:
-                raise PredictionsError("harbor takes --out, and tries and limits on its command")
+                raise PredictionsError(
+                    "harbor takes --out, and tries and limits on its command"
+                )
             _write_tasks(source, sent, out, solutions=solutions, quiet=quiet)
             return
-        lines = (line_of(request, form, settings) for request in requests(sent, samples, budgets))
+        lines = (
+            line_of(request, form, settings)
+            for request in requests(sent, samples, budgets)
+        )
         if out is None:
             if pictured and not images and not quiet:
-                say(f"with --out they are listed in {LEFT_OUT}, which scbench-grade counts not_run")
+                say(
+                    f"with --out they are listed in {LEFT_OUT}, which scbench-grade counts not_run"
+                )
             for line in lines:
                 sys.stdout.buffer.write(line)
             sys.stdout.buffer.flush()
@@ -96,17 +107,26 @@ def prompts(
 
 
 def _write_tasks(
-    source: Release, instances: list[Instance], out: Path, *, solutions: bool, quiet: bool
+    source: Release,
+    instances: list[Instance],
+    out: Path,
+    *,
+    solutions: bool,
+    quiet: bool,
 ) -> None:
     from scbench.integrations.harbor import write_tasks
 
     right = None
     if solutions:
         say("solution/ holds right answers: keep it from whatever is evaluated")
-        right = {one.id: one.answer for one in source.references() if one.kind == "reference"}
+        right = {
+            one.id: one.answer for one in source.references() if one.kind == "reference"
+        }
     paths = write_tasks(instances, out, source.version, source.floors(), right)
     if not quiet:
-        say(f"{counted(len(paths), 'task')} of release {source.version}: harbor run -p {out}")
+        say(
+            f"{counted(len(paths), 'task')} of release {source.version}: harbor run -p {out}"
+        )
 
 
 def ids_in(source: str) -> set[str]:
@@ -171,14 +191,12 @@ def export_results(
                 file = out / name
                 file.parent.mkdir(parents=True, exist_ok=True)
                 if file.exists() and file.read_text("utf-8") != text:
-                    raise ResultsError(f"{file} is there already, and differs; name another --out")
+                    raise ResultsError(
+                        f"{file} is there already, and differs; name another --out"
+                    )
                 file.write_text(text, "utf-8")
                 if not quiet:
                     say(str(file))
-
-
-_FOLDERS = {"lm-eval": "lm_eval", "verifiers": "verifiers_env"}
-"""Folder in `scbench.integrations` by the name it is asked for."""
 
 
 @app.command()
@@ -211,4 +229,6 @@ def export(folder: Path, release: str | None = None) -> None:
         from scbench.freezing.copies import export_release
 
         export_release(source, folder)
-        say(f'release {source.version} is in {folder}; load it with load_dataset("{folder}")')
+        say(
+            f'release {source.version} is in {folder}; load it with load_dataset("{folder}")'
+        )

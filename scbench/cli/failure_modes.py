@@ -6,7 +6,11 @@ from pathlib import Path
 import polars as pl
 import typer
 
-from scbench.analysis.failure_modes.exchange import PROMPT_VERSION, import_decisions, read_outputs
+from scbench.analysis.failure_modes.exchange import (
+    PROMPT_VERSION,
+    import_decisions,
+    read_outputs,
+)
 from scbench.analysis.failure_modes.exchange import card as task_card
 from scbench.analysis.failure_modes.exchange import export as bundle
 from scbench.analysis.failure_modes.labels import (
@@ -34,7 +38,15 @@ from scbench.base.errors import ResultsError
 from scbench.catalog import get_task
 from scbench.cli.console import PROBLEMS, counted, reported_errors, say
 from scbench.cli.options import Commands
-from scbench.cli.printing import Files, Out, Plot, Result, Style, table_command, write_file
+from scbench.cli.printing import (
+    Files,
+    Out,
+    Plot,
+    Result,
+    Style,
+    table_command,
+    write_file,
+)
 from scbench.formats.predictions import open_predictions
 from scbench.release.load import find_release
 from scbench.report.charts import failure_chart
@@ -46,7 +58,9 @@ def _rows_to_judge(results: list[Path], threshold: float) -> pl.DataFrame:
     return candidates(read_results(results, COLUMNS), threshold)
 
 
-def _labelled_states(labels: list[Path], results: list[Path], threshold: float) -> pl.DataFrame:
+def _labelled_states(
+    labels: list[Path], results: list[Path], threshold: float
+) -> pl.DataFrame:
     rows = read_results(results, COLUMNS)
     return states(rows, read_labels(labels), threshold)
 
@@ -137,7 +151,9 @@ def shares(
     """
     row_states = _labelled_states(labels, results, threshold)
     table = label_shares(row_states, by_task=by_task)
-    return Result(table, [shares_sheet(table)], lambda: failure_chart(label_shares(row_states)))
+    return Result(
+        table, [shares_sheet(table)], lambda: failure_chart(label_shares(row_states))
+    )
 
 
 @table_command(app)

@@ -27,7 +27,14 @@ from scbench.cli.console import (
 from scbench.cli.options import Commands, ListForm
 from scbench.cli.progress import progress
 from scbench.cli.releases import rungs_of
-from scbench.formats.prompts import LIMITS, Form, Settings, line_of, requests, write_files
+from scbench.formats.prompts import (
+    LIMITS,
+    Form,
+    Settings,
+    line_of,
+    requests,
+    write_files,
+)
 from scbench.freezing.experiment import (
     Experiment,
     experiment_of,
@@ -46,8 +53,17 @@ from scbench.release.load import Release, find_release, open_release
 app = Commands()
 
 
+_PRINTED = ("jsonl", "text")
+_SHORT_SEED = 2**64
+
+# Context of ``generate``, whose options are the parameters of the task.
+PARAMETERS_FOLLOW = {"ignore_unknown_options": True, "allow_extra_args": True}
+
+
 @app.command()
-def tasks(task: str | None = None, release: str | None = None, style: ListForm = "table") -> None:
+def tasks(
+    task: str | None = None, release: str | None = None, style: ListForm = "table"
+) -> None:
     """List tasks, or one task's parameters.
 
     Bounds and defaults stand beside them.
@@ -123,7 +139,9 @@ def _tasks_text(described: Sequence[dict[str, Any]], style: ListForm) -> str:
 
 def _parameters_text(task: dict[str, Any], style: ListForm) -> str:
     size = f"{task['scores']} scores" if task["scores"] else "all items are generated"
-    title = f"{task['id']}: {task['title']}, {task['bucket']}, {size}, {task['scoring']}"
+    title = (
+        f"{task['id']}: {task['title']}, {task['bucket']}, {size}, {task['scoring']}"
+    )
     heads = ["parameter", "values", "default", "kind", "meaning"]
     rows = [
         [
@@ -176,13 +194,6 @@ def _table_text(
     return (markdown if style == "markdown" else terminal)(sheet) + "\n"
 
 
-_PRINTED = ("jsonl", "text")
-_SHORT_SEED = 2**64
-
-PARAMETERS_FOLLOW = {"ignore_unknown_options": True, "allow_extra_args": True}
-"""Context of ``generate``, whose options are the parameters of the task."""
-
-
 @app.command(context_settings=PARAMETERS_FOLLOW)
 def generate(
     context: typer.Context,
@@ -220,7 +231,11 @@ def generate(
                     f"{extra[0]!r}: the parameters of rungs are in the table of the ladder"
                 )
             experiment = rungs_of(
-                rest or None if head == LADDER else target, rung, count, seed, private=private
+                rest or None if head == LADDER else target,
+                rung,
+                count,
+                seed,
+                private=private,
             )
         elif target is None:
             raise ExperimentError("name an experiment or task, or the ladder")
@@ -229,7 +244,10 @@ def generate(
             printed, values = _print_forms(task, form or [])
             parameters = _task_parameters(task, [*values, *context.args])
             experiment = _experiment_of_task(
-                task, parameters, count or 1, 0 if seed is None and not private else seed
+                task,
+                parameters,
+                count or 1,
+                0 if seed is None and not private else seed,
             )
         else:
             printed = None
@@ -242,16 +260,25 @@ def generate(
         if prompts_only and prompts is None:
             raise ExperimentError("--prompts-only is for folders; name one with --out")
         if prompts and prompts.exists():
-            raise ExperimentError(f"{prompts} exists, and --prompts-only writes it; name another")
+            raise ExperimentError(
+                f"{prompts} exists, and --prompts-only writes it; name another"
+            )
         experiment = _with_seed(experiment, private=private, writes=out is not None)
         if out is None:
             if printed is None:
                 kind = "a ladder" if experiment.measures else "an experiment"
-                raise ExperimentError(f"{kind} is written into a folder; name it with --out")
+                raise ExperimentError(
+                    f"{kind} is written into a folder; name it with --out"
+                )
             _print_cases(experiment, printed, workers or 1)
         else:
             short = _write_folder(
-                experiment, out, name, workers or processors(), restart=restart, quiet=quiet
+                experiment,
+                out,
+                name,
+                workers or processors(),
+                restart=restart,
+                quiet=quiet,
             )
             if prompts:
                 _write_prompts(out, prompts, quiet=quiet)
@@ -264,7 +291,9 @@ def _print_forms(task: Task, forms: list[str]) -> tuple[str, list[str]]:
     printed = [value for value in forms if value in _PRINTED]
     values = [value for value in forms if value not in _PRINTED]
     if values and "format" not in task.builder.space.model_fields:
-        raise ExperimentError(f"--format takes {' or '.join(_PRINTED)}, not {values[0]!r}")
+        raise ExperimentError(
+            f"--format takes {' or '.join(_PRINTED)}, not {values[0]!r}"
+        )
     if len(printed) > 1:
         raise ExperimentError(f"--format is given as {' and as '.join(printed)}")
     return (printed or ["jsonl"])[0], [f"--format={value}" for value in values]
@@ -275,7 +304,9 @@ def _task_parameters(task: Task, args: Sequence[str]) -> dict[str, Any]:
     space = task.builder.space
     options = {f"--{name.replace('_', '-')}": name for name in parameters_of(space)}
     flags = {
-        option for option, name in options.items() if space.model_fields[name].annotation is bool
+        option
+        for option, name in options.items()
+        if space.model_fields[name].annotation is bool
     }
     waiting = list(args)
     parameters: dict[str, Any] = {}
@@ -309,7 +340,9 @@ def _experiment_of_task(
     task: Task, parameters: dict[str, Any], count: int, seed: int | None
 ) -> Experiment:
     points_of(task, parameters, {}, count)  # errors that name the parameter alone
-    return experiment_of({"seed": seed, "task": [{"id": task.id, "count": count, **parameters}]})
+    return experiment_of(
+        {"seed": seed, "task": [{"id": task.id, "count": count, **parameters}]}
+    )
 
 
 def _read_target(
@@ -354,7 +387,11 @@ def _print_cases(experiment: Experiment, printed: str, workers: int) -> None:
             task, total = batch.planned.task, batch.planned.point.count
             for number, case in enumerate(batch.cases, 1):
                 line = json.dumps(case, ensure_ascii=False)
-                text = line if printed == "jsonl" else _case_text(task, case, number, total)
+                text = (
+                    line
+                    if printed == "jsonl"
+                    else _case_text(task, case, number, total)
+                )
                 sys.stdout.write(text + "\n")
             if batch.reason:
                 short = True
@@ -365,14 +402,24 @@ def _print_cases(experiment: Experiment, printed: str, workers: int) -> None:
 
 
 def _case_text(task: Task, case: Row, number: int, total: int) -> str:
-    facts = {name: value for name, value in case.items() if name not in Case.model_fields}
-    label = ", ".join(f"{name} {value}" for name, value in {**case["params"], **facts}.items())
+    facts = {
+        name: value for name, value in case.items() if name not in Case.model_fields
+    }
+    label = ", ".join(
+        f"{name} {value}" for name, value in {**case["params"], **facts}.items()
+    )
     head = f"=== {task.id}, item {number} of {total}, seed {case['seed']}: {label}"
     return f"{head}\n\n{case['input'].rstrip()}\n\n--- target: {case['target']}\n"
 
 
 def _write_folder(
-    experiment: Experiment, out: Path, name: str | None, workers: int, *, restart: bool, quiet: bool
+    experiment: Experiment,
+    out: Path,
+    name: str | None,
+    workers: int,
+    *,
+    restart: bool,
+    quiet: bool,
 ) -> bool:
     """Write items and references; return whether some are missing."""
     from scbench.freezing.fresh_folder import generate_folder
@@ -397,10 +444,14 @@ def _write_folder(
         say(f"{counted(generated.resumed, 'point')} drawn before the interruption")
     for short in generated.gathered.shortfalls:
         parameters = ", ".join(f"{key} {value}" for key, value in short.point.items())
-        say(f"{short.task}: {short.got} of {short.asked} items at {parameters}: {short.reason}")
+        say(
+            f"{short.task}: {short.got} of {short.asked} items at {parameters}: {short.reason}"
+        )
     if not quiet:
         manifest = generated.manifest
-        say(f"{out}: {manifest.version}, {manifest.instances} items, rows {manifest.rows_hash}")
+        say(
+            f"{out}: {manifest.version}, {manifest.instances} items, rows {manifest.rows_hash}"
+        )
     return bool(generated.gathered.shortfalls)
 
 
@@ -410,4 +461,6 @@ def _write_prompts(folder: Path, out: Path, *, quiet: bool) -> None:
     lines = (line_of(request, Form.SCBENCH, Settings()) for request in asked)
     paths = write_files(lines, out, LIMITS[Form.SCBENCH])
     if not quiet:
-        say(f"{', '.join(map(str, paths))}: prompts alone, to be given away; {folder} has answers")
+        say(
+            f"{', '.join(map(str, paths))}: prompts alone, to be given away; {folder} has answers"
+        )

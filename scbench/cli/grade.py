@@ -65,7 +65,12 @@ def grade(
     """
     if (not files) != self_test:
         misused("name a predictions file, or use --self-test (see --help)")
-    for name, flag in (("report", report), ("shard", shard), ("cluster", cluster), ("log", log)):
+    for name, flag in (
+        ("report", report),
+        ("shard", shard),
+        ("cluster", cluster),
+        ("log", log),
+    ):
         if flag and (check or self_test):
             misused(f"--{name} goes with grading, not with --check or --self-test")
     # What a report needs is said before grading, which can take long.
@@ -84,16 +89,24 @@ def grade(
 
         chosen_release, names = find_release(release).choose(names_in(tasks))
         selection = choose_tasks(chosen_release, names)
-        limits = WorkerLimits(workers or processors(), timeout, int(memory * 2**30), allow_code)
+        limits = WorkerLimits(
+            workers or processors(), timeout, int(memory * 2**30), allow_code
+        )
         read = ImportOptions.of(mapped, model, setting)
-        take_in = bound(verdicts.taken_in, files or [], quiet=quiet, read=read, restart=restart)
+        take_in = bound(
+            verdicts.taken_in, files or [], quiet=quiet, read=read, restart=restart
+        )
         if not files:
-            verdicts.tell_self_test(chosen_release, selection, limits, style, quiet=quiet)
+            verdicts.tell_self_test(
+                chosen_release, selection, limits, style, quiet=quiet
+            )
         elif check:
             with TemporaryDirectory() as temporary:
                 path, imported = take_in(folder=Path(temporary))
                 if names is None:
-                    selection = choose_tasks(chosen_release, tasks_in(path, chosen_release))
+                    selection = choose_tasks(
+                        chosen_release, tasks_in(path, chosen_release)
+                    )
                 verdicts.check_and_tell(
                     path,
                     chosen_release,
@@ -135,10 +148,14 @@ def _shard_of(text: str | None, *, imported: bool) -> "Shard | None":
             "makes it"
         )
     number, slash, count = text.partition("/")
-    plain = slash and all(part.isascii() and part.isdecimal() for part in (number, count))
+    plain = slash and all(
+        part.isascii() and part.isdecimal() for part in (number, count)
+    )
     if plain and 1 <= int(number) <= int(count):
         return Shard(int(number), int(count))
-    raise PredictionsError(f"--shard takes I/N with I from 1 to N, such as 2/8, not {text!r}")
+    raise PredictionsError(
+        f"--shard takes I/N with I from 1 to N, such as 2/8, not {text!r}"
+    )
 
 
 def _folder_of(file: str, shard: str | None) -> Path:

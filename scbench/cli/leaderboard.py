@@ -47,7 +47,12 @@ def build(
         private_entries = None
         if private is not None:
             private_entries = collect_private(
-                private, out, limits, regrade=regrade, organisations=registry, on_step=say
+                private,
+                out,
+                limits,
+                regrade=regrade,
+                organisations=registry,
+                on_step=say,
             )
         done = collect(
             submissions,
@@ -61,12 +66,18 @@ def build(
         )
         parts = [
             (submissions, done),
-            *([(private / "submissions", private_entries)] if private and private_entries else []),
+            *(
+                [(private / "submissions", private_entries)]
+                if private and private_entries
+                else []
+            ),
         ]
         for folder, part in parts:
             for name, findings in (*part.refused.items(), *part.warnings.items()):
                 for finding in findings:
-                    print(as_text(finding, f"{folder / name}/{finding.file}".rstrip("/")))  # noqa: T201
+                    print(  # noqa: T201
+                        as_text(finding, f"{folder / name}/{finding.file}".rstrip("/"))
+                    )
         board = make_board(done)
         if private_entries is not None:
             add_private(board, done, private_entries)

@@ -38,8 +38,8 @@ _PICTURES = ("svg", "png", "html")
 _SOLIDS = ("glb", "stl")
 
 
+# The items of a report.
 Which = Literal["all", "failed", "none"]
-"""The items of a report."""
 
 
 @app.command()
@@ -102,7 +102,9 @@ def make_report(
     for name, reason in failed[:_MAX_FAILURES]:
         say(f"  {name}: {reason}")
     if len(failed) > _MAX_FAILURES:
-        say(f"  ... and {len(failed) - _MAX_FAILURES} more; each item says it in its place")
+        say(
+            f"  ... and {len(failed) - _MAX_FAILURES} more; each item says it in its place"
+        )
     if not quiet:
         names = ", ".join(map(str, output.pages[:3]))
         suffix = f" and {len(output.pages) - 3} more" if len(output.pages) > 3 else ""
@@ -180,7 +182,9 @@ def _file_form(item: str, out: Path | None) -> str:
     if form in _SOLIDS:
         task = get_task(task_of(item))
         if solids_of(task) is None:
-            raise ResultsError(f"{task.title} has no solids; write FILE.svg, FILE.png or FILE.html")
+            raise ResultsError(
+                f"{task.title} has no solids; write FILE.svg, FILE.png or FILE.html"
+            )
         require("trimesh")
     return form
 
@@ -190,7 +194,11 @@ def _release_of_results(results: Path) -> str:
 
 
 def _graded_item(
-    line: Line, instance: Instance, release: Release, timeout: float | None, allow_code: bool
+    line: Line,
+    instance: Instance,
+    release: Release,
+    timeout: float | None,
+    allow_code: bool,
 ) -> Item:
     limits = WorkerLimits(1, timeout, 4 * 2**30, allow_code)
     with progress(None, quiet=False) as bar:
@@ -210,7 +218,12 @@ def _print_or_open(
 
 
 def _file_bytes(
-    item: Item, instance: Instance, response: str | None, form: str, scale: float, dark: bool
+    item: Item,
+    instance: Instance,
+    response: str | None,
+    form: str,
+    scale: float,
+    dark: bool,
 ) -> bytes:
     if form in _SOLIDS:
         return solid_file(single.solids(item, instance), form)
@@ -257,7 +270,12 @@ def gallery(
         require(*NEEDS["report"])
         source = find_release(release)
         with progress(
-            None, quiet=False, doing="drawing", done="drew", things="pictures", estimate=True
+            None,
+            quiet=False,
+            doing="drawing",
+            done="drew",
+            things="pictures",
+            estimate=True,
         ) as bar:
             listen(lambda done, total: bar.done(done, done, total))
             if sheet:
@@ -275,8 +293,12 @@ def _contact_sheet(
         svg = right_and_wrong(release, processors(), dark=dark)
     else:
         numbers = [part.strip() for part in rungs.split(",")]
-        if not all(part.isascii() and part.isdecimal() and len(part) < 5 for part in numbers):
+        if not all(
+            part.isascii() and part.isdecimal() and len(part) < 5 for part in numbers
+        ):
             raise ReleaseError(f"--rungs takes numbers such as 1,4,8, not {rungs!r}")
         rung_numbers = list(dict.fromkeys(map(int, numbers)))
         svg = contact_sheet(release, rung_numbers, processors(), dark=dark)
-    write_file(out, svg.encode() if out.suffix.lower() == ".svg" else sheet_png(svg, scale))
+    write_file(
+        out, svg.encode() if out.suffix.lower() == ".svg" else sheet_png(svg, scale)
+    )

@@ -13,11 +13,13 @@ from scbench.cli.console import USAGE, misused, reported_errors, say
 from scbench.cli.options import Version, descriptions
 from scbench.cli.start import start
 
+# By group: the module of each command, and the first line of its help, which lists it.
 _GROUPS: dict[str, dict[str, list[str]]] = descriptions()["commands"]
-"""By group: the module of each command, and the first line of its help, which lists it."""
-_COMMANDS = {name: command for group in _GROUPS.values() for name, command in group.items()}
+_COMMANDS = {
+    name: command for group in _GROUPS.values() for name, command in group.items()
+}
+# What commands of earlier versions are called now.
 _RENAMED: dict[str, str] = descriptions()["renamed"]
-"""What commands of earlier versions are called now."""
 
 
 class _Commands(TyperGroup):
@@ -43,7 +45,9 @@ class _Commands(TyperGroup):
         """List the commands of each group by their lines."""
         for title, commands in _GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
+                formatter.write_dl(
+                    [(name, line) for name, (_, line) in commands.items()]
+                )
 
 
 app = typer.Typer(
@@ -64,7 +68,9 @@ def _main(version: Version = False) -> None:
 def run() -> None:
     """Entry point of ``scbench``."""
     first = sys.argv[1] if len(sys.argv) > 1 else ""
-    if not {".", os.sep}.isdisjoint(first) and Path(first).is_file():  # no command has these
+    if (
+        not {".", os.sep}.isdisjoint(first) and Path(first).is_file()
+    ):  # no command has these
         say(f"error: {first} is a file; to grade it: scbench grade {first}")
         sys.exit(USAGE)
     start(app, "scbench")

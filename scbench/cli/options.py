@@ -10,14 +10,14 @@ from typing_extensions import override
 from scbench.base import __version__
 from scbench.base.data import packaged_toml
 
+# Forms of the scores of a run.
 ScoreForm = Literal["table", "json", "csv", "markdown"]
-"""Forms of the scores of a run."""
+# Forms of an analysis: three for people, three for programs.
 TableForm = Literal["table", "markdown", "latex", "csv", "json", "parquet"]
-"""Forms of an analysis: three for people, three for programs."""
+# Forms of a list of tasks, and of the scores of a submission.
 ListForm = Literal["table", "markdown", "json"]
-"""Forms of a list of tasks, and of the scores of a submission."""
+# Settings that files of other programs are of, and items are shown in.
 ToolSetting = Literal["no_tools", "tools"]
-"""Settings that files of other programs are of, and items are shown in."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -35,9 +35,14 @@ def described(function: _Function) -> _Function:
     """
     modules = descriptions()
     module = modules.get(function.__module__.rpartition(".")[2], {})
-    texts = modules["shared"] | module.get("shared", {}) | module.get(function.__name__, {})
+    texts = (
+        modules["shared"] | module.get("shared", {}) | module.get(function.__name__, {})
+    )
     for name, parameter in signature(function).parameters.items():
-        if get_origin(parameter.annotation) is Annotated or parameter.annotation is typer.Context:
+        if (
+            get_origin(parameter.annotation) is Annotated
+            or parameter.annotation is typer.Context
+        ):
             continue
         text = texts[name]
         settings = {"help": text} if isinstance(text, str) else dict(text)
@@ -71,6 +76,9 @@ def _show_version(value: bool) -> None:
 Version = Annotated[
     bool,
     typer.Option(
-        "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        "--version",
+        callback=_show_version,
+        is_eager=True,
+        help="Show the version and exit.",
     ),
 ]

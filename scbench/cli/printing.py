@@ -21,11 +21,14 @@ from scbench.report.charts import Spec, draw
 
 Files = Annotated[
     list[Path],
-    typer.Argument(help="results.parquet files, or the folders that scbench-grade wrote."),
+    typer.Argument(
+        help="results.parquet files, or the folders that scbench-grade wrote."
+    ),
 ]
 Style = Annotated[TableForm, typer.Option("--format", help="How the table is written.")]
 Out = Annotated[
-    Path | None, typer.Option("--out", help="File to write, instead of standard output.")
+    Path | None,
+    typer.Option("--out", help="File to write, instead of standard output."),
 ]
 Plot = Annotated[
     Path | None,
@@ -36,8 +39,8 @@ Plot = Annotated[
 ]
 
 _ENDLESS = 10**6
+# Forms in which several tables may follow one another, and what prints each.
 PEOPLE = {"table": terminal, "markdown": markdown, "latex": latex}
-"""Forms in which several tables may follow one another, and what prints each."""
 
 
 class Result(NamedTuple):
@@ -56,7 +59,9 @@ class Result(NamedTuple):
     lines: Sequence[str] | None = None
 
 
-def table_command(app: typer.Typer) -> Callable[[Callable[..., Result]], Callable[..., None]]:
+def table_command(
+    app: typer.Typer,
+) -> Callable[[Callable[..., Result]], Callable[..., None]]:
     """Return a decorator that makes a command of a function that computes a table.
 
     The command takes --format and --out beside the options of the function, before --threshold,
@@ -69,7 +74,9 @@ def table_command(app: typer.Typer) -> Callable[[Callable[..., Result]], Callabl
         names = [parameter.name for parameter in parameters]
         place = names.index("threshold") if "threshold" in names else len(names)
         added = [
-            Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
+            Parameter(
+                name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind
+            )
             for name, default, kind in (("style", "table", Style), ("out", None, Out))
             if name not in names
         ]
@@ -113,7 +120,11 @@ def write_tables(result: Result, style: TableForm, out: Path | None) -> None:
     if style in PEOPLE and result.lines is not None:
         data.write("".join(f"{line}\n" for line in result.lines).encode())
     elif style in PEOPLE:
-        write = partial(terminal, width=_ENDLESS) if out and style == "table" else PEOPLE[style]
+        write = (
+            partial(terminal, width=_ENDLESS)
+            if out and style == "table"
+            else PEOPLE[style]
+        )
         texts = (write(sheet).rstrip("\n") for sheet in result.sheets)
         data.write("\n\n".join(texts).encode() + b"\n")
     elif style == "csv":

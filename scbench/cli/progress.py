@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from scbench.grading.workers.scheduler import Waiting
 
 _BETWEEN_LINES = 2.0
+# Seconds between lines about rows, and about an item that takes long.
 _BETWEEN_WAITS = 30.0
-"""Seconds between lines about rows, and about an item that takes long."""
 
 
 class Quiet:
     """Shows nothing, and says what every kind of progress takes."""
 
-    def done(self, rows: int, size: int, total: int | None = None, cost: str = "") -> None:
+    def done(
+        self, rows: int, size: int, total: int | None = None, cost: str = ""
+    ) -> None:
         """Take rows and bytes done so far, how many there are, if known, and what it cost."""
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
@@ -35,7 +37,9 @@ class Quiet:
 class _Lines(Quiet):
     """Says rarely how far a run is: logs are read by people, too."""
 
-    def __init__(self, total: int | None, done: str, things: str, *, estimate: bool) -> None:
+    def __init__(
+        self, total: int | None, done: str, things: str, *, estimate: bool
+    ) -> None:
         self._total = total
         self._estimate = estimate
         self._first: tuple[float, int] | None = None
@@ -43,18 +47,24 @@ class _Lines(Quiet):
         self._tenths = 0
         self._last = self._waited = time.monotonic()
 
-    def done(self, rows: int, size: int, total: int | None = None, cost: str = "") -> None:
+    def done(
+        self, rows: int, size: int, total: int | None = None, cost: str = ""
+    ) -> None:
         total = self._total = total or self._total
         tenth = rows.bit_length() if total is None else size * 10 // max(total, 1)
         now = time.monotonic()
         begun, before = self._first = self._first or (now, size)
         if tenth > self._tenths and now - self._last > _BETWEEN_LINES:
             self._tenths, self._last = tenth, now
-            share = "" if total is None else f" ({min(100, size * 100 // max(total, 1))}%)"
+            share = (
+                "" if total is None else f" ({min(100, size * 100 // max(total, 1))}%)"
+            )
             done, things = self._words
             rest = ""
             if self._estimate and total and size > before:
-                rest = f", {(total - size) * (now - begun) / (size - before):,.0f} s left"
+                rest = (
+                    f", {(total - size) * (now - begun) / (size - before):,.0f} s left"
+                )
             things = things.removesuffix("s") if rows == 1 else things
             _murmur(f"{done} {rows:,} {things}{share}{rest}{cost and f', {cost}'}")
 
@@ -72,7 +82,9 @@ class _Bar(Quiet):
         self._bar = bar
         self._task = bar.add_task(doing, total=total, rows=0, slow="")
 
-    def done(self, rows: int, size: int, total: int | None = None, cost: str = "") -> None:
+    def done(
+        self, rows: int, size: int, total: int | None = None, cost: str = ""
+    ) -> None:
         more: dict[str, Any] = {"slow": cost} if cost else {}
         self._bar.update(self._task, completed=size, rows=rows, total=total, **more)
 

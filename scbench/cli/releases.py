@@ -140,11 +140,18 @@ def _ladder_table(target: str | None) -> tuple[Ladder, list[str] | None]:
 
 
 def rungs_of(
-    target: str | None, rung: int | None, count: int | None, seed: int | None, *, private: bool
+    target: str | None,
+    rung: int | None,
+    count: int | None,
+    seed: int | None,
+    *,
+    private: bool,
 ) -> Experiment:
     """Return what draws a ladder: of a table of one's own, of some tasks, or of all."""
     table, tasks = _ladder_table(target)
-    return table.experiment(seed=seed, private=private, tasks=tasks, rung=rung, count=count)
+    return table.experiment(
+        seed=seed, private=private, tasks=tasks, rung=rung, count=count
+    )
 
 
 @app.command()
@@ -169,7 +176,9 @@ def rungs(
         wrong = 0
         for task, of_task in groupby(checks, lambda check: check.task):
             reports = list(of_task)
-            sys.stdout.write(terminal(_rungs_sheet(table.tasks[task], reports)) + "\n\n")
+            sys.stdout.write(
+                terminal(_rungs_sheet(table.tasks[task], reports)) + "\n\n"
+            )
             sys.stdout.flush()
             wrong += sum(len(report.problems) for report in reports)
         if wrong:
@@ -178,10 +187,16 @@ def rungs(
 
 
 def _rungs_sheet(table: TaskLadder, reports: Sequence[RungReport]) -> Sheet:
-    ends, sizes, times = ("mean", "least", "most"), ("prompt", "answer"), ("draw", "judge")
+    ends, sizes, times = (
+        ("mean", "least", "most"),
+        ("prompt", "answer"),
+        ("draw", "judge"),
+    )
     heads = ["rung", *ends, "floor", "transfer", "items", *sizes, *times, "point"]
     rows = [_rung_cells(table, report) for report in reports]
-    notes = [f"WRONG, rung {r.rung}: {problem}." for r in reports for problem in r.problems]
+    notes = [
+        f"WRONG, rung {r.rung}: {problem}." for r in reports for problem in r.problems
+    ]
     notes += [f"Small: {table.small}"] * bool(table.small)
     notes += [f"Room: {table.room}"] * bool(table.room)
     return Sheet(
@@ -237,7 +252,10 @@ def build(
             experiment = experiment.only([task.id for task in selection])
             selection = [task for task in selection if task.bucket != MANIFOLDS]
         drawn = experiment.task_ids if experiment else ()
-        on_rungs = [*(own_tasks() if selection is None else selection), *map(get_task, drawn)]
+        on_rungs = [
+            *(own_tasks() if selection is None else selection),
+            *map(get_task, drawn),
+        ]
         manifest = build_release(
             version,
             folder,
@@ -306,10 +324,14 @@ def verify(
             if not quiet:
                 n = len(problems)
                 outcome = f"show {n} problem{'s' * (n > 1)}" if n else "agree"
-                say(f"hashes {outcome}; now everything is made again, which takes minutes")
+                say(
+                    f"hashes {outcome}; now everything is made again, which takes minutes"
+                )
 
         verified = (
-            partial(verify_anywhere, str(root)) if elsewhere else partial(verify_release, root)
+            partial(verify_anywhere, str(root))
+            if elsewhere
+            else partial(verify_release, root)
         )
         problems = verified(
             step,

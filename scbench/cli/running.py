@@ -11,7 +11,14 @@ import typer
 
 from scbench.base.errors import PredictionsError
 from scbench.base.model import Instance, LoopSetting
-from scbench.cli.console import INTERRUPTED, PROBLEMS, names_in, reported_errors, require, say
+from scbench.cli.console import (
+    INTERRUPTED,
+    PROBLEMS,
+    names_in,
+    reported_errors,
+    require,
+    say,
+)
 from scbench.cli.exchange import ids_in
 from scbench.cli.options import Commands, ScoreForm
 from scbench.cli.progress import Quiet, progress
@@ -36,6 +43,10 @@ EPILOG = """\
 Ctrl-C, and the same command later goes on where it was; so does one with more --samples or a larger
 --limit. Exit codes: those of scbench-grade, and 1 if calls were never answered.
 """
+
+
+# Prompts are rich in numbers, of which a token holds fewer characters than of English.
+_CHARACTERS_A_TOKEN = 3
 
 
 @app.command(epilog=EPILOG)
@@ -83,7 +94,9 @@ def run(
         check_memory()
         only = None if ids is None else sorted(ids_in(ids))
         if only is not None and limit is not None:
-            raise PredictionsError("--ids says which items are asked: leave --limit out")
+            raise PredictionsError(
+                "--ids says which items are asked: leave --limit out"
+            )
         if (closed and setting != "retry") or (setting and (tools or structured)):
             says = "--setting goes without --tools and --structured, --closed with --setting retry"
             raise PredictionsError(says)
@@ -117,8 +130,12 @@ def run(
         if not complete:
             say("some calls were never answered; the same command asks these again")
         if not images:
-            files += _write_left_out(instances, folder / LOGS / "left-out.jsonl", samples, budgets)
-        read = ImportOptions(setting=None if setting else "tools" if tools else "no_tools")
+            files += _write_left_out(
+                instances, folder / LOGS / "left-out.jsonl", samples, budgets
+            )
+        read = ImportOptions(
+            setting=None if setting else "tools" if tools else "no_tools"
+        )
         path, imported = taken_in(files, folder, quiet=quiet, read=read, restart=True)
         grade_and_tell(
             Options(
@@ -139,10 +156,6 @@ def run(
         )
 
 
-_CHARACTERS_A_TOKEN = 3
-"""Prompts are rich in numbers, of which a token holds fewer characters than of English."""
-
-
 def _tell_size(instances: Sequence[Instance], times: int, price: str | None) -> None:
     """Print what asking takes: prompts, characters, tokens by an estimate, and money."""
     prompts = len(instances) * times
@@ -158,7 +171,10 @@ def _tell_size(instances: Sequence[Instance], times: int, price: str | None) -> 
             raise PredictionsError(
                 "--price takes US dollars for a million tokens sent and received: 1.25,10"
             ) from None
-        money = [f": {tokens * sent:,.2f} US$", f": {prompts * 1000 * received:,.2f} US$"]
+        money = [
+            f": {tokens * sent:,.2f} US$",
+            f": {prompts * 1000 * received:,.2f} US$",
+        ]
     print(  # noqa: T201
         f"{prompts:,} prompts, {pictured:,} of them with an image\n"
         f"{characters:,} characters, about {tokens:,} tokens sent "
@@ -168,19 +184,30 @@ def _tell_size(instances: Sequence[Instance], times: int, price: str | None) -> 
     )
 
 
-def _play(plan: "Plan", pace: "Pace", folder: Path, *, quiet: bool) -> tuple[bool, list[str]]:
+def _play(
+    plan: "Plan", pace: "Pace", folder: Path, *, quiet: bool
+) -> tuple[bool, list[str]]:
     """Ask, and show how far that is; return whether every call was answered, and the logs."""
     from scbench.integrations.inspect.play import play
 
     logs = folder / LOGS
     words: dict[str, Any] = {"doing": "asking", "done": "asked", "things": "prompts"}
     try:
-        with no_empty(folder), progress(None, quiet=quiet, estimate=True, **words) as bar:
-            shown = pace if quiet else replace(pace, say=say, on_reply=partial(_show_replies, bar))
+        with (
+            no_empty(folder),
+            progress(None, quiet=quiet, estimate=True, **words) as bar,
+        ):
+            shown = (
+                pace
+                if quiet
+                else replace(pace, say=say, on_reply=partial(_show_replies, bar))
+            )
             return play(plan, shown, logs)
     except KeyboardInterrupt:
         reached = f"what was answered is in {logs}, and the same command continues"
-        say(f"interrupted; {reached if logs.is_dir() else 'no prompt was asked, nothing is kept'}")
+        say(
+            f"interrupted; {reached if logs.is_dir() else 'no prompt was asked, nothing is kept'}"
+        )
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -12,8 +12,10 @@ import typer
 
 from scbench.cli.console import FAILED, INTERRUPTED, hush, say
 
-_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""What schedulers and closed terminals send; they end a command as Ctrl-C does."""
+# What schedulers and closed terminals send; they end a command as Ctrl-C does.
+_ENDING = [
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 _PLAIN = "scbench.plain"
 _LIKE = {
     "\u2500": "-",

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 app = Commands("submission", no_args_is_help=True)
 
 
+# How problems are printed.
 ReportKind = Literal["text", "json", "github"]
-"""How problems are printed."""
 
 
 def finder(name: str | None) -> "tuple[Releases, str | None]":
@@ -90,7 +90,9 @@ def init(
         fields = ask_missing(options)
         tools = tool or []
         if fields["setting"] == "tools" and not tools:
-            tools = [part.strip() for part in ask("tool", "Tools, by commas").split(",")]
+            tools = [
+                part.strip() for part in ask("tool", "Tools, by commas").split(",")
+            ]
         names = {"name": fields["model"], "version": fields["model-version"]}
         about = about_of(
             {
@@ -108,7 +110,9 @@ def init(
         )
         if predictions is not None:
             _copy_predictions(predictions, folder)
-        say(f"{write_about(folder, about)} written; next: scbench submission validate {folder}")
+        say(
+            f"{write_about(folder, about)} written; next: scbench submission validate {folder}"
+        )
 
 
 def _copy_predictions(source: Path, folder: Path) -> None:
@@ -119,7 +123,9 @@ def _copy_predictions(source: Path, folder: Path) -> None:
     if any((folder / name).exists() for name in PREDICTIONS):
         raise PredictionsError(f"{folder} holds predictions already; remove them first")
     if source.stat().st_size > MOST_PACKED:
-        raise PredictionsError(f"{source} is larger than {MOST_PACKED:,} bytes; pack it with zstd")
+        raise PredictionsError(
+            f"{source} is larger than {MOST_PACKED:,} bytes; pack it with zstd"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(target, lambda part: part.write_bytes(source.read_bytes()))
 
@@ -173,7 +179,9 @@ def validate_(
         raise typer.Exit(PROBLEMS if unfit else 0)
 
 
-def _print_findings(findings: list[Finding], opened: "Opened", style: ReportKind) -> None:
+def _print_findings(
+    findings: list[Finding], opened: "Opened", style: ReportKind
+) -> None:
     for finding in findings:
         print(WRITERS[style](finding, opened.where(finding.file)))  # noqa: T201
 
@@ -231,10 +239,14 @@ def grade(
         sys.stdout.flush()
         if graded.report.grader_errors:
             failed = counted(graded.report.grader_errors, "row")
-            say(f"{failed} could not be graded; the reasons are in {folder}/results.parquet")
+            say(
+                f"{failed} could not be graded; the reasons are in {folder}/results.parquet"
+            )
             raise typer.Exit(GRADER_ERRORS)
         if graded.findings:
-            say(f"{path}: claimed scores differ from the graded ones, so there is no receipt")
+            say(
+                f"{path}: claimed scores differ from the graded ones, so there is no receipt"
+            )
             raise typer.Exit(PROBLEMS)
         say(f"{folder / RECEIPT} written")
 
@@ -249,7 +261,9 @@ def _print_scores(graded: Any, style: ListForm) -> None:  # noqa: ANN401
             text = markdown_table(graded)
         case _:
             release = graded.report.summary["release"]["version"]
-            sheets = overview_sheets(f"Scores, release {release}", graded.report.tables["bucket"])
+            sheets = overview_sheets(
+                f"Scores, release {release}", graded.report.tables["bucket"]
+            )
             text = render(sheets, "table", graded.report.remarks)
     print(text)  # noqa: T201
 
@@ -285,7 +299,9 @@ def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
         misused(f"this is no terminal to ask at; give {names}")
     hints = {"date": "Date, as YYYY-MM-DD", "setting": "Setting, no_tools or tools"}
     return {
-        name: value if value is not None else ask(name, hints.get(name, name.capitalize()))
+        name: value
+        if value is not None
+        else ask(name, hints.get(name, name.capitalize()))
         for name, value in options.items()
     }
 
@@ -294,7 +310,9 @@ def ask(name: str, words: str) -> str:
     """Ask for one value at the terminal."""
     if not sys.stdin.isatty():
         misused(f"this is no terminal to ask at; give --{name}")
-    return str(typer.prompt(words.replace("-", " ") if name != "date" else words)).strip()
+    return str(
+        typer.prompt(words.replace("-", " ") if name != "date" else words)
+    ).strip()
 
 
 def parameter(text: str) -> tuple[str, Any]:

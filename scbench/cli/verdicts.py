@@ -43,10 +43,13 @@ if TYPE_CHECKING:
 app = Commands()
 
 
+# Problems spelled out on the terminal.
 _MAX_SPELLED = 20
-"""Problems spelled out on the terminal."""
+# How many of those that differ in line and id alone.
 _ALIKE = 5
-"""How many of those that differ in line and id alone."""
+
+
+REPORT = "report.html"
 
 
 def taken_in(
@@ -64,13 +67,17 @@ def taken_in(
                 f"{file} is a folder; name the file of predictions. Results that a folder holds "
                 f"are shown by `scbench tables {file}`"
             )
-    path, imported = take_in(files, folder, read, ours=interrupted(folder / WORK), restart=restart)
+    path, imported = take_in(
+        files, folder, read, ours=interrupted(folder / WORK), restart=restart
+    )
     if imported is not None and not quiet:
         say(f"recognised {imported.recognised}")
     return path, imported
 
 
-def render(sheets: "Iterable[Sheet]", style: ScoreForm, remarks: Sequence[str] = ()) -> str:
+def render(
+    sheets: "Iterable[Sheet]", style: ScoreForm, remarks: Sequence[str] = ()
+) -> str:
     """Return score tables for a terminal or in Markdown, with sentences below each."""
     from scbench.analysis.layout import markdown, terminal
 
@@ -79,7 +86,9 @@ def render(sheets: "Iterable[Sheet]", style: ScoreForm, remarks: Sequence[str] =
     return "\n\n".join(texts)
 
 
-def tell_report(report: "RunReport", out: Path, style: ScoreForm, *, quiet: bool) -> None:
+def tell_report(
+    report: "RunReport", out: Path, style: ScoreForm, *, quiet: bool
+) -> None:
     """Print the tables of a run, and what they cannot say.
 
     Args:
@@ -115,7 +124,9 @@ def _print_tables(report: "RunReport", style: ScoreForm) -> None:
         return
     from scbench.analysis.sheets import overview_sheets
 
-    sheets = overview_sheets(f"Scores, release {release}{over}", report.tables["bucket"])
+    sheets = overview_sheets(
+        f"Scores, release {release}{over}", report.tables["bucket"]
+    )
     print(render(sheets, style, report.remarks))  # noqa: T201
 
 
@@ -126,7 +137,9 @@ def _tell_remarks(report: "RunReport", out: Path, *, quiet: bool) -> None:
     for warning in report.warnings[:_MAX_SPELLED]:
         say(f"warning: {warning}")
     if summary["not_in_release"]:
-        counts = ", ".join(f"{row['task']} ({row['rows']})" for row in summary["not_in_release"])
+        counts = ", ".join(
+            f"{row['task']} ({row['rows']})" for row in summary["not_in_release"]
+        )
         release = summary["release"]["version"]
         say(f"not graded, because release {release} does not hold the task: {counts}")
     for status, reason, calls in report.tally.calls[:_MAX_SPELLED]:
@@ -165,7 +178,9 @@ def _tell_remarks(report: "RunReport", out: Path, *, quiet: bool) -> None:
         say("partial: not for the leaderboard")
     if summary["shard"]:
         say(f"shard {summary['shard']}: join all shards by `scbench merge`")
-    say(f"{summary['seconds']:.1f} s; results in {out}; by task: scbench tables {out} --by task")
+    say(
+        f"{summary['seconds']:.1f} s; results in {out}; by task: scbench tables {out} --by task"
+    )
 
 
 def _list_problems(report: "RunReport", out: Path) -> None:
@@ -182,7 +197,9 @@ def _list_problems(report: "RunReport", out: Path) -> None:
     if count > printed:
         file = "problems.jsonl" if count > len(report.problems) else "summary.json"
         alike_words = (
-            f", {alike.most_common(1)[0][1]} of one kind" if max(alike.values()) > _ALIKE else ""
+            f", {alike.most_common(1)[0][1]} of one kind"
+            if max(alike.values()) > _ALIKE
+            else ""
         )
         say(f"  ... and {count - printed} more{alike_words}: all are in {out}/{file}")
 
@@ -214,9 +231,6 @@ def merge(
         report = merge_runs(runs, graded, out)
         tell_report(report, out, style, quiet=quiet)
     raise typer.Exit(report.exit_code)
-
-
-REPORT = "report.html"
 
 
 def _bytes_to_come(predictions: str) -> int | None:
@@ -252,7 +266,9 @@ def grade_and_tell(
         with progress(_bytes_to_come(options.predictions), quiet=quiet) as bar:
             graded = grade_file(options, bar.done, bar.waiting)
     except KeyboardInterrupt:
-        say(f"interrupted; what was graded is kept in {options.out}, continue with --resume")
+        say(
+            f"interrupted; what was graded is kept in {options.out}, continue with --resume"
+        )
         raise typer.Exit(INTERRUPTED) from None
     tell_report(graded, options.out, style, quiet=quiet)
     if report:
@@ -263,14 +279,23 @@ def grade_and_tell(
 
 
 def _log_results(
-    tracker: Literal["wandb", "mlflow"], options: Options, graded: "RunReport", *, quiet: bool
+    tracker: Literal["wandb", "mlflow"],
+    options: Options,
+    graded: "RunReport",
+    *,
+    quiet: bool,
 ) -> None:
     from scbench.integrations.trackers import log_results
 
-    config = {"release": options.release.version, "hash": options.release.manifest.rows_hash}
+    config = {
+        "release": options.release.version,
+        "hash": options.release.manifest.rows_hash,
+    }
     names = ("summary.json", "results.parquet", REPORT)
     with reported_errors(tracker):
-        log_results(tracker, graded.tables, config, [options.out / name for name in names])
+        log_results(
+            tracker, graded.tables, config, [options.out / name for name in names]
+        )
     if not quiet:
         say(f"logged by {tracker}")
 
@@ -284,7 +309,9 @@ def _write_html(options: Options, graded: "RunReport", *, quiet: bool) -> None:
         return
     workers = options.limits.workers
     out = options.out / REPORT
-    make_report([options.out], out, release=options.release, workers=workers, quiet=quiet)
+    make_report(
+        [options.out], out, release=options.release, workers=workers, quiet=quiet
+    )
 
 
 def check_and_tell(
@@ -311,10 +338,15 @@ def check_and_tell(
     if style == "json":
         print(as_json(checked.fields()))  # noqa: T201
     else:
-        for word, problems in (("problem", checked.problems), ("warning", checked.warnings)):
+        for word, problems in (
+            ("problem", checked.problems),
+            ("warning", checked.warnings),
+        ):
             for problem in problems:
                 place = (
-                    f"{problem.file}: " if problem.file else f"{predictions}: " * (imported is None)
+                    f"{problem.file}: "
+                    if problem.file
+                    else f"{predictions}: " * (imported is None)
                 )
                 bare = replace(problem, file=None)
                 print(plain(f"{place}{word}: {bare}"))  # noqa: T201
@@ -327,7 +359,12 @@ def check_and_tell(
 
 
 def tell_self_test(
-    release: Release, tasks: Sequence[Task], limits: WorkerLimits, style: ScoreForm, *, quiet: bool
+    release: Release,
+    tasks: Sequence[Task],
+    limits: WorkerLimits,
+    style: ScoreForm,
+    *,
+    quiet: bool,
 ) -> None:
     """Grade the references and counter-references of a release, say what came of it, and exit."""
     from scbench.grading.check import self_test
@@ -357,6 +394,8 @@ def tell_self_test(
         say(f"FAILED {failure}")
     if not quiet:
         total = outcome.right.total() + outcome.below.total() + len(outcome.failures)
-        word = f"FAILED: {len(outcome.failures)} of" if outcome.failures else "passed: all"
+        word = (
+            f"FAILED: {len(outcome.failures)} of" if outcome.failures else "passed: all"
+        )
         say(f"self-test of release {release.version} {word} {total} answers")
     raise typer.Exit(GRADER_ERRORS if outcome.failures else 0)

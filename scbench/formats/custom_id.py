@@ -55,4 +55,6 @@ def read_custom_id(text: str) -> RequestKey | None:
         return None
     prefix = f"{parts['prefix']}:" if parts["prefix"] else ""
     budget = None if parts["budget"] is None else int(parts["budget"])
-    return RequestKey(f"{prefix}{parts['task']}/{parts['name']}", int(parts["sample"] or 0), budget)
+    return RequestKey(
+        f"{prefix}{parts['task']}/{parts['name']}", int(parts["sample"] or 0), budget
+    )

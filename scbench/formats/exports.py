@@ -80,13 +80,20 @@ class Run:
     @property
     def name(self) -> str:
         """What tells it apart from others, for names of files."""
-        parts = [self.model, self.setting, None if self.budget is None else str(self.budget)]
+        parts = [
+            self.model,
+            self.setting,
+            None if self.budget is None else str(self.budget),
+        ]
         return re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(filter(None, parts)))[:100]
 
     @property
     def key(self) -> str:
         """A short hash of what was graded, the same on every machine."""
-        scores = [[trial.instance.content_hash, trial.sample, trial.score] for trial in self.tries]
+        scores = [
+            [trial.instance.content_hash, trial.sample, trial.score]
+            for trial in self.tries
+        ]
         identity = [self.model, self.setting, self.budget, self.release]
         return content_hash([*identity, scores])[:16]
 
@@ -121,7 +128,9 @@ def _every_eval_ever(run: Run, organization: str) -> Iterator[tuple[str, str]]:
     text = json.dumps(_evaluation(run, organization), indent=1, ensure_ascii=False)
     yield f"{run.name}-{run.key}.json", f"{text}\n"
     scored = (trial for trial in run.tries if trial.score is not None)
-    lines = (json.dumps(_sample_record(run, trial), ensure_ascii=False) for trial in scored)
+    lines = (
+        json.dumps(_sample_record(run, trial), ensure_ascii=False) for trial in scored
+    )
     yield f"{run.name}-{run.key}_samples.jsonl", "".join(f"{line}\n" for line in lines)
 
 
@@ -153,7 +162,11 @@ def _evaluation(run: Run, organization: str) -> dict[str, Any]:
                 "deployment_type": "unknown",
                 "model_availability": "unknown",
                 "setting": run.setting or "unknown",
-                **({} if run.budget is None else {"output_token_budget": str(run.budget)}),
+                **(
+                    {}
+                    if run.budget is None
+                    else {"output_token_budget": str(run.budget)}
+                ),
             },
         },
         "evaluation_results": results,
@@ -207,7 +220,9 @@ def _inspect_log(run: Run) -> Iterator[tuple[str, str]]:
     ids = list(dict.fromkeys(trial.instance.id for trial in run.tries))
     metrics = {
         line["bucket"]: inspect.EvalMetric(
-            name=line["bucket"], value=line["mean"], metadata={"coverage": line["coverage"]}
+            name=line["bucket"],
+            value=line["mean"],
+            metadata={"coverage": line["coverage"]},
         )
         for line in run.lines
         if line["mean"] is not None
@@ -235,10 +250,16 @@ def _inspect_log(run: Run) -> Iterator[tuple[str, str]]:
                 epochs=1 + max((trial.sample for trial in run.tries), default=0)
             ),
             packages={"scbench": __version__},
-            metadata={"setting": run.setting, "budget": run.budget, "graders": dict(run.graders)},
+            metadata={
+                "setting": run.setting,
+                "budget": run.budget,
+                "graders": dict(run.graders),
+            },
         ),
         results=inspect.EvalResults(
-            total_samples=len(run.tries), completed_samples=len(run.tries), scores=[score]
+            total_samples=len(run.tries),
+            completed_samples=len(run.tries),
+            scores=[score],
         ),
         samples=[_log_sample(run, trial) for trial in run.tries],
     ).model_dump_json(indent=1, exclude_none=True)
@@ -260,7 +281,9 @@ def _log_sample(run: Run, trial: Try) -> "EvalSample":
         if trial.score is None
         else Score(value=trial.score, **remarks)
     )
-    counts = {name: trial.usage.get(name) or 0 for name in ("input_tokens", "output_tokens")}
+    counts = {
+        name: trial.usage.get(name) or 0 for name in ("input_tokens", "output_tokens")
+    }
     usage = ModelUsage(
         **counts,
         reasoning_tokens=trial.usage.get("reasoning_tokens"),
@@ -293,19 +316,26 @@ def _lm_eval(run: Run) -> Iterator[tuple[str, str]]:
     mean; ``sample_count`` and ``effective`` count those that have one.
     """
     stamp = run.date.strftime("%Y-%m-%dT%H-%M-%S.%f")
-    yield f"{run.name}/results_{stamp}.json", json.dumps(_results_record(run), indent=2) + "\n"
+    yield (
+        f"{run.name}/results_{stamp}.json",
+        json.dumps(_results_record(run), indent=2) + "\n",
+    )
     tasks: dict[str, list[Try]] = {}
     for trial in run.tries:
         tasks.setdefault(trial.instance.task, []).append(trial)
     for task, tries in tasks.items():
         numbers = {
-            row_id: n for n, row_id in enumerate(dict.fromkeys(t.instance.id for t in tries))
+            row_id: n
+            for n, row_id in enumerate(dict.fromkeys(t.instance.id for t in tries))
         }
         lines = [
             json.dumps(_lm_eval_sample(numbers[t.instance.id], t), ensure_ascii=False)
             for t in tries
         ]
-        yield f"{run.name}/samples_scbench_{task}_{stamp}.jsonl", "\n".join(lines) + "\n"
+        yield (
+            f"{run.name}/samples_scbench_{task}_{stamp}.jsonl",
+            "\n".join(lines) + "\n",
+        )
 
 
 def _metric_record(name: str, line: dict[str, Any]) -> dict[str, Any]:
@@ -313,7 +343,9 @@ def _metric_record(name: str, line: dict[str, Any]) -> dict[str, Any]:
     if line["mean"] is not None:
         metrics[f"{METRIC},{_FILTER}"] = line["mean"]
     counted = {"sample_count": {f"{METRIC},{_FILTER}": line["scored"]}}
-    return metrics if "task" in line else metrics | counted  # the schema has it for groups only
+    return (
+        metrics if "task" in line else metrics | counted
+    )  # the schema has it for groups only
 
 
 def _results_record(run: Run) -> dict[str, Any]:
@@ -321,28 +353,46 @@ def _results_record(run: Run) -> dict[str, Any]:
     groups = {f"scbench_{line['bucket']}": line for line in run.lines}
     documents = {(trial.instance.task, trial.instance.id) for trial in run.tries}
     scored = {
-        (trial.instance.task, trial.instance.id) for trial in run.tries if trial.score is not None
+        (trial.instance.task, trial.instance.id)
+        for trial in run.tries
+        if trial.score is not None
     }
-    original, effective = (Counter(task for task, _ in pairs) for pairs in (documents, scored))
+    original, effective = (
+        Counter(task for task, _ in pairs) for pairs in (documents, scored)
+    )
     inside = {
         group: [name for name, line in tasks.items() if line["bucket"] == row["bucket"]]
         for group, row in groups.items()
     }
     if "scbench_overall" in inside:
-        inside["scbench_overall"] = [name for name in inside if name != "scbench_overall"]
+        inside["scbench_overall"] = [
+            name for name in inside if name != "scbench_overall"
+        ]
     return {
-        "results": {name: _metric_record(name, line) for name, line in {**groups, **tasks}.items()},
+        "results": {
+            name: _metric_record(name, line)
+            for name, line in {**groups, **tasks}.items()
+        },
         "groups": {name: _metric_record(name, line) for name, line in groups.items()},
         "group_subtasks": inside,
         "configs": {
-            name: {"task": name, "dataset_path": "scbench", "output_type": "generate_until"}
+            name: {
+                "task": name,
+                "dataset_path": "scbench",
+                "output_type": "generate_until",
+            }
             for name in tasks
         },
-        "versions": {name: float(run.graders[line["task"]]) for name, line in tasks.items()},
+        "versions": {
+            name: float(run.graders[line["task"]]) for name, line in tasks.items()
+        },
         "n-shot": dict.fromkeys(tasks, 0),
         "higher_is_better": {name: {METRIC: True} for name in {**groups, **tasks}},
         "n-samples": {
-            name: {"original": original[line["task"]], "effective": effective[line["task"]]}
+            name: {
+                "original": original[line["task"]],
+                "effective": effective[line["task"]],
+            }
             for name, line in tasks.items()
         },
         "config": {"model": run.model, "model_args": None},

@@ -26,15 +26,22 @@ from scbench.base.data import packaged_toml
 from scbench.base.errors import JsonError, PredictionsError, faults_of, printable
 from scbench.base.model import Prediction
 
+# Longer lines are refused unread: no answer of any task needs more.
 MAX_LINE_BYTES = 16 * 2**20
-"""Longer lines are refused unread: no answer of any task needs more."""
 
 _KEYS = frozenset(Prediction.model_fields)
 _CHUNK = 2**20
 _MAX_SHOWN = 400
-_KINDS = ((bool, "true or false"), (list, "an array"), (str, "a string"), (type(None), "null"))
+_KINDS = (
+    (bool, "true or false"),
+    (list, "an array"),
+    (str, "a string"),
+    (type(None), "null"),
+)
+# Zstandard bytes unpacked at a time: four of them can stand for 128 KiB, and all is
+# returned.
 _PACKED = 512
-"""Zstandard bytes unpacked at a time: four of them can stand for 128 KiB, and all is returned."""
+# How files of other encodings begin: with their byte-order mark, or with a brace.
 _ENCODINGS = {
     "UTF-32": rb"\xff\xfe\x00\x00|\x00\x00\xfe\xff",
     "UTF-16": rb"\xff\xfe|\xfe\xff",
@@ -43,16 +50,17 @@ _ENCODINGS = {
     "UTF-16LE": rb"\{\x00[^\x00]\x00",
     "UTF-16BE": rb"\x00\{\x00[^\x00]",
 }
-"""How files of other encodings begin: with their byte-order mark, or with a brace."""
 _WORDS = packaged_toml("scbench.formats", "predictions.toml")
-_SYNONYMS = {theirs: ours for ours, names in _WORDS["synonyms"].items() for theirs in names}
+_SYNONYMS = {
+    theirs: ours for ours, names in _WORDS["synonyms"].items() for theirs in names
+}
+# Unknown keys of a line that are noted; a line may hold any number.
 _MOST_KEYS = 10
-"""Unknown keys of a line that are noted; a line may hold any number."""
+# How the frames begin that some packers put before the first frame of content.
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
-"""How the frames begin that some packers put before the first frame of content."""
 _MOST_BLANKS = 65536
+# Counted among unknown keys where its value is a text.
 TEXT_AS_ANSWER = "answer"
-"""Counted among unknown keys where its value is a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +83,20 @@ class Problem:
 
     def __str__(self) -> str:
         place = f"line {self.line}: " if self.line else ""
-        return f"{self.file}, {place}{self.message}" if self.file else f"{place}{self.message}"
+        return (
+            f"{self.file}, {place}{self.message}"
+            if self.file
+            else f"{place}{self.message}"
+        )
 
     def fields(self) -> dict[str, str | int | None]:
         """Return it as JSON holds it: without a file where there is but one."""
         fields = asdict(self)
-        return fields if self.file else {name: fields[name] for name in fields if name != "file"}
+        return (
+            fields
+            if self.file
+            else {name: fields[name] for name in fields if name != "file"}
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +168,16 @@ class _ZstdReader(io.RawIOBase):
         while not self._ready:
             packed = self._frame.unused_data if self._frame.eof else b""
             if self._frame.eof:
-                self._frame = zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj()
+                self._frame = zstandard.ZstdDecompressor(
+                    max_window_size=2**27
+                ).decompressobj()
                 self._inside = False
             packed = packed or self._source.read(_PACKED)
             if not packed:
                 if self._inside:
-                    raise EOFError("Compressed file ended before the end-of-stream marker")
+                    raise EOFError(
+                        "Compressed file ended before the end-of-stream marker"
+                    )
                 return 0
             self._inside = True
             self._ready = memoryview(self._frame.decompress(packed))
@@ -185,7 +205,9 @@ def read_predictions(stream: BinaryIO, digest: Digest) -> Iterator[Line | Proble
             yield parse_line(data, entry[0])
 
 
-def numbered_lines(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] | Problem]:
+def numbered_lines(
+    stream: BinaryIO, digest: Digest
+) -> Iterator[tuple[int, bytes] | Problem]:
     """Yield the lines of a stream as they stand with their numbers; see `read_blocks`."""
     for entry in read_blocks(stream, digest):
         if isinstance(entry, Problem):
@@ -196,7 +218,9 @@ def numbered_lines(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, byte
             yield number, block[start:end]
 
 
-def read_blocks(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] | Problem]:
+def read_blocks(
+    stream: BinaryIO, digest: Digest
+) -> Iterator[tuple[int, bytes] | Problem]:
     """Yield a stream some whole lines at a time, with the number of the first, as they stand.
 
     A line that cannot be used is a problem in its place.
@@ -249,10 +273,14 @@ def read_blocks(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] 
 
 def foreign_encoding(data: bytes) -> str | None:
     """Return what a file is written in, by its first bytes, if that is not UTF-8."""
-    return next((name for name, head in _ENCODINGS.items() if re.match(head, data)), None)
+    return next(
+        (name for name, head in _ENCODINGS.items() if re.match(head, data)), None
+    )
 
 
-def line_spans(data: bytes, first: int, step: int = 1) -> Iterator[tuple[int, int, int]]:
+def line_spans(
+    data: bytes, first: int, step: int = 1
+) -> Iterator[tuple[int, int, int]]:
     """Yield number, start and end of every line of whole lines; its line break belongs to it."""
     start = 0
     number = first
@@ -284,10 +312,16 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
         value = parse_json(data)
     except JsonError as error:
         binary = b"\x00" in data[:4096] or not _is_utf8(data[:4096])
-        what = "not UTF-8 text; is this a JSONL file?" if binary else _why_not_json(data, error)
+        what = (
+            "not UTF-8 text; is this a JSONL file?"
+            if binary
+            else _why_not_json(data, error)
+        )
         return Problem("not_json", what, number)
     if not isinstance(value, dict):
-        kind = next((name for kinds, name in _KINDS if isinstance(value, kinds)), "a number")
+        kind = next(
+            (name for kinds, name in _KINDS if isinstance(value, kinds)), "a number"
+        )
         return Problem(
             "not_object",
             f"a prediction is a JSON object, this is {kind}; give one prediction on each line",
@@ -297,7 +331,9 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
     short_id = row_id[:200] if isinstance(row_id, str) else None
     unread: tuple[str, ...] = ()
     if not value.keys() <= _KEYS:
-        unread = tuple(islice((key[:60] for key in value if key not in _KEYS), _MOST_KEYS))
+        unread = tuple(
+            islice((key[:60] for key in value if key not in _KEYS), _MOST_KEYS)
+        )
     if isinstance(value.get("answer"), str):
         unread += (TEXT_AS_ANSWER,)
     try:
@@ -313,7 +349,9 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
 
 def nearest_key(key: str) -> str | None:
     """Return the key of a prediction that another one is likely meant for."""
-    return _SYNONYMS.get(key) or next(iter(get_close_matches(key, sorted(_KEYS), n=1)), None)
+    return _SYNONYMS.get(key) or next(
+        iter(get_close_matches(key, sorted(_KEYS), n=1)), None
+    )
 
 
 def is_empty(path: str) -> bool:
@@ -323,7 +361,10 @@ def is_empty(path: str) -> bool:
     try:
         with open_predictions(path) as stream:
             data = stream.read(_MOST_BLANKS)
-            return len(data) < _MOST_BLANKS and not data.removeprefix(codecs.BOM_UTF8).strip()
+            return (
+                len(data) < _MOST_BLANKS
+                and not data.removeprefix(codecs.BOM_UTF8).strip()
+            )
     except (OSError, EOFError, zlib.error, zstandard.ZstdError):  # said when it is read
         return False
 
@@ -359,7 +400,9 @@ def _why_not_json(data: bytes, error: JsonError) -> str:
 
 def _is_utf8(data: bytes) -> bool:
     try:
-        codecs.utf_8_decode(data)  # not final: the end of the sample may cut a character in two
+        codecs.utf_8_decode(
+            data
+        )  # not final: the end of the sample may cut a character in two
     except UnicodeDecodeError:
         return False
     return True

@@ -28,8 +28,9 @@ from scbench.release.load import Release
 _MOST_NAMED = 5
 Line = dict[str, Any]
 
+# What could steer a terminal, which is where lines may go; escaped, the JSON is the
+# same.
 _STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-"""What could steer a terminal, which is where lines may go; escaped, the JSON is the same."""
 
 LEFT_OUT = "left-out.jsonl"
 NEEDS_VISION = "the prompt has a picture, and was left out by --no-images"
@@ -76,7 +77,9 @@ def chosen_instances(
         ScbenchError: a task, bucket or id is not in the release.
     """
     if names is None and ids is not None:
-        tasks = [task for task in release.manifest.tasks if task in {*map(task_of, ids)}]
+        tasks = [
+            task for task in release.manifest.tasks if task in {*map(task_of, ids)}
+        ]
     else:
         tasks = release.manifest.named_tasks(names)
     rows = release.instances(tasks)
@@ -121,7 +124,9 @@ def select(
     if ids is not None and not beside:
         source = source.fitting(min(ids, default=""))
     instances = chosen_instances(source, names, None if ids is None else {*ids})
-    if names is None and {row.task for row in instances} - {*source.manifest.default_tasks}:
+    if names is None and {row.task for row in instances} - {
+        *source.manifest.default_tasks
+    }:
         names = list(source.manifest.tasks)
     return Selected(source, names, instances)
 
@@ -133,7 +138,9 @@ def requests(
 
     A batch that is cut off so lacks whole samples first, not whole tasks.
     """
-    for sample, budget, instance in product(range(samples), budgets or (None,), instances):
+    for sample, budget, instance in product(
+        range(samples), budgets or (None,), instances
+    ):
         yield Request(instance, sample, budget)
 
 
@@ -171,8 +178,8 @@ LIMITS: Mapping[Form, Limits] = {
 }
 
 
+# Forms whose lines name no model, or need not.
 _NAMELESS = {Form.SCBENCH, Form.GEMINI, Form.MISTRAL, Form.HARBOR}
-"""Forms whose lines name no model, or need not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +260,8 @@ def _scbench_line(request: Request, settings: Settings) -> Line:
 def _openai_chat_line(request: Request, settings: Settings) -> Line:
     text = request.instance.prompt
     pictures = [
-        {"type": "image_url", "image_url": {"url": url}} for url in data_urls(request.instance)
+        {"type": "image_url", "image_url": {"url": url}}
+        for url in data_urls(request.instance)
     ]
     body = {
         "model": settings.model,
@@ -261,7 +269,9 @@ def _openai_chat_line(request: Request, settings: Settings) -> Line:
             # Text alone is what every server that speaks this takes.
             {
                 "role": "user",
-                "content": [{"type": "text", "text": text}, *pictures] if pictures else text,
+                "content": [{"type": "text", "text": text}, *pictures]
+                if pictures
+                else text,
             }
         ],
         **_token_limit(request, settings, "max_completion_tokens"),
@@ -274,7 +284,9 @@ def _openai_chat_line(request: Request, settings: Settings) -> Line:
 
 def _mistral_line(request: Request, settings: Settings) -> Line:
     body = _openai_chat_line(request, replace(settings, max_output_tokens=None))["body"]
-    body |= {"max_tokens": body.pop("max_completion_tokens", settings.max_output_tokens)}
+    body |= {
+        "max_tokens": body.pop("max_completion_tokens", settings.max_output_tokens)
+    }
     return {
         "custom_id": request.key.custom_id,
         "body": {key: value for key, value in body.items() if value is not None},
@@ -301,12 +313,20 @@ def _openai_responses_line(request: Request, settings: Settings) -> Line:
 
 
 def _posted_line(request: Request, url: str, body: Line) -> Line:
-    return {"custom_id": request.key.custom_id, "method": "POST", "url": url, "body": body}
+    return {
+        "custom_id": request.key.custom_id,
+        "method": "POST",
+        "url": url,
+        "body": body,
+    }
 
 
 def _anthropic_line(request: Request, settings: Settings) -> Line:
     pictures = [
-        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+        {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": data},
+        }
         for data in _base64_images(request.instance)
     ]
     body = {
@@ -315,7 +335,10 @@ def _anthropic_line(request: Request, settings: Settings) -> Line:
         "messages": [
             {
                 "role": "user",
-                "content": [*pictures, {"type": "text", "text": request.instance.prompt}],
+                "content": [
+                    *pictures,
+                    {"type": "text", "text": request.instance.prompt},
+                ],
             }
         ],
     }
@@ -392,7 +415,11 @@ def blocks(lines: Iterable[bytes], limits: Limits) -> Iterator[Iterator[bytes]]:
     def block() -> Iterator[bytes]:
         nonlocal first
         count = size = 0
-        while first is not None and count < limits.lines and size + len(first) <= limits.bytes:
+        while (
+            first is not None
+            and count < limits.lines
+            and size + len(first) <= limits.bytes
+        ):
             count, size = count + 1, size + len(first)
             yield first
             first = next(remainder, None)
@@ -413,5 +440,9 @@ def write_left_out(requests: Iterable[Request], path: Path) -> None:
     """
     with path.open("x", encoding="utf-8") as stream:
         for request in requests:
-            line = {"custom_id": request.key.custom_id, "status": "not_run", "error": NEEDS_VISION}
+            line = {
+                "custom_id": request.key.custom_id,
+                "status": "not_run",
+                "error": NEEDS_VISION,
+            }
             stream.write(json.dumps(line) + "\n")

@@ -45,8 +45,22 @@ from scbench.release.manifest import (
 )
 
 _TEXTS = files("scbench.dataset_card")
+# Begins the paragraph of a task's text that the card collects in a section of its own.
 _CORRECTIONS = "**Against the paper.**"
-"""Begins the paragraph of a task's text that the card collects in a section of its own."""
+
+
+_PARQUET = "application/x-parquet"
+_TYPES = {
+    "string": "sc:Text",
+    "int32": "sc:Integer",
+    "int64": "sc:Integer",
+    "float64": "sc:Float",
+    "images": "sc:ImageObject",
+}
+# The standard context in full: validators warn of any other.
+_CONTEXT = json.loads(
+    files(__package__).joinpath("croissant_context.json").read_bytes()
+)
 
 
 class _Plain(yaml.SafeDumper):
@@ -60,7 +74,9 @@ def _groups(manifest: Manifest) -> dict[str, list[str]]:
     """Return the configs of a release but the references, each with its tasks."""
     buckets = [record.bucket for record in manifest.tasks.values()]
     by_bucket = {
-        bucket: [task for task, record in manifest.tasks.items() if record.bucket == bucket]
+        bucket: [
+            task for task, record in manifest.tasks.items() if record.bucket == bucket
+        ]
         for bucket in dict.fromkeys((*BUCKETS, *buckets))
     }
     return {
@@ -71,7 +87,9 @@ def _groups(manifest: Manifest) -> dict[str, list[str]]:
 
 
 def _card_configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
-    configs = {name: list(map(data_file, tasks)) for name, tasks in _groups(manifest).items()}
+    configs = {
+        name: list(map(data_file, tasks)) for name, tasks in _groups(manifest).items()
+    }
     if manifest.terse:
         configs[TERSE] = list(map(terse_file, manifest.terse))
     if manifest.pictures:
@@ -83,7 +101,9 @@ def _card_configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
         {
             "config_name": name,
             **({"default": True} if name == "default" else {}),
-            "data_files": [{"split": "test", "path": [prefix + path for path in paths]}],
+            "data_files": [
+                {"split": "test", "path": [prefix + path for path in paths]}
+            ],
         }
         for name, paths in configs.items()
     ]
@@ -111,7 +131,11 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
         "dataset_info": [
             *({"config_name": name, "features": rows} for name in _groups(manifest)),
             *([{"config_name": TERSE, "features": rows}] if manifest.terse else []),
-            *([{"config_name": PICTURES, "features": drawn}] if manifest.pictures else []),
+            *(
+                [{"config_name": PICTURES, "features": drawn}]
+                if manifest.pictures
+                else []
+            ),
             *([{"config_name": LADDER, "features": rungs}] if manifest.ladder else []),
             {"config_name": "references", "features": _features(REFERENCE_COLUMNS)},
         ],
@@ -130,7 +154,9 @@ def _drawn_tasks(manifest: Manifest) -> list[dict[str, Any]]:
     record = manifest.experiment
     rows = []
     for task in record.task_ids if record else ():
-        blocks = [block for block in record.tasks if block["id"] == task] if record else []
+        blocks = (
+            [block for block in record.tasks if block["id"] == task] if record else []
+        )
         values: dict[str, dict[str, None]] = {}
         for block in blocks:
             grid = block.get("grid") or {}
@@ -141,7 +167,9 @@ def _drawn_tasks(manifest: Manifest) -> list[dict[str, Any]]:
             for name, several in lists.items():
                 choices = several if isinstance(several, list) else [several]
                 values.setdefault(name, {}).update(dict.fromkeys(map(_plain, choices)))
-        parameters = "; ".join(f"`{name}` {', '.join(texts)}" for name, texts in values.items())
+        parameters = "; ".join(
+            f"`{name}` {', '.join(texts)}" for name, texts in values.items()
+        )
         task_record = manifest.tasks.get(task)
         rows.append(
             {
@@ -158,7 +186,9 @@ def _rungs(manifest: Manifest) -> list[dict[str, Any]]:
     record = manifest.ladder.experiment if manifest.ladder else manifest.experiment
     rows = []
     for task, measure in record.measures.items() if record else ():
-        blocks = [block for block in record.tasks if block["id"] == task] if record else []
+        blocks = (
+            [block for block in record.tasks if block["id"] == task] if record else []
+        )
         first, last = (
             ", ".join(
                 f"`{name}` {_plain(value)}"
@@ -168,7 +198,13 @@ def _rungs(manifest: Manifest) -> list[dict[str, Any]]:
             for block in (blocks[0], blocks[-1])
         )
         rows.append(
-            {"id": task, "measure": measure, "rungs": len(blocks), "first": first, "last": last}
+            {
+                "id": task,
+                "measure": measure,
+                "rungs": len(blocks),
+                "first": first,
+                "last": last,
+            }
         )
     return rows
 
@@ -196,9 +232,15 @@ def render_card(manifest: Manifest) -> str:
                 "title": task.title,
                 "scoring": task.scoring,
                 "record": record,
-                "text": "\n\n".join(text for text in paragraphs if text not in corrections),
-                "corrections": [text.removeprefix(_CORRECTIONS).strip() for text in corrections],
-                "picture": picture_file(task_id) if picture_file(task_id) in manifest.files else "",
+                "text": "\n\n".join(
+                    text for text in paragraphs if text not in corrections
+                ),
+                "corrections": [
+                    text.removeprefix(_CORRECTIONS).strip() for text in corrections
+                ],
+                "picture": picture_file(task_id)
+                if picture_file(task_id) in manifest.files
+                else "",
             }
         )
     body = _template("card.md.j2").render(
@@ -234,7 +276,10 @@ def paper_page() -> str:
 def _template(name: str) -> Template:
     # The environment is made for plain text; nothing here is served as HTML by us.
     environment = Environment(  # noqa: S701
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     return environment.from_string(_TEXTS.joinpath(name).read_text("utf-8"))
 
@@ -260,21 +305,11 @@ With this file, `load_dataset("scbench")` called in the repository's root reads 
     )
 
 
-_PARQUET = "application/x-parquet"
-_TYPES = {
-    "string": "sc:Text",
-    "int32": "sc:Integer",
-    "int64": "sc:Integer",
-    "float64": "sc:Float",
-    "images": "sc:ImageObject",
-}
-_CONTEXT = json.loads(files(__package__).joinpath("croissant_context.json").read_bytes())
-"""The standard context in full: validators warn of any other."""
-
-
 def render_croissant(manifest: Manifest) -> str:
     """Return the Croissant file of a release, from its manifest alone."""
-    files = {data_file(task): task for task in manifest.tasks} | {REFERENCES: "references"}
+    files = {data_file(task): task for task in manifest.tasks} | {
+        REFERENCES: "references"
+    }
     files |= {terse_file(task): f"{task}-{TERSE}" for task in manifest.terse}
     files |= {pictures_file(task): f"{task}-{PICTURES}" for task in manifest.pictures}
     rungs = manifest.ladder.tasks if manifest.ladder else ()
@@ -297,7 +332,9 @@ def render_croissant(manifest: Manifest) -> str:
         "isLiveDataset": False,
         "distribution": [_file(manifest, path) for path in present],
         "recordSet": [
-            _record_set(path, name, on_rungs=manifest.is_ladder or path.startswith(f"{LADDER}/"))
+            _record_set(
+                path, name, on_rungs=manifest.is_ladder or path.startswith(f"{LADDER}/")
+            )
             for path, name in present.items()
         ],
     }
@@ -322,7 +359,9 @@ def _record_set(path: str, name: str, *, on_rungs: bool) -> dict[str, Any]:
     rows = LADDER_COLUMNS if on_rungs else INSTANCE_COLUMNS
     rows = PICTURE_COLUMNS if path.startswith(f"{PICTURES}/") else rows
     columns = rows if is_task else REFERENCE_COLUMNS
-    meanings = {key: str(field.description) for key, field in Instance.model_fields.items()}
+    meanings = {
+        key: str(field.description) for key, field in Instance.model_fields.items()
+    }
     meanings["rung"] = "of the ladder, from 1: higher ones are harder"
     meanings["style"] = "of its pictures: drawn, or symbols in place of filled cells"
     meanings["canary"] = REFERENCE_MEANINGS["canary"]
@@ -337,7 +376,9 @@ def _record_set(path: str, name: str, *, on_rungs: bool) -> dict[str, Any]:
             else "Reference and counter-reference answers, to test graders with."
         ),
         "key": [{"@id": f"{name}/{column}"} for column in key],
-        "field": list(_fields(path, name, columns, meanings if is_task else REFERENCE_MEANINGS)),
+        "field": list(
+            _fields(path, name, columns, meanings if is_task else REFERENCE_MEANINGS)
+        ),
     }
 
 

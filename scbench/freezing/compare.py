@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 # Not compared as a whole: tasks and files are looked at one by one, the digest is checked by
 # itself, and the same rows may have been built with other versions.
 _FREE = {"version", "tasks", "files", "libraries", "package_version", "digest"}
+# Fields that manifests of earlier versions lack.
 _LATER = {"weight"}
-"""Fields that manifests of earlier versions lack."""
 
 
 def compare_tables(stored: "pa.Table", expected: "pa.Table") -> Iterator[str]:
@@ -28,7 +28,10 @@ def compare_tables(stored: "pa.Table", expected: "pa.Table") -> Iterator[str]:
     if stored.schema.equals(expected.schema, check_metadata=True):
         return
     present, required = (
-        {field.name: f"{field.type}{'' if field.nullable else ' not null'}" for field in schema}
+        {
+            field.name: f"{field.type}{'' if field.nullable else ' not null'}"
+            for field in schema
+        }
         for schema in (stored.schema, expected.schema)
     )
     for name in sorted(required.keys() - present.keys()):
@@ -69,13 +72,19 @@ def compare_rows(
         yield "the rows are not in the order in which the builder makes them"
 
 
-def compare_records(stored: BaseModel, expected: BaseModel, at: str = "") -> Iterator[str]:
+def compare_records(
+    stored: BaseModel, expected: BaseModel, at: str = ""
+) -> Iterator[str]:
     """Yield how two parts of manifests differ, field by field."""
     for key in type(expected).model_fields:
         old, new = getattr(stored, key), getattr(expected, key)
         if isinstance(new, BaseModel):
             yield from compare_records(old, new, f"{at}{key}.")
-        elif (at or key not in _FREE) and old != new and not (key in _LATER and old is None):
+        elif (
+            (at or key not in _FREE)
+            and old != new
+            and not (key in _LATER and old is None)
+        ):
             yield f"{MANIFEST}: {at}{key} is {old!r}, computed anew it is {new!r}"
 
 
@@ -87,7 +96,11 @@ def one_line(name: str) -> str:
 def error_line(error: Exception) -> str:
     """Return the first line of an error, with its kind if it is not ours."""
     lines = str(error).splitlines() or [""]
-    return lines[0] if isinstance(error, ScbenchError) else f"{type(error).__name__}: {lines[0]}"
+    return (
+        lines[0]
+        if isinstance(error, ScbenchError)
+        else f"{type(error).__name__}: {lines[0]}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +126,13 @@ def overlap(first: Release, second: Release) -> Iterator[Overlap]:
     """
     shared = [task for task in first.manifest.tasks if task in second.manifest.tasks]
     for task in shared:
-        ours, theirs = (list(side.instances([task]).values()) for side in (first, second))
-        looks, used = {_looks(row) for row in theirs}, {sha256(row.params) for row in theirs}
+        ours, theirs = (
+            list(side.instances([task]).values()) for side in (first, second)
+        )
+        looks, used = (
+            {_looks(row) for row in theirs},
+            {sha256(row.params) for row in theirs},
+        )
         yield Overlap(
             task,
             len(ours),

@@ -23,7 +23,13 @@ from scbench.base.progress import no_progress
 from scbench.freezing.compare import error_line, one_line
 from scbench.machine.files import scratch_beside, write_whole
 from scbench.release.load import Release
-from scbench.release.manifest import CARD, MANIFEST, MOST_MANIFEST_BYTES, Manifest, version_key
+from scbench.release.manifest import (
+    CARD,
+    MANIFEST,
+    MOST_MANIFEST_BYTES,
+    Manifest,
+    version_key,
+)
 from scbench.release.sources import (
     NOT_SENT,
     OWN_FILES,
@@ -40,8 +46,13 @@ if TYPE_CHECKING:
 
 INDEX = "index.json"
 
+# A file system of fsspec, which ships no types.
 System = Any
-"""A file system of fsspec, which ships no types."""
+
+
+# What a repository may hold before its first release: made with it, or by hand on its
+# page.
+_STARTERS = {*OWN_FILES, CARD}
 
 
 def export_release(release: Release, out: Path) -> None:
@@ -60,7 +71,9 @@ def export_release(release: Release, out: Path) -> None:
 def _fill_folder(release: Release, out: Path) -> None:
     exists = out.is_symlink() or out.exists()
     if exists and (not out.is_dir() or any(out.iterdir())):
-        raise ReleaseError(f"{out} exists and is not an empty folder; name another folder")
+        raise ReleaseError(
+            f"{out} exists and is not an empty folder; name another folder"
+        )
     # An empty folder is filled, not replaced: it may be a mount point, or where the user stands.
     with scratch_beside(out / "release" if exists else out) as scratch:
         copy = scratch / "release"
@@ -68,7 +81,9 @@ def _fill_folder(release: Release, out: Path) -> None:
         for name in release.manifest.files:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes(release.read(name))
-        (copy / MANIFEST).write_bytes(release.source.read(MANIFEST, MOST_MANIFEST_BYTES))
+        (copy / MANIFEST).write_bytes(
+            release.source.read(MANIFEST, MOST_MANIFEST_BYTES)
+        )
         if not exists:
             copy.rename(out)
             return
@@ -91,9 +106,13 @@ def verify_copy(
     present = source.names()
     for name in sorted(present - manifest.files.keys() - {MANIFEST, *ignored}):
         yield f"{one_line(name)}: is there, though the release has no such file"
-    expected = {name: (record.bytes, record.sha256) for name, record in manifest.files.items()}
+    expected = {
+        name: (record.bytes, record.sha256) for name, record in manifest.files.items()
+    }
     text = manifest.text().encode()
-    for name, (size, digest) in ({MANIFEST: (len(text), sha256(text))} | expected).items():
+    for name, (size, digest) in (
+        {MANIFEST: (len(text), sha256(text))} | expected
+    ).items():
         if name in not_sent and name not in present:
             continue
         try:
@@ -121,7 +140,9 @@ class Remote:
         """See `scbench.release.sources.Source`."""
         if not self.system.exists(self.path):
             return set()
-        return {path.split(f"{self.path}/", 1)[-1] for path in self.system.find(self.path)}
+        return {
+            path.split(f"{self.path}/", 1)[-1] for path in self.system.find(self.path)
+        }
 
 
 def publish_to_target(
@@ -183,14 +204,18 @@ def _publish(
             )
         say(f"{path} holds this release already")
     elif foreign := sorted(there - release.manifest.files.keys()):
-        raise ReleaseError(f"{path} holds {foreign[0]}, which is no part of the release")
+        raise ReleaseError(
+            f"{path} holds {foreign[0]}, which is no part of the release"
+        )
     else:
         say(f"{len(release.manifest.files) + 1} files to {path}")
         if not dry_run:
             _send(release, system, path)
             problems = list(verify_copy(release.manifest, copy))
             if problems:
-                raise ReleaseError(f"{path}: not what was sent: {'; '.join(problems[:5])}")
+                raise ReleaseError(
+                    f"{path}: not what was sent: {'; '.join(problems[:5])}"
+                )
     say(f"{release.version} into {base}/{INDEX}")
     if not dry_run:
         _enter(release, system, base)
@@ -205,7 +230,9 @@ def _send(release: Release, system: System | None, path: str) -> None:
         system.makedirs(parent, exist_ok=True)
         system.pipe_file(f"{path}/{name}", release.read(name))
     # Without the manifest it is not a release, so that comes last.
-    system.pipe_file(f"{path}/{MANIFEST}", release.source.read(MANIFEST, MOST_MANIFEST_BYTES))
+    system.pipe_file(
+        f"{path}/{MANIFEST}", release.source.read(MANIFEST, MOST_MANIFEST_BYTES)
+    )
 
 
 def _enter(release: Release, system: System | None, base: str) -> None:
@@ -218,7 +245,9 @@ def _enter(release: Release, system: System | None, base: str) -> None:
         releases = json.loads(old).get("releases", {})
         entries = {name: dict(entry) for name, entry in releases.items()}
     except (ValueError, TypeError, AttributeError) as error:
-        raise ReleaseError(f"{file} is no index of releases ({error}); move it away") from None
+        raise ReleaseError(
+            f"{file} is no index of releases ({error}); move it away"
+        ) from None
     manifest = release.manifest
     entries[release.version] = {
         "path": release.version,
@@ -235,10 +264,6 @@ def _enter(release: Release, system: System | None, base: str) -> None:
         system.pipe_file(file, text.encode())
         return
     write_whole(Path(file), lambda part: part.write_text(text, "utf-8"))
-
-
-_STARTERS = {*OWN_FILES, CARD}
-"""What a repository may hold before its first release: made with it, or by hand on its page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,15 +300,24 @@ class Plan:
                 f"leave out {name}: the Hub refuses evaluation frameworks that are not on its list"
                 for name in sorted(NOT_SENT & release.manifest.files.keys())
             ),
-            *([] if self.user else ["ask for a token: set HF_TOKEN, or run `hf auth login`"]),
-            *(f"delete {name}, which this release does not have" for name in self.deleted),
+            *(
+                []
+                if self.user
+                else ["ask for a token: set HF_TOKEN, or run `hf auth login`"]
+            ),
+            *(
+                f"delete {name}, which this release does not have"
+                for name in self.deleted
+            ),
             f"tag the commit {self.tag}",
             f"download {self.tag} and compare every byte",
         ]
 
 
 def _sent(release: Release) -> list[str]:
-    return [name for name in (MANIFEST, *release.manifest.files) if name not in NOT_SENT]
+    return [
+        name for name in (MANIFEST, *release.manifest.files) if name not in NOT_SENT
+    ]
 
 
 def plan_upload(release: Release, repo: str, *, dry_run: bool = False) -> Plan:
@@ -312,12 +346,20 @@ def plan_upload(release: Release, repo: str, *, dry_run: bool = False) -> Plan:
         try:
             refs = hub.list_repo_refs(repo, repo_type="dataset")
         except RepositoryNotFoundError:
-            return Plan(repo, tag, user, exists=False, tagged=False, head=None, deleted=())
+            return Plan(
+                repo, tag, user, exists=False, tagged=False, head=None, deleted=()
+            )
         if any(ref.name == tag for ref in refs.tags):
-            return Plan(repo, tag, user, exists=True, tagged=True, head=None, deleted=())
-        head = next((ref.target_commit for ref in refs.branches if ref.name == "main"), None)
+            return Plan(
+                repo, tag, user, exists=True, tagged=True, head=None, deleted=()
+            )
+        head = next(
+            (ref.target_commit for ref in refs.branches if ref.name == "main"), None
+        )
         present = (
-            set(hub.list_repo_files(repo, repo_type="dataset", revision=head)) if head else set()
+            set(hub.list_repo_files(repo, repo_type="dataset", revision=head))
+            if head
+            else set()
         )
     if present - _STARTERS and MANIFEST not in present:
         raise HubError(
@@ -357,7 +399,9 @@ def publish_on_hub(
         )
 
 
-def _upload(hub: "HfApi", release: Release, plan: Plan, say: Callable[[str], object]) -> None:
+def _upload(
+    hub: "HfApi", release: Release, plan: Plan, say: Callable[[str], object]
+) -> None:
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete  # noqa: PLC0415
 
     if not plan.exists:
@@ -393,4 +437,8 @@ def _compare(hub: "HfApi", release: Release, plan: Plan) -> list[str]:
         folder = hub.snapshot_download(
             plan.repo, repo_type="dataset", revision=plan.tag, cache_dir=scratch
         )
-        return list(verify_copy(release.manifest, FolderSource(Path(folder)), OWN_FILES, NOT_SENT))
+        return list(
+            verify_copy(
+                release.manifest, FolderSource(Path(folder)), OWN_FILES, NOT_SENT
+            )
+        )

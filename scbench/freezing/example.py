@@ -12,21 +12,25 @@ from scbench.base.model import task_of
 from scbench.base.seeding import Stream
 from scbench.release.load import Reference, Release
 
+# What becomes of 60 items of the sloppy model.
 _OUTCOMES = (
     *("right",) * 39,
     *("wrong",) * 15,
     *("truncated", "refused", "unparsed", "blocked", "blocked", "api_error"),
 )
-"""What becomes of 60 items of the sloppy model."""
 _NO_ANSWERS = {
     "refused": {"response": "I am unable to work this out by hand."},
-    "unparsed": {"response": "Let me think about it step by step. First, I would draw it."},
+    "unparsed": {
+        "response": "Let me think about it step by step. First, I would draw it."
+    },
     "blocked": {"status": "blocked"},
     "api_error": {"error": "HTTP 529: overloaded"},
 }
 
 
-def example_predictions(release: Release, names: Sequence[str] | None = None) -> Iterator[str]:
+def example_predictions(
+    release: Release, names: Sequence[str] | None = None
+) -> Iterator[str]:
     """Yield lines of a predictions file that answers a release twice.
 
     Tasks and buckets are by default those that are graded unless others are named.
@@ -42,11 +46,15 @@ def example_predictions(release: Release, names: Sequence[str] | None = None) ->
         if ref.kind == "counter_reference":
             wrong.setdefault(ref.id, []).append(ref)
     for i, (row_id, ref) in enumerate(right.items()):
-        yield _line(row_id, "oracle", **_reference_line(ref, "answer" if i % 2 else "response"))
+        yield _line(
+            row_id, "oracle", **_reference_line(ref, "answer" if i % 2 else "response")
+        )
     kin: dict[str, list[Reference]] = {}
     for ref in right.values():
         kin.setdefault(task_of(ref.id), []).append(ref)
-    for (row_id, ref), planned in zip(right.items(), _outcomes(len(right)), strict=True):
+    for (row_id, ref), planned in zip(
+        right.items(), _outcomes(len(right)), strict=True
+    ):
         # Of instances that were drawn alike, only the first has counter-references. For the others,
         # the answer to another one is the mistake, which by chance may be none.
         slips = wrong.get(row_id) or kin[task_of(row_id)]

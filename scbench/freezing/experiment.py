@@ -55,8 +55,15 @@ from scbench.builders.shared.builder import Point
 from scbench.catalog import Task, get_task
 from scbench.release.manifest import ExperimentRecord, ShortfallRecord
 
+# Characters of a value that a message spells out.
 _NAME_LENGTH = 200
-"""Characters of a value that a message spells out."""
+
+
+T = TypeVar("T")
+
+MOST_POINTS = 100_000
+# Experiments beyond these are refused; several can be drawn beside each other.
+MOST_CASES = 1_000_000
 
 
 def parameters_of(space: type[Point]) -> list[str]:
@@ -65,7 +72,10 @@ def parameters_of(space: type[Point]) -> list[str]:
 
 
 def points_of(
-    task: Task, parameters: Mapping[str, Any], grid: Mapping[str, Sequence[Any]], count: int = 1
+    task: Task,
+    parameters: Mapping[str, Any],
+    grid: Mapping[str, Sequence[Any]],
+    count: int = 1,
 ) -> list[Point]:
     """Return the points of a grid; the first parameter of it changes slowest.
 
@@ -78,7 +88,9 @@ def points_of(
     space = task.builder.space
     twice = sorted(parameters.keys() & grid.keys())
     if twice:
-        raise ExperimentError(f"{twice[0]} is given as one value and in the grid; give it once")
+        raise ExperimentError(
+            f"{twice[0]} is given as one value and in the grid; give it once"
+        )
     empty = [name for name, values in grid.items() if not values]
     if empty:
         raise ExperimentError(f"{empty[0]}: the grid holds no value of it")
@@ -87,7 +99,13 @@ def points_of(
     for values in product(*grid.values()):
         try:
             points.append(
-                space(**{**parameters, **dict(zip(grid, values, strict=True)), "count": count})
+                space(
+                    **{
+                        **parameters,
+                        **dict(zip(grid, values, strict=True)),
+                        "count": count,
+                    }
+                )
             )
         except ValidationError as error:
             problems |= dict.fromkeys(explain(error, task))
@@ -105,7 +123,9 @@ def explain(error: ValidationError, task: Task) -> list[str]:
         if item["type"] == "extra_forbidden":
             names = parameters_of(space)
             hint = did_you_mean(name, names) or f" It has {', '.join(names)}."
-            lines.append(f"{task.id} has no parameter {printable(name)[:_NAME_LENGTH]!r}.{hint}")
+            lines.append(
+                f"{task.id} has no parameter {printable(name)[:_NAME_LENGTH]!r}.{hint}"
+            )
             continue
         lines.append(str(Fault(name, problem_of(item))))
     return lines
@@ -133,13 +153,6 @@ def read_parameter(space: type[BaseModel], name: str, text: str) -> Any:  # noqa
     return guesses[0] if len(guesses) > 1 else text
 
 
-T = TypeVar("T")
-
-MOST_POINTS = 100_000
-MOST_CASES = 1_000_000
-"""Experiments beyond these are refused; several can be drawn beside each other."""
-
-
 def _as_json(values: Mapping[str, Any]) -> dict[str, JsonValue]:
     """Return values as JSON has them, in their order: the command line gives tuples."""
     return json.loads(json.dumps(values, allow_nan=False))  # type: ignore[no-any-return]
@@ -151,12 +164,18 @@ class Block(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     id: str = Field(description="id of the task")
-    count: StrictInt = Field(default=1, ge=1, le=MOST_CASES, description="cases at each point")
+    count: StrictInt = Field(
+        default=1, ge=1, le=MOST_CASES, description="cases at each point"
+    )
     rung: StrictInt | None = Field(
-        default=None, ge=1, le=9999, description="the rung of a ladder that the point is"
+        default=None,
+        ge=1,
+        le=9999,
+        description="the rung of a ladder that the point is",
     )
     grid: dict[str, list[JsonValue]] = Field(
-        default_factory=dict, description="several values of a parameter, or of several parameters"
+        default_factory=dict,
+        description="several values of a parameter, or of several parameters",
     )
 
     @property
@@ -168,7 +187,12 @@ class Block(BaseModel):
         """Return the block in the form that manifests hold."""
         grid = {"grid": self.grid} if self.grid else {}
         rung = {} if self.rung is None else {"rung": self.rung}
-        return {"id": self.id, "count": self.count, **rung, **_as_json({**self.parameters, **grid})}
+        return {
+            "id": self.id,
+            "count": self.count,
+            **rung,
+            **_as_json({**self.parameters, **grid}),
+        }
 
 
 class Experiment(BaseModel):
@@ -178,7 +202,8 @@ class Experiment(BaseModel):
 
     seed: StrictInt | None = Field(default=None, ge=0, description="the base seed")
     private: StrictBool = Field(
-        default=False, description="whether the base seed is kept out of everything written"
+        default=False,
+        description="whether the base seed is kept out of everything written",
     )
     measures: dict[str, str] = Field(
         default_factory=dict,
@@ -188,8 +213,12 @@ class Experiment(BaseModel):
 
     @model_validator(mode="after")
     def _one_kind(self) -> "Experiment":
-        if any((block.rung is None) == (block.id in self.measures) for block in self.task):
-            raise ValueError("a rung stands in each block of a task with a measure, and no other")
+        if any(
+            (block.rung is None) == (block.id in self.measures) for block in self.task
+        ):
+            raise ValueError(
+                "a rung stands in each block of a task with a measure, and no other"
+            )
         if self.measures and {*self.measures} != {*self.task_ids}:
             raise ValueError("a ladder has a measure of each task")
         return self
@@ -203,9 +232,15 @@ class Experiment(BaseModel):
         """Return the part of the experiment that draws these tasks; None if none is drawn."""
         blocks = tuple(block for block in self.task if block.id in tasks)
         measures = {task: name for task, name in self.measures.items() if task in tasks}
-        return self.model_copy(update={"task": blocks, "measures": measures}) if blocks else None
+        return (
+            self.model_copy(update={"task": blocks, "measures": measures})
+            if blocks
+            else None
+        )
 
-    def record(self, shortfalls: list[ShortfallRecord], prefix: str = "") -> ExperimentRecord:
+    def record(
+        self, shortfalls: list[ShortfallRecord], prefix: str = ""
+    ) -> ExperimentRecord:
         """Return what a manifest says of the experiment, without a private seed."""
         return ExperimentRecord(
             prefix=prefix,
@@ -273,7 +308,9 @@ def plan(experiment: Experiment) -> list[Planned]:
 def _block_points(block: Block) -> tuple[Task, list[Point]]:
     task = get_task(block.id)
     if not task.available:
-        raise CatalogError(f"this installation cannot grade {task.id}, so nothing is drawn of it")
+        raise CatalogError(
+            f"this installation cannot grade {task.id}, so nothing is drawn of it"
+        )
     size = 1
     for values in block.grid.values():
         size *= len(values)
@@ -320,7 +357,9 @@ def parse_experiment(text: str) -> Experiment:
     except ValueError as error:
         raise ExperimentError(f"this is not TOML: {error}") from None
     except RecursionError:
-        raise ExperimentError("this is not TOML that can be read: nested too deeply") from None
+        raise ExperimentError(
+            "this is not TOML that can be read: nested too deeply"
+        ) from None
     return experiment_of(value)
 
 

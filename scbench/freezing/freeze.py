@@ -55,6 +55,8 @@ from scbench.release.manifest import (
 from scbench.report.gallery import cases, draw_cases
 from scbench.report.picture import LOOK
 
+_JUDGED = ("kind", "answer", "score", "floor", "floor_strategy")
+
 
 class FrozenLadder(NamedTuple):
     """What the config ``ladder`` of a release holds: what it was drawn by, and its tasks."""
@@ -97,7 +99,9 @@ def build_release(
         ExperimentError: the experiment asks for what cannot be drawn.
     """
     if not is_version(version):
-        raise ReleaseError(f"{version!r} is not a version; name one such as 2.0.0 or 2.0.0rc1")
+        raise ReleaseError(
+            f"{version!r} is not a version; name one such as 2.0.0 or 2.0.0rc1"
+        )
     if os.path.lexists(out):
         raise ReleaseError(
             f"{out} exists, and a release is never edited; choose another version or folder"
@@ -105,13 +109,21 @@ def build_release(
     listed_tasks = own_tasks() if tasks is None else tasks
     if not listed_tasks and experiment is None:
         raise ReleaseError("there are no tasks to freeze")
-    twice = [task.id for task in listed_tasks if experiment and task.id in experiment.task_ids]
+    twice = [
+        task.id
+        for task in listed_tasks
+        if experiment and task.id in experiment.task_ids
+    ]
     tasks_here = {*map(str, listed_tasks), *(experiment.task_ids if experiment else ())}
-    apart = [name for name in ladder.task_ids if name not in tasks_here] if ladder else []
+    apart = (
+        [name for name in ladder.task_ids if name not in tasks_here] if ladder else []
+    )
     if apart:
         raise ReleaseError(f"{apart[0]} is to be on the ladder and is not frozen")
     if twice:
-        raise ReleaseError(f"{twice[0]} is to be frozen from its list and to be drawn; choose one")
+        raise ReleaseError(
+            f"{twice[0]} is to be frozen from its list and to be drawn; choose one"
+        )
     try:
         with scratch_beside(out) as scratch:
             root = scratch / "release"
@@ -130,7 +142,9 @@ def build_release(
             rungs = None
             if ladder is not None:
                 gathered = gather(run(ladder, workers=workers, proofs=proofs))
-                rungs = FrozenLadder(ladder.record(gathered.shortfalls), gathered.frozen)
+                rungs = FrozenLadder(
+                    ladder.record(gathered.shortfalls), gathered.frozen
+                )
             manifest = fill_release(
                 root,
                 version,
@@ -174,7 +188,11 @@ def fill_release(
     rungs = ladder.parts if ladder else []
     for part in rungs:
         write_table(root / ladder_file(part.task.id), instance_table(part.instances))
-    pictured = picture_parts(frozen, rungs, workers, proofs) if is_version(version or "") else []
+    pictured = (
+        picture_parts(frozen, rungs, workers, proofs)
+        if is_version(version or "")
+        else []
+    )
     for part in pictured:
         write_table(root / pictures_file(part.task.id), instance_table(part.instances))
     ids = [instance.id for part in (*frozen, *rungs) for instance in part.instances]
@@ -184,7 +202,9 @@ def fill_release(
                 f"{name!r} cannot be withdrawn: it is no item of this release."
                 f"{did_you_mean(name, ids)}"
             )
-    references = [reference for part in (*frozen, *rungs) for reference in part.references]
+    references = [
+        reference for part in (*frozen, *rungs) for reference in part.references
+    ]
     write_table(root / REFERENCES, reference_table(references))
     for name, text in release_schemas([part.task for part in frozen]).items():
         _write_bytes(root / name, text.encode())
@@ -216,7 +236,9 @@ def generated_name(frozen: Sequence[FrozenTask]) -> str:
 
 
 def _rows_hash(frozen: Sequence[FrozenTask]) -> str:
-    return rows_hash(pair for part in frozen for pair in _id_hashes(part.instances + part.terse))
+    return rows_hash(
+        pair for part in frozen for pair in _id_hashes(part.instances + part.terse)
+    )
 
 
 def _id_hashes(rows: Sequence[Instance]) -> list[tuple[str, str]]:
@@ -233,7 +255,9 @@ def pictures(frozen: Sequence[FrozenTask], workers: int) -> dict[str, bytes]:
     instances = [instance for part in frozen for instance in part.instances]
     references = [reference for part in frozen for reference in part.references]
     pictured = list(cases([part.task for part in frozen], instances, references))
-    return {picture_file(task): data for task, data in draw_cases(pictured, workers).items()}
+    return {
+        picture_file(task): data for task, data in draw_cases(pictured, workers).items()
+    }
 
 
 def rendered_files(manifest: Manifest) -> dict[str, str]:
@@ -282,7 +306,11 @@ def make_manifest(
         canary=CANARY,
         withdrawn=dict(withdrawn),
         experiment=experiment,
-        terse={part.task.id: rows_hash(_id_hashes(part.terse)) for part in frozen if part.terse},
+        terse={
+            part.task.id: rows_hash(_id_hashes(part.terse))
+            for part in frozen
+            if part.terse
+        },
         pictures={part.task.id: _task_record(part) for part in pictured},
         ladder=LadderRecord(
             experiment=ladder.record,
@@ -307,12 +335,11 @@ def _task_record(part: FrozenTask) -> TaskRecord:
         seeds={
             instance.id: instance.seed
             for instance in part.instances
-            if instance.seed is not None and instance.point is None and not style_of(instance.id)
+            if instance.seed is not None
+            and instance.point is None
+            and not style_of(instance.id)
         },
     )
-
-
-_JUDGED = ("kind", "answer", "score", "floor", "floor_strategy")
 
 
 def references_hash(references: Sequence[Reference]) -> str:
@@ -322,7 +349,11 @@ def references_hash(references: Sequence[Reference]) -> str:
             f"{ref.id}:{ref.name}",
             content_hash(
                 [getattr(ref, name) for name in _JUDGED]
-                + ([ref.unprinted] if ref.measure is None else [ref.unprinted, ref.measure])
+                + (
+                    [ref.unprinted]
+                    if ref.measure is None
+                    else [ref.unprinted, ref.measure]
+                )
             ),
         )
         for ref in references

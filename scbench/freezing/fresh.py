@@ -24,7 +24,12 @@ from pebble import ProcessExpired
 from pydantic import JsonValue
 
 from scbench.base.canonical import canonical_json, content_hash, sha256
-from scbench.base.errors import ExperimentError, GenerationError, ScbenchError, WorkSpentError
+from scbench.base.errors import (
+    ExperimentError,
+    GenerationError,
+    ScbenchError,
+    WorkSpentError,
+)
 from scbench.base.model import Instance, ladder_name
 from scbench.base.progress import no_progress
 from scbench.base.seeding import Stream
@@ -38,10 +43,17 @@ from scbench.machine.processes import Executor, PendingResult, open_executor
 from scbench.release.load import Reference, find_release
 from scbench.release.manifest import ShortfallRecord
 
+# A point is given up after so many cases in a row that were drawn already.
 REPEATS = 200
-"""A point is given up after so many cases in a row that were drawn already."""
+# A case as `generate_random` gives it.
 Row = dict[str, Any]
-"""A case as `generate_random` gives it."""
+
+
+# Jobs of one point that are under way at a time.
+_MOST_JOBS = 16
+NO_SEED = "there is no seed: give one in the experiment or with --seed"
+# Difficulty of what is drawn: its point says more than a word could.
+UNRATED = "unrated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +133,9 @@ class _Source:
                     if case.last and not cases:
                         return DrawnPoint(self._planned, (), failure)
                 else:
-                    key = key_of(task.id, case["input"], canonical_json(case["instance"]))
+                    key = key_of(
+                        task.id, case["input"], canonical_json(case["instance"])
+                    )
                     if key in keys:
                         repeated += 1
                     else:
@@ -133,10 +147,6 @@ class _Source:
                 if repeated == REPEATS or failed == most_failures(task):
                     reason = _reason(task, failed, failure)
                     return DrawnPoint(self._planned, tuple(cases), reason)
-
-
-_MOST_JOBS = 16
-"""Jobs of one point that are under way at a time."""
 
 
 def at_once(task: Task) -> int:
@@ -160,7 +170,10 @@ def _attempts(
         proofs = None
     key: JsonValue = ["cases", planned.parameters, list(seeds)]
     attempts = made_before(proofs, task, key, lambda: _tried(planned, seeds))
-    return [attempt if isinstance(attempt, dict) else _Failure(*attempt) for attempt in attempts]
+    return [
+        attempt if isinstance(attempt, dict) else _Failure(*attempt)
+        for attempt in attempts
+    ]
 
 
 def _tried(planned: Planned, seeds: Sequence[int]) -> list[Row | _Failure]:
@@ -180,7 +193,9 @@ def _tried(planned: Planned, seeds: Sequence[int]) -> list[Row | _Failure]:
 
 def _failure_text(error: Exception) -> str:
     text = " ".join(str(error).split())[:500]
-    return text if isinstance(error, ScbenchError) else f"{type(error).__name__}: {text}"
+    return (
+        text if isinstance(error, ScbenchError) else f"{type(error).__name__}: {text}"
+    )
 
 
 def most_failures(task: Task) -> int:
@@ -201,11 +216,6 @@ def _reason(task: Task, failed: int, failure: str) -> str:
     )
 
 
-NO_SEED = "there is no seed: give one in the experiment or with --seed"
-UNRATED = "unrated"
-"""Difficulty of what is drawn: its point says more than a word could."""
-
-
 @dataclass(frozen=True, slots=True)
 class FrozenPoint:
     """What a release holds of a point: its instances, and answers that prove the grader."""
@@ -217,7 +227,12 @@ class FrozenPoint:
 
 
 def generate(
-    task: str, count: int = 1, seed: int = 0, *, rung: int | None = None, **parameters: JsonValue
+    task: str,
+    count: int = 1,
+    seed: int = 0,
+    *,
+    rung: int | None = None,
+    **parameters: JsonValue,
 ) -> list[Instance]:
     """Draw fresh instances of a task: those that ``scbench generate`` draws for this seed.
 
@@ -241,12 +256,16 @@ def generate(
         raise ExperimentError("a rung has its parameters: give rung or parameters")
     else:
         get_task(task)
-        experiment = ladder().experiment(seed=seed, tasks=[task], rung=rung, count=count)
+        experiment = ladder().experiment(
+            seed=seed, tasks=[task], rung=rung, count=count
+        )
     with open_executor(1) as executor:
         keys = set() if rung is None else _released_keys(task)
         (point,) = draw(plan(experiment), seed, executor, keys)
     if point.reason:
-        raise GenerationError(f"{task}: {len(point.cases)} of {count} items: {point.reason}")
+        raise GenerationError(
+            f"{task}: {len(point.cases)} of {count} items: {point.reason}"
+        )
     items = _paper_items(point.planned.task, items_of(point.planned, point.cases))
     prefix = prefix_of([point.planned], seed)
     return list(instances_of(point.planned.task, items, prefix=prefix))
@@ -283,7 +302,13 @@ def drawn_instance(planned: Planned, seed: int, prefix: str) -> Instance:
 def prefix_of(planned: Sequence[Planned], seed: int) -> str:
     """Return what ids of a generation begin with: eight digits of a hash of all it comes from."""
     points = [
-        [p.task.id, p.task.builder.version, p.parameters, p.point.count, *([p.rung] * bool(p.rung))]
+        [
+            p.task.id,
+            p.task.builder.version,
+            p.parameters,
+            p.point.count,
+            *([p.rung] * bool(p.rung)),
+        ]
         for p in planned
     ]
     return content_hash(["generation", seed, points])[:8]
@@ -326,14 +351,18 @@ def run(
             point, jobs = waiting.popleft()
             results = [job.result() for job in jobs]
             instances = tuple(instance for rows, _ in results for instance in rows)
-            references = tuple(reference for _, answers in results for reference in answers)
+            references = tuple(
+                reference for _, answers in results for reference in answers
+            )
             done += len(instances)
             on_cases(done)
             yield FrozenPoint(point.planned, instances, references, point.reason)
 
     try:
         with open_executor(workers) as executor:
-            hand_out = partial(draw, executor=executor, keys=keys, ahead=ahead, proofs=proofs)
+            hand_out = partial(
+                draw, executor=executor, keys=keys, ahead=ahead, proofs=proofs
+            )
             for point in (
                 _draw_by_task(experiment, planned, executor, keys, hand_out)
                 if distinct and experiment.measures
@@ -346,7 +375,9 @@ def run(
                 yield from ready(ahead)
             yield from ready(0)
     except ProcessExpired as error:
-        raise GenerationError("a process that draws cases died; is there enough memory?") from error
+        raise GenerationError(
+            "a process that draws cases died; is there enough memory?"
+        ) from error
 
 
 def _draw_by_task(
@@ -362,7 +393,9 @@ def _draw_by_task(
         yield from hand_out(list(points), experiment.seed or 0)
 
 
-def forbidden_keys(experiment: Experiment, task_id: str, executor: Executor) -> set[str]:
+def forbidden_keys(
+    experiment: Experiment, task_id: str, executor: Executor
+) -> set[str]:
     """Return keys of what a ladder may not hold of a task: its fixed list, the published ladder.
 
     What the experiment has in common with the published ladder is not taken.
@@ -370,7 +403,11 @@ def forbidden_keys(experiment: Experiment, task_id: str, executor: Executor) -> 
     task = get_task(task_id)
     keys = keys_of(instances_of(task, task.builder().paper()))
     public, requested = own_ladder([task]), experiment.only([task_id])
-    if public and requested and (public.seed, public.task) != (requested.seed, requested.task):
+    if (
+        public
+        and requested
+        and (public.seed, public.task) != (requested.seed, requested.task)
+    ):
         deque(draw(plan(public), public.seed or 0, executor, keys), 0)
     return keys
 
@@ -382,7 +419,9 @@ def _freezing(
     task = point.planned.task
     items, size = items_of(point.planned, point.cases), at_once(task)
     return [
-        executor.submit(_freeze, task, items[at : at + size], first + at, prefix, proofs)
+        executor.submit(
+            _freeze, task, items[at : at + size], first + at, prefix, proofs
+        )
         for at in range(0, len(items), size)
     ]
 
@@ -393,7 +432,11 @@ PlainItem = tuple[Row, dict[str, Any], int, bool, str]
 def items_of(planned: Planned, cases: Sequence[Row]) -> list[PlainItem]:
     """Return cases as `PaperItem` takes them, but plain, to be sent to another process."""
     task, parameters = planned.task, planned.parameters
-    facts = [name for name in task.builder.case_model.model_fields if name not in Case.model_fields]
+    facts = [
+        name
+        for name in task.builder.case_model.model_fields
+        if name not in Case.model_fields
+    ]
     return [
         (
             case["instance"],

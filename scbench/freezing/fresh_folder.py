@@ -23,7 +23,14 @@ from scbench.base.model import Instance
 from scbench.base.progress import no_progress
 from scbench.freezing.experiment import Experiment, Planned, plan
 from scbench.freezing.freeze import fill_release
-from scbench.freezing.fresh import NO_SEED, FrozenPoint, Gathered, gather, prefix_of, run
+from scbench.freezing.fresh import (
+    NO_SEED,
+    FrozenPoint,
+    Gathered,
+    gather,
+    prefix_of,
+    run,
+)
 from scbench.machine.files import scratch_beside
 from scbench.machine.store import Store
 from scbench.machine.work_folder import WorkFolder
@@ -70,7 +77,9 @@ def generate_folder(
             "dashes and underscores, and no version, which only frozen releases have"
         )
     if os.path.lexists(out):
-        raise ExperimentError(f"{out} exists; generated folders are never edited, name another")
+        raise ExperimentError(
+            f"{out} exists; generated folders are never edited, name another"
+        )
     if experiment.seed is None:
         raise ExperimentError(NO_SEED)
     planned = plan(experiment)
@@ -80,7 +89,11 @@ def generate_folder(
             parts = list(_finished_points(journal, planned))
             resumed = len(parts)
             points = run(
-                experiment, workers=workers, prefix=prefix, finished=parts, on_cases=on_cases
+                experiment,
+                workers=workers,
+                prefix=prefix,
+                finished=parts,
+                on_cases=on_cases,
             )
             for part in points:
                 journal.add(str(part.planned.index), _point_record(part))
@@ -103,7 +116,9 @@ def work_folder(out: Path) -> Path:
 
 def _experiment_identity(experiment: Experiment, planned: Sequence[Planned]) -> str:
     tasks = {planned.task.id: planned.task for planned in planned}
-    versions = {name: [t.builder.version, t.grader_version] for name, t in tasks.items()}
+    versions = {
+        name: [t.builder.version, t.grader_version] for name, t in tasks.items()
+    }
     points = [[p.task.id, p.parameters, p.point.count, p.rung] for p in planned]
     return content_hash(["journal", __version__, experiment.seed, versions, points])
 
@@ -118,7 +133,10 @@ def _journal_of(
     unless nothing was finished yet.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    work, identity = WorkFolder(work_folder(out)), _experiment_identity(experiment, planned)
+    work, identity = (
+        WorkFolder(work_folder(out)),
+        _experiment_identity(experiment, planned),
+    )
     journal = None
     try:
         if restart:
@@ -147,7 +165,9 @@ def _claim(work: WorkFolder, identity: str) -> None:
     work.mark(identity)
 
 
-def _finished_points(journal: Store, planned: Sequence[Planned]) -> Iterator[FrozenPoint]:
+def _finished_points(
+    journal: Store, planned: Sequence[Planned]
+) -> Iterator[FrozenPoint]:
     """Yield the first points of an interrupted run, up to one that it had not finished."""
     for index in count():
         data = journal.get(str(index))

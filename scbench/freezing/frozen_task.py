@@ -35,8 +35,8 @@ from scbench.release.manifest import FloorRecord
 from scbench.schemas.shapes import provider_schema
 from scbench.scoring.judge import judge
 
+# Name of the strategy behind `Builder.blind_floor`.
 BLIND = "blind guess"
-"""Name of the strategy behind `Builder.blind_floor`."""
 
 
 class Floor(NamedTuple):
@@ -55,7 +55,9 @@ def floor_of(task: Task, params: BaseModel, proofs: Path | None = None) -> Floor
     Raises:
         ReleaseError: the grader fails on one of them, or the blind guess is no score.
     """
-    return max(floors_of(task, params, proofs), key=lambda floor: floor.score, default=Floor())
+    return max(
+        floors_of(task, params, proofs), key=lambda floor: floor.score, default=Floor()
+    )
 
 
 def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list[Floor]:
@@ -70,7 +72,10 @@ def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list
         proofs,
         task,
         ["without insight", params_text],
-        lambda: (float(builder.blind_floor(params)), list(builder.baselines(params).items())),
+        lambda: (
+            float(builder.blind_floor(params)),
+            list(builder.baselines(params).items()),
+        ),
     )
     if not 0 <= blind <= 1:
         raise ReleaseError(f"{task.id}: a blind guess cannot earn {blind}")
@@ -80,13 +85,18 @@ def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list
         task,
         params_text,
         list(map(canonical_json, answers.values())),
-        lambda: [mean_score(task, params, *answer, where=task.id) for answer in answers.items()],
+        lambda: [
+            mean_score(task, params, *answer, where=task.id)
+            for answer in answers.items()
+        ],
     )
     floors = [Floor(blind, BLIND), *map(Floor, scores, answers)]
     return [floor for floor in floors if floor.score > 0]
 
 
-def mean_score(task: Task, params: BaseModel, name: str, answer: JsonValue, *, where: str) -> float:
+def mean_score(
+    task: Task, params: BaseModel, name: str, answer: JsonValue, *, where: str
+) -> float:
     """Return the score of a stored answer; of a task with several scores, their mean.
 
     Messages say the name of the answer, and where it belongs.
@@ -200,13 +210,20 @@ def _freeze_in_pool(
                 continue
             error = future.exception()
             if isinstance(error, ProcessExpired):
-                raise ReleaseError(f"a process died while {task.id} was made") from error
+                raise ReleaseError(
+                    f"a process died while {task.id} was made"
+                ) from error
             if error is not None:
-                done[task.id] = error if isinstance(error, Exception) else ReleaseError(repr(error))
+                done[task.id] = (
+                    error if isinstance(error, Exception) else ReleaseError(repr(error))
+                )
                 on_task(task)
             elif task.id not in drafts:
                 drafts[task.id] = future.result()
-                jobs = [pool.submit(_proven, task, draft, proofs) for draft in drafts[task.id]]
+                jobs = [
+                    pool.submit(_proven, task, draft, proofs)
+                    for draft in drafts[task.id]
+                ]
                 judged[task.id] = jobs
                 waiting |= dict.fromkeys(jobs, task)
             elif all(job.done() and not job.exception() for job in judged[task.id]):
@@ -231,7 +248,9 @@ def _draft_task(
             f"{task.id} has no fixed list of instances; draw some (`generate_random`) to freeze"
         )
     drafts = []
-    for item, instance in zip(items, instances_of(task, items, first, prefix), strict=True):
+    for item, instance in zip(
+        items, instances_of(task, items, first, prefix), strict=True
+    ):
         key: JsonValue = ["answers", item.proves, instance.all_params]
         answers = made_before(proofs, task, key, partial(_answers, task, item))
         if item.proves and len(answers) == 1:
@@ -242,7 +261,9 @@ def _draft_task(
         # What is drawn has one prompt: the other is there to compare the fixed list with the paper.
         brief = builder.terse(item.params) if item.point is None else None
         terse = None if brief is None else instance.with_terse(brief)
-        drafts.append(_Draft(instance, tuple(_Answer(*answer) for answer in answers), terse))
+        drafts.append(
+            _Draft(instance, tuple(_Answer(*answer) for answer in answers), terse)
+        )
     return drafts
 
 
@@ -262,7 +283,9 @@ def fixed_list(task: Task) -> FrozenTask:
     builder, items = task.builder(), task.builder().paper()
     instances = tuple(instances_of(task, items))
     briefs = [builder.terse(item.params) for item in items]
-    terse = (i.with_terse(b) for i, b in zip(instances, briefs, strict=True) if b is not None)
+    terse = (
+        i.with_terse(b) for i, b in zip(instances, briefs, strict=True) if b is not None
+    )
     return FrozenTask(task, instances, (), tuple(terse))
 
 
@@ -307,7 +330,9 @@ def _proven(task: Task, draft: _Draft, proofs: Path | None) -> tuple[Reference, 
         instance.all_params,
         [answer.text for answer in draft.answers],
         lambda: [
-            mean_score(task, params, answer.name, json.loads(answer.text), where=instance.id)
+            mean_score(
+                task, params, answer.name, json.loads(answer.text), where=instance.id
+            )
             for answer in draft.answers
         ],
     )
@@ -351,4 +376,6 @@ def _join(
 ) -> FrozenTask:
     instances = tuple(draft.instance for draft in drafts)
     terse = tuple(draft.terse for draft in drafts if draft.terse is not None)
-    return FrozenTask(task, instances, tuple(ref for refs in proven for ref in refs), terse)
+    return FrozenTask(
+        task, instances, tuple(ref for refs in proven for ref in refs), terse
+    )

@@ -11,18 +11,32 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictInt, StrictStr, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
 
 from scbench.base.canonical import canonical_json
-from scbench.base.errors import CatalogError, ExperimentError, Fault, did_you_mean, faults_of
+from scbench.base.errors import (
+    CatalogError,
+    ExperimentError,
+    Fault,
+    did_you_mean,
+    faults_of,
+)
 from scbench.catalog import Task, all_tasks, get_task
 from scbench.freezing.experiment import Experiment, experiment_of, points_of, read_as
 
 MOST_PROMPT, MOST_ANSWER = 60_000, 40_000
 """Prompts and right answers stay below so many characters: no ladder measures patience."""
 
+# Parameters of a task's space; those that are not named have their defaults.
 Rung = dict[str, JsonValue]
-"""Parameters of a task's space; those that are not named have their defaults."""
 
 
 class TaskLadder(BaseModel):
@@ -30,17 +44,26 @@ class TaskLadder(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    measure: StrictStr = Field(min_length=1, description="what `Builder.measure` counts, in short")
-    words: StrictStr = Field(min_length=1, description="why higher rungs are harder, for people")
+    measure: StrictStr = Field(
+        min_length=1, description="what `Builder.measure` counts, in short"
+    )
+    words: StrictStr = Field(
+        min_length=1, description="why higher rungs are harder, for people"
+    )
     small: StrictStr = Field(
-        default="", description="why a rung of it has fewer than 10,000 items, but 1,000 or more"
+        default="",
+        description="why a rung of it has fewer than 10,000 items, but 1,000 or more",
     )
     room: StrictStr = Field(
-        default="", description="why its floors are above 0.6, so that its weight is small"
+        default="",
+        description="why its floors are above 0.6, so that its weight is small",
     )
-    rungs: tuple[Rung, ...] = Field(min_length=1, description="what a release holds, easiest first")
+    rungs: tuple[Rung, ...] = Field(
+        min_length=1, description="what a release holds, easiest first"
+    )
     beyond: tuple[Rung, ...] = Field(
-        default=(), description="rungs above these, which are drawn when they are asked for"
+        default=(),
+        description="rungs above these, which are drawn when they are asked for",
     )
 
     @property
@@ -59,8 +82,12 @@ class Ladder(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    seed: StrictInt = Field(ge=0, description="base seed of the ladder that is published")
-    count: StrictInt = Field(default=6, ge=1, le=1000, description="instances on each rung")
+    seed: StrictInt = Field(
+        ge=0, description="base seed of the ladder that is published"
+    )
+    count: StrictInt = Field(
+        default=6, ge=1, le=1000, description="instances on each rung"
+    )
     tasks: dict[str, TaskLadder] = Field(min_length=1)
 
     def experiment(
@@ -88,7 +115,11 @@ class Ladder(BaseModel):
         names = [name for name in self.tasks if tasks is None or name in tasks]
         if rung is not None:
             heights = {name: len(self.tasks[name].all_rungs) for name in names}
-            short = [f"{name} ends at rung {top}" for name, top in heights.items() if rung > top]
+            short = [
+                f"{name} ends at rung {top}"
+                for name, top in heights.items()
+                if rung > top
+            ]
             if short or rung < 1:
                 reason = "; ".join(short) if short else "rungs are counted from 1"
                 raise ExperimentError(
@@ -117,11 +148,12 @@ class Ladder(BaseModel):
 
 def oversized(prompt: str, answer: str) -> str:
     """Return why an instance, with a right answer, is too long for a ladder; empty if it is not."""
-    for what, text, limit in (("prompt", prompt, MOST_PROMPT), ("answer", answer, MOST_ANSWER)):
+    for what, text, limit in (
+        ("prompt", prompt, MOST_PROMPT),
+        ("answer", answer, MOST_ANSWER),
+    ):
         if len(text) >= limit:
-            return (
-                f"its {what} has {len(text):,} characters, and a ladder's has fewer than {limit:,}"
-            )
+            return f"its {what} has {len(text):,} characters, and a ladder's has fewer than {limit:,}"
     return ""
 
 
@@ -132,12 +164,16 @@ def ladder() -> Ladder:
     Raises:
         ExperimentError: its table is wrong.
     """
-    return parse_ladder(files("scbench.builders").joinpath("ladder.toml").read_text("utf-8"))
+    return parse_ladder(
+        files("scbench.builders").joinpath("ladder.toml").read_text("utf-8")
+    )
 
 
 def own_ladder(tasks: Collection[Task] | None = None) -> Experiment | None:
     """Return what draws the ladder of these tasks, or of all that it has; None of none."""
-    names = [name for name in ladder().tasks if tasks is None or name in map(str, tasks)]
+    names = [
+        name for name in ladder().tasks if tasks is None or name in map(str, tasks)
+    ]
     return ladder().experiment(tasks=names) if names else None
 
 
@@ -166,9 +202,13 @@ def parse_ladder(text: str) -> Ladder:
     names.sort(key=lambda name: order.index(name) if name in order else len(order))
     settings = {name: value for name, value in values.items() if name not in names}
     try:
-        table = Ladder.model_validate({**settings, "tasks": {name: values[name] for name in names}})
+        table = Ladder.model_validate(
+            {**settings, "tasks": {name: values[name] for name in names}}
+        )
     except ValidationError as error:
-        raise ExperimentError("\n".join(map(_fault_text, faults_of(error, 20)))) from None
+        raise ExperimentError(
+            "\n".join(map(_fault_text, faults_of(error, 20)))
+        ) from None
     problems = [
         line
         for name, task_ladder in table.tasks.items()

@@ -22,8 +22,9 @@ from scbench.scoring.outcomes import normalized
 
 MOST_FLOOR, MOST_RISE, MOST_TRANSFER = 0.6, 0.03, 0.5
 """Bounds on a rung's mean floor, on its rise from rung to rung, and on the transfer."""
+# Items drawn to tell the capacity: with no two alike it is 10,000 or more, 19 times of
+# 20.
 DRAWS = 250
-"""Items drawn to tell the capacity: with no two alike it is 10,000 or more, 19 times of 20."""
 
 
 class Capacity(NamedTuple):
@@ -105,7 +106,11 @@ def check_ladder(
                 continue
             report = _check_rung(ladder, name, number, point, count, ids_by_key, draws)
             if report.measures:
-                checks = [*_promises(ladder, report), *_slopes(before, report)] if rising else []
+                checks = (
+                    [*_promises(ladder, report), *_slopes(before, report)]
+                    if rising
+                    else []
+                )
                 report = replace(report, problems=(*report.problems, *checks))
                 before = report
             yield report
@@ -121,7 +126,11 @@ def _promises(ladder: Ladder, report: RungReport) -> Iterator[str]:
             f"the answer to one item scores {report.transfer:.2f} in the mean on the others above "
             f"their floors; {MOST_TRANSFER} is the most"
         )
-    if report.capacity and report.capacity.alike and report.capacity.items < table.least_items:
+    if (
+        report.capacity
+        and report.capacity.alike
+        and report.capacity.items < table.least_items
+    ):
         yield (
             f"some {report.capacity.items:,} different items can be drawn; "
             f"{table.least_items:,} is the least"
@@ -165,7 +174,9 @@ def _check_rung(
     judging = max(_seconds(part), default=0.0)
     limit = part.planned.task.seconds
     if judging > limit:
-        problems.append(f"a right answer was judged in {judging:.0f} s; the limit is {limit:.0f} s")
+        problems.append(
+            f"a right answer was judged in {judging:.0f} s; the limit is {limit:.0f} s"
+        )
     return RungReport(
         name,
         rung,
@@ -190,7 +201,9 @@ def transfer_of(part: FrozenPoint) -> float | None:
     task, items = part.planned.task, items_with_room(part)
     means = []
     for ref in part.references:
-        above = scores_above(task, ref, [item for item in items if item[1].id != ref.id])
+        above = scores_above(
+            task, ref, [item for item in items if item[1].id != ref.id]
+        )
         means += [sum(above) / len(above)] if above else []
     return max(means, default=None)
 
@@ -208,12 +221,16 @@ def scores_above(
     """Return what a right answer scores on other items, above the floor of each."""
     answer = json.loads(ref.answer)
     return [
-        normalized(mean_score(task, params, ref.name, answer, where=ref.id), other.floor)
+        normalized(
+            mean_score(task, params, ref.name, answer, where=ref.id), other.floor
+        )
         for params, other in items
     ]
 
 
-def capacity_of(task: Task, point: Mapping[str, JsonValue], draws: int = DRAWS) -> Capacity:
+def capacity_of(
+    task: Task, point: Mapping[str, JsonValue], draws: int = DRAWS
+) -> Capacity:
     """Return how often items that are drawn at a point, and not solved, are alike."""
     builder = task.builder()
     space = builder.space.model_validate(point)
@@ -226,7 +243,11 @@ def capacity_of(task: Task, point: Mapping[str, JsonValue], draws: int = DRAWS) 
         except ScbenchError:
             failed += 1
             continue
-        seen[key_of(task.id, builder.prompt(params), canonical_json(builder.as_json(params)))] += 1
+        seen[
+            key_of(
+                task.id, builder.prompt(params), canonical_json(builder.as_json(params))
+            )
+        ] += 1
     n = seen.total()
     return Capacity(n * (n - 1) // 2, sum(k * (k - 1) // 2 for k in seen.values()))
 

@@ -72,10 +72,16 @@ def values_of(schema: dict[str, Any], root: dict[str, Any]) -> str:
         words = [f"{_plain_value(low)} to {_plain_value(high)}"]
     else:
         bounds = {"at least": low, "above": above, "at most": high, "below": below}
-        words = [f"{name} {_plain_value(it)}" for name, it in bounds.items() if it is not None]
+        words = [
+            f"{name} {_plain_value(it)}"
+            for name, it in bounds.items()
+            if it is not None
+        ]
     if "multipleOf" in schema:
         words.append(f"steps of {_plain_value(schema['multipleOf'])}")
-    words = words or [{"integer": "a whole number", "number": "a number"}.get(str(kind), "text")]
+    words = words or [
+        {"integer": "a whole number", "number": "a number"}.get(str(kind), "text")
+    ]
     # A whole-number bound of a parameter that takes fractions would look as if it took none.
     return ", ".join(words) + (" (fractions too)" if kind == "number" else "")
 

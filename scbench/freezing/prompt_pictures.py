@@ -13,7 +13,9 @@ from scbench.freezing.proofs import made_before
 from scbench.machine.processes import open_executor
 
 
-def with_pictures(instance: Instance, proofs: Path | None = None) -> tuple[Instance, ...]:
+def with_pictures(
+    instance: Instance, proofs: Path | None = None
+) -> tuple[Instance, ...]:
     """Return an instance in each style in which pictures can carry its data."""
     task = get_task(instance.task)
     draw = partial(_drawn, task, instance.all_params)
@@ -49,8 +51,16 @@ def picture_parts(
             numbers = part.task.builder.picture_rungs()
             on_rungs = [p for p in rungs if p.task.id == part.task.id and numbers]
             listed = [row for row in part.instances if row.point is None]
-            higher = [row for p in on_rungs for row in p.instances if rung_of(row.id) in numbers]
-            calls = [executor.submit(with_pictures, row, proofs) for row in (*listed, *higher)]
+            higher = [
+                row
+                for p in on_rungs
+                for row in p.instances
+                if rung_of(row.id) in numbers
+            ]
+            calls = [
+                executor.submit(with_pictures, row, proofs)
+                for row in (*listed, *higher)
+            ]
             jobs.append((part, on_rungs, calls))
         for part, on_rungs, calls in jobs:
             rows = tuple(row for call in calls for row in call.result())

@@ -29,16 +29,25 @@ from scbench.machine.store import Store
 
 T = TypeVar("T")
 
+# Libraries that have a say in rows, references or files of a release, beside the
+# fingerprints.
 LIBRARIES = (
-    *("gmpy2", "highspy", "Jinja2", "manifold3d", "numpy", "openscad-evaluator", "pyarrow"),
+    *(
+        "gmpy2",
+        "highspy",
+        "Jinja2",
+        "manifold3d",
+        "numpy",
+        "openscad-evaluator",
+        "pyarrow",
+    ),
     *("pydantic", "PyYAML", "shapely", "vl-convert-python"),
 )
-"""Libraries that have a say in rows, references or files of a release, beside the fingerprints."""
 
+# Files that are kept; older ones go.
 _FILES = 8
-"""Files that are kept; older ones go."""
+# Folders of the package that judge, beside its modules at the top.
 _JUDGED_BY = ("base", "graders", "machine", "schemas", "scoring")
-"""Folders of the package that judge, beside its modules at the top."""
 _MADE_BY = (*_JUDGED_BY, "builders")
 
 
@@ -84,7 +93,9 @@ def proven_scores(
     return scores
 
 
-def made_before(path: Path | None, task: Task, key: JsonValue, make: Callable[[], T]) -> T:
+def made_before(
+    path: Path | None, task: Task, key: JsonValue, make: Callable[[], T]
+) -> T:
     """Return what a task's builder makes: remembered under its key beside the scores, or made now.
 
     It is made of JSON types alone; what making it raises is not remembered.
@@ -99,7 +110,9 @@ def _made_file(scores: Path) -> Path:
     return scores.with_name(f"{_state(_MADE_BY)[:16]}-made.jsonl")
 
 
-def _remembered(path: Path | None, task: Task, key: JsonValue, make: Callable[[], T]) -> T:
+def _remembered(
+    path: Path | None, task: Task, key: JsonValue, make: Callable[[], T]
+) -> T:
     """Return a value that follows from a key; of other packages' code nothing is remembered."""
     if path is None or task.package != "scbench":
         return make()
@@ -124,7 +137,10 @@ def _state(folders: Sequence[str]) -> str:
     """Return the hash of code in folders of the package, its libraries, and the machine."""
     package = Path(__file__).parents[1]
     files = (path for path in package.iterdir() if path.suffix in {".py", ".toml"})
-    paths = [*files, *(path for name in folders for path in (package / name).rglob("*"))]
+    paths = [
+        *files,
+        *(path for name in folders for path in (package / name).rglob("*")),
+    ]
     code = {
         path.relative_to(package).as_posix(): sha256(path.read_bytes())
         for path in paths
@@ -132,7 +148,9 @@ def _state(folders: Sequence[str]) -> str:
     }
     libraries: dict[str, str | None] = {name: installed(name) for name in LIBRARIES}
     libraries |= {task.id: task.fingerprint() for task in all_tasks().values()}
-    return content_hash([code, libraries, sys.version, platform.platform(), platform.node()])
+    return content_hash(
+        [code, libraries, sys.version, platform.platform(), platform.node()]
+    )
 
 
 @cache
@@ -140,7 +158,9 @@ def _open_store(path: Path) -> Store:
     try:
         return Store(path)
     except OSError:
-        return Store(Path(os.devnull, path.name))  # which can neither be read nor written
+        return Store(
+            Path(os.devnull, path.name)
+        )  # which can neither be read nor written
 
 
 def _make_room(folder: Path) -> None:

@@ -16,6 +16,9 @@ from scbench.schemas.base import json_schema
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
+_JSON_COLUMNS = ("checks", "metrics", "answer", "usage")
+
+
 def release_schemas(tasks: Sequence[Task]) -> dict[str, str]:
     """Return the JSON Schema files of a release: path inside it, and text."""
     return file_schemas() | task_schemas(tasks)
@@ -65,11 +68,16 @@ def prediction_schema() -> dict[str, Any]:
     schema["allOf"] = [
         {"not": {"allOf": list(forms.values())}},
         {"if": _status(_status_values(unscored)), "then": {"not": forms["answer"]}},
-        {"if": _status([Status.ANSWERED.value]), "then": {"anyOf": [*forms.values(), turns]}},
+        {
+            "if": _status([Status.ANSWERED.value]),
+            "then": {"anyOf": [*forms.values(), turns]},
+        },
         *map(_looped, LOOP_SETTINGS),
         {
             "if": {"not": _has("setting", {"enum": [*LOOP_SETTINGS]})},
-            "then": {"properties": {key: {"type": "null"} for key in ("loop", "turns")}},
+            "then": {
+                "properties": {key: {"type": "null"} for key in ("loop", "turns")}
+            },
         },
     ]
     return schema
@@ -90,13 +98,14 @@ def _looped(setting: str) -> dict[str, Any]:
     return {"if": _has("setting", {"const": setting}), "then": then}
 
 
-_JSON_COLUMNS = ("checks", "metrics", "answer", "usage")
-
-
 def results_json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a row of ``results.parquet``: a score, or why it is missing."""
-    types: dict[str, Any] = {name: (hint, ...) for name, hint in get_type_hints(Row).items()}
-    schema = json_schema(create_model("Row", __config__=ConfigDict(extra="forbid"), **types))
+    types: dict[str, Any] = {
+        name: (hint, ...) for name, hint in get_type_hints(Row).items()
+    }
+    schema = json_schema(
+        create_model("Row", __config__=ConfigDict(extra="forbid"), **types)
+    )
     fields = schema["properties"]
     fields["status"] = {"type": "string", "enum": [status.value for status in Status]}
     for name in _JSON_COLUMNS:

@@ -32,10 +32,10 @@ from scbench.freezing.fresh import REPEATS, drawn_instance, most_failures
 from scbench.freezing.ladder import ladder
 from scbench.release.load import find_release, installed_releases
 
+# Seeds that are tried for an instance that was not drawn before.
 TRIES = 20
-"""Seeds that are tried for an instance that was not drawn before."""
+# Rollouts of a task that a curriculum looks back on: models in training change.
 WINDOW = 64
-"""Rollouts of a task that a curriculum looks back on: models in training change."""
 
 
 class Curriculum:
@@ -56,7 +56,9 @@ class Curriculum:
         """Return the rung of a task that is drawn from now."""
         rungs, scores = np.array([*self._last[task]], dtype=np.float64).reshape(-1, 2).T
         floors = _rung_floors(task)
-        known = np.array([floors.get(int(rung), 0.0) for rung in rungs], dtype=np.float64)
+        known = np.array(
+            [floors.get(int(rung), 0.0) for rung in rungs], dtype=np.float64
+        )
         answers = Answers(rungs, scores, known, len(ladder().tasks[task].all_rungs))
         return int(fit(answers, 0).information().argmax()) + 1
 
@@ -68,8 +70,12 @@ class Curriculum:
         """
         rung = rung_of(instance.id)
         if rung is None:
-            raise ExperimentError(f"{instance.id} is on no rung, so no curriculum learns from it")
-        self._last[instance.task].extend((rung, score) for score in scores if score is not None)
+            raise ExperimentError(
+                f"{instance.id} is on no rung, so no curriculum learns from it"
+            )
+        self._last[instance.task].extend(
+            (rung, score) for score in scores if score is not None
+        )
 
     @property
     def state(self) -> dict[str, list[list[float]]]:
@@ -150,9 +156,13 @@ class InstanceStream(Iterator[Instance]):
         **parameters: JsonValue,
     ) -> None:
         if (rung is not None) + bool(curriculum is not False) + bool(parameters) > 1:
-            raise ExperimentError("give a rung, a curriculum or parameters: each says the point")
+            raise ExperimentError(
+                "give a rung, a curriculum or parameters: each says the point"
+            )
         if not 0 <= rank < world:
-            raise ExperimentError(f"ranks of a world of {world} go from 0 to {world - 1}: {rank}")
+            raise ExperimentError(
+                f"ranks of a world of {world} go from 0 to {world - 1}: {rank}"
+            )
         self.tasks = tasks_of([tasks] if isinstance(tasks, str) else tasks)
         self.curriculum = Curriculum() if curriculum is True else curriculum or None
         self.number, self._world = rank, world
@@ -188,7 +198,9 @@ class InstanceStream(Iterator[Instance]):
 
     def _draw(self, number: int, drawn: set[str] | None) -> Instance:
         turn, place = divmod(number, len(self.tasks))
-        task = Stream("stream order", self._seed, turn).sample(self.tasks, len(self.tasks))[place]
+        task = Stream("stream order", self._seed, turn).sample(
+            self.tasks, len(self.tasks)
+        )[place]
         rung = self._rung if self.curriculum is None else self.curriculum.rung(task.id)
         point = self._point(task, rung)
         seeds = Stream("stream", self._seed, task.id, point.parameters, number)
@@ -216,7 +228,9 @@ class InstanceStream(Iterator[Instance]):
             if repeats == TRIES or (task.id, rung) in self._empty:
                 self._tell_repeat(task.id, rung)
                 return instance
-        raise GenerationError(f"{task.id}: all that is drawn at this point is in a release")
+        raise GenerationError(
+            f"{task.id}: all that is drawn at this point is in a release"
+        )
 
     def _tell_repeat(self, task: str, rung: int | None) -> None:
         self.counts["repeats"] += 1

@@ -19,18 +19,24 @@ from scbench.base.model import Instance, rung_of, style_of
 from scbench.release.load import MOST_ROWS, Reference
 from scbench.release.manifest import CANARY
 
-_ARROW = {"string": pa.string(), "int32": pa.int32(), "int64": pa.int64(), "float64": pa.float64()}
+_ARROW = {
+    "string": pa.string(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+}
 
 _TABLES = json.loads(files(__package__).joinpath("columns.json").read_bytes())
 INSTANCE_COLUMNS: dict[str, str] = _TABLES["instances"]
+# Those of instances on a ladder.
 LADDER_COLUMNS = {"id": "string", "rung": "int32", **INSTANCE_COLUMNS}
-"""Those of instances on a ladder."""
+# Those of instances with pictures.
 PICTURE_COLUMNS = {"id": "string", "style": "string", **INSTANCE_COLUMNS}
-"""Those of instances with pictures."""
 REFERENCE_COLUMNS: dict[str, str] = _TABLES["references"]
 REFERENCE_MEANINGS: dict[str, str] = _TABLES["meanings_of_references"]
+# All but the last can be absent. Images never are, but ``datasets`` sees no others as
+# images.
 _NULLABLE = {"seed", "point", "unprinted", "measure", "images"}
-"""All but the last can be absent. Images never are, but ``datasets`` sees no others as images."""
 
 
 def _schema(columns: dict[str, str]) -> pa.Schema:
@@ -49,7 +55,9 @@ def _schema(columns: dict[str, str]) -> pa.Schema:
         )
         for name, kind in columns.items()
     ]
-    return pa.schema(fields, {"huggingface": canonical_json({"info": {"features": features}})})
+    return pa.schema(
+        fields, {"huggingface": canonical_json({"info": {"features": features}})}
+    )
 
 
 INSTANCE_SCHEMA = _schema(INSTANCE_COLUMNS)
@@ -114,5 +122,7 @@ def read_table(data: bytes) -> pa.Table:
     # Not by path: pyarrow would take columns from folders named like "a=b".
     file = pq.ParquetFile(BytesIO(data))
     if file.metadata.num_rows > MOST_ROWS:
-        raise ValueError(f"it has {file.metadata.num_rows:,} rows, more than {MOST_ROWS:,}")
+        raise ValueError(
+            f"it has {file.metadata.num_rows:,} rows, more than {MOST_ROWS:,}"
+        )
     return file.read()

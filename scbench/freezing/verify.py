@@ -36,7 +36,13 @@ from scbench.freezing.compare import (
     error_line,
     one_line,
 )
-from scbench.freezing.experiment import Experiment, Planned, experiment_of, manifolds, plan
+from scbench.freezing.experiment import (
+    Experiment,
+    Planned,
+    experiment_of,
+    manifolds,
+    plan,
+)
 from scbench.freezing.freeze import (
     FrozenLadder,
     make_manifest,
@@ -44,8 +50,22 @@ from scbench.freezing.freeze import (
     release_files,
     rendered_files,
 )
-from scbench.freezing.fresh import REPEATS, UNRATED, at_once, gather, key_of, prefix_of, run, traits
-from scbench.freezing.frozen_task import FrozenTask, fixed_list, freeze_task, freeze_tasks
+from scbench.freezing.fresh import (
+    REPEATS,
+    UNRATED,
+    at_once,
+    gather,
+    key_of,
+    prefix_of,
+    run,
+    traits,
+)
+from scbench.freezing.frozen_task import (
+    FrozenTask,
+    fixed_list,
+    freeze_task,
+    freeze_tasks,
+)
 from scbench.freezing.ladder import ladder
 from scbench.freezing.prompt_pictures import picture_parts
 from scbench.freezing.proofs import installed
@@ -109,15 +129,23 @@ def verify_release(
         return tuple(problems)
     catalog = all_tasks()
     drawn_tasks = manifest.experiment.task_ids if manifest.experiment else []
-    usable = [name for name in manifest.tasks if name in catalog and catalog[name].available]
+    usable = [
+        name for name in manifest.tasks if name in catalog and catalog[name].available
+    ]
     tasks = [catalog[name] for name in usable if name not in drawn_tasks]
     for name in sorted(manifest.tasks.keys() - set(usable)):
         near = did_you_mean(name, catalog)
-        problems.append(f"task {one_line(name)}: this installation has no such task.{near}")
+        problems.append(
+            f"task {one_line(name)}: this installation has no such task.{near}"
+        )
     frozen: list[FrozenTask] = []
-    for task, part in freeze_tasks(tasks, workers, lambda task: on_step(task.id), proofs):
+    for task, part in freeze_tasks(
+        tasks, workers, lambda task: on_step(task.id), proofs
+    ):
         if isinstance(part, Exception):
-            problems.append(f"task {task.id}: cannot be built again: {error_line(part)}")
+            problems.append(
+                f"task {task.id}: cannot be built again: {error_line(part)}"
+            )
             problems += _check_listed(root, task)
             continue
         frozen.append(part)
@@ -125,15 +153,21 @@ def verify_release(
     record = manifest.experiment
     if record is not None:
         on_step("drawn items")
-        redrawn = redraw(manifest, partial(_stored, root, data_file), seed, workers, proofs)
+        redrawn = redraw(
+            manifest, partial(_stored, root, data_file), seed, workers, proofs
+        )
         problems += [*redrawn.problems, *_check_experiment(manifest, record)]
         record = redrawn.record
         for part in redrawn.frozen:
             problems += _check_part(root, part)
         place = [*manifest.tasks].index
-        frozen = sorted([*frozen, *redrawn.frozen], key=lambda part: place(part.task.id))
+        frozen = sorted(
+            [*frozen, *redrawn.frozen], key=lambda part: place(part.task.id)
+        )
     elif seed is not None:
-        problems.append(f"{MANIFEST}: nothing in this release was drawn, so no seed belongs to it")
+        problems.append(
+            f"{MANIFEST}: nothing in this release was drawn, so no seed belongs to it"
+        )
     rungs = None
     if manifest.ladder is not None:
         on_step("ladder")
@@ -142,7 +176,9 @@ def verify_release(
     on_step("references")
     parts = [*frozen, *(rungs.parts if rungs else [])]
     pictured = picture_parts(frozen, rungs.parts if rungs else (), workers, proofs)
-    problems += [it for part in pictured for it in _check_part(root, part, pictures_file)]
+    problems += [
+        it for part in pictured for it in _check_part(root, part, pictures_file)
+    ]
     references = reference_table([ref for part in parts for ref in part.references])
     unbuilt = manifest.tasks.keys() - {part.task.id for part in frozen}
     if rungs:
@@ -169,32 +205,53 @@ def _check_part(
 ) -> Iterator[str]:
     for place, rows in ((file, part.instances), (terse_file, part.terse)):
         if rows:
-            yield from _check_rows(root, place(part.task.id), instance_table(rows), ("id",))
+            yield from _check_rows(
+                root, place(part.task.id), instance_table(rows), ("id",)
+            )
 
 
 def _check_ladder(
-    root: Path, manifest: Manifest, record: LadderRecord, workers: int, proofs: Path | None
+    root: Path,
+    manifest: Manifest,
+    record: LadderRecord,
+    workers: int,
+    proofs: Path | None,
 ) -> tuple[FrozenLadder, list[str]]:
     """Draw the config ``ladder`` anew, and compare its rows."""
     redrawn = redraw(
-        manifest.of_ladder(), partial(_stored, root, ladder_file), workers=workers, proofs=proofs
+        manifest.of_ladder(),
+        partial(_stored, root, ladder_file),
+        workers=workers,
+        proofs=proofs,
     )
     problems = redrawn.problems
-    problems += [it for part in redrawn.frozen for it in _check_part(root, part, ladder_file)]
+    problems += [
+        it for part in redrawn.frozen for it in _check_part(root, part, ladder_file)
+    ]
     if manifest.package_version == __version__ and not problems:
         experiment = record.experiment
         ours = [name for name in experiment.measures if name in ladder().tasks]
         shortfalls = experiment.shortfalls
         if not ours or ladder().experiment(tasks=ours).record(shortfalls) != experiment:
-            problems.append(f"{MANIFEST}: ladder is not the one that this package draws")
+            problems.append(
+                f"{MANIFEST}: ladder is not the one that this package draws"
+            )
     return FrozenLadder(redrawn.record, redrawn.frozen), problems
 
 
-def _stored(root: Path, file: Callable[[str], str], task_id: str) -> list[dict[str, Any]]:
+def _stored(
+    root: Path, file: Callable[[str], str], task_id: str
+) -> list[dict[str, Any]]:
     """Return seeds and points of a task's rows, and what the references hold of them."""
     table = read_table((root / file(task_id)).read_bytes())
-    references = read_table((root / REFERENCES).read_bytes()).select(["id", "unprinted"])
-    unprinted = {row["id"]: row["unprinted"] for row in references.to_pylist() if row["unprinted"]}
+    references = read_table((root / REFERENCES).read_bytes()).select(
+        ["id", "unprinted"]
+    )
+    unprinted = {
+        row["id"]: row["unprinted"]
+        for row in references.to_pylist()
+        if row["unprinted"]
+    }
     rows: list[dict[str, Any]] = table.select(["id", "point", "seed"]).to_pylist()
     return [row | {"unprinted": unprinted.get(row["id"])} for row in rows]
 
@@ -226,14 +283,22 @@ def verify_anywhere(
         release = find_release(name)
     except ReleaseError as error:
         return (str(error),)
-    expected = {MANIFEST, *release.manifest.files, *(OWN_FILES if hub_name(name) else ())}
+    expected = {
+        MANIFEST,
+        *release.manifest.files,
+        *(OWN_FILES if hub_name(name) else ()),
+    }
     foreign = sorted(release.source.names() - expected)
-    problems = [f"{one_line(path)}: the manifest does not list this file" for path in foreign]
+    problems = [
+        f"{one_line(path)}: the manifest does not list this file" for path in foreign
+    ]
     with tempfile.TemporaryDirectory(prefix="scbench-verify-") as scratch:
         for path in (MANIFEST, *release.manifest.files):
             record = release.manifest.files.get(path)
             try:
-                data = release.source.read(path, record.bytes if record else MOST_MANIFEST_BYTES)
+                data = release.source.read(
+                    path, record.bytes if record else MOST_MANIFEST_BYTES
+                )
             except FileNotFoundError:
                 continue  # said with the files
             except (OSError, ReleaseError) as error:
@@ -265,7 +330,9 @@ def _check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
     needed = layout(manifest.tasks, manifest.terse, rungs, manifest.pictures)
     for name in sorted(needed - manifest.files.keys()):
         yield f"{MANIFEST}: does not list {name}, which a release of these tasks has"
-    for name in sorted(manifest.files.keys() - needed - {*map(picture_file, manifest.tasks)}):
+    for name in sorted(
+        manifest.files.keys() - needed - {*map(picture_file, manifest.tasks)}
+    ):
         yield f"{MANIFEST}: lists {name}, which is no part of a release of these tasks"
 
 
@@ -301,7 +368,11 @@ def _check_bytes(path: Path, name: str, size: int, digest: str) -> Iterator[str]
 
 
 def _check_rows(
-    root: Path, name: str, expected: pa.Table, key: Sequence[str], unbuilt: Collection[str] = ()
+    root: Path,
+    name: str,
+    expected: pa.Table,
+    key: Sequence[str],
+    unbuilt: Collection[str] = (),
 ) -> Iterator[str]:
     """Compare a file's rows with those made anew, but for tasks that cannot be built."""
     path = root / name
@@ -332,10 +403,18 @@ def _check_texts(
     if not frozen or (rungs and not rungs.parts):
         return  # nothing could be made anew, which is said already
     rebuilt = make_manifest(
-        manifest.version, frozen, manifest.files, manifest.withdrawn, record, rungs, pictured
+        manifest.version,
+        frozen,
+        manifest.files,
+        manifest.withdrawn,
+        record,
+        rungs,
+        pictured,
     )
     for task_id, task_record in rebuilt.tasks.items():
-        yield from compare_records(manifest.tasks[task_id], task_record, f"tasks.{task_id}.")
+        yield from compare_records(
+            manifest.tasks[task_id], task_record, f"tasks.{task_id}."
+        )
     texts = task_schemas([part.task for part in frozen])
     # Another version of the package words its texts otherwise; hashes still hold for them.
     ours = manifest.package_version == __version__
@@ -355,7 +434,10 @@ def _check_texts(
                 yield str(error)
     for name, text in texts.items():
         try:
-            same = not (root / name).is_file() or (root / name).read_bytes() == text.encode()
+            same = (
+                not (root / name).is_file()
+                or (root / name).read_bytes() == text.encode()
+            )
         except OSError:
             continue  # said with the files
         if not same:
@@ -388,8 +470,8 @@ def _check_pictures(
             yield f"{name}: differs from what is drawn anew"
 
 
+# Rows by task, as the files hold them.
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Rows by task, as the files hold them."""
 
 
 @dataclass(slots=True)
@@ -426,38 +508,62 @@ def redraw(
         experiment = experiment_of({**values, "task": record.tasks})
         planned = plan(experiment)
     except ScbenchError as error:
-        redrawn.problems = [f"{MANIFEST}: experiment: {line}" for line in str(error).splitlines()]
+        redrawn.problems = [
+            f"{MANIFEST}: experiment: {line}" for line in str(error).splitlines()
+        ]
         return redrawn
     rows: dict[str, Sequence[Mapping[str, Any]]] = {}
-    for task in (name for name in experiment.task_ids if private and name in manifest.tasks):
+    for task in (
+        name for name in experiment.task_ids if private and name in manifest.tasks
+    ):
         try:
             rows[task] = rows_of(task)
         except Exception as error:  # noqa: BLE001  (damaged bytes fail in many ways)
             first = (str(error).splitlines() or [""])[0]
             fault = f"{type(error).__name__}: {first}"
-            redrawn.problems.append(f"{redrawn.rows_file(task)}: cannot be read: {fault}")
+            redrawn.problems.append(
+                f"{redrawn.rows_file(task)}: cannot be read: {fault}"
+            )
     if record.seed is not None and seed not in {None, record.seed}:
-        redrawn.problems.append(f"{MANIFEST}: experiment.seed is {record.seed}, not the one given")
+        redrawn.problems.append(
+            f"{MANIFEST}: experiment.seed is {record.seed}, not the one given"
+        )
     if private and seed is not None and not _fits(planned, rows, seed):
-        redrawn.problems.append(f"{MANIFEST}: the rows were not drawn with the seed given")
+        redrawn.problems.append(
+            f"{MANIFEST}: the rows were not drawn with the seed given"
+        )
         seed = None
     base = record.seed if record.seed is not None else seed
     if base is not None:
-        _from_seed(redrawn, experiment.model_copy(update={"seed": base}), manifest, workers, proofs)
+        _from_seed(
+            redrawn,
+            experiment.model_copy(update={"seed": base}),
+            manifest,
+            workers,
+            proofs,
+        )
     else:
         _from_rows(redrawn, planned, rows, workers, proofs)
     return redrawn
 
 
 def _from_seed(
-    redrawn: Redrawn, experiment: Experiment, manifest: Manifest, workers: int, proofs: Path | None
+    redrawn: Redrawn,
+    experiment: Experiment,
+    manifest: Manifest,
+    workers: int,
+    proofs: Path | None,
 ) -> None:
     seed = experiment.seed or 0
     prefix = prefix_of(plan(experiment), seed) if manifest.is_generated else ""
     try:
-        gathered = gather(run(experiment, workers=workers, prefix=prefix, proofs=proofs))
+        gathered = gather(
+            run(experiment, workers=workers, prefix=prefix, proofs=proofs)
+        )
     except ScbenchError as error:
-        redrawn.problems.append(f"{MANIFEST}: the experiment cannot be drawn again: {error}")
+        redrawn.problems.append(
+            f"{MANIFEST}: the experiment cannot be drawn again: {error}"
+        )
         return
     redrawn.record = experiment.record(gathered.shortfalls, prefix)
     for part in gathered.frozen:
@@ -481,7 +587,11 @@ def _fits(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:
 
 
 def _from_rows(
-    redrawn: Redrawn, planned: Sequence[Planned], rows: Rows, workers: int, proofs: Path | None
+    redrawn: Redrawn,
+    planned: Sequence[Planned],
+    rows: Rows,
+    workers: int,
+    proofs: Path | None,
 ) -> None:
     """Make each row again from its own point and seed, and count them."""
     points = {(p.task.id, canonical_json(p.parameters)): p for p in planned}
@@ -514,11 +624,15 @@ def _from_rows(
             for i, index in enumerate(order):
                 begins.setdefault(index, i)
             counts.update(order)
-            plain = [(p, seed, i - begins[p.index]) for i, (p, seed) in enumerate(origins)]
+            plain = [
+                (p, seed, i - begins[p.index]) for i, (p, seed) in enumerate(origins)
+            ]
             size = at_once(task)
             starts = range(0, len(plain), size)
             calls = ((plain[at : at + size], at, prefix, proofs) for at in starts)
-            jobs.append((task, [executor.submit(_remake, task, *call) for call in calls]))
+            jobs.append(
+                (task, [executor.submit(_remake, task, *call) for call in calls])
+            )
         for task, parts in jobs:
             try:
                 pieces = [part.result() for part in parts]
@@ -527,8 +641,12 @@ def _from_rows(
                     f"{redrawn.rows_file(task.id)}: cannot be drawn again: {error}"
                 )
                 continue
-            instances = tuple(instance for part in pieces for instance in part.instances)
-            references = tuple(reference for part in pieces for reference in part.references)
+            instances = tuple(
+                instance for part in pieces for instance in part.instances
+            )
+            references = tuple(
+                reference for part in pieces for reference in part.references
+            )
             redrawn.frozen.append(FrozenTask(task, instances, references))
     _count(redrawn, planned, rows, counts)
     _repeats(redrawn)
@@ -565,21 +683,29 @@ def _remake(
     return freeze_task(task, items, first, prefix, proofs)
 
 
-def _count(redrawn: Redrawn, planned: Sequence[Planned], rows: Rows, counts: Counter[int]) -> None:
+def _count(
+    redrawn: Redrawn, planned: Sequence[Planned], rows: Rows, counts: Counter[int]
+) -> None:
     """Compare the number of rows at each point with what was asked for, and with the shortfalls."""
     built = {part.task.id for part in redrawn.frozen}
     absent = {p.task.id for p in planned} - rows.keys()
     short = {(s.task, canonical_json(s.point)): s for s in redrawn.record.shortfalls}
     if len(short) < len(redrawn.record.shortfalls):
-        redrawn.problems.append(f"{MANIFEST}: experiment.shortfalls names a point twice")
+        redrawn.problems.append(
+            f"{MANIFEST}: experiment.shortfalls names a point twice"
+        )
     for p in planned:
         shortfall = short.pop((p.task.id, canonical_json(p.parameters)), None)
         requested = p.point.count
         expected = requested if shortfall is None else shortfall.got
         if p.task.id in built | absent and counts[p.index] != expected:
             place = f"{redrawn.rows_file(p.task.id)}: {counts[p.index]} rows at point"
-            redrawn.problems.append(f"{place} {canonical_json(p.parameters)}, must be {expected}")
-        if shortfall is not None and (shortfall.asked != requested or shortfall.got >= requested):
+            redrawn.problems.append(
+                f"{place} {canonical_json(p.parameters)}, must be {expected}"
+            )
+        if shortfall is not None and (
+            shortfall.asked != requested or shortfall.got >= requested
+        ):
             redrawn.problems.append(
                 f"{MANIFEST}: experiment.shortfalls: {p.task.id} has {shortfall.got} of "
                 f"{shortfall.asked} cases at a point where {requested} were asked for"

@@ -39,7 +39,10 @@ class Checked:
 
     def fields(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
-        rows = [[problem.fields() for problem in part] for part in (self.problems, self.warnings)]
+        rows = [
+            [problem.fields() for problem in part]
+            for part in (self.problems, self.warnings)
+        ]
         lists = zip(("problems", "warnings"), rows, strict=True)
         return {**dict(lists), "lines": self.lines, "usable": self.usable}
 
@@ -71,26 +74,39 @@ def check_file(
         elif line is not None and admission.kind is LineKind.NOT_IN_RELEASE:
             row_id = line.prediction.id
             message = f"release {release.version} does not hold {task_of(row_id)}"
-            checked.warnings.append(Problem("not_in_release", message, line.number, row_id))
+            checked.warnings.append(
+                Problem("not_in_release", message, line.number, row_id)
+            )
         elif line is not None and admission.kind is LineKind.GRADED:
             checked.usable += 1
-            checked.warnings += answer_warnings(line, instances[line.prediction.id], by_id)
+            checked.warnings += answer_warnings(
+                line, instances[line.prediction.id], by_id
+            )
     checked.lines = coverage.lines
     # A text as an answer is told with its line above.
-    unread = {key: lines for key, lines in coverage.unread.items() if key != TEXT_AS_ANSWER}
-    checked.warnings += (Problem("unread_key", message) for message in unread_keys(unread))
+    unread = {
+        key: lines for key, lines in coverage.unread.items() if key != TEXT_AS_ANSWER
+    }
+    checked.warnings += (
+        Problem("unread_key", message) for message in unread_keys(unread)
+    )
     nothing = coverage.nothing_graded()
     if nothing is not None:
         checked.problems.append(nothing)
     if not partial:
         checked.problems += coverage.incomplete()
     if imported is not None:
-        checked.problems = [*imported.problems, *map(imported.with_origin, checked.problems)]
+        checked.problems = [
+            *imported.problems,
+            *map(imported.with_origin, checked.problems),
+        ]
         checked.warnings = list(map(imported.with_origin, checked.warnings))
     return checked
 
 
-def answer_warnings(line: Line, instance: Instance, tasks: dict[str, Task]) -> Iterator[Problem]:
+def answer_warnings(
+    line: Line, instance: Instance, tasks: dict[str, Task]
+) -> Iterator[Problem]:
     """Yield why the answer of a usable line will score 0 for its shape, or count as none."""
     prediction = line.prediction
     if prediction.turns:
@@ -98,7 +114,9 @@ def answer_warnings(line: Line, instance: Instance, tasks: dict[str, Task]) -> I
     absent = without_answer(prediction)
     if absent is not None:
         if prediction.status is None:
-            message = f"there is no answer: {absent.reason}; it will count as {absent.status}"
+            message = (
+                f"there is no answer: {absent.reason}; it will count as {absent.status}"
+            )
             yield Problem("no_answer", message, line.number, instance.id)
         return
     task = tasks[instance.task]
@@ -110,11 +128,15 @@ def answer_warnings(line: Line, instance: Instance, tasks: dict[str, Task]) -> I
     match = find_answer(prediction, shape, readable)
     if match is None:
         if prediction.status is None or prediction.status is Status.ANSWERED:
-            yield Problem("no_answer", "no answer can be read", line.number, instance.id)
+            yield Problem(
+                "no_answer", "no answer can be read", line.number, instance.id
+            )
         return
     valid = validate(model, match.value, len(line.data))
     if isinstance(valid, Check):
-        yield Problem(valid.id, f"will score 0: {valid.message}", line.number, instance.id)
+        yield Problem(
+            valid.id, f"will score 0: {valid.message}", line.number, instance.id
+        )
 
 
 @dataclass(slots=True)
@@ -146,7 +168,10 @@ def self_test(
     instances = release.instances([task.id for task in tasks])
     stored = [ref for ref in release.references() if ref.id in instances]
     lines = ({"id": ref.id, "answer": json.loads(ref.answer)} for ref in stored)
-    items = (WorkItem(i, json.dumps(line).encode(), line["id"]) for i, line in enumerate(lines))
+    items = (
+        WorkItem(i, json.dumps(line).encode(), line["id"])
+        for i, line in enumerate(lines)
+    )
     scheduler = Scheduler.over(instances, tasks, limits)
     report = SelfTest()
     for done, (item, outcome) in enumerate(scheduler.run(items, on_wait), 1):

@@ -20,7 +20,13 @@ import polars as pl
 from scbench.base.canonical import sha256
 from scbench.base.errors import ResultsError
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.rows.columns import Completer, Head, RowMaker, column_types, text_bytes
+from scbench.grading.rows.columns import (
+    Completer,
+    Head,
+    RowMaker,
+    column_types,
+    text_bytes,
+)
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.survey import ChunkAccount, PackedChunk, read_account
 from scbench.grading.rows.wire import WireOutcome, WireVerdict
@@ -29,19 +35,19 @@ from scbench.machine.store import Store
 from scbench.machine.tables import scan_arrow, write_arrow
 from scbench.machine.work_folder import WorkFolder, remove
 
+# Name of the folder, inside that for results, which holds all that a run keeps.
 WORK = ".scbench"
-"""Name of the folder, inside that for results, which holds all that a run keeps."""
 JOURNAL = "journal"
 PARTS = "parts"
+# Begins the keys of outcomes that a resumed run does not take over.
 AGAIN = "again-"
-"""Begins the keys of outcomes that a resumed run does not take over."""
 
 _HELD_ROWS = 8192
 _HELD_BYTES = 2**25
 _GROUP = 8192
 _GROUP_LEAST = 256
+# A row group has `_GROUP` rows, or fewer if rows are long: it is made in memory.
 _GROUP_BYTES = 2**26
-"""A row group has `_GROUP` rows, or fewer if rows are long: it is made in memory."""
 _END = 2**63
 
 
@@ -56,7 +62,9 @@ class Checkpoint:
             at work there, or it is not writable.
     """
 
-    def __init__(self, folder: Path, identity: str, *, resume: bool, restart: bool) -> None:
+    def __init__(
+        self, folder: Path, identity: str, *, resume: bool, restart: bool
+    ) -> None:
         self.identity = identity
         self._resume = resume
         self._rows_files: dict[int, Path] = {}
@@ -134,7 +142,9 @@ class Checkpoint:
         account, rows = done
         key = self._chunk_key(chunk)
         if rows:
-            write_whole(self.rows_file(chunk.place), lambda path: path.write_bytes(rows))
+            write_whole(
+                self.rows_file(chunk.place), lambda path: path.write_bytes(rows)
+            )
         self._store.add(key, account)
         return read_account(account)
 
@@ -291,7 +301,10 @@ class ResultsWriter:
             write_arrow(path, pl.DataFrame(schema=column_types()))
             self._files.append(path)
         group = _GROUP
-        while group > _GROUP_LEAST and group * self._all_text > _GROUP_BYTES * self._all_rows:
+        while (
+            group > _GROUP_LEAST
+            and group * self._all_text > _GROUP_BYTES * self._all_rows
+        ):
             group //= 2
         with target.open("wb") as file:
             scan_arrow(self._files).sink_parquet(

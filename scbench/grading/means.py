@@ -27,27 +27,35 @@ from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.release.manifest import weight_of
 
+# Columns that tell runs apart; samples of one run are pooled.
 RUN = ("model", "setting", "budget")
-"""Columns that tell runs apart; samples of one run are pooled."""
 NORMALIZED = ("normalized", "normalized_low", "normalized_high")
+# Columns that a table has of a line's scores; the normalized one leads.
 MEANS = (*NORMALIZED, "readable", "below_floor", "mean", "low", "high", "floor")
-"""Columns that a table has of a line's scores; the normalized one leads."""
 AMOUNTS = ("output_tokens", "cost")
 
+# Model, setting and budget.
 Run = tuple[str, str | None, int | None]
-"""Model, setting and budget."""
 Truths = npt.NDArray[np.bool_]
 
 _GROUP = (*RUN, "bucket", "task")
+# Parts of a score that are counted: whole numbers add up to the same in any order.
 _UNIT = 2.0**40
-"""Parts of a score that are counted: whole numbers add up to the same in any order."""
 _DOLLAR = 1e9
 _BELOW = 1e-9
 
 
+_SUMS = (
+    *("points", "scored", "rows", "u", "tries", "readable", "below"),
+    *(f"{name}{end}" for name in AMOUNTS for end in ("", "_reported")),
+)
+
+
 def usage(name: str) -> pl.Expr:
     """Return an amount that the provider reports; null where it reports none that can be."""
-    amount = pl.col("usage").str.json_path_match(f"$.{name}").cast(pl.Float64, strict=False)
+    amount = (
+        pl.col("usage").str.json_path_match(f"$.{name}").cast(pl.Float64, strict=False)
+    )
     return pl.when(amount.is_finite() & (amount >= 0)).then(amount).alias(name)
 
 
@@ -60,7 +68,9 @@ def with_floors(results: pl.DataFrame) -> pl.DataFrame:
 
 def lifted() -> pl.Expr:
     """Return scores, with rows of text tasks that have no answer at their floor."""
-    unlucky = (pl.col("bucket") == MANIFOLDS) & (pl.col("status") != Status.ANSWERED.value)
+    unlucky = (pl.col("bucket") == MANIFOLDS) & (
+        pl.col("status") != Status.ANSWERED.value
+    )
     unlucky &= pl.col("score").is_not_null()
     return pl.when(unlucky).then(pl.col("floor").fill_null(0.0)).otherwise("score")
 
@@ -93,7 +103,9 @@ class Cells:
         parts = facts.filter(in_parts)
         if parts.height:
             self._parts = [_joined_answers(pl.concat([*self._parts, parts]))]
-        self._answers = [_summed([*self._answers, _answer_sums(facts.filter(~in_parts))], "id")]
+        self._answers = [
+            _summed([*self._answers, _answer_sums(facts.filter(~in_parts))], "id")
+        ]
 
     def blocks(
         self, weights: Mapping[str, float] | None = None
@@ -109,11 +121,15 @@ class Cells:
         numbered = runs.with_row_index("run")
         frames = []
         for cells, key in ((items, ("id", "subtask")), (answers, ("id",))):
-            frame = cells.join(numbered, on=RUN, nulls_equal=True, maintain_order="left")
+            frame = cells.join(
+                numbered, on=RUN, nulls_equal=True, maintain_order="left"
+            )
             parts = frame.sort("task", *key).partition_by("task", as_dict=True)
             frames.append({str(task): part for (task,), part in parts.items()})
         blocks = {
-            task: _block_of(task, frames[0][task], frames[1][task], runs.height, weights or {})
+            task: _block_of(
+                task, frames[0][task], frames[1][task], runs.height, weights or {}
+            )
             for task in all_tasks()
             if task in frames[0]
         }
@@ -125,19 +141,15 @@ def _counted(score: pl.Expr) -> pl.Expr:
     return (score * _UNIT).round().cast(pl.Int64)
 
 
-_SUMS = (
-    *("points", "scored", "rows", "u", "tries", "readable", "below"),
-    *(f"{name}{end}" for name in AMOUNTS for end in ("", "_reported")),
-)
-
-
 def _summed(frames: Sequence[pl.DataFrame], *key: str) -> pl.DataFrame:
     """Return frames added up by run, task and key."""
     together = pl.concat(frames)
     if len(frames) == 1:
         return together
     sums = [name for name in together.columns if name in _SUMS]
-    added = together.group_by(*_GROUP, *key).agg(pl.col(sums).sum(), pl.col("floor").max())
+    added = together.group_by(*_GROUP, *key).agg(
+        pl.col(sums).sum(), pl.col("floor").max()
+    )
     return added.select(together.columns)
 
 
@@ -154,7 +166,9 @@ def _facts_of(rows: pl.DataFrame) -> pl.DataFrame:
         scored=replied.cast(pl.Int64),
         readable=(replied & (pl.col("status") == Status.ANSWERED.value)).cast(pl.Int64),
         **{
-            name: pl.when(replied).then(usage(name)) if with_usage else pl.lit(None, pl.Float64)
+            name: pl.when(replied).then(usage(name))
+            if with_usage
+            else pl.lit(None, pl.Float64)
             for name in AMOUNTS
         },
     )
@@ -181,8 +195,13 @@ def _u() -> pl.Expr:
 
 def _joined_answers(parts: pl.DataFrame) -> pl.DataFrame:
     """Return one row for each answer of tasks that give several scores."""
-    sums, facts = pl.col("points", "scored", "readable").sum(), pl.col("floor", *AMOUNTS).max()
-    return parts.group_by(*_GROUP, "id", "sample").agg(sums, facts).select(parts.columns)
+    sums, facts = (
+        pl.col("points", "scored", "readable").sum(),
+        pl.col("floor", *AMOUNTS).max(),
+    )
+    return (
+        parts.group_by(*_GROUP, "id", "sample").agg(sums, facts).select(parts.columns)
+    )
 
 
 def _answer_sums(facts: pl.DataFrame) -> pl.DataFrame:
@@ -203,7 +222,10 @@ def _answer_sums(facts: pl.DataFrame) -> pl.DataFrame:
         below=below.fill_null(value=False).sum().cast(pl.Int64),
         floor=floor.max(),
         **{name: amount.sum() for name, amount in counted.items()},
-        **{f"{name}_reported": amount.count().cast(pl.Int64) for name, amount in counted.items()},
+        **{
+            f"{name}_reported": amount.count().cast(pl.Int64)
+            for name, amount in counted.items()
+        },
     )
 
 
@@ -245,14 +267,17 @@ class Block:
     def take(self, places: npt.NDArray[np.int64]) -> "Block":
         """Return some of the scores, with all answers."""
         per_score = ("sums", "counts", "rows", "floors", "answers")
-        return replace(self, **{name: getattr(self, name)[places] for name in per_score})
+        return replace(
+            self, **{name: getattr(self, name)[places] for name in per_score}
+        )
 
     def of(self, ids: Collection[str]) -> "Block":
         """Return the scores of some instances; each then weighs by its room."""
         inside = np.array([name in ids for name in self.names])
         scores = self.take(np.flatnonzero(inside[self.answers]))
         u, readable, below = (
-            np.where(inside[:, None], part, np.nan) for part in (self.u, self.readable, self.below)
+            np.where(inside[:, None], part, np.nan)
+            for part in (self.u, self.readable, self.below)
         )
         return replace(scores, u=u, readable=readable, below=below, weight=None)
 
@@ -327,17 +352,26 @@ def _block_of(
     floors[item, items["run"].to_numpy()] = items["floor"].cast(pl.Float64).to_numpy()
     numbers[item] = places["answer"].to_numpy()
     sums, counts, rows = _by_run(items, item, n, runs, ("points", "scored", "rows"))
-    answer = answers.select(pl.col("id").rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
+    answer = (
+        answers.select(pl.col("id").rank("dense").cast(pl.Int64) - 1)
+        .to_series()
+        .to_numpy()
+    )
     names = answers["id"].unique().sort().to_list()
     u, tries, scored, readable, below = _by_run(
         answers, answer, len(names), runs, ("u", "tries", "scored", "readable", "below")
     )
     answer_floors = np.full((len(names), runs), np.nan)
-    answer_floors[answer, answers["run"].to_numpy()] = answers["floor"].cast(pl.Float64).to_numpy()
+    answer_floors[answer, answers["run"].to_numpy()] = (
+        answers["floor"].cast(pl.Float64).to_numpy()
+    )
     spent = [f"{name}{end}" for name in AMOUNTS for end in ("", "_reported")]
     run = answers["run"].to_numpy()
     amounts: Floats = np.stack(
-        [np.bincount(run, answers[name].to_numpy().astype(float), runs) for name in spent]
+        [
+            np.bincount(run, answers[name].to_numpy().astype(float), runs)
+            for name in spent
+        ]
     )
     amounts[2] /= _DOLLAR
     with np.errstate(invalid="ignore"):
@@ -354,7 +388,9 @@ def _block_of(
             answer_floors,
             amounts,
             items["bucket"][0] == MANIFOLDS,
-            weights.get(task, weight_of(np.fmin.reduce(answer_floors, axis=1).tolist())),
+            weights.get(
+                task, weight_of(np.fmin.reduce(answer_floors, axis=1).tolist())
+            ),
         )
 
 
@@ -419,7 +455,10 @@ class Means:
 
 
 def _known(figures: Mapping[str, Any]) -> dict[str, float | None]:
-    return {name: None if np.isnan(value) else float(value) for name, value in figures.items()}
+    return {
+        name: None if np.isnan(value) else float(value)
+        for name, value in figures.items()
+    }
 
 
 def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
@@ -434,9 +473,15 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
     normalized = _normalized(blocks, level)
     amounts = np.sum([block.amounts for block in blocks], axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        total = np.sum([np.nansum(block.item_means, axis=0) for block in blocks], axis=0)
-        whole = np.sum([np.nansum(block.sums / block.rows, axis=0) for block in blocks], axis=0)
-        floors = np.sum([np.where(b.counts > 0, b.floors, 0.0).sum(axis=0) for b in blocks], axis=0)
+        total = np.sum(
+            [np.nansum(block.item_means, axis=0) for block in blocks], axis=0
+        )
+        whole = np.sum(
+            [np.nansum(block.sums / block.rows, axis=0) for block in blocks], axis=0
+        )
+        floors = np.sum(
+            [np.where(b.counts > 0, b.floors, 0.0).sum(axis=0) for b in blocks], axis=0
+        )
         amounts[::2] /= amounts[1::2]
         return Means(
             expected,
@@ -444,7 +489,9 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
             counts,
             *normalized,
             _mean_share([block.readable for block in blocks]),
-            _mean_share([np.where(block.is_text, np.nan, block.below) for block in blocks]),
+            _mean_share(
+                [np.where(block.is_text, np.nan, block.below) for block in blocks]
+            ),
             total / present,
             low,
             high,
@@ -479,7 +526,10 @@ def _normalized(blocks: Sequence[Block], level: float) -> tuple[Floats, Floats, 
     with np.errstate(invalid="ignore", divide="ignore"):
         total = weights.sum(axis=0)
         total = np.where(total > 0, total, np.nan)
-        scale, shift = stretched.sum(axis=0) / total, (stretched * (1 - room)).sum(axis=0) / total
+        scale, shift = (
+            stretched.sum(axis=0) / total,
+            (stretched * (1 - room)).sum(axis=0) / total,
+        )
         middle = (stretched * means).sum(axis=0) / total - shift
         low, high = (end * scale - shift for end in ends(parts, level))
         unknown = np.any([block.unknown() for block in blocks], axis=0)

@@ -39,11 +39,11 @@ from scbench.machine.children import checked_parquet
 from scbench.machine.work_folder import WorkFolder, interrupted
 from scbench.release.load import Release
 
+# Rows of all shards together that are in memory.
 _ROWS = 65_536
-"""Rows of all shards together that are in memory."""
 _END = 2**63
+# Code of the problem that reading stopped.
 _STOPPED = "unreadable"
-"""Code of the problem that reading stopped."""
 
 
 class ShardRun(NamedTuple):
@@ -70,12 +70,16 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
         ResultsError: a folder holds no finished shard; or there are gaps, overlaps, or shards of
             different files, releases, versions or options.
     """
-    runs = sorted((_read_shard(folder) for folder in folders), key=lambda run: run.shard)
+    runs = sorted(
+        (_read_shard(folder) for folder in folders), key=lambda run: run.shard
+    )
     if not runs:
         raise ResultsError("name the output folders of all shards")
     first = runs[0]
     for run in runs[1:]:
-        for (name, before), after in zip(_alike(first).items(), _alike(run).values(), strict=True):
+        for (name, before), after in zip(
+            _alike(first).items(), _alike(run).values(), strict=True
+        ):
             if before != after:
                 raise ResultsError(
                     f"{first.folder} and {run.folder} do not belong together: their {name} differ: "
@@ -87,11 +91,15 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
                 f"shard {before.shard} is there twice: {before.folder} and {after.folder}; name "
                 "each shard once"
             )
-    lacking = sorted(set(range(1, first.shard.total + 1)) - {run.shard.number for run in runs})
+    lacking = sorted(
+        set(range(1, first.shard.total + 1)) - {run.shard.number for run in runs}
+    )
     if lacking:
         absent = ", ".join(f"{number}/{first.shard.total}" for number in lacking[:10])
         remainder = f" and {len(lacking) - 10} more" if len(lacking) > 10 else ""
-        raise ResultsError(f"shard {absent}{remainder} is not there; grade it, or name its folder")
+        raise ResultsError(
+            f"shard {absent}{remainder} is not there; grade it, or name its folder"
+        )
     return runs
 
 
@@ -118,12 +126,20 @@ def _read_shard(folder: Path) -> ShardRun:
         shard = summary["shard"]
     except OSError:
         begun = interrupted(folder / WORK)
-        todo = "its run was cut off, finish it with --resume" if begun else "it has no summary.json"
+        todo = (
+            "its run was cut off, finish it with --resume"
+            if begun
+            else "it has no summary.json"
+        )
         raise ResultsError(f"{folder} holds no finished shard: {todo}") from None
     except (ValueError, KeyError, TypeError):
-        raise ResultsError(f"{folder}/{SUMMARY} is not what scbench-grade writes") from None
+        raise ResultsError(
+            f"{folder}/{SUMMARY} is not what scbench-grade writes"
+        ) from None
     if shard is None:
-        raise ResultsError(f"{folder} holds a whole run; only those of --shard i/n are merged")
+        raise ResultsError(
+            f"{folder} holds a whole run; only those of --shard i/n are merged"
+        )
     if not (folder / RESULTS).is_file():
         raise ResultsError(f"{folder} holds no finished shard: it has no {RESULTS}")
     number, count = map(int, shard.split("/"))
@@ -153,13 +169,18 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
     task_names = summary["options"]["tasks"]
     tasks = choose_tasks(release, task_names)
     if {task.id: task.grader_version for task in tasks} != summary["graders"]:
-        raise ResultsError("the shards were graded by other graders than are installed here")
+        raise ResultsError(
+            "the shards were graded by other graders than are installed here"
+        )
     options = Options(
         str(runs[0].folder / summary["predictions"]["files"][0]),
         release,
         out,
         WorkerLimits(
-            max(run.summary["workers"] for run in runs), None, 0, summary["options"]["allow_code"]
+            max(run.summary["workers"] for run in runs),
+            None,
+            0,
+            summary["options"]["allow_code"],
         ),
         task_names,
         summary["options"]["partial"],
@@ -174,7 +195,9 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
         [f"shard {run.shard}: {it}" for run in runs for it in run.summary["incidents"]],
         sorted({name for run in runs for name in run.summary["walls"]}),
     )
-    completer = Completer(index_of(release, tasks, exclude_withdrawn=options.exclude_withdrawn))
+    completer = Completer(
+        index_of(release, tasks, exclude_withdrawn=options.exclude_withdrawn)
+    )
     coverage = Coverage(completer.index.known_ids)
     work = _workplace(out, summary["predictions"]["sha256"])
     problems = Problems(work.path / PROBLEMS)
@@ -182,8 +205,12 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
         rows = ResultsWriter(work.path / "rows")
         rows.add(_admitted(runs, coverage, problems))
         # Every shard read up to where reading stopped, and says so; lines without rows it counted.
-        again = max(0, sum(run.summary["problem_counts"].get(_STOPPED, 0) for run in runs) - 1)
-        coverage.lines = sum(run.summary["predictions"]["lines"] for run in runs) - again
+        again = max(
+            0, sum(run.summary["problem_counts"].get(_STOPPED, 0) for run in runs) - 1
+        )
+        coverage.lines = (
+            sum(run.summary["predictions"]["lines"] for run in runs) - again
+        )
         coverage.not_chosen = sum(run.summary["left_alone"] for run in runs)
         for run in runs:
             coverage.note(run.summary["unread_keys"])
@@ -198,7 +225,9 @@ def _workplace(out: Path, digest: str) -> WorkFolder:
     check_place(out, (), "", None, begun=False, restart=True)
     earlier = summary_of(out)
     if earlier is not None and earlier["predictions"].get("sha256") != digest:
-        raise ResultsError(f"{out} holds the results of other predictions; choose another --out")
+        raise ResultsError(
+            f"{out} holds the results of other predictions; choose another --out"
+        )
     try:
         out.mkdir(parents=True, exist_ok=True)
         work = WorkFolder(out / WORK)
@@ -217,13 +246,20 @@ def _admitted(
     """Admit every line anew, in order; yield the rows of those that count."""
     forged: list[Problem] = []
     gone: set[int | None] = set()
-    coded = heapq.merge(*(_shard_problems(run) for run in runs), key=lambda line: line.number)
+    coded = heapq.merge(
+        *(_shard_problems(run) for run in runs), key=lambda line: line.number
+    )
     coming = next(coded, None)
     stopped = False
     for frame in _rows_by_line(runs):
         end = _END if frame.is_empty() else frame["line"][-1]
-        unique = frame.unique("line", maintain_order=True).select("line", "id", *RunKey._fields)
-        lines = [_ShardLine(line, row_id, RunKey(*run)) for line, row_id, *run in unique.rows()]
+        unique = frame.unique("line", maintain_order=True).select(
+            "line", "id", *RunKey._fields
+        )
+        lines = [
+            _ShardLine(line, row_id, RunKey(*run))
+            for line, row_id, *run in unique.rows()
+        ]
         while coming is not None and coming.number <= end:
             lines.append(coming)
             coming = next(coded, None)
@@ -261,10 +297,15 @@ def _shard_problems(run: ShardRun) -> Iterator[_ShardLine]:
                 its_run = fields.pop("run", None)
                 problem = Problem(**fields)
                 yield _ShardLine(
-                    problem.line or _END, problem.id, its_run and RunKey(*its_run), problem
+                    problem.line or _END,
+                    problem.id,
+                    its_run and RunKey(*its_run),
+                    problem,
                 )
     except (OSError, ValueError, TypeError):
-        raise ResultsError(f"{path} cannot be read; grade shard {run.shard} again") from None
+        raise ResultsError(
+            f"{path} cannot be read; grade shard {run.shard} again"
+        ) from None
     if count != counted:
         raise ResultsError(
             f"{path} holds {count} problems, its summary counts {counted}; grade shard "

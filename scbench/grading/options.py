@@ -35,6 +35,12 @@ if TYPE_CHECKING:
 IMPORTED = "imported.jsonl"
 
 
+# Characters of the name of a folder that is made of a path.
+_LONGEST = 80
+_ID = re.compile(rb'"id"\s{0,9}:\s{0,9}"(?:[0-9a-f]{8}:)?([a-z][a-z0-9_]{0,99})/')
+_PORTION = 2**20
+
+
 @dataclass(frozen=True, slots=True)
 class Imported:
     """What the stream was made of: what files were found to be, and entries that have no place.
@@ -82,7 +88,9 @@ def take_in(
         check_sources(folder, files)
     for name in files:
         if os.path.exists(name) and path.exists() and path.samefile(name):  # noqa: PTH110
-            raise ResultsError(f"{path} is among the files and would be overwritten; name --out")
+            raise ResultsError(
+                f"{path} is among the files and would be overwritten; name --out"
+            )
     with no_empty(folder), whole_file(path) as scratch:
         with scratch.open("wb") as sink:
             gathered = gather(files, sink, reading)
@@ -92,7 +100,9 @@ def take_in(
                 f"{path} was not written by scbench-grade, and would be overwritten; move it "
                 "away, or choose another --out"
             )
-    return str(path), Imported(files, gathered.recognised, gathered.problems, gathered.origin)
+    return str(path), Imported(
+        files, gathered.recognised, gathered.problems, gathered.origin
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,15 +164,13 @@ def default_folder(file: str) -> Path:
         return Path("scbench-results", "stdin")
     path = Path(os.path.abspath(file))  # noqa: PTH100  (links are names of their own)
     here = Path.cwd()
-    *above, name = path.relative_to(here).parts if path.is_relative_to(here) else path.parts[-2:]
+    *above, name = (
+        path.relative_to(here).parts if path.is_relative_to(here) else path.parts[-2:]
+    )
     parts = [*above, name.partition(".")[0]]
-    return Path("scbench-results", "-".join(parts).lstrip(".-")[-_LONGEST:] or "results")
-
-
-_LONGEST = 80
-"""Characters of the name of a folder that is made of a path."""
-_ID = re.compile(rb'"id"\s{0,9}:\s{0,9}"(?:[0-9a-f]{8}:)?([a-z][a-z0-9_]{0,99})/')
-_PORTION = 2**20
+    return Path(
+        "scbench-results", "-".join(parts).lstrip(".-")[-_LONGEST:] or "results"
+    )
 
 
 def tasks_in(path: str, release: Release) -> list[str] | None:
@@ -185,7 +193,11 @@ def tasks_in(path: str, release: Release) -> list[str] | None:
             tail = portion[-120:]
     present = [task for task in release.manifest.tasks if task in texts & task_ids]
     records = release.manifest.tasks
-    buckets = dict.fromkeys(records[task].bucket for task in default) if task_ids - texts else {}
+    buckets = (
+        dict.fromkeys(records[task].bucket for task in default)
+        if task_ids - texts
+        else {}
+    )
     return [*buckets, *present] if present else None
 
 

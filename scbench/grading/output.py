@@ -12,10 +12,19 @@ from scbench.formats.predictions import Problem
 from scbench.grading.rows.columns import RunKey
 from scbench.machine.files import write_whole
 
+# Code of the problem that a trace is not what the environment gives; such come last.
 FORGED = "forged_trace"
-"""Code of the problem that a trace is not what the environment gives; such come last."""
+# How many problems a summary spells out.
 SUMMARISED = 1000
-"""How many problems a summary spells out."""
+
+
+RESULTS = "results.parquet"
+SUMMARY = "summary.json"
+PROBLEMS = "problems.jsonl"
+OUTPUTS = (RESULTS, SUMMARY, PROBLEMS)
+_GENERATOR = b'<meta name="generator" content="scbench '
+# Bytes of a page in which it says what wrote it.
+_HEAD = 2**16
 
 
 class Problems:
@@ -24,7 +33,9 @@ class Problems:
     Lines that are not the user's own are located in the files they came from.
     """
 
-    def __init__(self, path: Path, locate: Callable[[Problem], Problem] | None = None) -> None:
+    def __init__(
+        self, path: Path, locate: Callable[[Problem], Problem] | None = None
+    ) -> None:
         self._locate = locate
         self.counts: Counter[str] = Counter()
         self.first: list[Problem] = []
@@ -58,15 +69,6 @@ class Problems:
             target.unlink(missing_ok=True)
 
 
-RESULTS = "results.parquet"
-SUMMARY = "summary.json"
-PROBLEMS = "problems.jsonl"
-OUTPUTS = (RESULTS, SUMMARY, PROBLEMS)
-_GENERATOR = b'<meta name="generator" content="scbench '
-_HEAD = 2**16
-"""Bytes of a page in which it says what wrote it."""
-
-
 def sources(folder: Path, files: Sequence[str]) -> list[str]:
     """Return files as they are named in a summary: by their paths from the folder of results."""
     paths = (file if file == "-" else os.path.relpath(file, folder) for file in files)
@@ -83,8 +85,13 @@ def check_sources(folder: Path, files: Sequence[str]) -> None:
     earlier = summary_of(folder)
     if earlier is not None:
         now, stored = sources(folder, files), earlier["predictions"].get("files")
-        if stored is None:  # a summary of an earlier version has but the name of one file
-            now, stored = [Path(file).name for file in files], [earlier["predictions"]["file"]]
+        if (
+            stored is None
+        ):  # a summary of an earlier version has but the name of one file
+            now, stored = (
+                [Path(file).name for file in files],
+                [earlier["predictions"]["file"]],
+            )
         if now != stored or "-" in now:  # nobody knows what was piped
             _refuse(folder, earlier, f"the results of {', '.join(stored[:5])}")
 
@@ -122,7 +129,9 @@ def check_place(
                 f"{folder}; choose another --out"
             )
         if path.is_dir():
-            raise ResultsError(f"{path} is a folder; move it away, or choose another --out")
+            raise ResultsError(
+                f"{path} is a folder; move it away, or choose another --out"
+            )
     if not there or begun:
         return
     earlier = summary_of(folder)
@@ -175,7 +184,9 @@ def summary_of(folder: Path) -> dict[str, Any] | None:
     """Return the summary of a run that a folder holds; None if there is none."""
     try:
         summary = json.loads((folder / SUMMARY).read_bytes())
-        complete = isinstance(summary["release"]["version"] + summary["predictions"]["file"], str)
+        complete = isinstance(
+            summary["release"]["version"] + summary["predictions"]["file"], str
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return summary if complete else None

@@ -28,7 +28,14 @@ from scbench.formats.predictions import (
     stripped,
     unread_keys,
 )
-from scbench.grading.checkpoint import WORK, Checkpoint, ChunkRows, ResultsWriter, assemble, missing
+from scbench.grading.checkpoint import (
+    WORK,
+    Checkpoint,
+    ChunkRows,
+    ResultsWriter,
+    assemble,
+    missing,
+)
 from scbench.grading.options import Options, choose_tasks
 from scbench.grading.output import (
     FORGED,
@@ -67,10 +74,10 @@ _CHANGED = (
     "the file was written to while it was read, so these may not be the answers that it holds now; "
     "grade it again with --restart when nobody writes to it"
 )
+# Chunks that may be read, or done, while an earlier one is not.
 _LAG = 512
-"""Chunks that may be read, or done, while an earlier one is not."""
+# Lines that may wait for the outcome of a duplicate.
 _MOST_WAITING = 50_000
-"""Lines that may wait for the outcome of a duplicate."""
 
 
 @dataclass
@@ -102,7 +109,9 @@ class Collector:
     _duplicates: DuplicateAnswers = field(default_factory=DuplicateAnswers)
     _waiting: dict[int, PendingLine] = field(default_factory=dict)
     _turns: dict[int, int] = field(default_factory=dict)
-    _arrived: dict[int, Problem | tuple[Chunk, ChunkAccount]] = field(default_factory=dict)
+    _arrived: dict[int, Problem | tuple[Chunk, ChunkAccount]] = field(
+        default_factory=dict
+    )
     _turn: int = 0
     _next: int = 0
     _lines: int = 0
@@ -116,7 +125,9 @@ class Collector:
         )
         return self._queue
 
-    def _chunks(self, stream: BinaryIO, digest: Digest, shard: Shard) -> Iterator[Chunk | None]:
+    def _chunks(
+        self, stream: BinaryIO, digest: Digest, shard: Shard
+    ) -> Iterator[Chunk | None]:
         for entry in cut(read_blocks(stream, digest), shard):
             turn = self._turn
             self._turn += 1
@@ -134,7 +145,9 @@ class Collector:
                 yield None
 
     def _held_back(self) -> bool:
-        return self._turn - self._next > _LAG or self._duplicates.waiting > _MOST_WAITING
+        return (
+            self._turn - self._next > _LAG or self._duplicates.waiting > _MOST_WAITING
+        )
 
     def collect(self, queue: JobQueue, interrupts: Interrupts, on_wait: OnWait) -> None:
         """Take what comes of a queue, until nothing does."""
@@ -150,7 +163,9 @@ class Collector:
         for problem in sorted(self.forged, key=lambda problem: problem.line or 0):
             self.problems.add(problem)
 
-    def take(self, work: WorkItem | Chunk, result: WireOutcome | PackedChunk | None) -> None:
+    def take(
+        self, work: WorkItem | Chunk, result: WireOutcome | PackedChunk | None
+    ) -> None:
         """Take what a job of the scheduler came to."""
         if isinstance(work, WorkItem) and isinstance(result, WireOutcome):
             self.take_outcome(work, result)
@@ -203,7 +218,9 @@ class Collector:
             if admission.kind is LineKind.DUPLICATE:
                 dropped.append(number)
             if admission.problem is not None:
-                self.problems.add(admission.problem, account.runs[run] if run >= 0 else None)
+                self.problems.add(
+                    admission.problem, account.runs[run] if run >= 0 else None
+                )
         self.forged += (
             Problem(FORGED, reason, number, row_id)
             for number, row_id, reason in account.forged
@@ -243,7 +260,9 @@ class Collector:
         """Take the outcome of a line judged by itself; its duplicates have theirs now, too."""
         line = self._waiting.pop(item.line)
         if outcome.forged:
-            self.forged.append(Problem(FORGED, outcome.reason, item.line, item.instance_id))
+            self.forged.append(
+                Problem(FORGED, outcome.reason, item.line, item.instance_id)
+            )
         self._finish(line, outcome)
         for duplicate, its_outcome in self._duplicates.release(line, outcome):
             self._finish(duplicate, its_outcome)
@@ -293,7 +312,9 @@ def grade_file(
     imported = options.imported
     coverage = Coverage(index.known_ids, imported.origin if imported else None)
     digest = hashlib.sha256()
-    problems = Problems(checkpoint.folder / PROBLEMS, imported.with_origin if imported else None)
+    problems = Problems(
+        checkpoint.folder / PROBLEMS, imported.with_origin if imported else None
+    )
     try:
         for problem in imported.problems if imported else ():
             problems.add(problem)
@@ -302,13 +323,21 @@ def grade_file(
 
         with watched() as interrupts:
             scheduler = Scheduler(
-                index.keys(), options.limits, index.heavy, index, _pool_of(options.cluster)
+                index.keys(),
+                options.limits,
+                index.heavy,
+                index,
+                _pool_of(options.cluster),
             )
             scheduler.incidents += checkpoint.remarks
-            collector = Collector(completer, coverage, checkpoint, problems, scheduler, on_progress)
+            collector = Collector(
+                completer, coverage, checkpoint, problems, scheduler, on_progress
+            )
             before = _file_state(options.predictions)
             with open_predictions(options.predictions) as stream:
-                collector.collect(collector.queue(stream, digest, shard), interrupts, on_wait)
+                collector.collect(
+                    collector.queue(stream, digest, shard), interrupts, on_wait
+                )
             if _file_state(options.predictions) != before:
                 problems.add(Problem("changed_file", _CHANGED))
             counts = collector.resumed, scheduler.incidents, scheduler.protections
@@ -323,7 +352,11 @@ def grade_file(
         resumable = checkpoint.close()
         reason = refused(error)
         if reason:
-            hint = "; what was graded is kept there, continue with --resume" if resumable else ""
+            hint = (
+                "; what was graded is kept there, continue with --resume"
+                if resumable
+                else ""
+            )
             raise MachineError(f"{options.out}: {reason}{hint}") from None
         raise
     checkpoint.remove()
@@ -344,7 +377,9 @@ def _check_inputs(options: Options) -> None:
     if options.predictions != "-" and not Path(options.predictions).exists():
         raise PredictionsError(f"no such file: {options.predictions}")
     if options.imported is None and is_empty(options.predictions):
-        raise PredictionsError(f"{options.predictions} holds no predictions; nothing is written")
+        raise PredictionsError(
+            f"{options.predictions} holds no predictions; nothing is written"
+        )
     check_place(
         options.out,
         options.files,
@@ -397,7 +432,11 @@ def finish(
     report.summary = summarize(facts, report, coverage)
     summary = report.summary
     report.remarks += remarks(
-        options.release, facts.tasks, summary["withdrawn"], summary["fingerprints"], summary["runs"]
+        options.release,
+        facts.tasks,
+        summary["withdrawn"],
+        summary["fingerprints"],
+        summary["runs"],
     )
     write_results(options.out, results, report.summary)
     keep = options.shard is not None or problems.counts.total() > SUMMARISED

@@ -15,11 +15,26 @@ from scbench.base.model import Status
 from scbench.catalog import BUCKETS, MANIFOLDS
 from scbench.grading.means import AMOUNTS, MEANS, RUN, Block, Cells, Run, means_of
 
+# All buckets of the paper together; the text tasks are never among them.
 OVERALL = "overall"
-"""All buckets of the paper together; the text tasks are never among them."""
 
 _GROUP = (*RUN, "bucket", "task")
 _FIGURES = (*MEANS, "mean_missing_as_zero", *AMOUNTS)
+
+
+_RUN_TYPES: dict[str, Any] = {
+    "model": pl.String,
+    "setting": pl.String,
+    "budget": pl.Int64,
+}
+_SCHEMA: Mapping[str, Any] = (
+    _RUN_TYPES
+    | dict.fromkeys(("bucket", "task"), pl.String)
+    | dict.fromkeys(("n", "samples", "scored"), pl.Int64)
+    | {"coverage": pl.Float64}
+    | dict.fromkeys(_FIGURES, pl.Float64)
+    | dict.fromkeys((status.value for status in Status), pl.Int64)
+)
 
 
 def in_release(results: pl.DataFrame) -> pl.DataFrame:
@@ -37,7 +52,9 @@ class Condensed:
         self._cells = Cells()
         self._counts: list[pl.DataFrame] = []
         self._samples: list[pl.DataFrame] = []
-        self._blocks: tuple[tuple[Run, ...], dict[str, Block], dict[str, str]] | None = None
+        self._blocks: (
+            tuple[tuple[Run, ...], dict[str, Block], dict[str, str]] | None
+        ) = None
 
     def add(self, results: pl.DataFrame) -> None:
         """Take rows of ``results.parquet``; those that the release does not hold are left out."""
@@ -47,21 +64,30 @@ class Condensed:
         counts = rows.group_by(*_GROUP, "status").agg(rows=pl.len().cast(pl.Int64))
         together = pl.concat([*self._counts, counts]).group_by(*_GROUP, "status")
         self._counts = [together.agg(pl.col("rows").sum())]
-        self._samples = [pl.concat([*self._samples, rows.select(*_GROUP, "sample")]).unique()]
+        self._samples = [
+            pl.concat([*self._samples, rows.select(*_GROUP, "sample")]).unique()
+        ]
 
     def table(
         self, by: Literal["bucket", "task"], weights: Mapping[str, float] | None = None
     ) -> pl.DataFrame:
         """Return what `score_table` returns of all rows taken."""
-        self._blocks = runs, blocks, buckets = self._blocks or self._cells.blocks(weights)
+        self._blocks = runs, blocks, buckets = self._blocks or self._cells.blocks(
+            weights
+        )
         lines = _table_lines(buckets, by)
         frames = [self._line(runs, blocks, *line) for line in lines]
         order = pl.DataFrame(
-            {"bucket": [line[0] for line in lines], "task": [line[1] for line in lines]},
+            {
+                "bucket": [line[0] for line in lines],
+                "task": [line[1] for line in lines],
+            },
             schema={"bucket": pl.String, "task": pl.String},
         ).with_row_index("place")
         table = pl.concat(frames) if frames else pl.DataFrame(schema=_SCHEMA)
-        table = table.join(order, on=["bucket", "task"], nulls_equal=True, maintain_order="left")
+        table = table.join(
+            order, on=["bucket", "task"], nulls_equal=True, maintain_order="left"
+        )
         table = table.sort(*RUN, "place", nulls_last=False).drop("place")
         return table if by == "task" else table.drop("task")
 
@@ -103,7 +129,10 @@ class Condensed:
             )
             .join(
                 counts.agg(
-                    **{s.value: rows.filter(pl.col("status") == s.value).sum() for s in Status}
+                    **{
+                        s.value: rows.filter(pl.col("status") == s.value).sum()
+                        for s in Status
+                    }
                 ),
                 on=RUN,
                 nulls_equal=True,
@@ -113,25 +142,18 @@ class Condensed:
         )
 
 
-_RUN_TYPES: dict[str, Any] = {"model": pl.String, "setting": pl.String, "budget": pl.Int64}
-_SCHEMA: Mapping[str, Any] = (
-    _RUN_TYPES
-    | dict.fromkeys(("bucket", "task"), pl.String)
-    | dict.fromkeys(("n", "samples", "scored"), pl.Int64)
-    | {"coverage": pl.Float64}
-    | dict.fromkeys(_FIGURES, pl.Float64)
-    | dict.fromkeys((status.value for status in Status), pl.Int64)
-)
-
-
 def _table_lines(
     buckets: Mapping[str, str], by: Literal["bucket", "task"]
 ) -> list[tuple[str, str | None, list[str]]]:
     """Return bucket, task and the tasks that are added up, of each line in its order."""
     if by == "task":
         return [(bucket, task, [task]) for task, bucket in buckets.items()]
-    order = dict.fromkeys((*BUCKETS, *(b for b in buckets.values() if b != MANIFOLDS), MANIFOLDS))
-    of_bucket = {name: [t for t, bucket in buckets.items() if bucket == name] for name in order}
+    order = dict.fromkeys(
+        (*BUCKETS, *(b for b in buckets.values() if b != MANIFOLDS), MANIFOLDS)
+    )
+    of_bucket = {
+        name: [t for t, bucket in buckets.items() if bucket == name] for name in order
+    }
     lines = [(name, None, tasks) for name, tasks in of_bucket.items() if tasks]
     spatial = [line for line in lines if line[0] != MANIFOLDS]
     if len(spatial) > 1:  # over one there is nothing to add up
@@ -169,7 +191,9 @@ def score_table(
     return condensed.table(by, weights)
 
 
-def metadata_by_run(results: pl.DataFrame) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+def metadata_by_run(
+    results: pl.DataFrame,
+) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
     """Return what lines of each run say of how it was made; mostly the same throughout."""
     metadata: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     rows = results.select(*RUN, "run_metadata").unique().drop_nulls("run_metadata")

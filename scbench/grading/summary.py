@@ -27,10 +27,26 @@ from scbench.grading.score_tables import Condensed, metadata_by_run, outside_rel
 from scbench.machine.tables import scan_parquet
 from scbench.release.load import Release
 
+_NEEDED = (
+    *("id", "task", "bucket", "subtask", "model", "setting", "sample", "budget"),
+    *("status", "score", "floor", "usage", "instance_hash", "run_metadata"),
+)
+_ROWS = 65_536
+_TABLES: tuple[Literal["bucket"], Literal["task"]] = ("bucket", "task")
+_FAILURES = 20
+# What tells calls apart that failed for one reason: ids, and counts of tokens.
+_CALL_IDS = (
+    r"\b(?:req|resp|msg|chatcmpl)[-_][\w-]+|\b[0-9a-f]{8}[0-9a-f-]*\b|\b\d[\d,]{3,}\b"
+)
 
-def grader_differences(release: Release, tasks: Sequence[Task]) -> dict[str, dict[str, int]]:
+
+def grader_differences(
+    release: Release, tasks: Sequence[Task]
+) -> dict[str, dict[str, int]]:
     """Return tasks whose grader is not of the version that the release was frozen with."""
-    frozen = {task: record.grader_version for task, record in release.manifest.tasks.items()}
+    frozen = {
+        task: record.grader_version for task, record in release.manifest.tasks.items()
+    }
     return {
         task.id: {"release": frozen[task.id], "installed": task.grader_version}
         for task in tasks
@@ -70,7 +86,9 @@ def remarks(
         )
         cut = [run for run in runs if run.get("cut")]
         for run in cut:
-            ways = ", ".join(f"{count} {status}" for status, count in run["cut"].items())
+            ways = ", ".join(
+                f"{count} {status}" for status, count in run["cut"].items()
+            )
             yield (
                 f"Of {run['trials']} trials of {run['model']!r} in setting {run['setting']}, these "
                 f"stopped without an answer and count as 0: {ways}."
@@ -81,11 +99,15 @@ def remarks(
             "score": withdrawn["scores"],
             "line": withdrawn["lines"],
         }
-        items, *details = (f"{count} {word}{'s' * (count != 1)}" for word, count in counts.items())
+        items, *details = (
+            f"{count} {word}{'s' * (count != 1)}" for word, count in counts.items()
+        )
         yield f"Left out: {items} ({', '.join(details)})."
 
 
-def _machines(release: Release, fingerprints: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _machines(
+    release: Release, fingerprints: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
     for task, prints in fingerprints.items():
         record = release.manifest.tasks.get(task)
         own_print = record.fingerprint if record else None
@@ -110,17 +132,6 @@ def _split(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 f"Lines of {model!r} without a setting are counted as another run than those with "
                 f"{' and '.join(names)}; give all lines of a run the same setting."
             )
-
-
-_NEEDED = (
-    *("id", "task", "bucket", "subtask", "model", "setting", "sample", "budget"),
-    *("status", "score", "floor", "usage", "instance_hash", "run_metadata"),
-)
-_ROWS = 65_536
-_TABLES: tuple[Literal["bucket"], Literal["task"]] = ("bucket", "task")
-_FAILURES = 20
-_CALL_IDS = r"\b(?:req|resp|msg|chatcmpl)[-_][\w-]+|\b[0-9a-f]{8}[0-9a-f-]*\b|\b\d[\d,]{3,}\b"
-"""What tells calls apart that failed for one reason: ids, and counts of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +183,8 @@ def tally(path: Path, weights: Mapping[str, float] | None = None) -> Tally:
         condensed.add(lazy.select(_NEEDED).collect())
     failed = lazy.filter(pl.col("status") == Status.GRADER_ERROR.value)
     absent = lazy.filter(
-        (pl.col("status") == Status.NOT_RUN.value) & pl.col("answer_source").is_not_null()
+        (pl.col("status") == Status.NOT_RUN.value)
+        & pl.col("answer_source").is_not_null()
     )
     counts = absent.group_by("task", "reason", maintain_order=True).agg(pl.len())
     return Tally(
@@ -199,14 +211,18 @@ def _failed_calls(results: pl.LazyFrame) -> list[tuple[str, str, int]]:
     lost = [Status.API_ERROR.value, Status.BLOCKED.value]
     reason = pl.col("reason").str.replace_all(_CALL_IDS, "...").alias("reason")
     rows = results.filter(pl.col("status").is_in(lost))
-    counts = rows.group_by("status", reason).agg(pl.col("line").n_unique().alias("calls"))
+    counts = rows.group_by("status", reason).agg(
+        pl.col("line").n_unique().alias("calls")
+    )
     order = counts.sort("calls", "status", "reason", descending=[True, False, False])
     return order.collect(engine="streaming").rows()
 
 
 def _cut_trials(results: pl.LazyFrame) -> dict[tuple[Any, ...], dict[str, Any]]:
     """Return, of each run in a loop, the number of trials, and of those cut, by status."""
-    cut = [status.value for status in (Status.REFUSED, Status.TRUNCATED, Status.UNPARSED)]
+    cut = [
+        status.value for status in (Status.REFUSED, Status.TRUNCATED, Status.UNPARSED)
+    ]
     trials = (
         results.filter(pl.col("setting").is_in(LOOP_SETTINGS))
         .group_by(*RUN, "status")
@@ -228,7 +244,9 @@ def fingerprints_in(results: pl.LazyFrame) -> dict[str, list[str]]:
     names = [task.id for task in all_tasks().values() if task.fingerprinted]
     prints = (
         results.filter(pl.col("task").is_in(names))
-        .select("task", fingerprint=pl.col("metrics").str.json_path_match("$.fingerprint"))
+        .select(
+            "task", fingerprint=pl.col("metrics").str.json_path_match("$.fingerprint")
+        )
         .drop_nulls()
         .unique()
         .collect(engine="streaming")
@@ -245,7 +263,8 @@ def _runs(
     by_run = metadata_by_run(metadata)
     runs = metadata.select(RUN).unique().sort(RUN, nulls_last=False)
     return [
-        dict(zip(RUN, run, strict=True)) | {"metadata": by_run.get(run, []), **loops.get(run, {})}
+        dict(zip(RUN, run, strict=True))
+        | {"metadata": by_run.get(run, []), **loops.get(run, {})}
         for run in runs.iter_rows()
     ]
 
@@ -320,7 +339,10 @@ def _withdrawn(release: Release, tasks: Sequence[Task]) -> dict[str, Any]:
     withdrawn = release.manifest.withdrawn
     rows = release.instances({task.id for task in tasks}).values() if withdrawn else ()
     present = [row for row in rows if row.id in withdrawn]
-    return {"instances": [row.id for row in present], "scores": sum(row.scores for row in present)}
+    return {
+        "instances": [row.id for row in present],
+        "scores": sum(row.scores for row in present),
+    }
 
 
 def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[str, Any]:
@@ -343,7 +365,9 @@ def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[st
             "lines": coverage.excluded,
         },
         "predictions": {
-            "file": Path(options.predictions).name.encode("utf-8", "backslashreplace").decode(),
+            "file": Path(options.predictions)
+            .name.encode("utf-8", "backslashreplace")
+            .decode(),
             "files": files,
             "sha256": facts.digest,
             "lines": coverage.lines,

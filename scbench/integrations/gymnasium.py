@@ -31,7 +31,14 @@ from scbench.loop.games import Run
 from scbench.scoring.outcomes import normalized
 
 Reward = Literal["score", "normalized", "improvement"]
-_SAMPLES = ("", "I do not know.", "[]", '{"done": true}', '{"query": 1}', '{"answer": "yes"}')
+_SAMPLES = (
+    "",
+    "I do not know.",
+    "[]",
+    '{"done": true}',
+    '{"query": 1}',
+    '{"answer": "yes"}',
+)
 
 
 class Words(Space[str]):
@@ -81,8 +88,12 @@ class SpatialEnv(gymnasium.Env[str, str]):
         **promised: Any,  # noqa: ANN401  (as pydantic takes them)
     ) -> None:
         if reward not in get_args(Reward):
-            raise PredictionsError(f"reward is one of {', '.join(get_args(Reward))}: {reward!r}")
-        self._source = instances if isinstance(instances, InstanceStream) else [*instances]
+            raise PredictionsError(
+                f"reward is one of {', '.join(get_args(Reward))}: {reward!r}"
+            )
+        self._source = (
+            instances if isinstance(instances, InstanceStream) else [*instances]
+        )
         if not self._source:
             raise PredictionsError("there is no instance to be played")
         setup = setup or Setup(**{"setting": "retry", **promised})
@@ -119,7 +130,13 @@ class SpatialEnv(gymnasium.Env[str, str]):
         step = self.trial.step(action)
         unjudged = step.reward is None
         reward: Any = None if unjudged else self._worth(step)
-        return step.observation, reward, step.done and not unjudged, unjudged, {**step.info}
+        return (
+            step.observation,
+            reward,
+            step.done and not unjudged,
+            unjudged,
+            {**step.info},
+        )
 
     def _worth(self, step: Step) -> float:
         score = step.info.get("score")
@@ -131,7 +148,9 @@ class SpatialEnv(gymnasium.Env[str, str]):
         if self._reward == "normalized":
             task, setup = get_task(self.instance.task), self.trial.setup
             answers = step.info["turn"] if setup.setting == "retry" else 1
-            floor = floor_after(task.bucket, _floor(task.id, self.instance.all_params), answers)
+            floor = floor_after(
+                task.bucket, _floor(task.id, self.instance.all_params), answers
+            )
             return 0.0 if floor >= 1 else normalized(score, floor)
         return float(score)
 

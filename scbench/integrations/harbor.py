@@ -71,7 +71,9 @@ def write_tasks(
         name = RequestKey(instance.id).custom_id
         path = folder / name
         if path.exists():
-            raise PredictionsError(f"{path} is there already; name another --out, or move it away")
+            raise PredictionsError(
+                f"{path} is there already; name another --out, or move it away"
+            )
         images = {f"picture-{i}.png": data for i, data in enumerate(instance.images, 1)}
         listed = _IMAGES.format(names="`, `".join(images)) if images else ""
         prompt = _PROMPT.format(prompt=instance.prompt, answer=ANSWER, images=listed)
@@ -88,11 +90,16 @@ def write_tasks(
             "tests/test.sh": _TEST % ANSWER,
         }
         if solutions is not None and instance.id in solutions:
-            files["solution/solve.sh"] = _SOLVE % (shlex.quote(solutions[instance.id]), ANSWER)
+            files["solution/solve.sh"] = _SOLVE % (
+                shlex.quote(solutions[instance.id]),
+                ANSWER,
+            )
         for file, content in files.items():
             target = path / file
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content if isinstance(content, bytes) else content.encode())
+            target.write_bytes(
+                content if isinstance(content, bytes) else content.encode()
+            )
             if target.suffix == ".sh":
                 target.chmod(0o755)
         paths.append(path)
@@ -138,10 +145,14 @@ def verify(tests: Path, answer: Path, logs: Path) -> int:
     result = outcome(instance, prediction)
     logs.mkdir(parents=True, exist_ok=True)
     (logs / "outcome.json").write_text(
-        json.dumps({"status": result.status, "reason": result.reason, "score": result.score})
+        json.dumps(
+            {"status": result.status, "reason": result.reason, "score": result.score}
+        )
     )
     if result.score is None:
-        sys.stderr.write(f"{instance.id} is unscored ({result.status}): {result.reason}\n")
+        sys.stderr.write(
+            f"{instance.id} is unscored ({result.status}): {result.reason}\n"
+        )
         return 1
     rewards = {"reward": result.score, "score": result.score}
     floor = check["floor"]

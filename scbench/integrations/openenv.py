@@ -92,7 +92,9 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
             instance = rows[(seed or 0) % len(rows) if index is None else index]
         first = self._trial.reset(instance)
         self._state = TrialState(episode_id=episode_id, instance_id=instance.id)
-        return Shown(observation=first, images=data_urls(instance), metadata={"id": instance.id})
+        return Shown(
+            observation=first, images=data_urls(instance), metadata={"id": instance.id}
+        )
 
     @override
     def step(self, action: Reply, timeout_s: float | None = None, **_: Any) -> Shown:
@@ -100,7 +102,10 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
         step = self._trial.step(action.reply)
         self._state.step_count += 1
         return Shown(
-            observation=step.observation, done=step.done, reward=step.reward, metadata=step.info
+            observation=step.observation,
+            done=step.done,
+            reward=step.reward,
+            metadata=step.info,
         )
 
     @property
@@ -122,14 +127,18 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
     def get_task(self, split: str, index: int) -> dict[str, Any]:
         """Return what an instance is, without its prompt."""
         row = self._instances(split)[index]
-        return {"index": index} | row.model_dump(include={"id", "task", "bucket", "difficulty"})
+        return {"index": index} | row.model_dump(
+            include={"id", "task", "bucket", "difficulty"}
+        )
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
         """Return all of them."""
         return [self.get_task(split, index) for index in range(self.num_tasks(split))]
 
 
-def app(setup: Setup | None = None, release: str | None = None, sessions: int = 64) -> Any:  # noqa: ANN401
+def app(
+    setup: Setup | None = None, release: str | None = None, sessions: int = 64
+) -> Any:  # noqa: ANN401
     """Return the application, for so many sessions at once; by default three answers each."""
     environment = partial(SpatialEnvironment, setup or Setup(setting="retry"), release)
     return create_app(

@@ -50,16 +50,22 @@ def log_results(
 def _logged_runs(
     tables: Mapping[Literal["bucket", "task"], pl.DataFrame], config: Mapping[str, Any]
 ) -> Iterator[_Logged]:
-    for run in tables["bucket"].select(RUN).unique(maintain_order=True).rows(named=True):
+    for run in (
+        tables["bucket"].select(RUN).unique(maintain_order=True).rows(named=True)
+    ):
         same = [pl.col(key).eq_missing(value) for key, value in run.items()]
         own = {by: table.filter(*same) for by, table in tables.items()}
         metrics: dict[str, float] = {}
         for row in own["bucket"].rows(named=True):
             prefix = "" if row["bucket"] == OVERALL else f"{row['bucket']}/"
             values = {f"{prefix}{name}": row[name] for name in _METRICS}
-            metrics |= {name: value for name, value in values.items() if value is not None}
+            metrics |= {
+                name: value for name, value in values.items() if value is not None
+            }
         name = " ".join(str(value) for value in run.values() if value is not None)
-        yield _Logged(name, {**config, **run}, metrics, {str(by): own[by] for by in own})
+        yield _Logged(
+            name, {**config, **run}, metrics, {str(by): own[by] for by in own}
+        )
 
 
 def _log_wandb(runs: Iterable[_Logged], files: Sequence[Path]) -> None:
@@ -69,7 +75,9 @@ def _log_wandb(runs: Iterable[_Logged], files: Sequence[Path]) -> None:
         with wandb.init(project=PROJECT, name=logged.name, config=logged.config) as run:
             run.log(
                 {
-                    by: wandb.Table(columns=table.columns, data=[[*row] for row in table.rows()])
+                    by: wandb.Table(
+                        columns=table.columns, data=[[*row] for row in table.rows()]
+                    )
                     for by, table in logged.tables.items()
                 }
             )

@@ -84,12 +84,18 @@ def scbench_score(
 ) -> list[float | None]:
     """Score completions, or take the scores of environments, and report them by instance."""
     if environments is None:
-        told = scores = for_trl(prompts, completions, instance=instance, log_metric=log_metric)
+        told = scores = for_trl(
+            prompts, completions, instance=instance, log_metric=log_metric
+        )
     else:
         told = [None] * len(completions)
         scores = [environment.get_reward() for environment in environments]
     for text in dict.fromkeys(instance):
-        group = [score for score, other in zip(scores, instance, strict=True) if other == text]
+        group = [
+            score
+            for score, other in zip(scores, instance, strict=True)
+            if other == text
+        ]
         row = unpacked(text)
         curriculum.report(row, group)
         if log_metric is not None:

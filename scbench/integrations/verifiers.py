@@ -36,6 +36,9 @@ from scbench.loop import Environment
 from scbench.release.load import find_release
 from scbench.reward import instance_of, outcome, packed, unpacked
 
+# Steps of trials, most of which wait for a process: no reward waits for them.
+_STEPS = ThreadPoolExecutor(64, "scbench steps")
+
 
 def _check_openai() -> None:
     """Refuse to start where the extras ``inspect`` and ``verifiers`` were installed together."""
@@ -57,9 +60,6 @@ import httpx  # noqa: E402
 import verifiers.v1 as vf  # noqa: E402
 from verifiers.v1.dialects.chat import message_to_wire  # noqa: E402
 from verifiers.v1.utils.loaders import harness_class  # noqa: E402
-
-_STEPS = ThreadPoolExecutor(64, "scbench steps")
-"""Steps of trials, most of which wait for a process: no reward waits for them."""
 
 
 class SpatialData(vf.TaskData):
@@ -91,7 +91,9 @@ class SpatialTask(vf.Task[SpatialData]):
         replies = trace.assistant_messages
         finish = trace.calls[-1].finish_reason if trace.calls else None
         # Their wire has "" for what a filter left out: nothing was said, which is no empty answer.
-        spoken = [one for one in replies[-1:] if one.content is not None or one.tool_calls]
+        spoken = [
+            one for one in replies[-1:] if one.content is not None or one.tool_calls
+        ]
         said = message_text(message_to_wire(spoken[0])) if spoken else None
         text, state = ended(said, finish)
         last_reply = reply(RequestKey(self.key), None, text, state, {})
@@ -105,7 +107,9 @@ class SpatialTask(vf.Task[SpatialData]):
         else:
             result = to_wire(await asyncio.to_thread(outcome, instance, prediction))
         if result.score is None:
-            raise RuntimeError(f"{self.key} is unscored ({result.status}): {result.reason}")
+            raise RuntimeError(
+                f"{self.key} is unscored ({result.status}): {result.reason}"
+            )
         return result.score
 
 
@@ -163,7 +167,9 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
             ScbenchError: no such task, config, release, rung or parameter.
         """
         config, setup = self.config, self.config.setup
-        for source in _fresh_instances(config) if config.fresh else _frozen_instances(config):
+        for source in (
+            _fresh_instances(config) if config.fresh else _frozen_instances(config)
+        ):
             if source.images and not config.images:
                 continue
             instance = source
@@ -193,7 +199,9 @@ def _fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
     from scbench.freezing.stream import tasks_of  # noqa: PLC0415
 
     if not config.tasks:
-        raise PredictionsError("what is drawn is of the tasks that are named: add tasks")
+        raise PredictionsError(
+            "what is drawn is of the tasks that are named: add tasks"
+        )
     point = {"rung": config.rung, **config.parameters}
     for task in tasks_of(config.tasks):
         yield from generate(task.id, config.fresh, config.seed, **point)
@@ -201,10 +209,16 @@ def _fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
 
 def _frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
     if config.parameters or config.seed:
-        raise PredictionsError("parameters and seed are of what is drawn: say how many, fresh")
+        raise PredictionsError(
+            "parameters and seed are of what is drawn: say how many, fresh"
+        )
     if config.rung is not None and config.config != LADDER:
-        raise PredictionsError("rungs are of the config ladder, or of what is drawn (fresh)")
-    for instance in select(find_release(config.release), config.config, config.tasks).instances:
+        raise PredictionsError(
+            "rungs are of the config ladder, or of what is drawn (fresh)"
+        )
+    for instance in select(
+        find_release(config.release), config.config, config.tasks
+    ).instances:
         if config.rung is None or rung_of(instance.id) == config.rung:
             yield instance
 
@@ -213,9 +227,12 @@ def _prompt_messages(instance: Instance) -> str | list[vf.UserMessage]:
     if not instance.images:
         return instance.prompt
     pictures = [
-        vf.ImageUrlContentPart(image_url=vf.ImageUrlSource(url=url)) for url in data_urls(instance)
+        vf.ImageUrlContentPart(image_url=vf.ImageUrlSource(url=url))
+        for url in data_urls(instance)
     ]
-    return [vf.UserMessage(content=[vf.TextContentPart(text=instance.prompt), *pictures])]
+    return [
+        vf.UserMessage(content=[vf.TextContentPart(text=instance.prompt), *pictures])
+    ]
 
 
 class SpatialHarness(vf.Harness[vf.HarnessConfig]):
@@ -240,7 +257,11 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
     ) -> vf.ProgramResult:
         """Ask the model through verifiers' own proxy, which records the calls."""
         system, prompt = self.resolve_prompt(data)
-        user = prompt if isinstance(prompt, list) else [vf.UserMessage(content=prompt or "")]
+        user = (
+            prompt
+            if isinstance(prompt, list)
+            else [vf.UserMessage(content=prompt or "")]
+        )
         messages = [vf.SystemMessage(content=system), *user] if system else user
         history = [message_to_wire(message) for message in messages]
         headers = {"Authorization": f"Bearer {secret}"}
@@ -260,7 +281,9 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
                 if played is None or filtered:
                     return vf.ProgramResult(exit_code=0, stdout="", stderr="")
                 text = message_text(choice["message"]) or ""
-                step = await asyncio.get_running_loop().run_in_executor(_STEPS, played.step, text)
+                step = await asyncio.get_running_loop().run_in_executor(
+                    _STEPS, played.step, text
+                )
                 history += [
                     {"role": "assistant", "content": text},
                     {"role": "user", "content": step.observation},
@@ -275,7 +298,11 @@ def _begun_environment(data: SpatialData) -> Environment | None:
     if data.setup is None:
         return None
     environment = Environment(Setup(**data.setup), live_grader().run)
-    instance = unpacked(data.instance) if data.instance else instance_of(str(data.id), data.release)
+    instance = (
+        unpacked(data.instance)
+        if data.instance
+        else instance_of(str(data.id), data.release)
+    )
     environment.reset(instance)
     return environment
 

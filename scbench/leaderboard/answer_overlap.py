@@ -57,15 +57,16 @@ from scbench.leaderboard.predictions import Pair, answer_pair, measure
 from scbench.leaderboard.submission import MOST_ATTEMPTS
 from scbench.release.load import Release
 
+# Bytes that a long answer keeps when deflated.
 LONG = 64
-"""Bytes that a long answer keeps when deflated."""
+# So many telling answers that are stored ones mark a submission.
 LEAST = 5
-"""So many telling answers that are stored ones mark a submission."""
 LEAST_LONG, LONG_SHARE = 5, 0.10
 LEAST_SHORT, SHORT_SHARE = 20, 0.90
 
+# By instance, the hashes of a model's answers (of all samples), and whether each is
+# long.
 Answers = Mapping[str, Mapping[str, bool]]
-"""By instance, the hashes of a model's answers (of all samples), and whether each is long."""
 
 
 class StoredAnswers(NamedTuple):
@@ -81,7 +82,9 @@ class Copied:
 
     references: Mapping[str, int]  #: by task, how many are a reference.
     counter_references: Mapping[str, int]  #: by task, how many are a counter-reference.
-    of: Mapping[str, int]  #: by task, how many instances with a reference that tells are answered.
+    of: Mapping[
+        str, int
+    ]  #: by task, how many instances with a reference that tells are answered.
 
     @property
     def count(self) -> int:
@@ -95,13 +98,22 @@ class Copied:
 
     def as_record(self) -> dict[str, Any]:
         """Return it for JSON."""
-        parts = {"references": self.references, "counter_references": self.counter_references}
+        parts = {
+            "references": self.references,
+            "counter_references": self.counter_references,
+        }
         by_task = {name: dict(counts) for name, counts in parts.items()}
-        return {"same": self.count, "of": sum(self.of.values()), **by_task, "answered": {**self.of}}
+        return {
+            "same": self.count,
+            "of": sum(self.of.values()),
+            **by_task,
+            "answered": {**self.of},
+        }
 
     def __str__(self) -> str:
         tasks = ", ".join(
-            f"{task} {count} of {self.of[task]}" for task, count in self.references.items()
+            f"{task} {count} of {self.of[task]}"
+            for task, count in self.references.items()
         )
         shares = f"{sum(self.references.values())} of {sum(self.of.values())}"
         counters = sum(self.counter_references.values())
@@ -122,7 +134,10 @@ def telling_answers(release: Release) -> StoredAnswers:
     stored = StoredAnswers({}, {})
     for ref in release.references():
         task = task_of(ref.id)
-        if get_task(task).one_answer or release.manifest.tasks[task].bucket == MANIFOLDS:
+        if (
+            get_task(task).one_answer
+            or release.manifest.tasks[task].bucket == MANIFOLDS
+        ):
             continue
         if ref.kind != "reference":
             stored.counter_references.setdefault(ref.id, set()).add(sha256(ref.answer))
@@ -139,7 +154,11 @@ def _identity(task_id: str, text: str) -> str:
     """Return the same text for answers that say the same to the grader, to six digits."""
     answer = json.loads(text)
     with suppress(ValueError):  # it scores 0
-        answer = get_task(task_id).answer_model.model_validate(answer).model_dump(mode="json")
+        answer = (
+            get_task(task_id)
+            .answer_model.model_validate(answer)
+            .model_dump(mode="json")
+        )
     return sha256(canonical_json(_rounded_numbers(answer)))
 
 
@@ -148,7 +167,11 @@ def _rounded_numbers(value: Any) -> Any:  # noqa: ANN401  (JSON)
         return {key: _rounded_numbers(part) for key, part in value.items()}
     if isinstance(value, list):
         return [_rounded_numbers(part) for part in value]
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or abs(value) > 1e300
+    ):
         return value
     return float(f"{float(value):.6g}") + 0.0  # which is 0 for -0.0, too
 
@@ -184,9 +207,14 @@ def copied(answers: Iterable[Pair], stored: StoredAnswers) -> Copied:
             answered.add(row_id)
             if _identity(task_of(row_id), text) in stored.references[row_id]:
                 same.add(row_id)
-        if sha256(text) in stored.counter_references.get(row_id, ()) and _is_telling(text):
+        if sha256(text) in stored.counter_references.get(row_id, ()) and _is_telling(
+            text
+        ):
             counter.add(row_id)
-    parts = (dict(Counter(map(task_of, sorted(ids)))) for ids in (same, counter - same, answered))
+    parts = (
+        dict(Counter(map(task_of, sorted(ids))))
+        for ids in (same, counter - same, answered)
+    )
     return Copied(*parts)
 
 
@@ -226,7 +254,9 @@ def read_answers(path: Path, release: Release) -> list[Pair]:
     coverage = Coverage(known_ids(instances, tasks))
     if measure(path) is None:
         return []
-    lines = islice(coverage.read(str(path), hashlib.sha256()), len(instances) * MOST_ATTEMPTS)
+    lines = islice(
+        coverage.read(str(path), hashlib.sha256()), len(instances) * MOST_ATTEMPTS
+    )
     return [
         pair
         for admission, line in lines
@@ -258,7 +288,9 @@ def compare(first: Answers, second: Answers) -> AnswerOverlap:
     return AnswerOverlap(*counts[True], *counts[False])
 
 
-def overlaps(mine: Answers, peers: Mapping[str, Answers], file: str) -> Iterator[Finding]:
+def overlaps(
+    mine: Answers, peers: Mapping[str, Answers], file: str
+) -> Iterator[Finding]:
     """Yield a warning for each other submission whose answers are suspiciously alike."""
     for name, theirs in peers.items():
         like = compare(mine, theirs)
@@ -271,7 +303,9 @@ def overlaps(mine: Answers, peers: Mapping[str, Answers], file: str) -> Iterator
                 )
                 if both
             ]
-            yield finding("alike", file, where=printable(name), shares=" and ".join(parts))
+            yield finding(
+                "alike", file, where=printable(name), shares=" and ".join(parts)
+            )
 
 
 def sharing(answers: Mapping[str, Answers]) -> list[tuple[str, str]]:
@@ -281,5 +315,9 @@ def sharing(answers: Mapping[str, Answers]) -> list[tuple[str, str]]:
         for row_id, digests in by_row.items():
             for digest in digests:
                 holders[row_id, digest].append(name)
-    shared = Counter(pair for names in holders.values() for pair in combinations(names, 2))
-    return [pair for pair, count in shared.items() if count >= min(LEAST_LONG, LEAST_SHORT)]
+    shared = Counter(
+        pair for names in holders.values() for pair in combinations(names, 2)
+    )
+    return [
+        pair for pair, count in shared.items() if count >= min(LEAST_LONG, LEAST_SHORT)
+    ]

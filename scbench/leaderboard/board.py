@@ -34,8 +34,8 @@ from scbench.leaderboard.grade import Score
 from scbench.release.manifest import Manifest, own_name, version_key
 
 _CHUNK = 256
+# Models whose scores differ by no more have the same scores, up to rounding.
 _SAME = 1e-6
-"""Models whose scores differ by no more have the same scores, up to rounding."""
 
 Truths = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.intp]
@@ -43,6 +43,36 @@ _FloatsT = TypeVar("_FloatsT", npt.NDArray[np.float32], npt.NDArray[np.float64])
 
 
 _RANK = ("rank", "rank_low", "rank_high")
+
+
+# Columns that ``leaderboard.parquet`` has besides, where a submission answered the
+# ladder.
+LEVELS: Mapping[str, Any] = {
+    **dict.fromkeys(("level", "level_low", "level_high"), pl.Float64),
+    "beyond": pl.String,
+}
+SETTINGS = ("no_tools", "tools")
+
+# Columns of ``leaderboard.parquet``: a row per submission and bucket or task, and for
+# overall.
+SCHEMA: Mapping[str, Any] = {
+    **dict.fromkeys(
+        ("release", "release_hash", "graders", "tasks_of", "setting"), pl.String
+    ),
+    **dict.fromkeys(
+        ("submission", "organisation", "model", "version", "date"), pl.String
+    ),
+    **dict.fromkeys(("bucket", "task"), pl.String),
+    **dict.fromkeys(("n", "expected", "scored"), pl.Int64),
+    **dict.fromkeys((*MEANS, "mean_missing_as_zero"), pl.Float64),
+    **dict.fromkeys(_RANK, pl.Int64),
+    "receipt": pl.String,
+}
+
+# Columns that it has besides where there is a private ladder, in the rows for overall.
+PRIVATE: Mapping[str, Any] = dict.fromkeys(
+    ("private", "gap", "gap_low", "gap_high"), pl.Float64
+)
 
 
 class Rank(NamedTuple):
@@ -53,7 +83,9 @@ class Rank(NamedTuple):
     high: int
 
 
-def ranks(scores: Floats, answers: Sequence[str], draws: int = DRAWS, seed: int = 0) -> list[Rank]:
+def ranks(
+    scores: Floats, answers: Sequence[str], draws: int = DRAWS, seed: int = 0
+) -> list[Rank]:
     """Return the rank of each model by scores of shape (scores, models), none missing.
 
     Scores of the same answer are not independent.
@@ -62,18 +94,23 @@ def ranks(scores: Floats, answers: Sequence[str], draws: int = DRAWS, seed: int 
     better = told_apart(scores, answers, draws, seed)
     above, below = better.sum(axis=0), better.sum(axis=1)
     return [
-        Rank(int(above[i]) + 1, int(above[i]) + 1, models - int(below[i])) for i in range(models)
+        Rank(int(above[i]) + 1, int(above[i]) + 1, models - int(below[i]))
+        for i in range(models)
     ]
 
 
-def told_apart(scores: Floats, answers: Sequence[str], draws: int, seed: int = 0) -> Truths:
+def told_apart(
+    scores: Floats, answers: Sequence[str], draws: int, seed: int = 0
+) -> Truths:
     """Return which models are better than which beyond chance: [i, j] is True if i beats j."""
     models = scores.shape[1]
     better = np.zeros((models, models), dtype=bool)
     first, second = np.triu_indices(models, 1)
     if not len(first):
         return better
-    places: Mapping[str, int] = {name: i for i, name in enumerate(dict.fromkeys(answers))}
+    places: Mapping[str, int] = {
+        name: i for i, name in enumerate(dict.fromkeys(answers))
+    }
     sums = np.zeros((len(places), models))
     np.add.at(sums, [places[name] for name in answers], scores)
     # Of the pair (a, b), the sum of (a - b)^2 over answers.
@@ -98,7 +135,11 @@ def told_apart(scores: Floats, answers: Sequence[str], draws: int, seed: int = 0
 
 
 def _beyond_chance(
-    statistics: Floats, first: Places, second: Places, largest: "_LargestOfDraws", answers: int
+    statistics: Floats,
+    first: Places,
+    second: Places,
+    largest: "_LargestOfDraws",
+    answers: int,
 ) -> Truths:
     """Return which pairs are told apart by the step-down of `scbench.analysis.sign_flips`."""
     rank = draws_within(1 - LEVEL, len(largest), answers)
@@ -162,29 +203,8 @@ def _largest(sums: _FloatsT, scale: _FloatsT) -> _FloatsT:
     return largest
 
 
-LEVELS: Mapping[str, Any] = {
-    **dict.fromkeys(("level", "level_low", "level_high"), pl.Float64),
-    "beyond": pl.String,
-}
-"""Columns that ``leaderboard.parquet`` has besides, where a submission answered the ladder."""
-
 Level = dict[str, Any]
 Key = tuple[str, ...]
-SETTINGS = ("no_tools", "tools")
-
-SCHEMA: Mapping[str, Any] = {
-    **dict.fromkeys(("release", "release_hash", "graders", "tasks_of", "setting"), pl.String),
-    **dict.fromkeys(("submission", "organisation", "model", "version", "date"), pl.String),
-    **dict.fromkeys(("bucket", "task"), pl.String),
-    **dict.fromkeys(("n", "expected", "scored"), pl.Int64),
-    **dict.fromkeys((*MEANS, "mean_missing_as_zero"), pl.Float64),
-    **dict.fromkeys(_RANK, pl.Int64),
-    "receipt": pl.String,
-}
-"""Columns of ``leaderboard.parquet``: a row per submission and bucket or task, and for overall."""
-
-PRIVATE: Mapping[str, Any] = dict.fromkeys(("private", "gap", "gap_low", "gap_high"), pl.Float64)
-"""Columns that it has besides where there is a private ladder, in the rows for overall."""
 
 
 def levels_of(entries: Iterable[BoardEntry]) -> dict[str, dict[str, Level]]:
@@ -211,7 +231,13 @@ def levels_of(entries: Iterable[BoardEntry]) -> dict[str, dict[str, Level]]:
 def key_of(entry: BoardEntry) -> Key:
     """Return what submissions of one model to several boards of a release have in common."""
     about = entry.about
-    return (about.release, about.organisation, about.model.name, about.model.version, about.setting)
+    return (
+        about.release,
+        about.organisation,
+        about.model.name,
+        about.model.version,
+        about.setting,
+    )
 
 
 def height(level: Level) -> float:
@@ -261,7 +287,9 @@ def make_board(collected: Collected) -> dict[str, Any]:
     }
 
 
-def _records(findings_of: Mapping[str, Sequence[Finding]], what: str) -> list[dict[str, Any]]:
+def _records(
+    findings_of: Mapping[str, Sequence[Finding]], what: str
+) -> list[dict[str, Any]]:
     return [
         {"submission": name, what: [as_record(finding, name) for finding in findings]}
         for name, findings in sorted(findings_of.items())
@@ -306,7 +334,9 @@ def _fingerprints(entries: Sequence[BoardEntry]) -> dict[str, dict[str, list[str
         for task, names in entry.receipt.fingerprints.items():
             for name in names:
                 by_task.setdefault(task, {}).setdefault(name, []).append(entry.name)
-    return {task: by_name for task, by_name in sorted(by_task.items()) if len(by_name) > 1}
+    return {
+        task: by_name for task, by_name in sorted(by_task.items()) if len(by_name) > 1
+    }
 
 
 def _ordered_rows(
@@ -335,7 +365,9 @@ def _ordered_rows(
         means = means_of([block])
         for i, entry in enumerate(entries):
             of_tasks[i][task] = _score_columns(entry.receipt.tasks[task], means, i)
-    rows = [_entry_row(*parts) for parts in zip(entries, of_buckets, of_tasks, strict=True)]
+    rows = [
+        _entry_row(*parts) for parts in zip(entries, of_buckets, of_tasks, strict=True)
+    ]
     for row, entry in zip(rows, entries, strict=True):
         if entry.name in levels:
             row["levels"] = levels[entry.name]
@@ -361,7 +393,9 @@ def _entry_matrix(entries: Sequence[BoardEntry]) -> Matrix:
     parts: list[pl.DataFrame] = []
     for i, entry in enumerate(entries):
         run = entry.results.with_columns(
-            model=pl.lit(f"{i:09d}"), setting=pl.lit(None, pl.String), budget=pl.lit(None, pl.Int64)
+            model=pl.lit(f"{i:09d}"),
+            setting=pl.lit(None, pl.String),
+            budget=pl.lit(None, pl.Int64),
         )
         if i and not _answer_rows(run).equals(_answer_rows(parts[0])):
             raise ValueError(f"{entry.name}: its rows are not those of the release")
@@ -395,7 +429,9 @@ def _ranks_by_entry(
 
 
 def _entry_row(
-    entry: BoardEntry, buckets: Mapping[str, dict[str, Any]], tasks: Mapping[str, dict[str, Any]]
+    entry: BoardEntry,
+    buckets: Mapping[str, dict[str, Any]],
+    tasks: Mapping[str, dict[str, Any]],
 ) -> dict[str, Any]:
     about, receipt = entry.about, entry.receipt
     return {
@@ -428,10 +464,14 @@ def _history(boards: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for board in boards:
         for setting, rows in board["settings"].items():
             for row in rows:
-                names = {name: row[name] for name in ("organisation", "model", "version")}
+                names = {
+                    name: row[name] for name in ("organisation", "model", "version")
+                }
                 key = (*names.values(), setting, board["tasks_of"])
                 what = {"setting": setting, "tasks_of": board["tasks_of"]}
-                models = models_by_key.setdefault(key, {**names, **what, "releases": []})
+                models = models_by_key.setdefault(
+                    key, {**names, **what, "releases": []}
+                )
                 overall = row["buckets"][OVERALL]
                 models["releases"].append(
                     {
@@ -448,7 +488,9 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
     """Return a board as a table with the columns `SCHEMA`, and those of levels if there are any."""
     rows: list[dict[str, Any]] = []
     schema = dict(SCHEMA)
-    entries_of = (entries for part in board["boards"] for entries in part["settings"].values())
+    entries_of = (
+        entries for part in board["boards"] for entries in part["settings"].values()
+    )
     if any("private" in entry for entries in entries_of for entry in entries):
         schema |= PRIVATE
     for part in board["boards"]:
@@ -460,7 +502,9 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
         }
         for setting, entries in part["settings"].items():
             for entry in entries:
-                texts = {key: entry[key] for key in SCHEMA if isinstance(entry.get(key), str)}
+                texts = {
+                    key: entry[key] for key in SCHEMA if isinstance(entry.get(key), str)
+                }
                 levels = entry.get("levels", {})
                 schema |= LEVELS if levels else {}
                 private = _private_columns(entry)

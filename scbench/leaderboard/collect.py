@@ -55,8 +55,8 @@ from scbench.leaderboard.validate import (
 from scbench.machine.children import checked_parquet
 from scbench.release.load import Release
 
+# Folder, inside the board's, for each submission's results.
 GRADED = "graded"
-"""Folder, inside the board's, for each submission's results."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
 _NEEDED = (
     *("id", "task", "bucket", "subtask", "model", "setting", "budget", "sample"),
@@ -71,7 +71,9 @@ def spent(results: pl.DataFrame) -> dict[str, Any]:
         Each of `AMOUNTS` over the answers that report it (None if none does), and
         ``AMOUNT_reported``, their number.
     """
-    answers = results.filter(was_answered()).unique(["id", "sample"], maintain_order=True)
+    answers = results.filter(was_answered()).unique(
+        ["id", "sample"], maintain_order=True
+    )
     amounts = answers.select(usage(name) for name in AMOUNTS)
     return {name: amounts[name].mean() for name in AMOUNTS} | {
         f"{name}_reported": int(amounts[name].count()) for name in AMOUNTS
@@ -90,7 +92,9 @@ class BoardEntry:
     answers: Answers  #: those that are not stored with the release, for comparison with others'.
     copied: Copied  #: how many telling answers are those of the release.
     spent: Mapping[str, Any]  #: tokens and cost of an answer, see `spent`.
-    files: tuple[str, ...]  #: of its ``graded`` folder, those that the board can point at.
+    files: tuple[
+        str, ...
+    ]  #: of its ``graded`` folder, those that the board can point at.
     reused: bool  #: whether its receipt is of an earlier grading.
 
     @property
@@ -148,12 +152,16 @@ def collect(
                 done.refused[path.name] = entry
     _compare_entries(done, places, organisations)
     for place, findings in done.refused.items():
-        on_step(f"{printable(place)}: refused, {len(findings)} problem{'s' * (len(findings) != 1)}")
+        on_step(
+            f"{printable(place)}: refused, {len(findings)} problem{'s' * (len(findings) != 1)}"
+        )
     return done
 
 
 def _compare_entries(
-    done: Collected, places: Mapping[str, str], organisations: Sequence[Organisation] | None
+    done: Collected,
+    places: Mapping[str, str],
+    organisations: Sequence[Organisation] | None,
 ) -> None:
     """Compare names and answers of all entries; of the same names all are refused."""
     findings_of: dict[str, list[Finding]] = {entry.name: [] for entry in done.entries}
@@ -177,11 +185,15 @@ def _compare_entries(
             done.refused[places[name]] = wrong
         elif findings:
             done.warnings[places[name]] = findings
-    done.entries = [entry for entry in done.entries if places[entry.name] not in done.refused]
+    done.entries = [
+        entry for entry in done.entries if places[entry.name] not in done.refused
+    ]
 
 
 def _name_of(path: Path) -> str:
-    suffix = next((end for end in sorted(ARCHIVES, key=len)[::-1] if path.name.endswith(end)), "")
+    suffix = next(
+        (end for end in sorted(ARCHIVES, key=len)[::-1] if path.name.endswith(end)), ""
+    )
     return path.name if path.is_dir() else path.name.removesuffix(suffix)
 
 
@@ -223,11 +235,15 @@ def _board_entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
     receipt, results = grading
     if job.reports and not (job.folder / REPORT).is_file():
         write_report_of(submission, job.folder, job.limits.workers)
-    files = tuple(file for file in (REPORT, RECEIPT, RESULTS) if (job.folder / file).is_file())
+    files = tuple(
+        file for file in (REPORT, RECEIPT, RESULTS) if (job.folder / file).is_file()
+    )
     graded = results.filter(pl.col("instance_hash").is_not_null())
     release = submission.release
     with_answer = graded.filter(pl.col("answer").is_not_null())
-    found_answers = with_answer.select("id", "sample", "answer").unique(maintain_order=True)
+    found_answers = with_answer.select("id", "sample", "answer").unique(
+        maintain_order=True
+    )
     pairs = list(found_answers.select("id", "answer").iter_rows())
     answers = answers_of(pairs, stored_answers(release))
     copies = copied(pairs, telling_answers(release))
@@ -245,7 +261,9 @@ def _board_entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
     )
 
 
-def _grade_anew(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | list[Finding]:
+def _grade_anew(
+    opened: Opened, job: _Job
+) -> tuple[Receipt, pl.DataFrame] | list[Finding]:
     done = validate(opened, job.releases)
     if done.problems:
         return done.problems
@@ -257,7 +275,9 @@ def _grade_anew(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | lis
     return graded.findings
 
 
-def _reusable(submission: Validated, folder: Path) -> tuple[Receipt, pl.DataFrame] | str:
+def _reusable(
+    submission: Validated, folder: Path
+) -> tuple[Receipt, pl.DataFrame] | str:
     """Return receipt and results of an earlier grading, or why they are of no use."""
     about, release = submission.about, submission.release
     predictions = submission.opened.predictions

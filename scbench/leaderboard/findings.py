@@ -13,8 +13,8 @@ from scbench.base.errors import printable
 _ORDER = ("", "submission.yaml", "claimed.json", "predictions")
 
 _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+# How GitHub's commands write signs in a message, and in what comes before it.
 _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
-"""How GitHub's commands write signs in a message, and in what comes before it."""
 
 Level = Literal["problem", "warning"]
 
@@ -26,10 +26,14 @@ class Finding:
     code: str  #: kind, for programs.
     message: str  #: what is wrong.
     todo: str  #: what to do about it.
-    file: str = ""  #: name of the file inside the submission; empty if it concerns the whole.
+    file: str = (
+        ""  #: name of the file inside the submission; empty if it concerns the whole.
+    )
     line: int | None = None  #: number of the line, from 1, where there is one.
     id: str | None = None  #: instance id, where there is one.
-    level: Level = "problem"  #: a problem makes the submission unfit, a warning asks for a look.
+    level: Level = (
+        "problem"  #: a problem makes the submission unfit, a warning asks for a look.
+    )
 
 
 def _finding_texts() -> Mapping[str, Any]:
@@ -60,9 +64,18 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings by file and line."""
 
     def place(finding: Finding) -> tuple[Any, ...]:
-        places = [i for i, name in enumerate(_ORDER) if name and finding.file.startswith(name)]
+        places = [
+            i for i, name in enumerate(_ORDER) if name and finding.file.startswith(name)
+        ]
         file = 0 if not finding.file else places[0] if places else len(_ORDER)
-        return (file, finding.file, finding.line or 0, finding.level, finding.code, finding.message)
+        return (
+            file,
+            finding.file,
+            finding.line or 0,
+            finding.level,
+            finding.code,
+            finding.message,
+        )
 
     return sorted(findings, key=place)
 
@@ -85,7 +98,9 @@ def as_annotation(finding: Finding, where: str) -> str:
     kind = "error" if finding.level == "problem" else "warning"
     parts = {"file": where, "line": str(finding.line or ""), "title": finding.code}
     properties = ",".join(
-        f"{key}={printable(value.translate(_PROPERTY))}" for key, value in parts.items() if value
+        f"{key}={printable(value.translate(_PROPERTY))}"
+        for key, value in parts.items()
+        if value
     )
     row = f"{finding.id}: " if finding.id and finding.id not in finding.message else ""
     text = f"{row}{finding.message}; {finding.todo}".translate(_DATA)
@@ -97,5 +112,8 @@ def as_record(finding: Finding, where: str) -> dict[str, Any]:
     return asdict(finding) | {"path": where}
 
 
-WRITERS: dict[str, Callable[[Finding, str], str]] = {"text": as_text, "github": as_annotation}
-"""Forms of one line per finding."""
+# Forms of one line per finding.
+WRITERS: dict[str, Callable[[Finding, str], str]] = {
+    "text": as_text,
+    "github": as_annotation,
+}

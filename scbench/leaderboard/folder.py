@@ -40,23 +40,24 @@ from scbench.machine.files import write_whole
 ABOUT = "submission.yaml"
 CLAIMED = "claimed.json"
 PREDICTIONS = ("predictions.jsonl", "predictions.jsonl.gz", "predictions.jsonl.zst")
+# Bytes of a predictions file as it is sent. Hosts of repositories take no larger files.
 MOST_PACKED = 100_000_000
-"""Bytes of a predictions file as it is sent. Hosts of repositories take no larger files."""
+# The files that a submission may have, and how many bytes each.
 MOST_BYTES_OF: Mapping[str, int] = {
     ABOUT: MOST_BYTES,
     CLAIMED: 1_000_000,
     "README.md": 1_000_000,
     **dict.fromkeys(PREDICTIONS, MOST_PACKED),
 }
-"""The files that a submission may have, and how many bytes each."""
 _OURS = {"receipt.json", "results.parquet", "summary.json", "report.html", "graded"}
 
 _MOST_ENTRIES = 100
 _MOST_TAR = 2 * MOST_PACKED
+# Deflate cannot pack better than about 1030 to 1: who claims more has forged the
+# directory.
 _MOST_RATIO = 1100
-"""Deflate cannot pack better than about 1030 to 1: who claims more has forged the directory."""
+# Text of predictions packs by 5 to 50 to 1.
 _SUSPICIOUS = 200
-"""Text of predictions packs by 5 to 50 to 1."""
 _CHUNK = 2**20
 _BROKEN = (OSError, EOFError, ValueError, RuntimeError, zlib.error, zstandard.ZstdError)
 _BROKEN_ZIP = (*_BROKEN, zipfile.BadZipFile, NotImplementedError)
@@ -64,6 +65,18 @@ _BROKEN_TAR = (*_BROKEN, tarfile.TarError)
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst")
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 PACKED = (".zip", ".tar.gz", ".tar.zst")
+
+
+_TAR_KINDS = {
+    tarfile.SYMTYPE: "symbolic link",
+    tarfile.LNKTYPE: "hard link",
+    tarfile.DIRTYPE: "folder",
+    tarfile.REGTYPE: "file",
+    tarfile.AREGTYPE: "file",
+}
+# Values that go without saying.
+_UNSAID: Mapping[str, Any] = {"tools": [], "links": {}, "tasks": "spatial"}
+_RESERVED = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 
 def kind_of(mode: int) -> str:
@@ -80,7 +93,10 @@ def refused(name: str, kind: str, size: int) -> Finding | None:
     label = printable(name[:200])
     if kind not in {"file", "folder"}:
         return finding(
-            "linked_file" if "link" in kind else "unlike_file", label, label=label, kind=kind
+            "linked_file" if "link" in kind else "unlike_file",
+            label,
+            label=label,
+            kind=kind,
         )
     if name not in MOST_BYTES_OF:
         todo = did_you_mean(name, MOST_BYTES_OF).strip() or (
@@ -88,14 +104,20 @@ def refused(name: str, kind: str, size: int) -> Finding | None:
             f"like {CLAIMED} and README.md"
         )
         if name in _OURS:
-            todo = "remove it: the maintainers grade anew, and write such files themselves"
+            todo = (
+                "remove it: the maintainers grade anew, and write such files themselves"
+            )
         return finding("unexpected_file", label, label=label, kind=kind, todo=todo)
     if kind == "folder":
         return finding("folder_for_file", label, label=label)
     limit = MOST_BYTES_OF[name]
     if size > limit:
-        todo = "pack it with zstd or gzip" if name == PREDICTIONS[0] else "make it smaller"
-        return finding("too_large", label, label=label, size=size, limit=limit, todo=todo)
+        todo = (
+            "pack it with zstd or gzip" if name == PREDICTIONS[0] else "make it smaller"
+        )
+        return finding(
+            "too_large", label, label=label, size=size, limit=limit, todo=todo
+        )
     return None
 
 
@@ -141,7 +163,10 @@ def unpack(path: Path, scratch: Path) -> tuple[dict[str, Path], tuple[Finding, .
         plain = scratch / "content.tar"
         with open_predictions(str(path)) as packed_tar:
             _write_at_most(_MOST_TAR, packed_tar, plain, "unpacked, the archive")
-        with plain.open("rb") as file, tarfile.open(fileobj=_Frugal(file), mode="r:") as tar:
+        with (
+            plain.open("rb") as file,
+            tarfile.open(fileobj=_Frugal(file), mode="r:") as tar,
+        ):
             return _take_files(list(_tar_entries(tar)), scratch)
     except _TooLargeError as error:
         return {}, (finding("archive_bomb", reason=error),)
@@ -188,15 +213,6 @@ def _write_at_most(limit: int, source: IO[bytes], path: Path, name: str) -> None
             file.write(chunk)
 
 
-_TAR_KINDS = {
-    tarfile.SYMTYPE: "symbolic link",
-    tarfile.LNKTYPE: "hard link",
-    tarfile.DIRTYPE: "folder",
-    tarfile.REGTYPE: "file",
-    tarfile.AREGTYPE: "file",
-}
-
-
 def _tar_entries(tar: tarfile.TarFile) -> Iterator[_Entry]:
     for count, member in enumerate(tar, 1):
         _check_count(count)
@@ -204,7 +220,9 @@ def _tar_entries(tar: tarfile.TarFile) -> Iterator[_Entry]:
         name = member.name.removeprefix("./")  # how `tar -cf x.tar .` writes them
         if name == "." and member.isdir():
             continue
-        yield _Entry(name, kind or "device or pipe", member.size, partial(_extract, tar, member))
+        yield _Entry(
+            name, kind or "device or pipe", member.size, partial(_extract, tar, member)
+        )
 
 
 def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
@@ -231,8 +249,12 @@ def _take_files(
     inside = len(tops) == 1 and all("/" in entry.name for entry in files)
     prefix = f"{tops.pop()}/" if inside else ""
     renamed = [(entry.name.removeprefix(prefix), entry) for entry in entries]
-    renamed = [(name, e) for name, e in renamed if name.rstrip("/") + "/" not in {prefix, "/"}]
-    refusals = (refused(name.rstrip("/"), entry.kind, entry.size) for name, entry in renamed)
+    renamed = [
+        (name, e) for name, e in renamed if name.rstrip("/") + "/" not in {prefix, "/"}
+    ]
+    refusals = (
+        refused(name.rstrip("/"), entry.kind, entry.size) for name, entry in renamed
+    )
     wrong = [*filter(None, refusals)]
     wrong += missing([name for name, _ in renamed])
     if wrong:
@@ -292,7 +314,9 @@ class Opened:
     @property
     def predictions(self) -> tuple[str, Path] | None:
         """Name and place of the predictions, if there is exactly one such file."""
-        candidates = [(name, self.files[name]) for name in PREDICTIONS if name in self.files]
+        candidates = [
+            (name, self.files[name]) for name in PREDICTIONS if name in self.files
+        ]
         return candidates[0] if len(candidates) == 1 else None
 
     def where(self, name: str) -> str:
@@ -328,7 +352,10 @@ def _in_folder(folder: Path) -> tuple[dict[str, Path], tuple[Finding, ...]]:
             findings.append(wrong)
         else:
             files[entry.name] = entry
-    return files, (*findings, *missing([*files, *(refusal.file for refusal in findings)]))
+    return files, (
+        *findings,
+        *missing([*files, *(refusal.file for refusal in findings)]),
+    )
 
 
 def about_text(about: Submission) -> str:
@@ -341,7 +368,10 @@ def about_text(about: Submission) -> str:
             continue
         lines += [f"# {comment}"] if comment else []
         if isinstance(value, dict) and value:
-            lines += [f"{key}:", *(f"  {json_text(k)}: {json_text(v)}" for k, v in value.items())]
+            lines += [
+                f"{key}:",
+                *(f"  {json_text(k)}: {json_text(v)}" for k, v in value.items()),
+            ]
         else:
             lines.append(f"{key}: {json_text(value)}")
     return "\n".join(lines) + "\n"
@@ -349,14 +379,13 @@ def about_text(about: Submission) -> str:
 
 def json_text(value: Any) -> str:  # noqa: ANN401
     """Return a JSON value as YAML takes it, too; plain words without quotes."""
-    if isinstance(value, str) and value.isidentifier() and value.lower() not in _RESERVED:
+    if (
+        isinstance(value, str)
+        and value.isidentifier()
+        and value.lower() not in _RESERVED
+    ):
         return value
     return json.dumps(value, ensure_ascii=False)
-
-
-_UNSAID: Mapping[str, Any] = {"tools": [], "links": {}, "tasks": "spatial"}
-"""Values that go without saying."""
-_RESERVED = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 
 def write_about(folder: Path, about: Submission) -> Path:
@@ -390,7 +419,11 @@ def pack(opened: Opened, out: Path) -> None:
         for name in MOST_BYTES_OF
         if name in opened.files
     }
-    data = _zip_bytes(contents) if out.suffix == ".zip" else _tar_bytes(contents, out.suffix)
+    data = (
+        _zip_bytes(contents)
+        if out.suffix == ".zip"
+        else _tar_bytes(contents, out.suffix)
+    )
     try:
         write_whole(out, lambda part: part.write_bytes(data))
     except OSError as error:

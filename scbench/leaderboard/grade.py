@@ -37,10 +37,10 @@ from scbench.release.manifest import Manifest
 
 RECEIPT = "receipt.json"
 _MOST_BYTES = 1_000_000
+# A column that may name the machine and its libraries; no score depends on it.
 _LEFT_OUT = "metrics"
-"""A column that may name the machine and its libraries; no score depends on it."""
+# How many scores there are; samples of one count once.
 _ITEMS = pl.struct("id", "subtask").n_unique()
-"""How many scores there are; samples of one count once."""
 REPORT = "report.html"
 
 
@@ -87,21 +87,30 @@ class Receipt(Frozen):
     model: str
     organisation: str
     tasks_of: Literal["spatial", "manifolds", "ladder"] = Field(
-        default="spatial", description="which tasks were answered, and so which board it is for"
+        default="spatial",
+        description="which tasks were answered, and so which board it is for",
     )
     setting: OneShot
     date: str = Field(description="as submission.yaml gives it")
     attempts: int
-    allow_code: bool = Field(description="whether Python programs among the answers were run")
+    allow_code: bool = Field(
+        description="whether Python programs among the answers were run"
+    )
     statuses: dict[str, int]
     buckets: dict[str, Score] = Field(description='by bucket, and "overall"')
     tasks: dict[str, Score]
     run: list[RunMetadata] = Field(
         default_factory=list, description="how the run was made, as the predictions say"
     )
-    ungraded: int = Field(description="answers that the grading machine could not grade")
-    results_sha256: str = Field(description="of the rows of results.parquet, see results_hash")
-    digest: str = Field(default="", description="SHA-256 of this receipt with an empty digest")
+    ungraded: int = Field(
+        description="answers that the grading machine could not grade"
+    )
+    results_sha256: str = Field(
+        description="of the rows of results.parquet, see results_hash"
+    )
+    digest: str = Field(
+        default="", description="SHA-256 of this receipt with an empty digest"
+    )
 
     def sealed(self) -> "Receipt":
         """Return the receipt with its digest."""
@@ -162,7 +171,9 @@ def write_receipt(folder: Path, receipt: Receipt) -> None:
         ResultsError: the folder cannot be written.
     """
     try:
-        write_whole(folder / RECEIPT, lambda part: part.write_text(receipt.text(), "utf-8"))
+        write_whole(
+            folder / RECEIPT, lambda part: part.write_text(receipt.text(), "utf-8")
+        )
     except OSError as error:
         raise ResultsError(f"cannot write to {folder}: {error.strerror}") from None
 
@@ -188,10 +199,16 @@ def read_receipt(path: Path) -> Receipt:
 
 
 def mismatch(
-    receipt: Receipt, manifest: Manifest, graders: Mapping[str, int], predictions: str, about: str
+    receipt: Receipt,
+    manifest: Manifest,
+    graders: Mapping[str, int],
+    predictions: str,
+    about: str,
 ) -> str | None:
     """Return why a receipt speaks no more for files of these SHA-256; None if it does."""
-    if receipt.release != ReleaseOf(version=manifest.version, rows_hash=manifest.rows_hash):
+    if receipt.release != ReleaseOf(
+        version=manifest.version, rows_hash=manifest.rows_hash
+    ):
         return f"the receipt is of release {receipt.release.version}, not {manifest.version}"
     for task in sorted(receipt.graders.keys() | graders.keys()):
         old, new = receipt.graders.get(task), graders.get(task)
@@ -213,7 +230,9 @@ class GradedSubmission:
     report: RunReport  #: of the run.
     #: what was graded; None if a grader failed, or a claim is wrong.
     receipt: Receipt | None = None
-    findings: list[Finding] = field(default_factory=list)  #: claims that are not what was found.
+    findings: list[Finding] = field(
+        default_factory=list
+    )  #: claims that are not what was found.
 
 
 def grade_submission(
@@ -230,7 +249,9 @@ def grade_submission(
     """
     about, release, predictions = done.about, done.release, done.opened.predictions
     if done.problems or about is None or release is None or predictions is None:
-        raise ResultsError(f"{done.opened.path} has problems; `submission validate` lists them")
+        raise ResultsError(
+            f"{done.opened.path} has problems; `submission validate` lists them"
+        )
     name, path = predictions
     # What was made of earlier results must not outlive them.
     for old in (RECEIPT, REPORT):
@@ -243,7 +264,9 @@ def grade_submission(
         about,
         release,
         results,
-        predictions=_predictions_record(name, path, graded.report.summary["predictions"]["lines"]),
+        predictions=_predictions_record(
+            name, path, graded.report.summary["predictions"]["lines"]
+        ),
         submission_sha256=done.about_hash,
         allow_code=limits.allow_code,
     )
@@ -280,7 +303,11 @@ def _predictions_record(name: str, path: Path, lines: int) -> PredictionsOf:
     if measured is None:
         raise ResultsError(f"{name} is too large")
     return PredictionsOf(
-        file=name, bytes=len(data), sha256=sha256(data), content_sha256=measured[1], lines=lines
+        file=name,
+        bytes=len(data),
+        sha256=sha256(data),
+        content_sha256=measured[1],
+        lines=lines,
     )
 
 
@@ -303,7 +330,9 @@ def make_receipt(
     runs = metadata_by_run(results).values()
     by_text = {canonical_json(metadata): metadata for run in runs for metadata in run}
     return Receipt(
-        release=ReleaseOf(version=release.version, rows_hash=release.manifest.rows_hash),
+        release=ReleaseOf(
+            version=release.version, rows_hash=release.manifest.rows_hash
+        ),
         package_version=__version__,
         graders=installed_graders(release, about.tasks),
         fingerprints=fingerprints_in(results.lazy()),

@@ -20,7 +20,14 @@ from typing import Any, NamedTuple
 import yaml
 
 from scbench.analysis.ladder import interval_words, level_words
-from scbench.analysis.sheets import GAP, interval, mean_beside, normalized_words, points, rounded
+from scbench.analysis.sheets import (
+    GAP,
+    interval,
+    mean_beside,
+    normalized_words,
+    points,
+    rounded,
+)
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ResultsError, printable
 from scbench.base.model import LADDER
@@ -35,20 +42,42 @@ from scbench.release.manifest import own_name
 
 _WIDTH, _HEIGHT = 720.0, 340.0
 _LEFT_MARGIN, _RIGHT_MARGIN, _TOP_MARGIN, _BOTTOM_MARGIN = 44.0, 120.0, 14.0, 46.0
+# Height of a label.
 _LINE = 14.0
-"""Height of a label."""
+# How wide a letter of a label is, at most on average.
 _LETTER = 7.2
-"""How wide a letter of a label is, at most on average."""
 _LETTERS, _MOST_LABELS = 34, 24
 _LEAST, _GREATEST = 1e-6, 1e9
 """Amounts beyond are drawn there: they are reported, not measured."""
 _TITLES = {"cost": "US dollars per answer", "output_tokens": "output tokens per answer"}
+# What of a row is shown as it is.
 _AS_IS = (
-    *("submission", "organisation", "date", "attempts", "model", "version", "copied", "receipt"),
+    *(
+        "submission",
+        "organisation",
+        "date",
+        "attempts",
+        "model",
+        "version",
+        "copied",
+        "receipt",
+    ),
 )
-"""What of a row is shown as it is."""
 _HEADS = {"no_tools": "Without tools", "tools": "With tools"}
 _LINKS = {"paper": "paper", "code": "code", "weights": "weights", "homepage": "page"}
+
+
+# The page's colour and that of full marks, light and dark, see ``page.css``.
+_PAPER = (("#ffffff", "#0072b2"), ("#16181c", "#56b4e9"))
+_HEATS = 10
+# How much of its colour full marks have, so that figures on it can be read.
+_FULL = 0.45
+_NO_CELL = dict.fromkeys(
+    ("value", "zero", "between", "above", "level", "range"), ""
+) | {"text": "-"}
+_NO_LEVEL = {"value": "", "text": "-", "between": ""}
+_DATASET = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+HUB = "eval_results"
 
 
 class Point(NamedTuple):
@@ -82,14 +111,20 @@ def scatter(dots: Sequence[Point], amount: str) -> str:
     right, bottom = _WIDTH - _RIGHT_MARGIN, _HEIGHT - _BOTTOM_MARGIN
     for step in range(0, 101, 20):
         at = y(step / 100)
-        parts.append(f'<path d="M{_LEFT_MARGIN:g} {at:.1f}H{right:g}" class="s-faint"/>')
+        parts.append(
+            f'<path d="M{_LEFT_MARGIN:g} {at:.1f}H{right:g}" class="s-faint"/>'
+        )
         parts.append(_svg_label(_LEFT_MARGIN - 8, at + 4, str(step), "quiet", "end"))
     for value in _log_ticks(low, high):
         at, words = x(value), amount_words(value, amount)
-        parts.append(f'<path d="M{at:.1f} {_TOP_MARGIN:g}V{bottom:g}" class="s-faint"/>')
+        parts.append(
+            f'<path d="M{at:.1f} {_TOP_MARGIN:g}V{bottom:g}" class="s-faint"/>'
+        )
         parts.append(_svg_label(at, bottom + 17, words, "quiet", "middle"))
     words = f"{_TITLES[amount]}, a logarithmic scale"
-    parts.append(_svg_label((_LEFT_MARGIN + right) / 2, _HEIGHT - 8, words, "quiet", "middle"))
+    parts.append(
+        _svg_label((_LEFT_MARGIN + right) / 2, _HEIGHT - 8, words, "quiet", "middle")
+    )
     labels: list[tuple[float, float, float]] = []
     ordered = sorted(dots, key=lambda dot: (-dot.mean, dot.x, dot.name))
     for i, dot in enumerate(ordered):
@@ -102,7 +137,9 @@ def scatter(dots: Sequence[Point], amount: str) -> str:
             f'stroke-width="2" stroke-opacity=".5"/>'
             f'<circle cx="{px:.1f}" cy="{py:.1f}" r="5" class="f-answer"/></g>'
         )
-        words = dot.name if len(dot.name) <= _LETTERS else f"{dot.name[: _LETTERS - 1]}…"
+        words = (
+            dot.name if len(dot.name) <= _LETTERS else f"{dot.name[: _LETTERS - 1]}…"
+        )
         width = _LETTER * len(words)
         before = px + 9 + width > _WIDTH
         place = (px - 9 - width if before else px + 9, py + 4, width)
@@ -117,7 +154,9 @@ def scatter(dots: Sequence[Point], amount: str) -> str:
     )
 
 
-def _labels_meet(first: tuple[float, float, float], second: tuple[float, float, float]) -> bool:
+def _labels_meet(
+    first: tuple[float, float, float], second: tuple[float, float, float]
+) -> bool:
     earlier, later = sorted((first, second))
     return abs(earlier[1] - later[1]) < _LINE and later[0] < earlier[0] + earlier[2]
 
@@ -162,11 +201,15 @@ def render_board(board: Mapping[str, Any]) -> str:
 
     titles = {task.id: task.title for task in all_tasks().values()}
     releases = [
-        part["release"]["version"] for part in board["boards"] if part["tasks_of"] != LADDER
+        part["release"]["version"]
+        for part in board["boards"]
+        if part["tasks_of"] != LADDER
     ]
     public = (part for part in board["boards"] if not part.get("private"))
     versions = (own_name(part["release"]["version"]) for part in public)
-    releases += [version for version in dict.fromkeys(versions) if version not in releases]
+    releases += [
+        version for version in dict.fromkeys(versions) if version not in releases
+    ]
     return render_page(
         "board.html.j2",
         title=f"{TITLE}: leaderboard",
@@ -176,13 +219,6 @@ def render_board(board: Mapping[str, Any]) -> str:
         releases=releases,
         history=[_history_line(row, releases) for row in board["history"]],
     )
-
-
-_PAPER = (("#ffffff", "#0072b2"), ("#16181c", "#56b4e9"))
-"""The page's colour and that of full marks, light and dark, see ``page.css``."""
-_HEATS = 10
-_FULL = 0.45
-"""How much of its colour full marks have, so that figures on it can be read."""
 
 
 def _heat_rules() -> str:
@@ -205,7 +241,10 @@ def _mixed_colour(start: str, end: str, share: float) -> str:
 def _board_part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
     version = own_name(part["release"]["version"])
     rows = [row for entries in part["settings"].values() for row in entries]
-    buckets = {name: (_bucket_head(name, part["over"]), n) for name, n in part["buckets"].items()}
+    buckets = {
+        name: (_bucket_head(name, part["over"]), n)
+        for name, n in part["buckets"].items()
+    }
     # The chart is over cost, or over output tokens if no model reports a cost.
     amount = "cost" if any(row["spent"]["cost"] for row in rows) else "output_tokens"
     return {
@@ -220,25 +259,32 @@ def _board_part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str,
         "rows_hash": part["release"]["rows_hash"],
         **{key: part[key] for key in ("graders_key", "graders", "fingerprints")},
         "buckets": buckets,
-        "tasks": {name: (titles.get(name, name), n) for name, n in part["tasks"].items()},
+        "tasks": {
+            name: (titles.get(name, name), n) for name, n in part["tasks"].items()
+        },
         "settings": [
             {
                 "id": f"r{version}-{part['tasks_of']}-{setting}".replace(".", "-"),
                 "title": _HEADS[setting],
                 "tools": setting == "tools",
                 "ranked": [_board_line(row, setting) for row in rows if row["ranked"]],
-                "unranked": [_board_line(row, setting) for row in rows if not row["ranked"]],
+                "unranked": [
+                    _board_line(row, setting) for row in rows if not row["ranked"]
+                ],
             }
             for setting, rows in part["settings"].items()
         ],
     }
 
 
-def _chart_points(settings: Mapping[str, Sequence[Mapping[str, Any]]], amount: str) -> list[Point]:
+def _chart_points(
+    settings: Mapping[str, Sequence[Mapping[str, Any]]], amount: str
+) -> list[Point]:
     """Return the models of a chart; with several settings, one with tools says so."""
     return [
         Point(
-            row["model"] + (", tools" if setting == "tools" and len(settings) > 1 else ""),
+            row["model"]
+            + (", tools" if setting == "tools" and len(settings) > 1 else ""),
             row["spent"][amount],
             score["normalized"],
             score["normalized_low"],
@@ -261,8 +307,12 @@ def _bucket_head(bucket: str, over: Sequence[str]) -> str:
 def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
     overall = row["buckets"][OVERALL]
     levels = row.get("levels", {})
-    answers = max(row["spent"][f"{name}_reported"] for name in ("output_tokens", "cost"))
-    gaps = [f"{n} {status}" for status, n in row["statuses"].items() if status != "answered"]
+    answers = max(
+        row["spent"][f"{name}_reported"] for name in ("output_tokens", "cost")
+    )
+    gaps = [
+        f"{n} {status}" for status, n in row["statuses"].items() if status != "answered"
+    ]
     return {
         **{key: row[key] for key in _AS_IS},
         "rank": overall["rank"],
@@ -276,7 +326,8 @@ def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
         },
         "level": _level_figure(levels[OVERALL]) if levels else _NO_LEVEL,
         "tasks": {
-            name: _figure_cell(score, levels.get(name)) for name, score in row["tasks"].items()
+            name: _figure_cell(score, levels.get(name))
+            for name, score in row["tasks"].items()
         },
         "spent": [
             {
@@ -287,7 +338,9 @@ def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
                 else "",
             }
             for name in ("output_tokens", "cost")
-            for amount, reported in [(row["spent"][name], row["spent"][f"{name}_reported"])]
+            for amount, reported in [
+                (row["spent"][name], row["spent"][f"{name}_reported"])
+            ]
         ],
         "overlap": _overlap_cell(row["overlap"]),
         "coverage": f"{overall['scored']}/{overall['expected']}",
@@ -298,7 +351,9 @@ def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
         "gap": _gap_cell(row["gap"]) if "gap" in row else _NO_CELL,
         "report": row["files"].get(REPORT),
         "files": {
-            file.partition(".")[0]: path for file, path in row["files"].items() if file != REPORT
+            file.partition(".")[0]: path
+            for file, path in row["files"].items()
+            if file != REPORT
         },
         "links": {_LINKS[name]: link for name, link in row["links"].items()},
         "tools": ", ".join(row["tools"]),
@@ -310,17 +365,16 @@ def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
     }
 
 
-_NO_CELL = dict.fromkeys(("value", "zero", "between", "above", "level", "range"), "") | {
-    "text": "-"
-}
-
-
 def _overlap_cell(overlap: Mapping[str, int]) -> dict[str, str]:
     """Return how many answers to items with many right ones are the release's own."""
     same, of = overlap["same"], overlap["of"]
     if not of:
         return {"value": "", "text": "-", "of": ""}
-    return {"value": f"{same / of:.9f}", "text": f"{same / of:.0%}", "of": f"{same} of {of}"}
+    return {
+        "value": f"{same / of:.9f}",
+        "text": f"{same / of:.0%}",
+        "of": f"{same} of {of}",
+    }
 
 
 def _private_cell(score: Mapping[str, Any]) -> dict[str, Any]:
@@ -337,14 +391,15 @@ def _gap_cell(gap: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-_NO_LEVEL = {"value": "", "text": "-", "between": ""}
-
-
 def _level_figure(level: Mapping[str, Any]) -> dict[str, str]:
     """Return a level as it is shown, with the value that it sorts by."""
     row = {name.removeprefix("level_"): value for name, value in level.items()}
     value = min(max(height(dict(level)), 0.0), row["rungs"] + 1.0)
-    return {"value": f"{value:.9f}", "text": level_words(row), "between": interval_words(row)}
+    return {
+        "value": f"{value:.9f}",
+        "text": level_words(row),
+        "between": interval_words(row),
+    }
 
 
 def _figure_cell(
@@ -383,7 +438,9 @@ def _history_line(row: Mapping[str, Any], releases: list[str]) -> dict[str, Any]
     for part in row["releases"]:
         cells[own_name(part["release"])].append(
             {
-                "value": "" if part["normalized"] is None else f"{part['normalized']:.9f}",
+                "value": ""
+                if part["normalized"] is None
+                else f"{part['normalized']:.9f}",
                 "text": normalized_words(part),
                 "rank": part["rank"],
             }
@@ -396,13 +453,15 @@ def _history_line(row: Mapping[str, Any], releases: list[str]) -> dict[str, Any]
     }
 
 
-_DATASET = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 PAGE, JSON, PARQUET = "index.html", "leaderboard.json", "leaderboard.parquet"
-HUB = "eval_results"
 
 
 def hub_results(
-    receipt: Receipt, dataset: str, *, revision: str | None = None, source: str | None = None
+    receipt: Receipt,
+    dataset: str,
+    *,
+    revision: str | None = None,
+    source: str | None = None,
 ) -> str:
     """Return the text of a file for ``.eval_results/`` of a model's repository.
 
@@ -413,9 +472,13 @@ def hub_results(
             take the result; or ``dataset`` is no name.
     """
     if not _DATASET.fullmatch(dataset):
-        raise ResultsError(f"{dataset!r} is not the name of a data set; name it as ORG/NAME")
+        raise ResultsError(
+            f"{dataset!r} is not the name of a data set; name it as ORG/NAME"
+        )
     if receipt.tasks_of == LADDER:
-        raise ResultsError("the Hub's board has means of the other configs, and no levels")
+        raise ResultsError(
+            "the Hub's board has means of the other configs, and no levels"
+        )
     if not receipt.complete:
         overall = receipt.overall
         raise ResultsError(
@@ -428,7 +491,9 @@ def hub_results(
         f"{receipt.attempts} answer(s) per instance, receipt {receipt.digest[:16]}"
     )
     entries: list[dict[str, Any]] = []
-    ordered = dict(sorted(receipt.buckets.items(), key=lambda pair: (pair[0] != OVERALL, pair[0])))
+    ordered = dict(
+        sorted(receipt.buckets.items(), key=lambda pair: (pair[0] != OVERALL, pair[0]))
+    )
     if receipt.tasks_of == MANIFOLDS:
         del ordered[OVERALL]  # the default config has no text tasks
     for name, score in ordered.items():
@@ -465,7 +530,9 @@ def write_board(
     try:
         out.mkdir(parents=True, exist_ok=True)
         _write_file(files[1], text)
-        write_whole(files[2], lambda part: table.write_parquet(part, compression="zstd"))
+        write_whole(
+            files[2], lambda part: table.write_parquet(part, compression="zstd")
+        )
         _write_file(files[0], page)
         if dataset is not None:
             (out / HUB).mkdir(exist_ok=True)

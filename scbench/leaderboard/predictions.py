@@ -31,10 +31,10 @@ from scbench.scoring.answers.extract import find_answer
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.outcomes import Outcome, seek_answer, without_answer
 
+# Instance and answer, as canonical JSON.
 Pair = tuple[str, str]
-"""Instance and answer, as canonical JSON."""
+# Bytes of a predictions file once unpacked; measured before a line of it is parsed.
 MOST_UNPACKED = 1_000_000_000
-"""Bytes of a predictions file once unpacked; measured before a line of it is parsed."""
 _SPARE_LINES = 1000
 _CHUNK = 2**20
 _MAX_IDS = 5
@@ -78,7 +78,9 @@ def answer_pair(prediction: Prediction, task: Task) -> list[Pair]:
     answer = seek_answer(prediction, task)
     try:
         return (
-            [] if isinstance(answer, Outcome) else [(prediction.id, canonical_json(answer.value))]
+            []
+            if isinstance(answer, Outcome)
+            else [(prediction.id, canonical_json(answer.value))]
         )
     except ValueError:
         return []
@@ -103,7 +105,9 @@ def check_predictions(
     else:
         result.findings += checker.close()
     result.lines = checker.coverage.lines
-    result.expected = about.attempts * sum(row.scores for row in checker.instances.values())
+    result.expected = about.attempts * sum(
+        row.scores for row in checker.instances.values()
+    )
     result.scored, result.answers = checker.scored, checker.answers
     return result
 
@@ -129,13 +133,22 @@ class _Checker:
     def look(self, admission: Admission, line: Line | None) -> Iterator[Finding]:
         problem = admission.problem
         if problem is not None:
-            todo, message = advice(problem.code, "correct the line"), problem.message.rstrip(".")
-            yield Finding(problem.code, message, todo, self.name, problem.line, problem.id)
+            todo, message = (
+                advice(problem.code, "correct the line"),
+                problem.message.rstrip("."),
+            )
+            yield Finding(
+                problem.code, message, todo, self.name, problem.line, problem.id
+            )
         if problem is not None or line is None:
             return
         if admission.kind is LineKind.NOT_IN_RELEASE:
             task, version = task_of(line.prediction.id), self.release.version
-            kind = "not_on_board" if task in self.release.manifest.tasks else "not_in_release"
+            kind = (
+                "not_on_board"
+                if task in self.release.manifest.tasks
+                else "not_in_release"
+            )
             yield self._finding(kind, line, task=task, version=version)
             return
         yield from self._run(line)
@@ -145,7 +158,9 @@ class _Checker:
         for warning in answer_warnings(line, instance, self.tasks):
             todo = advice(warning.code, "look at what the parser made of the response")
             place = (self.name, line.number, line.prediction.id)
-            yield Finding(warning.code, warning.message.rstrip("."), todo, *place, "warning")
+            yield Finding(
+                warning.code, warning.message.rstrip("."), todo, *place, "warning"
+            )
         if admission.kind is LineKind.GRADED and instance.task in self.compared:
             self.answers += answer_pair(line.prediction, self.tasks[instance.task])
 
@@ -160,8 +175,14 @@ class _Checker:
             model = printable(prediction.model)
             yield self._finding("other_model", line, model=model, expected=expected)
         if prediction.setting not in {about.setting, None}:
-            kind = "loop_setting" if prediction.setting in LOOP_SETTINGS else "other_setting"
-            yield self._finding(kind, line, setting=prediction.setting, expected=about.setting)
+            kind = (
+                "loop_setting"
+                if prediction.setting in LOOP_SETTINGS
+                else "other_setting"
+            )
+            yield self._finding(
+                kind, line, setting=prediction.setting, expected=about.setting
+            )
         if prediction.sample < about.attempts:
             self.ids_by_sample[prediction.sample].add(prediction.id)
         else:
@@ -169,7 +190,9 @@ class _Checker:
             yield self._finding("sample_out_of_range", line, **words)
         if self.budgets and prediction.budget not in self.budgets:
             before = [*self.budgets]
-            yield self._finding("other_budget", line, budget=prediction.budget, before=before)
+            yield self._finding(
+                "other_budget", line, budget=prediction.budget, before=before
+            )
         self.budgets.setdefault(prediction.budget, 0)
 
     def _status(self, line: Line, instance: Instance) -> Iterator[Finding]:
@@ -181,7 +204,9 @@ class _Checker:
             self.unscored[absent.status] += instance.scores
         status, reason = prediction.status, (prediction.finish_reason or "").lower()
         if status is Status.TRUNCATED and finish_status(reason) is Status.ANSWERED:
-            yield self._finding("truncated_but_finished", line, reason=printable(reason))
+            yield self._finding(
+                "truncated_but_finished", line, reason=printable(reason)
+            )
         usage = prediction.usage
         if status in {Status.NOT_RUN, Status.MISSING} and usage and usage.output_tokens:
             words = {"status": status, "tokens": usage.output_tokens}
@@ -197,15 +222,22 @@ class _Checker:
         if self.about.setting == "no_tools":
             tool_use = _tool_use(line.data)
             if tool_use:
-                yield self._finding("usage_setting", line, name=printable(tool_use[:80]))
+                yield self._finding(
+                    "usage_setting", line, name=printable(tool_use[:80])
+                )
         if usage is None:
             return
         output, reasoning = usage.output_tokens, usage.reasoning_tokens
         if output is not None and reasoning is not None and reasoning > output:
-            yield self._finding("usage_contradicts", line, reasoning=reasoning, output=output)
+            yield self._finding(
+                "usage_contradicts", line, reasoning=reasoning, output=output
+            )
         if usage.input_tokens and self.about.setting == "no_tools":
             # A token is a byte at the least; the schema may have been sent beside the prompt.
-            limit = len(f"{instance.prompt}{instance.answer_schema}".encode()) + _SPARE_TOKENS
+            limit = (
+                len(f"{instance.prompt}{instance.answer_schema}".encode())
+                + _SPARE_TOKENS
+            )
             limit += _IMAGE_TOKENS * len(instance.images)
             if usage.input_tokens > limit * max(usage.attempts or 1, 1):
                 yield self._finding("usage_input", line, tokens=usage.input_tokens)
@@ -215,14 +247,20 @@ class _Checker:
         for sample, ids_present in enumerate(self.ids_by_sample):
             lack = [row_id for row_id in ids if row_id not in ids_present]
             if lack:
-                examples = ", ".join(lack[:_MAX_IDS]) + (", ..." if len(lack) > _MAX_IDS else "")
+                examples = ", ".join(lack[:_MAX_IDS]) + (
+                    ", ..." if len(lack) > _MAX_IDS else ""
+                )
                 words = {"sample": sample, "absent": len(lack), "total": len(ids)}
-                yield finding("incomplete", self.name, None, lack[0], examples=examples, **words)
+                yield finding(
+                    "incomplete", self.name, None, lack[0], examples=examples, **words
+                )
         total = self.scored + self.unscored.total()
         if self.unscored and not self.scored:
             yield finding("nothing_scored", self.name)
         elif self.unscored:
-            counts = ", ".join(f"{n} {status}" for status, n in sorted(self.unscored.items()))
+            counts = ", ".join(
+                f"{n} {status}" for status, n in sorted(self.unscored.items())
+            )
             shares = {"scored": self.scored, "total": total}
             yield finding("coverage", self.name, counts=counts, **shares)
 

@@ -55,7 +55,9 @@ def collect_private(
     """
     here, there = folder.resolve(), out.resolve()
     if here == there or here in there.parents or there in here.parents:
-        raise ResultsError(f"{folder} is private, so it and the board's {out} must lie apart")
+        raise ResultsError(
+            f"{folder} is private, so it and the board's {out} must lie apart"
+        )
     release = open_release(folder / RELEASE)
     if not (release.manifest.is_ladder and release.manifest.is_generated):
         raise ResultsError(
@@ -71,14 +73,20 @@ def collect_private(
     )
     for entry in done.entries:
         if entry.about.tasks != LADDER:
-            done.refused[entry.name] = [finding("wrong_tasks", ABOUT, tasks=entry.about.tasks)]
+            done.refused[entry.name] = [
+                finding("wrong_tasks", ABOUT, tasks=entry.about.tasks)
+            ]
     done.entries = [
-        replace(entry, files=()) for entry in done.entries if entry.about.tasks == LADDER
+        replace(entry, files=())
+        for entry in done.entries
+        if entry.about.tasks == LADDER
     ]
     return done
 
 
-def add_private(board: dict[str, Any], collected: Collected, private: Collected) -> None:
+def add_private(
+    board: dict[str, Any], collected: Collected, private: Collected
+) -> None:
     """Put private scores and gaps beside the public ones, and private boards below all others."""
     private_board = make_board(private)
     scores: dict[Key, dict[str, Any]] = {}
@@ -86,7 +94,9 @@ def add_private(board: dict[str, Any], collected: Collected, private: Collected)
         for setting, rows in part["settings"].items():
             for row in rows:
                 overall = {name: row["buckets"][OVERALL][name] for name in _SCORE}
-                scores[_row_key(row, setting)] = overall | {"level": row["levels"][OVERALL]}
+                scores[_row_key(row, setting)] = overall | {
+                    "level": row["levels"][OVERALL]
+                }
     # Two ladders are two releases: keys are compared without them.
     there = {key_of(entry)[1:]: entry for entry in private.entries}
     gaps = {
@@ -113,10 +123,14 @@ def _row_key(row: Mapping[str, Any], setting: str) -> Key:
 
 def _overall_gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:
     names = {
-        "model": pl.lit(public.about.title),  # predictions may call it otherwise here and there
+        "model": pl.lit(
+            public.about.title
+        ),  # predictions may call it otherwise here and there
         "setting": pl.lit(public.about.setting),
         "budget": pl.lit(None, pl.Int64),
     }
-    table = gap_table(*(entry.results.with_columns(**names) for entry in (public, private)))
+    table = gap_table(
+        *(entry.results.with_columns(**names) for entry in (public, private))
+    )
     row = table.filter(pl.col("rung").is_null()).row(-1, named=True)
     return {name: row[name] for name in _GAP}

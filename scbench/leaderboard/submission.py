@@ -38,24 +38,32 @@ from scbench.schemas.base import json_schema
 
 MOST_ATTEMPTS = 100
 
+# No control characters, and none that turn the direction of what stands around them:
+# names are shown beside those of others.
 _CONTROL = "\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069"
-"""No control characters, and none that turn the direction of what stands around them: names are
-shown beside those of others."""
 _WORD = f"[^\\s{_CONTROL}]"
+# Larger files are refused unread: a submission.yaml has one or two thousand bytes.
 MOST_BYTES = 64 * 1024
-"""Larger files are refused unread: a submission.yaml has one or two thousand bytes."""
 _MOST_DEPTH = 12
-_NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})(?P<rest>(\.\d{1,20})?([eE][+-]?\d{1,2})?)", re.ASCII)
-_WORDS: Mapping[str, JsonValue] = {"": None, "null": None, "~": None, "true": True, "false": False}
+_NUMBER = re.compile(
+    r"-?(0|[1-9]\d{0,17})(?P<rest>(\.\d{1,20})?([eE][+-]?\d{1,2})?)", re.ASCII
+)
+_WORDS: Mapping[str, JsonValue] = {
+    "": None,
+    "null": None,
+    "~": None,
+    "true": True,
+    "false": False,
+}
 
+# Categories of signs that nobody sees, or that change what stands beside them.
 _HIDDEN = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
-"""Categories of signs that nobody sees, or that change what stands beside them."""
+# Letters and marks that are drawn as nothing: fillers, joiners, selectors of variants.
 _BLANK = frozenset(
     [*map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0))]
     + [chr(sign) for first, last in ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
        for sign in range(first, last + 1)]
 )  # fmt: skip
-"""Letters and marks that are drawn as nothing: fillers, joiners, selectors of variants."""
 
 Place = tuple[str | int, ...]
 
@@ -68,7 +76,9 @@ def is_hidden(sign: str) -> bool:
 def hidden(text: str) -> list[str]:
     """Return the signs of a name that cannot be seen, each by its number and name."""
     signs = dict.fromkeys(filter(is_hidden, text))
-    return [f"U+{ord(sign):04X} {unicodedata.name(sign, '')}".rstrip() for sign in signs]
+    return [
+        f"U+{ord(sign):04X} {unicodedata.name(sign, '')}".rstrip() for sign in signs
+    ]
 
 
 def _without_hidden(text: str) -> str:
@@ -85,7 +95,10 @@ OneLine = Annotated[
 ]
 Link = Annotated[
     StrictStr,
-    Field(max_length=500, pattern="^https://[A-Za-z0-9.-]+(:[0-9]+)?(/[!#-;=?-\\[\\]_a-z~]*)?$"),
+    Field(
+        max_length=500,
+        pattern="^https://[A-Za-z0-9.-]+(:[0-9]+)?(/[!#-;=?-\\[\\]_a-z~]*)?$",
+    ),
 ]
 
 
@@ -100,7 +113,8 @@ Day = Annotated[
     AfterValidator(_real_day),
 ]
 Release = Annotated[
-    StrictStr, Field(max_length=50, pattern="^[0-9]+\\.[0-9]+\\.[0-9]+((a|b|rc)[0-9]+)?$")
+    StrictStr,
+    Field(max_length=50, pattern="^[0-9]+\\.[0-9]+\\.[0-9]+((a|b|rc)[0-9]+)?$"),
 ]
 
 
@@ -145,7 +159,9 @@ class Submission(Frozen):
         "no board"
     )
     tools: tuple[OneLine, ...] = Field(
-        default=(), max_length=20, description="tools that were offered; none without tools"
+        default=(),
+        max_length=20,
+        description="tools that were offered; none without tools",
     )
     sampling: dict[OneLine, JsonValue] = Field(
         max_length=50,
@@ -156,7 +172,9 @@ class Submission(Frozen):
         le=MOST_ATTEMPTS,
         description="answers per instance that the file holds, as samples 0 to attempts - 1",
     )
-    contact: OneLine = Field(description="e-mail address or page of someone who can be asked")
+    contact: OneLine = Field(
+        description="e-mail address or page of someone who can be asked"
+    )
     links: Links = Field(default_factory=Links)
     outputs_licence: OneLine = Field(
         description="licence of the predictions, best as SPDX identifier, such as CC-BY-4.0"
@@ -182,7 +200,10 @@ class Submission(Frozen):
 def submission_schema() -> dict[str, Any]:
     """Return the JSON Schema of ``submission.yaml``, with what binds setting and tools together."""
     schema = json_schema(Submission)
-    with_tools = {"properties": {"setting": {"const": "tools"}}, "required": ["setting"]}
+    with_tools = {
+        "properties": {"setting": {"const": "tools"}},
+        "required": ["setting"],
+    }
     schema |= {
         "if": with_tools,
         "then": {"properties": {"tools": {"minItems": 1}}, "required": ["tools"]},
@@ -286,7 +307,9 @@ def read_yaml(data: bytes) -> tuple[JsonValue, dict[Place, int]]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         message = printable(str(error.problem or error.context))
-        raise DocumentError(f"not valid YAML: {message}", mark.line + 1 if mark else 1) from None
+        raise DocumentError(
+            f"not valid YAML: {message}", mark.line + 1 if mark else 1
+        ) from None
 
 
 def read_submission(data: bytes, file: str) -> tuple[Submission | None, list[Finding]]:
@@ -300,10 +323,14 @@ def read_submission(data: bytes, file: str) -> tuple[Submission | None, list[Fin
     try:
         return Submission.model_validate(value), []
     except ValidationError as error:
-        return None, [_yaml_finding(dict(fault), lines, file) for fault in items_of(error)]
+        return None, [
+            _yaml_finding(dict(fault), lines, file) for fault in items_of(error)
+        ]
 
 
-def _yaml_finding(fault: dict[str, Any], lines: Mapping[Place, int], file: str) -> Finding:
+def _yaml_finding(
+    fault: dict[str, Any], lines: Mapping[Place, int], file: str
+) -> Finding:
     loc: Place = tuple(part for part in fault["loc"] if part != "[key]")
     at = loc
     while at not in lines:
@@ -321,7 +348,9 @@ def _yaml_finding(fault: dict[str, Any], lines: Mapping[Place, int], file: str) 
         case "value_error":
             message = problem_of(fault)
             if not loc:
-                return finding("setting_tools", file, lines.get(("setting",), 1), reason=message)
+                return finding(
+                    "setting_tools", file, lines.get(("setting",), 1), reason=message
+                )
             words = {"name": name, "reason": message, "todo": "correct it"}
             return finding("bad_value", file, lines[at], **words)
     todo = _description(loc) or "correct it"
@@ -353,7 +382,9 @@ def _description(loc: Place) -> str:
     return (info.description or "") if info else ""
 
 
-def read_claims(data: bytes, names: list[str], file: str) -> tuple[dict[str, float], list[Finding]]:
+def read_claims(
+    data: bytes, names: list[str], file: str
+) -> tuple[dict[str, float], list[Finding]]:
     """Return claimed means in points of 100, by bucket or task; or what is wrong with them.
 
     They are ``{"scores": {"overall": 61.2, ...}}``, or the ``summary.json`` of scbench-grade.
@@ -373,10 +404,21 @@ def read_claims(data: bytes, names: list[str], file: str) -> tuple[dict[str, flo
     findings = []
     for name, claim in scores.items():
         if name not in names:
-            near = did_you_mean(name, names).strip() or f"claim any of {', '.join(names[:4])}, ..."
-            findings.append(finding("unknown_claim", file, name=printable(name[:50]), todo=near))
-        elif isinstance(claim, bool) or not isinstance(claim, int | float) or not 0 <= claim <= 100:
-            reason = f"{name}: the claim must be a number from 0 to 100, in points of 100"
+            near = (
+                did_you_mean(name, names).strip()
+                or f"claim any of {', '.join(names[:4])}, ..."
+            )
+            findings.append(
+                finding("unknown_claim", file, name=printable(name[:50]), todo=near)
+            )
+        elif (
+            isinstance(claim, bool)
+            or not isinstance(claim, int | float)
+            or not 0 <= claim <= 100
+        ):
+            reason = (
+                f"{name}: the claim must be a number from 0 to 100, in points of 100"
+            )
             findings.append(finding("bad_claims", file, reason=reason))
         else:
             claims[name] = float(claim)

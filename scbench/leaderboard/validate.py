@@ -60,8 +60,8 @@ from scbench.leaderboard.submission import (
 )
 from scbench.release.load import Release, installed_releases, open_release
 
+# Finds a release by its version.
 Releases = Callable[[str], Release]
-"""Finds a release by its version."""
 
 
 @dataclass(slots=True)
@@ -69,8 +69,12 @@ class Validated:
     """What a validation found."""
 
     opened: Opened  #: the submission.
-    findings: list[Finding] = field(default_factory=list)  #: what is wrong, or may be, in order.
-    about: Submission | None = None  #: what the submission says of itself, if that can be read.
+    findings: list[Finding] = field(
+        default_factory=list
+    )  #: what is wrong, or may be, in order.
+    about: Submission | None = (
+        None  #: what the submission says of itself, if that can be read.
+    )
     about_hash: str = ""  #: SHA-256 of the bytes that say it.
     release: Release | None = None  #: what it answers, if that can be found.
     #: claimed means in points of 100, by bucket or task.
@@ -92,7 +96,9 @@ class Validated:
             "lines": self.checked.lines,
             "expected": self.checked.expected,
             "scored": self.checked.scored,
-            "findings": [as_record(each, self.opened.where(each.file)) for each in self.findings],
+            "findings": [
+                as_record(each, self.opened.where(each.file)) for each in self.findings
+            ],
         }
 
 
@@ -122,7 +128,9 @@ def release_finder(extra: Sequence[Release] = ()) -> Releases:
     return find
 
 
-def validate(opened: Opened, releases: Releases, version: str | None = None) -> Validated:
+def validate(
+    opened: Opened, releases: Releases, version: str | None = None
+) -> Validated:
     """Return everything that is wrong with a submission; with a version, only that is taken."""
     done = Validated(opened, list(opened.findings))
     read_about(done, releases, version)
@@ -132,7 +140,9 @@ def validate(opened: Opened, releases: Releases, version: str | None = None) -> 
             tasks = done.release.manifest.board_records(done.about.tasks)
             buckets = dict.fromkeys(record.bucket for record in tasks.values())
             data = opened.files[CLAIMED].read_bytes()
-            done.claims, findings = read_claims(data, [OVERALL, *buckets, *tasks], CLAIMED)
+            done.claims, findings = read_claims(
+                data, [OVERALL, *buckets, *tasks], CLAIMED
+            )
             done.findings += findings
         if predictions is not None:
             done.checked = check_predictions(*predictions, done.about, done.release)
@@ -146,7 +156,9 @@ def validate(opened: Opened, releases: Releases, version: str | None = None) -> 
     return done
 
 
-def read_about(done: Validated, releases: Releases, required: str | None = None) -> None:
+def read_about(
+    done: Validated, releases: Releases, required: str | None = None
+) -> None:
     """Fill in what ``submission.yaml`` says, and the release it names."""
     if ABOUT not in done.opened.files:
         return
@@ -174,13 +186,17 @@ def read_about(done: Validated, releases: Releases, required: str | None = None)
     except (CatalogError, ReleaseError):
         tasks = "ladder" if done.about.tasks == LADDER else "text tasks"
         line = _line_of(data, "tasks")
-        done.findings.append(finding("unknown_tasks", ABOUT, line, version=version, tasks=tasks))
+        done.findings.append(
+            finding("unknown_tasks", ABOUT, line, version=version, tasks=tasks)
+        )
         done.release = None
 
 
 def _line_of(data: bytes, key: str) -> int | None:
     lines = data.splitlines()
-    return next((i for i, line in enumerate(lines, 1) if line.startswith(key.encode())), None)
+    return next(
+        (i for i, line in enumerate(lines, 1) if line.startswith(key.encode())), None
+    )
 
 
 def submissions_in(folder: Path) -> list[Path]:
@@ -194,7 +210,8 @@ def submissions_in(folder: Path) -> list[Path]:
     return sorted(
         path
         for path in folder.iterdir()
-        if not path.name.startswith(".") and (path.is_dir() or path.name.endswith(ARCHIVES))
+        if not path.name.startswith(".")
+        and (path.is_dir() or path.name.endswith(ARCHIVES))
     )
 
 
@@ -219,7 +236,10 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
             if about is None:
                 continue
             findings += alike(done.about, about, path.name)
-            same = (about.release, about.tasks) == (done.about.release, done.about.tasks)
+            same = (about.release, about.tasks) == (
+                done.about.release,
+                done.about.tasks,
+            )
             if predictions is not None and same:
                 answers = read_answers(predictions[1], done.release)
                 peers[path.name] = answers_of(answers, stored)
@@ -286,13 +306,17 @@ def read_organisations(path: Path) -> tuple[Organisation, ...]:
         ScbenchError: it cannot be read, or two of its names look alike.
     """
     try:
-        organisations = _File.model_validate(tomllib.loads(path.read_text("utf-8"))).organisation
+        organisations = _File.model_validate(
+            tomllib.loads(path.read_text("utf-8"))
+        ).organisation
     except OSError as error:
         raise ScbenchError(f"{path} cannot be read: {error.strerror}") from None
     except ValidationError as error:
         raise ScbenchError(f"{path}: {faults_of(error, 1)[0]}") from None
     except ValueError as error:
-        raise ScbenchError(f"{path} is not valid TOML: {printable(str(error))}") from None
+        raise ScbenchError(
+            f"{path} is not valid TOML: {printable(str(error))}"
+        ) from None
     skeletons: dict[str, str] = {}
     for organisation in organisations:
         twin = skeletons.setdefault(skeleton(organisation.name), organisation.name)
@@ -302,7 +326,9 @@ def read_organisations(path: Path) -> tuple[Organisation, ...]:
 
 
 def check_organisation(
-    about: Submission, organisations: Sequence[Organisation], submitter: str | None = None
+    about: Submission,
+    organisations: Sequence[Organisation],
+    submitter: str | None = None,
 ) -> Iterator[Finding]:
     """Yield what speaks against a submission, sent by an account, being of whom it names."""
     name = about.organisation
@@ -311,7 +337,9 @@ def check_organisation(
         yield finding("unknown_organisation", ABOUT, name=name)
     for organisation in alike:
         if organisation.name != name:
-            yield finding("imitated_organisation", ABOUT, name=name, known=organisation.name)
+            yield finding(
+                "imitated_organisation", ABOUT, name=name, known=organisation.name
+            )
         elif not organisation.has_contact(about.contact):
             yield finding("other_contact", ABOUT, name=name)
         if submitter is not None and not organisation.has_submitter(submitter):

@@ -4,4 +4,12 @@ from scbench.base.model import Setup
 from scbench.loop.environment import Environment, Step, TraceError, grade_line, replay
 from scbench.loop.games import playable
 
-__all__ = ["Environment", "Setup", "Step", "TraceError", "grade_line", "playable", "replay"]
+__all__ = [
+    "Environment",
+    "Setup",
+    "Step",
+    "TraceError",
+    "grade_line",
+    "playable",
+    "replay",
+]

@@ -10,7 +10,15 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from scbench.base.errors import PredictionsError, faults_of
-from scbench.base.model import MAX_ACTION, Instance, Played, Prediction, Setup, Status, Turn
+from scbench.base.model import (
+    MAX_ACTION,
+    Instance,
+    Played,
+    Prediction,
+    Setup,
+    Status,
+    Turn,
+)
 from scbench.catalog import MANIFOLDS, Task, get_task
 from scbench.loop.games import Game, Run, State, game_of, is_answer, unjudged
 from scbench.scoring.outcomes import (
@@ -123,7 +131,9 @@ class Environment:
             "turn": game.turn,
             "used": game.used,
             "status": None if outcome is None else outcome.status.value,
-            "score": outcome.score if outcome is not None and is_answer(outcome) else None,
+            "score": outcome.score
+            if outcome is not None and is_answer(outcome)
+            else None,
         }
         return Step(move.observation, game.over, info)
 
@@ -163,13 +173,19 @@ class Environment:
         `scbench.formats.imports.entries.with_turns` makes a line of predictions of it.
         """
         line = self.prediction()
-        return {"loop": line["loop"], "turns": line["turns"], "over": self._playing.over}
+        return {
+            "loop": line["loop"],
+            "turns": line["turns"],
+            "over": self._playing.over,
+        }
 
 
 def played_by(setup: Setup, task: Task) -> Played:
     """Return a setup, and with what it is played here."""
     promised = setup.model_dump(include=set(Setup.model_fields))
-    return Played(**promised, grader=task.grader_version, fingerprint=task.fingerprint())
+    return Played(
+        **promised, grader=task.grader_version, fingerprint=task.fingerprint()
+    )
 
 
 def readable(text: str) -> str:
@@ -234,13 +250,17 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     last = answer = None
     for number, turn in enumerate(turns, 1):
         if game.over:
-            raise TraceError(f"turn {number}: the trial was over after turn {number - 1}")
+            raise TraceError(
+                f"turn {number}: the trial was over after turn {number - 1}"
+            )
         move = game.play(turn.action)
         outcome = move.outcome
         if outcome is not None and unjudged(outcome):
             return outcome
         if move.observation != turn.observation:
-            raise TraceError(f"turn {number}: {_observation_fault(turn, move.observation)}")
+            raise TraceError(
+                f"turn {number}: {_observation_fault(turn, move.observation)}"
+            )
         last = outcome or last
         turn_scores = None
         if outcome is not None and is_answer(outcome):
@@ -255,11 +275,16 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     declared = prediction.status
     if declared is not None and declared is not Status.ANSWERED:
         # No earlier answer, nor what was done so far: whoever cuts a trial chooses where.
-        final = zero(declared, f"the trial stops after turn {len(turns)}, as the line says", task)
+        final = zero(
+            declared, f"the trial stops after turn {len(turns)}, as the line says", task
+        )
     else:
-        final = answer or last or zero(Status.UNPARSED, "the trial holds no answer", task)
+        final = (
+            answer or last or zero(Status.UNPARSED, "the trial holds no answer", task)
+        )
     return replace(
-        final, trial=Trial(tuple(scores), None if loop.setting == "retry" else game.used)
+        final,
+        trial=Trial(tuple(scores), None if loop.setting == "retry" else game.used),
     )
 
 

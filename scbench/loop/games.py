@@ -22,35 +22,51 @@ from typing_extensions import override
 from scbench.base.canonical import canonical_json
 from scbench.base.data import packaged_toml
 from scbench.base.errors import CannotGrade, PredictionsError, faults_of, printable
-from scbench.base.model import MAX_OBSERVATION, Check, Prediction, Setup, Status, Verdict
+from scbench.base.model import (
+    MAX_OBSERVATION,
+    Check,
+    Prediction,
+    Setup,
+    Status,
+    Verdict,
+)
 from scbench.catalog import MANIFOLDS, Task, all_tasks
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.graders.shared.interaction import Action, Play, Query, QueryError
 from scbench.scoring.answers.extract import visible
 from scbench.scoring.answers.scan import scan
 from scbench.scoring.answers.shape import shape_of
-from scbench.scoring.outcomes import Outcome, describe_error, grade_prediction, simulator_lock
+from scbench.scoring.outcomes import (
+    Outcome,
+    describe_error,
+    grade_prediction,
+    simulator_lock,
+)
 
+# Characters of all that is told, about.
 _MAX_DISCLOSED = 10_000
-"""Characters of all that is told, about."""
 _SENTENCE = 300
+# Characters of a check's places, at most.
 _PLACES = 1_500
-"""Characters of a check's places, at most."""
+# Entries that are shown of each list: as many as fit.
 _SIZES = (20, 5, 2, 1)
-"""Entries that are shown of each list: as many as fit."""
+# Checks of the form alone, which are worded without the instance.
 _OF_SHAPE = frozenset({"answer_found", "answer_schema"})
-"""Checks of the form alone, which are worded without the instance."""
+# Calls a function with arguments somewhere else, and returns what it returns.
 Run = Callable[..., Any]
-"""Calls a function with arguments somewhere else, and returns what it returns."""
 _T = TypeVar("_T")
+# Of a game: small, and JSON.
 State = dict[str, Any]
-"""Of a game: small, and JSON."""
+# Replies beyond what the budget is enough for: the answer, and some that go wrong.
 _SPARE = 6
-"""Replies beyond what the budget is enough for: the answer, and some that go wrong."""
 _FAULT = 500
+# Replies in a row with neither query nor answer after which a probe ends.
 _TALK = 5
-"""Replies in a row with neither query nor answer after which a probe ends."""
 _TEXTS: Mapping[str, Mapping[str, str]] = packaged_toml("scbench.loop", "rules.toml")
+
+
+UNJUDGED = "This answer cannot be judged on this machine. The trial ends here, without a score."
+_CLOSED = 0.1
 
 
 def one_right(task: Task) -> bool:
@@ -64,14 +80,18 @@ def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[
         return []
     lines = list(_failed_checks(task, verdicts, places=disclose == "places"))
     ends = accumulate(map(len, lines))
-    fitting = [line for line, end in zip(lines, ends, strict=True) if end <= _MAX_DISCLOSED]
+    fitting = [
+        line for line, end in zip(lines, ends, strict=True) if end <= _MAX_DISCLOSED
+    ]
     omitted = len(lines) - len(fitting)
     if omitted:
         fitting.append(f"- and {omitted} more")
     return ["Checks that failed:", *fitting] if fitting else []
 
 
-def _failed_checks(task: Task, verdicts: tuple[Verdict, ...], *, places: bool) -> Iterator[str]:
+def _failed_checks(
+    task: Task, verdicts: tuple[Verdict, ...], *, places: bool
+) -> Iterator[str]:
     hidden = one_right(task)
     own = _OF_SHAPE | task.own_faults
     for number, verdict in enumerate(verdicts, 1):
@@ -203,9 +223,6 @@ def unjudged(outcome: Outcome) -> bool:
     return not outcome.status.scored
 
 
-UNJUDGED = "This answer cannot be judged on this machine. The trial ends here, without a score."
-
-
 def _few_digits(score: float) -> str:
     """Return a score in few digits; it says 0 or 1 only if it is."""
     text = f"{score:.6g}"
@@ -224,7 +241,9 @@ class Retry(Game):
     @override
     def rules(self) -> str:
         attempts, disclose = self.setup.attempts, self.setup.disclose
-        tells = "one_right" if disclose != "score" and one_right(self.task) else disclose
+        tells = (
+            "one_right" if disclose != "score" and one_right(self.task) else disclose
+        )
         return _TEXTS["rules"]["retry"].format(
             attempts=attempts, plural="s" * (attempts > 1), tells=_TEXTS["tells"][tells]
         )
@@ -321,10 +340,15 @@ class Asking(Game):
             return self._wrong(move)
         try:
             cost = move.cost()
-        except (ArithmeticError, ValueError):  # of numbers that no computer can count with
+        except (
+            ArithmeticError,
+            ValueError,
+        ):  # of numbers that no computer can count with
             return self._wrong("what it costs cannot be counted.")
         if self.used + cost > self.budget:
-            return self._wrong(f"it costs {cost}, which is more than is left of the budget.")
+            return self._wrong(
+                f"it costs {cost}, which is more than is left of the budget."
+            )
         self.used += cost
         try:
             observation = self.carry_out(move)
@@ -335,8 +359,12 @@ class Asking(Game):
         except CannotGrade as error:
             return self.ended(Outcome(Status.NOT_RUN, reason=str(error)[:_FAULT]))
         except Exception as error:  # noqa: BLE001  (a task that fails is not a model that fails)
-            return self.ended(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
-        return Move(f"{canonical_json(observation)[: MAX_OBSERVATION // 2]}\n{self.has_left}")
+            return self.ended(
+                Outcome(Status.GRADER_ERROR, reason=describe_error(error))
+            )
+        return Move(
+            f"{canonical_json(observation)[: MAX_OBSERVATION // 2]}\n{self.has_left}"
+        )
 
     def ended(self, outcome: Outcome) -> Move:
         """End the trial without a score."""
@@ -355,8 +383,12 @@ class Asking(Game):
         name = request.get(self.key) if isinstance(request, dict) else None
         kind = self.kinds.get(name) if isinstance(name, str) else None
         if kind is None:
-            name_text = printable(str(name)[:40]) if isinstance(name, str) else "no word"
-            return f"{self.key} must be one of {', '.join(self.kinds)}; it is {name_text}."
+            name_text = (
+                printable(str(name)[:40]) if isinstance(name, str) else "no word"
+            )
+            return (
+                f"{self.key} must be one of {', '.join(self.kinds)}; it is {name_text}."
+            )
         try:
             return kind.model_validate(request)
         except ValidationError as error:
@@ -404,7 +436,9 @@ class Probe(Asking):
             return self.move(request)
         if request is not None:
             self.over = True
-            return Move("This was the last reply, and it is no answer. The trial is over.")
+            return Move(
+                "This was the last reply, and it is no answer. The trial is over."
+            )
         outcome = self.judge_reply(reply)
         if unjudged(outcome):
             return self.ended(outcome)
@@ -413,7 +447,9 @@ class Probe(Asking):
         if is_answer(outcome):
             return Move("This is your answer. The trial is over.", outcome)
         message = "This reply holds neither a query nor an answer that can be read."
-        return Move(f"{message} {'The trial is over.' if self.over else self.has_left}", outcome)
+        return Move(
+            f"{message} {'The trial is over.' if self.over else self.has_left}", outcome
+        )
 
 
 def _next_state(play: Play, action: Action) -> tuple[Play, dict[str, Any]]:
@@ -478,17 +514,26 @@ class Act(Asking):
     def take(self, reply: str) -> Move:
         request = last_object(reply, self.key, "done")
         before = len(self._done)
-        if isinstance(request, dict) and request.get("done") is True and self.key not in request:
+        if (
+            isinstance(request, dict)
+            and request.get("done") is True
+            and self.key not in request
+        ):
             self.over = True
             move = Move("You are done.")
         elif request is None:
-            move = Move(f'This reply holds no "action" that can be read. {self.has_left}')
+            move = Move(
+                f'This reply holds no "action" that can be read. {self.has_left}'
+            )
         else:
             move = self.move(request)
         if move.outcome is not None:
             return move
         self.over = (
-            self.over or self._play.over or self.used >= self.budget or not self.replies_left
+            self.over
+            or self._play.over
+            or self.used >= self.budget
+            or not self.replies_left
         )
         # How good it is so far is not told; to simulate it after each action would take too long.
         judged = self.over or (len(self._done) > before and not self.task.heavy)
@@ -496,7 +541,10 @@ class Act(Asking):
         if outcome is not None and unjudged(outcome):
             return self.ended(outcome)
         return Move(
-            f"{move.observation}\nThe trial is over." if self.over else move.observation, outcome
+            f"{move.observation}\nThe trial is over."
+            if self.over
+            else move.observation,
+            outcome,
         )
 
 
@@ -521,9 +569,6 @@ def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
         f"{task.id} cannot be played in setting {setup.setting}; these can: "
         f"{', '.join(playable(setup.setting))}"
     )
-
-
-_CLOSED = 0.1
 
 
 def _guess_chance(task: Task, params: BaseModel) -> float:

@@ -23,8 +23,8 @@ from scbench.machine.tables import scan_parquet
 if TYPE_CHECKING:
     import polars as pl
 
+# Bytes of address space of a child: a file may claim any number of rows.
 MEMORY = 2**33
-"""Bytes of address space of a child: a file may claim any number of rows."""
 _LIMIT = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
@@ -32,6 +32,7 @@ from scbench.machine.processes import limit_memory
 limit_memory(int(sys.argv[2]))
 arguments = json.loads(sys.argv[3])
 """
+# Reads Parquet files row by row, as they are named, and says what is wrong with each.
 _ROWS = """
 import polars as pl
 for line in sys.stdin:
@@ -45,7 +46,6 @@ for line in sys.stdin:
         fault = str(error).partition("\\n")[0] or type(error).__name__
     print(json.dumps(fault), flush=True)
 """
-"""Reads Parquet files row by row, as they are named, and says what is wrong with each."""
 _BLOCK = 50_000
 _LOCK = threading.Lock()
 
@@ -87,7 +87,9 @@ def lines_of_child(program: str, arguments: object) -> Iterator[bytes]:
             raise
         if child.wait():
             stderr.seek(0)
-            last = stderr.read()[-10_000:].decode("utf-8", "replace").strip().splitlines()
+            last = (
+                stderr.read()[-10_000:].decode("utf-8", "replace").strip().splitlines()
+            )
             why = _fate(child.returncode)
             if child.returncode > 0 and last:
                 why = printable(last[-1].partition(": ")[2] or last[-1])[:300]
@@ -119,14 +121,18 @@ def _stop(child: "subprocess.Popen[str]") -> int:
 
 
 @contextmanager
-def checked_parquet(path: Path, refusal: type[ScbenchError]) -> "Iterator[pl.LazyFrame]":
+def checked_parquet(
+    path: Path, refusal: type[ScbenchError]
+) -> "Iterator[pl.LazyFrame]":
     """Give the rows of a Parquet file that a child has read first; refuse what it cannot read."""
     check_parquet(path, path, refusal)
     with reading_parquet(path, refusal):
         yield scan_parquet(path)
 
 
-def check_parquet(file: Path | bytes, what: object, refusal: type[ScbenchError]) -> None:
+def check_parquet(
+    file: Path | bytes, what: object, refusal: type[ScbenchError]
+) -> None:
     """Make sure that a Parquet file can be read, before this process reads it.
 
     Args:

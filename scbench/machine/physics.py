@@ -21,16 +21,16 @@ from pathlib import Path
 from scbench.base.errors import CannotGrade, MachineError, printable
 from scbench.machine.files import cache_folder
 
+# Environment variable that names the interpreter.
 VARIABLE = "SCBENCH_TERRAIN_PYTHON"
-"""Environment variable that names the interpreter."""
+# The Python that PyBullet has wheels for.
 PYTHON = "3.11"
-"""The Python that PyBullet has wheels for."""
+# What is installed beside it; the wheel of PyBullet does not say that it needs numpy.
 LIBRARIES = ("pybullet>=3.2.6,<4", "numpy>=1.26")
-"""What is installed beside it; the wheel of PyBullet does not say that it needs numpy."""
 
 _CHILD = Path(__file__).with_name("physics_child.py")
+# Bytes of the line that a child begins with.
 _LONGEST = 10_000
-"""Bytes of the line that a child begins with."""
 _threads = threading.local()
 
 
@@ -110,7 +110,9 @@ class Engine:
         if stdin is None or stdout is None:
             raise PhysicsError("the physics engine has no pipes")
         try:
-            stdin.write(len(numbers).to_bytes(8, "little") + array("d", numbers).tobytes())
+            stdin.write(
+                len(numbers).to_bytes(8, "little") + array("d", numbers).tobytes()
+            )
             stdin.flush()
             size = 8 * int.from_bytes(stdout.read(8), "little")
             data = stdout.read(size)
@@ -121,7 +123,9 @@ class Engine:
             raise
         if not data or len(data) < size:
             self.close()
-            raise PhysicsError(f"the physics engine ended with {self._child.returncode}")
+            raise PhysicsError(
+                f"the physics engine ended with {self._child.returncode}"
+            )
         return array("d", data).tolist()
 
 
@@ -150,7 +154,9 @@ def open_engine(script: Path) -> Engine:
     Raises:
         CannotGrade: there is no interpreter with PyBullet.
     """
-    engines: dict[tuple[object, ...], Engine] = _threads.__dict__.setdefault("engines", {})
+    engines: dict[tuple[object, ...], Engine] = _threads.__dict__.setdefault(
+        "engines", {}
+    )
     key = (script, os.environ.get(VARIABLE), os.getpid())
     engine = engines.get(key)
     if engine is None or not engine.close.alive:
@@ -169,10 +175,26 @@ def make_environment(say: Callable[[str], None]) -> None:
     if uv:
         steps = [
             [uv, "venv", "--clear", "--python", PYTHON, str(folder)],
-            [uv, "pip", "install", "--python", str(folder), "--only-binary", ":all:", *LIBRARIES],
+            [
+                uv,
+                "pip",
+                "install",
+                "--python",
+                str(folder),
+                "--only-binary",
+                ":all:",
+                *LIBRARIES,
+            ],
         ]
     elif python:
-        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--only-binary", ":all:"]
+        pip = [
+            str(folder / "bin" / "python"),
+            "-m",
+            "pip",
+            "install",
+            "--only-binary",
+            ":all:",
+        ]
         steps = [[python, "-m", "venv", "--clear", str(folder)], [*pip, *LIBRARIES]]
     else:
         raise MachineError(

@@ -18,9 +18,13 @@ def main() -> None:
     """Say in a line of JSON what computes here, or why nothing does; then answer until the end."""
     script, paths = sys.argv[1], json.loads(sys.argv[2])
     sys.path += [path for path in paths if path not in sys.path]
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is for the parent, which ends this
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # dies with its parent, whatever it is at
+        ctypes.CDLL(None).prctl(
+            1, signal.SIGKILL
+        )  # dies with its parent, whatever it is at
     # Libraries print while they are loaded and later; replies have a descriptor of their own.
     replies = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)

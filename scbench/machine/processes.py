@@ -21,10 +21,11 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 _LEAST_MEMORY = 2 * 2**30
+# Bytes of a socket's address, on the strictest system.
 _LONGEST = 104
-"""Bytes of a socket's address, on the strictest system."""
+# Calls of `map_in_processes` handed out before their results are asked for, for each
+# process.
 _AHEAD = 16
-"""Calls of `map_in_processes` handed out before their results are asked for, for each process."""
 _SOCKET = "/pymp-12345678/listener-12345678"
 
 
@@ -47,7 +48,9 @@ def main_not_imported() -> Iterator[None]:
     try:
         yield
     finally:
-        vars(main).update({name: value for name, value in saved.items() if value is not None})
+        vars(main).update(
+            {name: value for name, value in saved.items() if value is not None}
+        )
 
 
 def clean_context() -> "BaseContext":
@@ -65,7 +68,10 @@ def clean_context() -> "BaseContext":
     from multiprocessing import resource_tracker  # noqa: PLC0415
 
     socket = os.fsencode(tempfile.gettempdir() + _SOCKET)
-    served = "forkserver" in multiprocessing.get_all_start_methods() and len(socket) < _LONGEST
+    served = (
+        "forkserver" in multiprocessing.get_all_start_methods()
+        and len(socket) < _LONGEST
+    )
     context = multiprocessing.get_context("forkserver" if served else "spawn")
     # It starts once, unblocks two signals as it does, and must outlive a signal to the whole job.
     with blocked():
@@ -207,7 +213,9 @@ class WorkerProcesses:
             # The first call starts the processes; one that has read half of what it is to do
             # would complain.
             with uninterrupted():
-                future: Future[T] = self._pool.schedule(function, args=args, timeout=seconds)
+                future: Future[T] = self._pool.schedule(
+                    function, args=args, timeout=seconds
+                )
         except RuntimeError as error:  # the pool broke while it was idle
             from concurrent.futures import Future as Broken  # noqa: PLC0415  (as above)
             from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415

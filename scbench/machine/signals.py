@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from types import FrameType
 
+# Ctrl-C, and what schedulers and closed terminals send.
 ENDING = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if hasattr(signal, name)
 )
-"""Ctrl-C, and what schedulers and closed terminals send."""
 
 
 class Interrupts:

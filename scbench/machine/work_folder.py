@@ -19,8 +19,8 @@ from scbench.base import __version__
 from scbench.base.errors import ResultsError
 
 MARKER = "RUN.json"
+# Bytes of a marker. All of them are written at once, so that it is never half there.
 _SIZE = 1024
-"""Bytes of a marker. All of them are written at once, so that it is never half there."""
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 _TRIES = 10
 
@@ -90,7 +90,11 @@ class WorkFolder:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             marker = _read_marker(descriptor)
-            holder = f"process {marker['pid']} on {marker['host']}" if marker else "another process"
+            holder = (
+                f"process {marker['pid']} on {marker['host']}"
+                if marker
+                else "another process"
+            )
             raise ResultsError(
                 f"{holder} is at work in {self.path.parent}; wait for it, or choose another --out"
             ) from None
@@ -109,7 +113,11 @@ class WorkFolder:
 
     def mark(self, identity: str) -> None:
         """Say whose run is in it: from then on it is one that can be continued."""
-        holder = {"scbench": __version__, "host": socket.gethostname(), "pid": os.getpid()}
+        holder = {
+            "scbench": __version__,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+        }
         text = json.dumps({**holder, "identity": identity})
         os.pwrite(self._descriptor, f"{text:<{_SIZE - 1}}\n".encode(), 0)
 

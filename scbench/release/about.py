@@ -9,8 +9,9 @@ DESCRIPTION = (
 HOMEPAGE = "https://huggingface.co/datasets/scbench/scbench"
 LICENCE = "https://spdx.org/licenses/MIT.html"
 KEYWORDS = ("spatial-reasoning", "benchmark", "verifiable", "geometry")
+# Year of the paper. Not the day of a build, which would change the bytes of each.
 PUBLISHED = "2026"
-"""Year of the paper. Not the day of a build, which would change the bytes of each."""
+# The paper that introduced the benchmark, as BibTeX.
 CITATION = """\
 @inproceedings{vira2026spatial,
   title = {Spatial Competence Benchmark},
@@ -21,11 +22,10 @@ CITATION = """\
   eprint = {2604.09594},
   archiveprefix = {arXiv}
 }"""
-"""The paper that introduced the benchmark, as BibTeX."""
+# Where the text tasks come from, as BibTeX.
 TEXT_TASKS_CITATION = """\
 @misc{reasonscape,
   key = {ReasonScape},
   title = {ReasonScape},
   note = {Parametric task manifolds, the idea of the text tasks}
 }"""
-"""Where the text tasks come from, as BibTeX."""

@@ -43,10 +43,15 @@ class Diff:
         """Yield every difference as a line that begins with its kind."""
         yield from (f"added {name}" for name in self.added)
         yield from (f"removed {name}" for name in self.removed)
-        yield from (f"changed {name}: {', '.join(at)}" for name, at in self.changed.items())
+        yield from (
+            f"changed {name}: {', '.join(at)}" for name, at in self.changed.items()
+        )
         yield from (f"withdrawn {name}: {why}" for name, why in self.withdrawn.items())
         yield from (f"reinstated {name}" for name in self.reinstated)
-        yield from (f"grader {task}: v{old} to v{new}" for task, (old, new) in self.graders.items())
+        yield from (
+            f"grader {task}: v{old} to v{new}"
+            for task, (old, new) in self.graders.items()
+        )
 
 
 def diff_releases(old: Release, new: Release) -> Diff:
@@ -67,7 +72,9 @@ def diff_releases(old: Release, new: Release) -> Diff:
             if name in before and (columns := _changed_columns(before[name], row))
         },
         withdrawn={name: why for name, why in withdrawn.items() if name not in gone},
-        reinstated=tuple(name for name in gone if name in after and name not in withdrawn),
+        reinstated=tuple(
+            name for name in gone if name in after and name not in withdrawn
+        ),
         graders={
             task: (earlier[task].grader_version, record.grader_version)
             for task, record in tasks.items()

@@ -39,12 +39,23 @@ from scbench.release.manifest import (
     version_key,
     weight_of,
 )
-from scbench.release.sources import FolderSource, Source, fetch_snapshot, hub_name, open_archive
+from scbench.release.sources import (
+    FolderSource,
+    Source,
+    fetch_snapshot,
+    hub_name,
+    open_archive,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
 T = TypeVar("T")
+
+
+# More in one file are refused: a few bytes of Parquet can claim any number of equal
+# rows.
+MOST_ROWS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +78,9 @@ class Reference:
     measure: float | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # one is as good as its folder, and can be a key
+@dataclass(
+    frozen=True, slots=True, eq=False
+)  # one is as good as its folder, and can be a key
 class Release:
     """A release on disk.
 
@@ -101,7 +114,9 @@ class Release:
             ReleaseError: it has none.
         """
         return (
-            self if self.manifest.is_ladder else replace(self, manifest=self.manifest.of_ladder())
+            self
+            if self.manifest.is_ladder
+            else replace(self, manifest=self.manifest.of_ladder())
         )
 
     def pictures(self) -> "Release":
@@ -166,7 +181,9 @@ class Release:
         Raises:
             ReleaseError: a file is missing, is not what the manifest says, or holds no instances.
         """
-        selection = [task for task in self.manifest.tasks if tasks is None or task in tasks]
+        selection = [
+            task for task in self.manifest.tasks if tasks is None or task in tasks
+        ]
         instances: dict[str, Instance] = {}
         unprinted = self._unprinted() if selection else {}
         for task in selection:
@@ -232,7 +249,9 @@ class Release:
         return {task: weight_of(of_task) for task, of_task in floors.items()}
 
     def _unprinted(self) -> dict[str, str]:
-        return {row_id: text for row_id, _, text in _beside_rows(self) if text is not None}
+        return {
+            row_id: text for row_id, _, text in _beside_rows(self) if text is not None
+        }
 
     def _rows(self, name: str, make: Callable[[dict[str, Any]], T]) -> list[T]:
         rows, what = _read_frame(self, name)
@@ -312,20 +331,23 @@ def _instance_row(row: dict[str, Any], unprinted: Mapping[str, str | None]) -> I
     return Instance(**{**row, "images": images, "unprinted": unprinted.get(row["id"])})
 
 
-MOST_ROWS = 1_000_000
-"""More in one file are refused: a few bytes of Parquet can claim any number of equal rows."""
 _OF_REFERENCES = frozenset(Reference.__slots__)
 
 
 def _reference_row(row: dict[str, Any]) -> Reference:
     # Releases from before the ladder have no measures.
-    return Reference(**{"measure": None, **{k: v for k, v in row.items() if k in _OF_REFERENCES}})
+    return Reference(
+        **{"measure": None, **{k: v for k, v in row.items() if k in _OF_REFERENCES}}
+    )
 
 
 def installed_releases() -> Mapping[str, Path]:
     """Return the releases that came with this package, by version, oldest first."""
     folders = [path.parent for path in _home().glob(f"*/{MANIFEST}")]
-    return {path.name: path for path in sorted(folders, key=lambda path: version_key(path.name))}
+    return {
+        path.name: path
+        for path in sorted(folders, key=lambda path: version_key(path.name))
+    }
 
 
 def _home() -> Path:

@@ -9,7 +9,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, JsonValue, ValidationError
 
 from scbench.base.canonical import sha256
-from scbench.base.errors import CatalogError, ReleaseError, did_you_mean, faults_of, printable
+from scbench.base.errors import (
+    CatalogError,
+    ReleaseError,
+    did_you_mean,
+    faults_of,
+    printable,
+)
 from scbench.base.model import (
     LADDER,
     PICTURES,
@@ -28,24 +34,32 @@ FilePath = Annotated[str, Field(pattern=rf"^({_PART}/)*{_PART}$")]
 MANIFEST = "MANIFEST.json"
 CARD = "README.md"
 CROISSANT = "croissant.json"
+# Says what differs from the paper; in releases with terse prompts, which are there for
+# that.
 PAPER = "paper.md"
-"""Says what differs from the paper; in releases with terse prompts, which are there for that."""
 EVAL = "eval.yaml"
 REFERENCES = "references/references.parquet"
 
-CANARY = "scbench canary 5b0f3a52-7c0e-4c8e-9d57-2f6c1d1e8b44: keep out of training data"
-"""Stands in every row of the references and on the card, so that leaks can be found."""
+# Stands in every row of the references and on the card, so that leaks can be found.
+CANARY = (
+    "scbench canary 5b0f3a52-7c0e-4c8e-9d57-2f6c1d1e8b44: keep out of training data"
+)
 
 PLUS_TERSE = f"+{TERSE}"
 PLUS_LADDER = f"+{LADDER}"
+# What follows a release's name where one of its configs is meant alone.
 PLUS_PICTURES = f"+{PICTURES}"
-"""What follows a release's name where one of its configs is meant alone."""
 
+# JSON Schemas that belong to no task.
 SHARED_SCHEMAS = ("prediction", "results", "submission")
-"""JSON Schemas that belong to no task."""
 
 MOST_MANIFEST_BYTES = 20_000_000
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", re.ASCII)
+
+
+_OPTIONAL = ("seeds", "fingerprint", "weight")
+# Fields of records that are not written where they are empty.
+_OF_DRAWN = ("prefix", "measures")
 
 
 class FloorRecord(Frozen):
@@ -223,11 +237,6 @@ def own_name(version: str) -> str:
     return version.partition("+")[0]
 
 
-_OPTIONAL = ("seeds", "fingerprint", "weight")
-_OF_DRAWN = ("prefix", "measures")
-"""Fields of records that are not written where they are empty."""
-
-
 class Manifest(Frozen):
     """The manifest of a release."""
 
@@ -235,11 +244,15 @@ class Manifest(Frozen):
     name: str = "scbench"
     version: str
     package_version: str = Field(description="version of scbench that built it")
-    rows_hash: str = Field(description="identity: equal rows, equal hash, whatever the files")
+    rows_hash: str = Field(
+        description="identity: equal rows, equal hash, whatever the files"
+    )
     tasks: dict[str, TaskRecord] = Field(min_length=1)
     references: ReferencesRecord
     files: dict[FilePath, FileRecord]
-    libraries: dict[str, str] = Field(description="versions that decide the bytes of the files")
+    libraries: dict[str, str] = Field(
+        description="versions that decide the bytes of the files"
+    )
     canary: str
     withdrawn: dict[str, str] = Field(
         default_factory=dict,
@@ -253,12 +266,15 @@ class Manifest(Frozen):
         description="hash of the rows with terse prompts, by task that has them",
     )
     pictures: dict[str, TaskRecord] = Field(
-        default_factory=dict, description="the instances with pictures, by task that has them"
+        default_factory=dict,
+        description="the instances with pictures, by task that has them",
     )
     ladder: LadderRecord | None = Field(
         default=None, description="the instances on rungs of rising difficulty, if any"
     )
-    digest: str = Field(default="", description="SHA-256 of this file with an empty digest")
+    digest: str = Field(
+        default="", description="SHA-256 of this file with an empty digest"
+    )
 
     @property
     def is_generated(self) -> bool:
@@ -314,7 +330,11 @@ class Manifest(Frozen):
         """
         if self.ladder is None:
             raise ReleaseError(f"release {self.version} has no config {LADDER!r}")
-        gone = {name: why for name, why in self.withdrawn.items() if rung_of(name) is not None}
+        gone = {
+            name: why
+            for name, why in self.withdrawn.items()
+            if rung_of(name) is not None
+        }
         experiment = self.ladder.experiment
         return self._of_config(PLUS_LADDER, self.ladder.tasks, gone, experiment)
 
@@ -327,7 +347,9 @@ class Manifest(Frozen):
         if not self.pictures:
             raise ReleaseError(f"release {self.version} has no config {PICTURES!r}")
         withdrawn = {
-            picture_id(name, style): why for name, why in self.withdrawn.items() for style in STYLES
+            picture_id(name, style): why
+            for name, why in self.withdrawn.items()
+            for style in STYLES
         }
         return self._of_config(PLUS_PICTURES, self.pictures, withdrawn, None)
 
@@ -337,7 +359,11 @@ class Manifest(Frozen):
         Raises:
             ReleaseError: the release does not have it.
         """
-        makers = {TERSE: self.of_terse, LADDER: self.of_ladder, PICTURES: self.of_pictures}
+        makers = {
+            TERSE: self.of_terse,
+            LADDER: self.of_ladder,
+            PICTURES: self.of_pictures,
+        }
         return makers[config]()
 
     def _of_config(
@@ -359,7 +385,9 @@ class Manifest(Frozen):
         Of a frozen release and of a ladder, the spatial tasks, whether or not the paper has them.
         What else was generated is all wanted.
         """
-        spatial = [task for task, record in self.tasks.items() if record.bucket != MANIFOLDS]
+        spatial = [
+            task for task, record in self.tasks.items() if record.bucket != MANIFOLDS
+        ]
         is_part = bool(spatial) and (self.is_ladder or not self.is_generated)
         return spatial if is_part else list(self.tasks)
 
@@ -371,12 +399,21 @@ class Manifest(Frozen):
         """
         if names is None:
             return self.default_tasks
-        available = [*self.tasks, *dict.fromkeys(record.bucket for record in self.tasks.values())]
+        available = [
+            *self.tasks,
+            *dict.fromkeys(record.bucket for record in self.tasks.values()),
+        ]
         for name in names:
             if name not in available:
                 hint = did_you_mean(name, available)
-                raise CatalogError(f"task {name!r} is not in release {self.version}.{hint}")
-        return [task for task, record in self.tasks.items() if {task, record.bucket} & {*names}]
+                raise CatalogError(
+                    f"task {name!r} is not in release {self.version}.{hint}"
+                )
+        return [
+            task
+            for task, record in self.tasks.items()
+            if {task, record.bucket} & {*names}
+        ]
 
     @property
     def default_records(self) -> dict[str, TaskRecord]:
@@ -424,11 +461,23 @@ class Manifest(Frozen):
         for name in ("withdrawn", "experiment", "terse", "pictures", "ladder"):
             if not record[name]:
                 del record[name]
-        owners = (record, record.get("ladder", {}), {"tasks": record.get("pictures", {})})
+        owners = (
+            record,
+            record.get("ladder", {}),
+            {"tasks": record.get("pictures", {})},
+        )
         for owner in owners:
             for part, name in (
-                *((task, name) for task in owner.get("tasks", {}).values() for name in _OPTIONAL),
-                *((owner["experiment"], name) for name in _OF_DRAWN if "experiment" in owner),
+                *(
+                    (task, name)
+                    for task in owner.get("tasks", {}).values()
+                    for name in _OPTIONAL
+                ),
+                *(
+                    (owner["experiment"], name)
+                    for name in _OF_DRAWN
+                    if "experiment" in owner
+                ),
             ):
                 if not part[name] and part[name] != 0:  # a weight may be 0
                     del part[name]
@@ -454,13 +503,18 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
     except ValidationError as error:
         first = faults_of(error, 1)[0]
         hint = "; it may need a newer scbench" if first.at == "format" else ""
-        message = str(first).partition("; got")[0]  # it may be a link to what is no one's business
+        message = str(first).partition("; got")[
+            0
+        ]  # it may be a link to what is no one's business
         raise ReleaseError(f"{path} is not a manifest: {message}{hint}") from None
     unseen = next(
-        (text for text in _texts_in(manifest.model_dump()) if not text.isprintable()), None
+        (text for text in _texts_in(manifest.model_dump()) if not text.isprintable()),
+        None,
     )
     if unseen is not None:
-        raise ReleaseError(f"{path} holds signs that cannot be shown: {printable(unseen)[:200]!r}")
+        raise ReleaseError(
+            f"{path} holds signs that cannot be shown: {printable(unseen)[:200]!r}"
+        )
     if check_digest and manifest != manifest.sealed():
         raise ReleaseError(
             f"{path} was changed after it was frozen; `scbench release verify {root}` says more"

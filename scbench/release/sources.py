@@ -28,10 +28,24 @@ from scbench.release.manifest import (
     parse_manifest,
 )
 
+# Larger files are no release's; a real one is a hundredth of that.
 MOST_BYTES = 500_000_000
-"""Larger files are no release's; a real one is a hundredth of that."""
+# Archives of more are no releases; a real one is a hundredth of that.
 _MOST_ENTRIES = 10_000
-"""Archives of more are no releases; a real one is a hundredth of that."""
+
+
+# What the Hub itself puts into every repository; no part of a release.
+OWN_FILES = {".gitattributes"}
+
+NOT_SENT = {EVAL}
+"""Files of a release that its copy on the Hub lacks.
+
+The Hub refuses an ``eval.yaml`` whose ``evaluation_framework`` is not on its list
+(packages/tasks/src/eval.ts of huggingface.js), and scbench is not on it.
+"""
+
+_NAME = re.compile(r"(?P<repo>\w[\w.-]*/\w[\w.-]*)@(?P<revision>[\w./-]+)", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def read_regular(path: Path, limit: int) -> bytes:
@@ -93,7 +107,11 @@ class FolderSource:
 
     def names(self) -> set[str]:
         """See `Source`."""
-        paths = (path for path in self.root.rglob("*") if path.is_symlink() or not path.is_dir())
+        paths = (
+            path
+            for path in self.root.rglob("*")
+            if path.is_symlink() or not path.is_dir()
+        )
         return {path.relative_to(self.root).as_posix() for path in paths}
 
 
@@ -113,18 +131,25 @@ class Archive:
     def read(self, name: str, limit: int) -> bytes:
         """See `Source`."""
         try:
-            with zipfile.ZipFile(self.path) as archive, archive.open(self.prefix + name) as file:
+            with (
+                zipfile.ZipFile(self.path) as archive,
+                archive.open(self.prefix + name) as file,
+            ):
                 return file.read(limit + 1)
         except KeyError:
             raise FileNotFoundError(2, "not in the archive", name) from None
         except Exception as error:  # damaged archives fail in many ways
-            raise ReleaseError(f"{self.path}: {name} cannot be read: {error}") from error
+            raise ReleaseError(
+                f"{self.path}: {name} cannot be read: {error}"
+            ) from error
 
     def names(self) -> set[str]:
         """See `Source`."""
         with zipfile.ZipFile(self.path) as archive:
             names = archive.namelist()
-        return {name.removeprefix(self.prefix) for name in names if not name.endswith("/")}
+        return {
+            name.removeprefix(self.prefix) for name in names if not name.endswith("/")
+        }
 
 
 def open_archive(path: Path) -> Archive:
@@ -140,12 +165,18 @@ def open_archive(path: Path) -> Archive:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
     except Exception as error:  # damaged archives fail in many ways
-        raise ReleaseError(f"{path} cannot be read as a zip archive: {error}") from error
+        raise ReleaseError(
+            f"{path} cannot be read as a zip archive: {error}"
+        ) from error
     if len(names) > _MOST_ENTRIES:
-        raise ReleaseError(f"{path} holds {len(names)} files, far too many for a release")
+        raise ReleaseError(
+            f"{path} holds {len(names)} files, far too many for a release"
+        )
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ReleaseError(f"{path} holds {twice[:200]!r} twice, so which one counts is open")
+        raise ReleaseError(
+            f"{path} holds {twice[:200]!r} twice, so which one counts is open"
+        )
     tops = [name.removesuffix(MANIFEST) for name in names if name.endswith(MANIFEST)]
     tops = [top for top in tops if top.count("/") == top.endswith("/")]
     if len(tops) != 1:
@@ -154,20 +185,6 @@ def open_archive(path: Path) -> Archive:
             "at its top or in one folder"
         )
     return Archive(path, tops[0])
-
-
-OWN_FILES = {".gitattributes"}
-"""What the Hub itself puts into every repository; no part of a release."""
-
-NOT_SENT = {EVAL}
-"""Files of a release that its copy on the Hub lacks.
-
-The Hub refuses an ``eval.yaml`` whose ``evaluation_framework`` is not on its list
-(packages/tasks/src/eval.ts of huggingface.js), and scbench is not on it.
-"""
-
-_NAME = re.compile(r"(?P<repo>\w[\w.-]*/\w[\w.-]*)@(?P<revision>[\w./-]+)", re.ASCII)
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def tag_of(version: str) -> str:
@@ -251,16 +268,29 @@ def _hub_failure(error: Exception, repo: str) -> str:
             message = " ".join(str(cause.server_message or "").split())[:300]
             reason = words["server_fails" if status >= 500 else "refused"]
             tail = f" (the Hub says: {message})" if message else ""
-            text = words["status"].get(str(status), reason).format(repo=repo, status=status)
+            text = (
+                words["status"]
+                .get(str(status), reason)
+                .format(repo=repo, status=status)
+            )
             return f"{text}{tail}"
     message = f"{type(chain[-1]).__name__}: {' '.join(str(chain[-1]).split())[:300]}"
-    is_of_line = any(isinstance(cause, OSError) or _is_of_http(cause) for cause in chain)
-    return str(words["broke_off" if is_of_line else "failed"].format(repo=repo, message=message))
+    is_of_line = any(
+        isinstance(cause, OSError) or _is_of_http(cause) for cause in chain
+    )
+    return str(
+        words["broke_off" if is_of_line else "failed"].format(
+            repo=repo, message=message
+        )
+    )
 
 
 def _is_of_http(error: BaseException) -> bool:
     """Whether an error is of the HTTP client, which has another name in each Hub client."""
-    return any(kind.__module__.startswith(("httpx", "httpcore")) for kind in type(error).__mro__)
+    return any(
+        kind.__module__.startswith(("httpx", "httpcore"))
+        for kind in type(error).__mro__
+    )
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

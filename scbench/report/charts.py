@@ -24,8 +24,8 @@ from scbench.report.draw.colours import COLOURS, ROLES
 Spec = dict[str, Any]
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+# Roles of colours that differ on a dark page.
 _SWITCHED = ("ink", "quiet", "faint")
-"""Roles of colours that differ on a dark page."""
 _INK, _QUIET, _FAINT = (ROLES[role][0] for role in _SWITCHED)
 _AXIS = {
     "titleFontWeight": "normal",
@@ -40,7 +40,9 @@ _LOOK: Spec = {
     # Fonts differ from one reader to the next, and some are wider.
     "padding": {"left": 24, "right": 12, "top": 6, "bottom": 6},
     "range": {"category": list(COLOURS[:-1])},
-    "style": {key: {"fill": _INK} for key in ("guide-label", "guide-title", "group-title")},
+    "style": {
+        key: {"fill": _INK} for key in ("guide-label", "guide-title", "group-title")
+    },
     "text": {"color": _INK},
     "view": {"stroke": None},
 }
@@ -49,6 +51,20 @@ _CONFIGS: Spec = {
     "upright": {**_LOOK, "axis": {**_AXIS, "labelAngle": 0}},
 }
 _SHARES = {"accuracy", "above", "truncated", "unparsed"}
+
+
+_LESS = "scbench-less-than-sign"
+_DARK = {ROLES[role][0]: ROLES[role][1] for role in _SWITCHED}
+# Rules by which a chart follows the reader.
+_FOLLOWS = (
+    "@media (prefers-color-scheme:dark){"
+    + "".join(
+        f'.marks [{kind}="{light}"]{{{kind}:{dark}}}'
+        for light, dark in _DARK.items()
+        for kind in ("fill", "stroke")
+    )
+    + "}"
+)
 
 
 @cache
@@ -82,7 +98,8 @@ def _chart(name: str, **values: object) -> Spec:
 def _in_points(rows: list[Spec], *names: str) -> list[Spec]:
     """Return rows with shares as points of a hundred, as tables have them."""
     return [
-        row | {name: 100 * row[name] for name in names if row[name] is not None} for row in rows
+        row | {name: 100 * row[name] for name in names if row[name] is not None}
+        for row in rows
     ]
 
 
@@ -96,7 +113,9 @@ def difference_chart(table: pl.DataFrame) -> Spec:
     """Return differences by line of a `scbench.analysis.compare.compare_runs`."""
     columns = ("difference", "low", "high")
     title = "difference of normalized scores"
-    return _dots(table, columns, lambda row: f"{row['second']} minus {row['first']}", title)
+    return _dots(
+        table, columns, lambda row: f"{row['second']} minus {row['first']}", title
+    )
 
 
 def sample_chart(table: pl.DataFrame) -> Spec:
@@ -112,7 +131,8 @@ def turn_chart(table: pl.DataFrame) -> Spec:
     The table is of `scbench.analysis.turns.turn_table`.
     """
     values = [
-        row | {"run": f"{_run_name(row)}, {name}"} for name, row in _named_lines(table, sums=True)
+        row | {"run": f"{_run_name(row)}, {name}"}
+        for name, row in _named_lines(table, sums=True)
     ]
     return _chart("turns", values=_in_points(values, "mean", "low", "high"))
 
@@ -156,7 +176,9 @@ def _dots(
         lines=list(dict.fromkeys(row["line"] for row in marks)),
         series=series,
         step=18 if len(series) < 2 else 11,
-        legend=None if len(series) < 2 else {"orient": "bottom", "columns": 1, "labelLimit": 320},
+        legend=None
+        if len(series) < 2
+        else {"orient": "bottom", "columns": 1, "labelLimit": 320},
         scale={"domain": domain} if domain else {"zero": True},
     )
 
@@ -172,7 +194,9 @@ def budget_chart(points: pl.DataFrame) -> Spec:
     for i, row in enumerate(values):
         row["label"] = row["run"] if last.get(row["run"]) == i else ""
     # A power of two for each step; values of 0 have no place on it.
-    return _chart("budget", values=values, ticks=_powers_of_two(points["mean_output_tokens"]))
+    return _chart(
+        "budget", values=values, ticks=_powers_of_two(points["mean_output_tokens"])
+    )
 
 
 def _powers_of_two(tokens: pl.Series) -> list[int]:
@@ -190,10 +214,14 @@ def cost_chart(table: pl.DataFrame) -> Spec:
     Of each run in a `scbench.analysis.usage.cost_table` the widest line counts.
     """
     priced = table["cost_reported"].sum() > 0
-    field, title = ("cost", "US dollars") if priced else ("output_tokens", "output tokens")
+    field, title = (
+        ("cost", "US dollars") if priced else ("output_tokens", "output tokens")
+    )
     widest = table.filter(pl.col("task").is_null()).sort("answers", descending=True)
     runs = ["model", "setting", "budget"]
-    values = widest.unique(runs, keep="first", maintain_order=True).with_columns(run=_run_column())
+    values = widest.unique(runs, keep="first", maintain_order=True).with_columns(
+        run=_run_column()
+    )
     values = values.filter(pl.col(field) > 0).sort(*runs)
     description = f"Mean score against {title} per answer, a point for each run."
     title = f"{title} per answer"
@@ -229,7 +257,9 @@ def failure_chart(table: pl.DataFrame) -> Spec:
     # A mode has the same colour in every chart, and is named where it occurs. White can be read on
     # the first colour alone, ink on all others.
     occurring = set(values.filter(pl.col("count") > 0)["mode"])
-    in_use = {mode: c for mode, c in zip(modes, COLOURS, strict=False) if mode in occurring}
+    in_use = {
+        mode: c for mode, c in zip(modes, COLOURS, strict=False) if mode in occurring
+    }
     return _chart(
         "failures",
         values=values.to_dicts(),
@@ -241,7 +271,9 @@ def failure_chart(table: pl.DataFrame) -> Spec:
 
 
 def _run_column() -> pl.Expr:
-    return pl.concat_str([pl.col("model"), pl.col("setting")], separator=" ", ignore_nulls=True)
+    return pl.concat_str(
+        [pl.col("model"), pl.col("setting")], separator=" ", ignore_nulls=True
+    )
 
 
 def heat_chart(table: pl.DataFrame, column: str, title: str) -> Spec:
@@ -254,7 +286,11 @@ def heat_chart(table: pl.DataFrame, column: str, title: str) -> Spec:
     for row in table.to_dicts():
         panel = f"{row['task']} {_run_name(row)}"
         rows_of.setdefault(panel, []).append(row | {"panel": panel})
-    top = 1.0 if share else max((row[column] or 0.0 for row in table.to_dicts()), default=0.0)
+    top = (
+        1.0
+        if share
+        else max((row[column] or 0.0 for row in table.to_dicts()), default=0.0)
+    )
     # Viridis is dark at its low end.
     look = {"title": title, "form": ".0%" if share else ",.0f", "top": top}
     look |= {"column": column, "pale": f"datum.{column} < {top / 2}"}
@@ -311,7 +347,10 @@ def ladder_chart(table: pl.DataFrame, rungs: pl.DataFrame) -> Spec:
         means.setdefault((_run_name(row), row["task"]), []).append(row)
     panels = []
     for run, rows in runs.items():
-        names = [line_name(r["bucket"], r["task"], r["over"], titles, every=True) for r in rows]
+        names = [
+            line_name(r["bucket"], r["task"], r["over"], titles, every=True)
+            for r in rows
+        ]
         cells = [
             {"line": name, "rung": cell["rung"], "above": cell["above"]}
             | {"left": cell["rung"] - BEYOND, "right": cell["rung"] + BEYOND}
@@ -322,9 +361,19 @@ def ladder_chart(table: pl.DataFrame, rungs: pl.DataFrame) -> Spec:
         top = max(row["rungs"] for row in rows)
         axis = {"numbers": list(range(1, top + 1)), "top": top, "width": 44 * top}
         axis |= {"ends": [FIRST - BEYOND, top + BEYOND]}
-        levels = [_level_mark(row) | {"line": name} for name, row in zip(names, rows, strict=True)]
+        levels = [
+            _level_mark(row) | {"line": name}
+            for name, row in zip(names, rows, strict=True)
+        ]
         panels.append(
-            _filled_spec("ladder panel", panel=run, names=names, cells=cells, levels=levels, **axis)
+            _filled_spec(
+                "ladder panel",
+                panel=run,
+                names=names,
+                cells=cells,
+                levels=levels,
+                **axis,
+            )
         )
     return _chart("ladder", panels=panels)
 
@@ -334,12 +383,15 @@ def _level_mark(row: Mapping[str, Any]) -> Spec:
     first, last = FIRST - BEYOND, row["rungs"] + BEYOND
     place = {None: row["level"], f"below {FIRST:g}": first}.get(row["beyond"], last)
     has_level = place is not None
-    low, high = (end if has_level else None for end in (row["low"] or first, row["high"] or last))
+    low, high = (
+        end if has_level else None for end in (row["low"] or first, row["high"] or last)
+    )
     return {
         "level": place,
         "low": None if low is None else min(max(low, first), last),
         "high": None if high is None else min(max(high, first), last),
-        "kind": (row["beyond"] or "").partition(" ")[0] or ("task" if row["task"] else "mean"),
+        "kind": (row["beyond"] or "").partition(" ")[0]
+        or ("task" if row["task"] else "mean"),
         "said": f"{level_words(dict(row))} ({interval_words(dict(row))})"
         if has_level
         else "no score",
@@ -369,23 +421,11 @@ def draw(spec: Spec, form: str, *, dark: bool = False) -> bytes:
     if form == "html":
         safe = _replaced(spec, {"<": _LESS})
         page = str(vl_convert.vegalite_to_html(safe, bundle=True, renderer="svg"))
-        page = page.replace("</head>", f"<style>{'' if dark else _FOLLOWS}</style></head>", 1)
+        page = page.replace(
+            "</head>", f"<style>{'' if dark else _FOLLOWS}</style></head>", 1
+        )
         return page.replace(_LESS, "\\u003c").encode()
     raise ResultsError(f"charts are written as .svg, .png or .html, not as {form!r}")
-
-
-_LESS = "scbench-less-than-sign"
-_DARK = {ROLES[role][0]: ROLES[role][1] for role in _SWITCHED}
-_FOLLOWS = (
-    "@media (prefers-color-scheme:dark){"
-    + "".join(
-        f'.marks [{kind}="{light}"]{{{kind}:{dark}}}'
-        for light, dark in _DARK.items()
-        for kind in ("fill", "stroke")
-    )
-    + "}"
-)
-"""Rules by which a chart follows the reader."""
 
 
 def _replaced(node: Any, signs: Mapping[str, str]) -> Any:  # noqa: ANN401

@@ -34,14 +34,22 @@ from scbench.report.items import (
 from scbench.report.picture import Picture, draw_of, sheet_png, sheet_svg
 from scbench.scoring.judge import judge
 
+# The family that the drawing library brings.
 FONT = "Liberation Sans"
-"""The family that the drawing library brings."""
 _NOT_IN_FONT = {"✓": "√", "✗": "×"}
 _SCALE = 1.4
 _MOST_PIXELS = 560_000
 _WIDEST = 1250
 _SIZE = re.compile(r'^<svg [^>]*width="([\d.]+)" height="([\d.]+)"')
 _WIDTH = 800
+
+
+# Rungs that are shown.
+RUNGS = (1, 4, 8)
+# Of all words on a contact sheet.
+_LETTERS = 15
+# Tasks beside each other.
+_ACROSS = 2
 
 
 class Look(NamedTuple):
@@ -66,7 +74,9 @@ class Case(NamedTuple):
 
 
 def cases(
-    tasks: Iterable[Task], instances: Sequence[Instance], references: Sequence[Reference]
+    tasks: Iterable[Task],
+    instances: Sequence[Instance],
+    references: Sequence[Reference],
 ) -> Iterator[Case]:
     """Yield one case of each task that has pictures, with a reference answer."""
     # Instances that show their task better than the first.
@@ -74,14 +84,20 @@ def cases(
     right = {ref.id: ref.answer for ref in references if ref.kind == "reference"}
     wrong = {ref.id for ref in references if ref.kind != "reference"}
     for task in tasks:
-        rows = {row.subtask: row for row in instances if row.task == task.id and row.id in right}
+        rows = {
+            row.subtask: row
+            for row in instances
+            if row.task == task.id and row.id in right
+        }
         if draw_of(task) is None or not rows:
             continue
         row = rows.get(show_pieces.get(task.id, 0)) or next(iter(rows.values()))
         # Text tasks have hundreds, from plain to hard; some of them have wrong answers, too.
         candidates = [row for row in rows.values() if row.id in wrong] or [row]
         if task.bucket == MANIFOLDS:
-            row = sorted(candidates, key=lambda row: len(row.all_params))[len(candidates) // 2]
+            row = sorted(candidates, key=lambda row: len(row.all_params))[
+                len(candidates) // 2
+            ]
         yield Case(row.id, task.id, row.all_params, right[row.id])
 
 
@@ -151,7 +167,9 @@ def draw_cases(to_draw: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
     """
     return {
         case.task: data
-        for case, data in zip(to_draw, draw_each(to_draw, draw_case, workers), strict=True)
+        for case, data in zip(
+            to_draw, draw_each(to_draw, draw_case, workers), strict=True
+        )
     }
 
 
@@ -169,7 +187,9 @@ def draw_each(
     import vl_convert  # noqa: F401, PLC0415  (is it there at all?)
 
     # What takes long begins first: it must not be what is left over at the end.
-    order = sorted(range(len(to_draw)), key=lambda i: -get_task(to_draw[i].task).seconds)
+    order = sorted(
+        range(len(to_draw)), key=lambda i: -get_task(to_draw[i].task).seconds
+    )
     with tempfile.TemporaryDirectory(prefix="scbench-fonts-") as folder:
         calls = map_in_processes(
             draw,
@@ -190,7 +210,9 @@ def _forget_fonts(folder: str) -> None:
     fonts = Path(folder, "none")
     fonts.mkdir(exist_ok=True)
     config = Path(folder, f"fonts-{os.getpid()}.conf")
-    config.write_text(f"<fontconfig><dir>{escape(str(fonts))}</dir></fontconfig>", "utf-8")
+    config.write_text(
+        f"<fontconfig><dir>{escape(str(fonts))}</dir></fontconfig>", "utf-8"
+    )
     os.environ["FONTCONFIG_FILE"] = str(config)
 
 
@@ -264,14 +286,8 @@ def _page(release: Release, to_draw: Sequence[Case]) -> str:
     )
 
 
-RUNGS = (1, 4, 8)
-"""Rungs that are shown."""
 _CELL_WIDTH, _CELL_HEIGHT, _GAP = 270, 220, 14
 _HEAD, _NAME, _FOOT = 48, 26, 30
-_LETTERS = 15
-"""Of all words on a contact sheet."""
-_ACROSS = 2
-"""Tasks beside each other."""
 
 
 def _listed(rungs: Sequence[int]) -> str:
@@ -280,7 +296,11 @@ def _listed(rungs: Sequence[int]) -> str:
 
 
 def contact_sheet(
-    release: Release, rungs: Sequence[int] = RUNGS, workers: int = 1, *, dark: bool = False
+    release: Release,
+    rungs: Sequence[int] = RUNGS,
+    workers: int = 1,
+    *,
+    dark: bool = False,
 ) -> str:
     """Return the contact sheet of a release's ladder as an SVG file, rungs from left to right.
 
@@ -293,7 +313,9 @@ def contact_sheet(
     ladder = release.ladder()
     experiment = ladder.manifest.experiment
     measures = experiment.measures if experiment else {}
-    rung_cases = [case._replace(look=Look(None, dark)) for case in _cases(ladder, rungs)]
+    rung_cases = [
+        case._replace(look=Look(None, dark)) for case in _cases(ladder, rungs)
+    ]
     ink = ROLES["ink"][dark]
     pictures = draw_each(rung_cases, draw_thumbnail, workers)
     block = len(rungs) * (_CELL_WIDTH + _GAP)
@@ -303,14 +325,22 @@ def contact_sheet(
     height = _HEAD + -(-len(tasks) // _ACROSS) * row
     parts = [
         _sheet_label(
-            _GAP, 30, f"Ladder of release {release.version}: rungs {_listed(rungs)}", _LETTERS, ink
+            _GAP,
+            30,
+            f"Ladder of release {release.version}: rungs {_listed(rungs)}",
+            _LETTERS,
+            ink,
         )
     ]
     for i, task in enumerate(tasks):
         x, y = _GAP + i % _ACROSS * block, _HEAD + i // _ACROSS * row
         parts.append(
             _sheet_label(
-                x, y + 17, f"{get_task(task).title}: {measures.get(task, '')}", _LETTERS, ink
+                x,
+                y + 17,
+                f"{get_task(task).title}: {measures.get(task, '')}",
+                _LETTERS,
+                ink,
             )
         )
     for case, data in zip(rung_cases, pictures, strict=True):
@@ -318,7 +348,9 @@ def contact_sheet(
         x = _GAP + i % _ACROSS * block + rungs.index(rung) * (_CELL_WIDTH + _GAP)
         y = _HEAD + i // _ACROSS * row + _NAME
         parts.append(_image_element(x, y, _CELL_WIDTH, _CELL_HEIGHT, data))
-        parts.append(_sheet_label(x + 4, y + _CELL_HEIGHT - 4, str(rung), _LETTERS, ink))
+        parts.append(
+            _sheet_label(x + 4, y + _CELL_HEIGHT - 4, str(rung), _LETTERS, ink)
+        )
     return _contact_sheet_file(parts, width, height, dark=dark)
 
 
@@ -352,18 +384,28 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
     width_each, height_each = 2.4 * _CELL_WIDTH, 2.4 * _CELL_HEIGHT
     ink = ROLES["ink"][dark]
     parts = [
-        _sheet_label(_GAP, 30, f"Right and wrong answers, release {release.version}", _LETTERS, ink)
+        _sheet_label(
+            _GAP,
+            30,
+            f"Right and wrong answers, release {release.version}",
+            _LETTERS,
+            ink,
+        )
     ]
     for k, (case, data) in enumerate(zip(pairs, pictures, strict=True)):
         i = k // 2
         x = _GAP + (i % _ACROSS * 2 + k % 2) * (width_each + _GAP)
         y = _HEAD + i // _ACROSS * (height_each + _NAME + _GAP)
         title = get_task(case.task).title
-        says = f"{title}: {case.instance_id}" if k % 2 == 0 else f"{title}: a wrong answer"
+        says = (
+            f"{title}: {case.instance_id}" if k % 2 == 0 else f"{title}: a wrong answer"
+        )
         parts.append(_sheet_label(x, y + 17, says, _LETTERS, ink))
         parts.append(_image_element(x, y + _NAME, width_each, height_each, data))
     height = _HEAD + -(-len(right) // _ACROSS) * (height_each + _NAME + _GAP)
-    return _contact_sheet_file(parts, 2 * _ACROSS * (width_each + _GAP) + _GAP, height, dark=dark)
+    return _contact_sheet_file(
+        parts, 2 * _ACROSS * (width_each + _GAP) + _GAP, height, dark=dark
+    )
 
 
 def _nearness(task: Task, ref: Reference) -> tuple[bool, float, int]:
@@ -378,7 +420,9 @@ def _image_element(x: float, y: float, width: float, height: float, data: bytes)
     return f'<image {at} href="data:image/png;base64,{coded}"/>'
 
 
-def _contact_sheet_file(parts: Sequence[str], width: float, height: float, *, dark: bool) -> str:
+def _contact_sheet_file(
+    parts: Sequence[str], width: float, height: float, *, dark: bool
+) -> str:
     size, paper = f'width="{width:g}" height="{height:g}"', ROLES["paper"][dark]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width:g} {height:g}">'
@@ -388,15 +432,23 @@ def _contact_sheet_file(parts: Sequence[str], width: float, height: float, *, da
 
 def _cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
     """Return the first instance of each of these rungs, of tasks that have pictures."""
-    right = {ref.id: ref.answer for ref in ladder.references() if ref.kind == "reference"}
+    right = {
+        ref.id: ref.answer for ref in ladder.references() if ref.kind == "reference"
+    }
     by_rung: dict[tuple[str, int], Case] = {}
     for row in ladder.instances().values():
         rung = rung_of(row.id) or 0
-        if rung in rungs and row.id in right and draw_of(get_task(row.task)) is not None:
+        if (
+            rung in rungs
+            and row.id in right
+            and draw_of(get_task(row.task)) is not None
+        ):
             case = Case(row.id, row.task, row.all_params, right[row.id])
             by_rung.setdefault((row.task, rung), case)
     if not by_rung:
-        raise ReleaseError(f"{ladder.version} has none of the rungs {', '.join(map(str, rungs))}")
+        raise ReleaseError(
+            f"{ladder.version} has none of the rungs {', '.join(map(str, rungs))}"
+        )
     return list(by_rung.values())
 
 

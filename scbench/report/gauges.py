@@ -45,8 +45,12 @@ def gauge_panels(gauges: Iterable[Gauge]) -> list[Panel]:
         role = {True: "right", False: "wrong", None: "quiet"}[row.passed]
         sign = {True: "✓", False: "✗", None: ""}[row.passed]
         drawing.text((0, i * _ROW + 7), sign, role, anchor="start", size=12, bold=True)
-        drawing.text((14 * bool(sign), i * _ROW + 7), row.label, anchor="start", size=12)
-        drawing.text((_WIDTH, i * _ROW + 7), says, role, anchor="end", size=12, bold=True)
+        drawing.text(
+            (14 * bool(sign), i * _ROW + 7), row.label, anchor="start", size=12
+        )
+        drawing.text(
+            (_WIDTH, i * _ROW + 7), says, role, anchor="end", size=12, bold=True
+        )
         full = max(row.value, row.target, 1e-9) * 1.15
         top, bottom = i * _ROW + 17, i * _ROW + 25
         drawing.box((0, top), (_WIDTH, bottom), "faint", opacity=0.5)

@@ -33,7 +33,11 @@ def environment() -> "Environment":
     rooms = ("scbench.report", "scbench.leaderboard")
     return Environment(
         loader=ChoiceLoader(
-            [PackageLoader(room) for room in rooms if files(room).joinpath("templates").is_dir()]
+            [
+                PackageLoader(room)
+                for room in rooms
+                if files(room).joinpath("templates").is_dir()
+            ]
         ),
         autoescape=True,
         undefined=StrictUndefined,
@@ -78,7 +82,9 @@ def render_page(
 
 
 def _policy(scripts: Sequence[str], images: str) -> str:
-    hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts)
+    hashes = (
+        base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts
+    )
     sources = " ".join(f"'sha256-{digest.decode()}'" for digest in hashes) or "'none'"
     return (
         f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; "
@@ -96,12 +102,15 @@ def page_parts(*, in_3d: bool) -> dict[str, Any]:
     parts: dict[str, Any] = {"styles": [asset("report.css")], "scripts": [script]}
     if not in_3d:
         return parts | {"plotly": "", "licence": ""}
-    plotly = files("plotly").joinpath("package_data", "plotly.min.js").read_text("utf-8")
+    plotly = (
+        files("plotly").joinpath("package_data", "plotly.min.js").read_text("utf-8")
+    )
     return parts | {
         "scripts": [asset("viewer.js"), script],
         "later": [plotly],
         "plotly": _packed_script(plotly),
-        "licence": distribution("plotly").read_text("licenses/LICENSE.txt") or "MIT licence",
+        "licence": distribution("plotly").read_text("licenses/LICENSE.txt")
+        or "MIT licence",
     }
 
 

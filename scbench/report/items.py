@@ -31,20 +31,33 @@ if TYPE_CHECKING:
     import polars as pl
     from pydantic import BaseModel
 
+# Columns of the results that items need in addition to
+# `scbench.analysis.results.NEEDED`.
 COLUMNS = (
     *("line", "failed_checks", "checks", "metrics", "notes", "reason", "answer"),
     *("answer_source", "repairs", "finish_reason", "prediction_hash", "turn_scores"),
 )
-"""Columns of the results that items need in addition to `scbench.analysis.results.NEEDED`."""
 
+# Columns that an item has as they are.
 _COPIED = (
     *("id", "task", "bucket", "instance_hash", "status", "answer"),
     *("finish_reason", "prediction_hash"),
 )
-"""Columns that an item has as they are."""
 
+# Model, setting, budget and sample.
 Run = tuple[str, str | None, int | None, int]
-"""Model, setting, budget and sample."""
+
+
+_TILE = r"M-?[\d.]+ -?[\d.]+h[\d.]+v[\d.]+h-[\d.]+z"
+_TILES = re.compile(rf'(?<= d=")(?:{_TILE})+(?=")')
+_PARTS = re.compile(r"M(-?[\d.]+) (-?[\d.]+)h([\d.]+)v([\d.]+)h-[\d.]+z")
+_PLACES = re.compile(r' (?:points|d|x|y|cx|cy|width|height|r)="[^"]*\.\d\d[^"]*"')
+_LONG = re.compile(r"-?\d*\.\d\d+")
+# Time after which a picture is given up; they are made to take less than one second.
+SECONDS = 60.0
+
+# So many are drawn in this process: to start others would take longer.
+_AT_ONCE = 12
 
 
 class Graded(NamedTuple):
@@ -79,7 +92,9 @@ class Item:
     reason: str = ""  #: why there is no answer or no score; empty if there is one.
     #: what was graded, as canonical JSON; None if there is none, or it is too large.
     answer: str | None = None
-    source: str = ""  #: where in the prediction it was found, and what was done to read it.
+    source: str = (
+        ""  #: where in the prediction it was found, and what was done to read it.
+    )
     finish_reason: str | None = None  #: as the provider gave it.
     prediction_hash: str | None = None  #: SHA-256 of the prediction's line.
     #: of each turn of a loop, None for turns without an answer; empty of others.
@@ -88,7 +103,11 @@ class Item:
     @property
     def score(self) -> float | None:
         """Mean of the scores; None if no score exists."""
-        return sum(part.score for part in self.graded) / len(self.graded) if self.graded else None
+        return (
+            sum(part.score for part in self.graded) / len(self.graded)
+            if self.graded
+            else None
+        )
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -98,7 +117,9 @@ class Item:
     @property
     def failed(self) -> bool:
         """Whether anything short of full marks came out of an answer that was asked for."""
-        return self.score < 1 if self.score is not None else self.status != Status.MISSING
+        return (
+            self.score < 1 if self.score is not None else self.status != Status.MISSING
+        )
 
 
 def items_of(results: "pl.DataFrame") -> list[Item]:
@@ -130,7 +151,9 @@ def _item_of_rows(rows: Sequence[Mapping[str, Any]]) -> Item:
         **{name: first[name] for name in _COPIED},
         run=run_of(first),
         graded=tuple(
-            Graded(row["score"], row["checks"], row["metrics"], tuple(row["notes"] or ()))
+            Graded(
+                row["score"], row["checks"], row["metrics"], tuple(row["notes"] or ())
+            )
             for row in scored
         ),
         reason=first["reason"] or "",
@@ -150,7 +173,9 @@ def run_labels(runs: Iterable[Run]) -> dict[Run, str]:
     distinct = sorted(
         dict.fromkeys(runs), key=lambda run: (run[0], run[1] or "", run[2] or 0, run[3])
     )
-    settings, budgets, samples = (len({run[i] for run in distinct}) > 1 for i in (1, 2, 3))
+    settings, budgets, samples = (
+        len({run[i] for run in distinct}) > 1 for i in (1, 2, 3)
+    )
     labels = {}
     for run in distinct:
         model, setting, budget, sample = run
@@ -198,13 +223,17 @@ def selected(items: Iterable[Item], which: str) -> Iterator[Item]:
         ResultsError: there is no such choice.
     """
     if which not in {"all", "failed", "none"}:
-        raise ResultsError(f"a report shows all items, failed ones or none, not {which!r}")
+        raise ResultsError(
+            f"a report shows all items, failed ones or none, not {which!r}"
+        )
     for item in items:
         if which == "all" or (which == "failed" and item.failed):
             yield item
 
 
-def instances_of(items: Sequence[Item], release: Release | None) -> list[Instance | None]:
+def instances_of(
+    items: Sequence[Item], release: Release | None
+) -> list[Instance | None]:
     """Return the instance that each item was graded on; None if the release holds another or none.
 
     Answers to terse prompts and to pictures stand beside those to text, under the name of the item,
@@ -220,15 +249,10 @@ def instances_of(items: Sequence[Item], release: Release | None) -> list[Instanc
     for source in sources:
         tasks = {task for name, task in task_by_hash.items() if name not in instances}
         rows = source.instances(tasks).values() if tasks else ()
-        instances |= {row.content_hash: row for row in rows if row.content_hash in task_by_hash}
+        instances |= {
+            row.content_hash: row for row in rows if row.content_hash in task_by_hash
+        }
     return [instances.get(item.instance_hash) for item in items]
-
-
-_TILE = r"M-?[\d.]+ -?[\d.]+h[\d.]+v[\d.]+h-[\d.]+z"
-_TILES = re.compile(rf'(?<= d=")(?:{_TILE})+(?=")')
-_PARTS = re.compile(r"M(-?[\d.]+) (-?[\d.]+)h([\d.]+)v([\d.]+)h-[\d.]+z")
-_PLACES = re.compile(r' (?:points|d|x|y|cx|cy|width|height|r)="[^"]*\.\d\d[^"]*"')
-_LONG = re.compile(r"-?\d*\.\d\d+")
 
 
 def compacted(svg: str) -> str:
@@ -247,13 +271,20 @@ def _rounded_places(attribute: re.Match[str]) -> str:
 def _joined_tiles(path: re.Match[str]) -> str:
     """Join tiles that touch at the sides, and write each by its distance from the one before."""
     spans: list[list[float]] = []
-    for x, y, tile_width, tile_height in (map(float, part) for part in _PARTS.findall(path[0])):
+    for x, y, tile_width, tile_height in (
+        map(float, part) for part in _PARTS.findall(path[0])
+    ):
         # Ends are rounded, not sizes, so that tiles that touch still do.
         left_edge, top, right, bottom = (
             round(v, 1) for v in (x, y, x + tile_width, y + tile_height)
         )
         last = spans[-1] if spans else None
-        if last and last[1] == top and last[3] == bottom and abs(last[2] - left_edge) < 0.11:
+        if (
+            last
+            and last[1] == top
+            and last[3] == bottom
+            and abs(last[2] - left_edge) < 0.11
+        ):
             last[2] = right
         else:
             spans.append([left_edge, top, right, bottom])
@@ -271,12 +302,6 @@ def _tenth(value: float) -> str:
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
 
-
-SECONDS = 60.0
-"""Time after which a picture is given up; they are made to take less than one second."""
-
-_AT_ONCE = 12
-"""So many are drawn in this process: to start others would take longer."""
 
 _log = logging.getLogger(__name__)
 
@@ -324,7 +349,9 @@ def figure_of(picture: Picture) -> Figure:
         from scbench.report.draw.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
 
         data = json.dumps(scene_json(panel.view), separators=(",", ":"))
-        views.append(View(panel.title, scene_svg(panel.view, panel.alt), packed(data), panel.alt))
+        views.append(
+            View(panel.title, scene_svg(panel.view, panel.alt), packed(data), panel.alt)
+        )
     drawings = [panel.view for panel in picture.panels]
     legend = tuple((swatch(drawings, role), words) for role, words in picture.legend)
     return Figure(tuple(views), picture.caption, legend)
@@ -358,7 +385,9 @@ def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]
     if workers <= 1 or len(first) <= _AT_ONCE:
         figures = map(draw, distinct)
     else:
-        figures = map(_figure, map_in_processes(draw, distinct, workers, seconds=SECONDS))
+        figures = map(
+            _figure, map_in_processes(draw, distinct, workers, seconds=SECONDS)
+        )
     of_instance: dict[FigureJob | None, Figure] = {}
     params = ""
     for job, is_new in pairs:
@@ -370,7 +399,9 @@ def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]
         yield of_instance[job]
 
 
-def _with_novelty(jobs: Iterable[FigureJob | None]) -> Iterator[tuple[FigureJob | None, bool]]:
+def _with_novelty(
+    jobs: Iterable[FigureJob | None],
+) -> Iterator[tuple[FigureJob | None, bool]]:
     """Yield jobs, and whether each is the first of its kind on its instance."""
     earlier: set[FigureJob | None] = set()
     params = ""

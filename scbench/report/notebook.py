@@ -45,7 +45,15 @@ class Runs(pl.DataFrame):
     def _repr_html_(self, *, _from_series: bool = False) -> str:
         if not self._is_whole():
             return super()._repr_html_(_from_series=_from_series)
-        shown = (*RUN, "bucket", "n", "normalized", "normalized_low", "normalized_high", "mean")
+        shown = (
+            *RUN,
+            "bucket",
+            "n",
+            "normalized",
+            "normalized_low",
+            "normalized_high",
+            "mean",
+        )
         return paper_table(self).select(shown)._repr_html_()
 
     @override
@@ -66,7 +74,9 @@ class Runs(pl.DataFrame):
 
 
 def read_results(
-    paths: str | Path | Sequence[str | Path], columns: Sequence[str] = (), **options: bool
+    paths: str | Path | Sequence[str | Path],
+    columns: Sequence[str] = (),
+    **options: bool,
 ) -> Runs:
     """Return what `scbench.analysis.results.read_results` does, to be looked at."""
     return Runs(rows_of(paths, columns, **options))

@@ -10,7 +10,13 @@ import polars as pl
 from scbench.analysis.failure_modes.labels import candidates, labelled
 from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
 from scbench.analysis.failure_modes.shares import label_shares, shares_sheet, states
-from scbench.analysis.ladder import climbs_of, is_ladder, ladder_sheets, ladder_table, rung_table
+from scbench.analysis.ladder import (
+    climbs_of,
+    is_ladder,
+    ladder_sheets,
+    ladder_table,
+    rung_table,
+)
 from scbench.analysis.layout import Sheet
 from scbench.analysis.modality import SCHEMA, gap_lines, modality_sheets
 from scbench.analysis.paper import paper_table
@@ -30,9 +36,24 @@ from scbench.grading.score_tables import OVERALL
 from scbench.report.charts import budget_chart, draw, failure_chart, ladder_chart
 from scbench.report.items import run_labels
 
+# Columns between the scores 0 and 1.
 _STEPS = 10
-"""Columns between the scores 0 and 1."""
 _WIDTH, _HEIGHT = 8.0, 24.0
+
+
+_STATUSES = sorted(Status, key=lambda status: not status.scored)
+# Runs that get columns in the table of tasks.
+_MOST_COLUMNS = 40
+# So many of them are shown before others are chosen.
+_SHOWN_COLUMNS = 12
+# Lowest and highest mean without tools of the three models in the paper's Table 1, in
+# points.
+PAPER = {
+    OVERALL: (34.9, 57.6),
+    "axiomatic": (49.3, 81.3),
+    "constructive": (30.2, 51.9),
+    "planning": (27.5, 50.0),
+}
 
 
 def interval_strip(score: float | None, low: float | None, high: float | None) -> str:
@@ -44,7 +65,9 @@ def interval_strip(score: float | None, low: float | None, high: float | None) -
     line = 'class="s-answer" stroke-width="4" stroke-opacity=".45"'
     parts = ['<path d="M4 6H114" class="s-faint" stroke-width="2"/>']
     parts += [f'<path d="M{x_low} 6H{x_high}" {line}/>'] if x_low and x_high else []
-    parts += [f'<circle cx="{x_score}" cy="6" r="3.6" class="f-answer"/>'] if x_score else []
+    parts += (
+        [f'<circle cx="{x_score}" cy="6" r="3.6" class="f-answer"/>'] if x_score else []
+    )
     return (
         '<svg class="sb meter" width="118" height="12" viewBox="0 0 118 12" '
         f'aria-hidden="true">{"".join(parts)}</svg>'
@@ -94,7 +117,9 @@ def score_strip(scores: Sequence[float | None]) -> str:
                 f'<rect x="{x:g}" y="{_HEIGHT - high:.1f}" width="{_WIDTH - 1.5:g}" '
                 f'height="{high:.1f}" class="f-{role}"/>'
             )
-    parts.append(f'<path d="M0 {_HEIGHT + 1:g}H{end:g}" class="s-faint" stroke-width="1.5"/>')
+    parts.append(
+        f'<path d="M0 {_HEIGHT + 1:g}H{end:g}" class="s-faint" stroke-width="1.5"/>'
+    )
     width = end + 2 * _WIDTH
     return (
         f'<svg class="sb spread" role="img" width="{width:g}" height="{_HEIGHT + 3:g}" '
@@ -105,18 +130,6 @@ def score_strip(scores: Sequence[float | None]) -> str:
 
 Values = dict[str, Any]
 
-_STATUSES = sorted(Status, key=lambda status: not status.scored)
-_MOST_COLUMNS = 40
-"""Runs that get columns in the table of tasks."""
-_SHOWN_COLUMNS = 12
-"""So many of them are shown before others are chosen."""
-PAPER = {
-    OVERALL: (34.9, 57.6),
-    "axiomatic": (49.3, 81.3),
-    "constructive": (30.2, 51.9),
-    "planning": (27.5, 50.0),
-}
-"""Lowest and highest mean without tools of the three models in the paper's Table 1, in points."""
 
 RunKey = tuple[str, str | None, int | None]
 
@@ -134,7 +147,9 @@ def overview(results: pl.DataFrame) -> Values:
         for row in table
     }
     wholes = {key: _overall_row(cells, key) for key in keys}
-    keys.sort(key=lambda key: [-(wholes[key][name] or 0.0) for name in ("normalized", "mean")])
+    keys.sort(
+        key=lambda key: [-(wholes[key][name] or 0.0) for name in ("normalized", "mean")]
+    )
     labels = {key: names[(*key, 0)] for key in keys}
     return {
         "gaps": any(row["coverage"] < 1 for row in table),
@@ -185,22 +200,32 @@ def _overall_row(cells: Cells, run: RunKey) -> Values:
     return next((row for row in rows if row["bucket"] == OVERALL), rows[0])
 
 
-def _lead(labels: Mapping[RunKey, str], wholes: Mapping[RunKey, Values]) -> Values | None:
+def _lead(
+    labels: Mapping[RunKey, str], wholes: Mapping[RunKey, Values]
+) -> Values | None:
     """Return what the best run came to; nothing where no run has a score."""
     best = next(iter(labels))
     row = wholes[best]
     if row["mean"] is None:
         return None
-    return {"run": labels[best], "runs": len(labels), "of": row["bucket"]} | _cell(row, "")
+    return {"run": labels[best], "runs": len(labels), "of": row["bucket"]} | _cell(
+        row, ""
+    )
 
 
-def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) -> Values:
+def _buckets(
+    cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool
+) -> Values:
     buckets = list(dict.fromkeys(bucket for bucket, task, _ in cells if task is None))
     # Text tasks alone have no overall mean.
     buckets.sort(key=lambda name: name != OVERALL)
     widest = {
         name: max(
-            (row for (bucket, task, _), row in cells.items() if (bucket, task) == (name, None)),
+            (
+                row
+                for (bucket, task, _), row in cells.items()
+                if (bucket, task) == (name, None)
+            ),
             key=lambda row: row["n"],
         )
         for name in buckets
@@ -214,7 +239,8 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) 
             {
                 "run": label,
                 "cells": [
-                    row and _cell(row, interval_strip(*map(row.get, ends))) for row in run_rows
+                    row and _cell(row, interval_strip(*map(row.get, ends)))
+                    for row in run_rows
                 ],
                 "coverage": f"{widest_row['scored']}/{widest_row['n'] * widest_row['samples']}",
                 "covered": widest_row["coverage"],
@@ -231,7 +257,9 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) 
     return {
         "bucket_heads": heads,
         "bucket_rows": rows,
-        "paper": [end and f"{end[0]} to {end[1]}" for end in ranges] if any(ranges) else [],
+        "paper": [end and f"{end[0]} to {end[1]}" for end in ranges]
+        if any(ranges)
+        else [],
     }
 
 
@@ -258,7 +286,11 @@ def _statuses(results: pl.DataFrame, labels: Mapping[RunKey, str]) -> Values:
     grouped = results.group_by("model", "setting", "budget", "status").len()
     for model, setting, budget, status, count in grouped.iter_rows():
         counts[model, setting, budget][status] = count
-    present = [s.value for s in _STATUSES if any(s.value in of_run for of_run in counts.values())]
+    present = [
+        s.value
+        for s in _STATUSES
+        if any(s.value in of_run for of_run in counts.values())
+    ]
     return {
         "statuses": present,
         "status_rows": [
@@ -286,7 +318,9 @@ def _tasks(cells: Cells, labels: Mapping[RunKey, str], scores: Scores) -> Values
         for run in labels:
             row = cells.get((bucket, task, run))
             cell_scores = (
-                scores.get((task, run), ()) if task else _bucket_scores(cells, scores, bucket, run)
+                scores.get((task, run), ())
+                if task
+                else _bucket_scores(cells, scores, bucket, run)
             )
             line.append(row and _cell(row, score_strip(cell_scores)))
         groups[-1].append(
@@ -296,16 +330,23 @@ def _tasks(cells: Cells, labels: Mapping[RunKey, str], scores: Scores) -> Values
                 if bucket == OVERALL and over[bucket, task] is None
                 else line_name(bucket, task, over[bucket, task], titles, every=True),
                 "total": task is None,
-                "n": max(row["n"] for key, row in cells.items() if key[:2] == (bucket, task)),
+                "n": max(
+                    row["n"] for key, row in cells.items() if key[:2] == (bucket, task)
+                ),
                 "cells": line,
             }
         )
         if task is None:
             groups.append([])
-    return {"runs": list(labels.values()), "task_groups": [group for group in groups if group]}
+    return {
+        "runs": list(labels.values()),
+        "task_groups": [group for group in groups if group],
+    }
 
 
-def _bucket_scores(cells: Cells, scores: Scores, bucket: str, run: RunKey) -> list[float | None]:
+def _bucket_scores(
+    cells: Cells, scores: Scores, bucket: str, run: RunKey
+) -> list[float | None]:
     tasks = dict.fromkeys(
         task
         for b, task, _ in cells
@@ -337,4 +378,7 @@ def _ladder(results: pl.DataFrame) -> Values | None:
     table, rungs = ladder_table(climbs), rung_table(climbs)
     sheets = ladder_sheets(table)
     chart = draw(ladder_chart(table, rungs), "svg").decode()
-    return {"chart": chart, "runs": [(sheet.title, _table_values(sheet)) for sheet in sheets]}
+    return {
+        "chart": chart,
+        "runs": [(sheet.title, _table_values(sheet)) for sheet in sheets],
+    }

@@ -37,7 +37,9 @@ _NAMES_SHOWN = 5
 
 
 def warnings_of(
-    results: pl.DataFrame, release: Release | None, summaries: Sequence[Mapping[str, Any]]
+    results: pl.DataFrame,
+    release: Release | None,
+    summaries: Sequence[Mapping[str, Any]],
 ) -> Iterator[str]:
     """Yield sentences without which scores could be misread; summaries are of ``summary.json``."""
     yield from _gaps(results)
@@ -56,7 +58,9 @@ def _gaps(results: pl.DataFrame) -> Iterator[str]:
     missing = results.filter(results["score"].is_null())
     if not missing.is_empty():
         counts = dict(missing["status"].value_counts().iter_rows())
-        statuses = ", ".join(f"{counts[s.value]} {s}" for s in Status if s.value in counts)
+        statuses = ", ".join(
+            f"{counts[s.value]} {s}" for s in Status if s.value in counts
+        )
         yield (
             f"{missing.height} of {results.height} scores are missing ({statuses}). Means are over "
             "the others."
@@ -70,7 +74,10 @@ def _release(results: pl.DataFrame, release: Release) -> Iterator[str]:
     tasks, default = release.manifest.tasks, release.manifest.default_tasks
     graded_tasks = set(results["task"])
     # The text tasks are graded by themselves, so a run is whole without them.
-    kinds = {"spatial": [*default], "text": [name for name in tasks if name not in default]}
+    kinds = {
+        "spatial": [*default],
+        "text": [name for name in tasks if name not in default],
+    }
     for kind, names in kinds.items():
         there = [name for name in names if name in graded_tasks]
         if 0 < len(there) < len(names):
@@ -101,7 +108,9 @@ def _release(results: pl.DataFrame, release: Release) -> Iterator[str]:
 def _run_warnings(summary: Mapping[str, Any]) -> Iterator[str]:
     problems = sum(summary.get("problem_counts", {}).values())
     if problems:
-        kinds = ", ".join(f"{count} {code}" for code, count in summary["problem_counts"].items())
+        kinds = ", ".join(
+            f"{count} {code}" for code, count in summary["problem_counts"].items()
+        )
         yield f"{problems} problems in the predictions ({kinds}); summary.json names them."
     outside = summary.get("not_in_release", ())
     if outside:
@@ -113,7 +122,9 @@ def _run_warnings(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _first_names(names: Sequence[str]) -> str:
-    remainder = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    remainder = (
+        f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    )
     return ", ".join(names[:_NAMES_SHOWN]) + remainder
 
 
@@ -168,13 +179,20 @@ def write_report(
     matching = _release_of(rows, release)
     all_items = items_of(rows)
     shown_items = list(selected(all_items, items))
-    values = _head(rows, matching, results) | {"which": items, "item_total": len(all_items)}
+    values = _head(rows, matching, results) | {
+        "which": items,
+        "item_total": len(all_items),
+    }
     responses = find_responses(predictions, shown_items) if predictions else {}
     try:
         with scratch_beside(out) as scratch:
             with (scratch / "items").open("w+b") as spool:
-                entries = spool_items(spool, shown_items, matching, responses, workers, on_item)
-                parts = write_pages(scratch, out, spool, entries, values, most_items, most_bytes)
+                entries = spool_items(
+                    spool, shown_items, matching, responses, workers, on_item
+                )
+                parts = write_pages(
+                    scratch, out, spool, entries, values, most_items, most_bytes
+                )
             size = sum(part.stat().st_size for part, _ in parts)
             for part, path in parts:
                 part.replace(path)
@@ -209,7 +227,9 @@ def _release_of(rows: pl.DataFrame, release: Release | None) -> Release | None:
     return installed if installed.manifest.rows_hash == rows_hash else None
 
 
-def _head(rows: pl.DataFrame, release: Release | None, results: Sequence[str | Path]) -> Values:
+def _head(
+    rows: pl.DataFrame, release: Release | None, results: Sequence[str | Path]
+) -> Values:
     summaries = list(_summaries(results))
     version, rows_hash = rows.select("release", "release_hash").row(0)
     tables = overview(rows)
@@ -219,7 +239,10 @@ def _head(rows: pl.DataFrame, release: Release | None, results: Sequence[str | P
     scored = rows["score"].count()
     facts = [
         ("Release", f"{version}, rows {rows_hash}"),
-        ("Scores", f"{scored:,} of {rows.height:,} ({scored / rows.height:.1%} coverage)"),
+        (
+            "Scores",
+            f"{scored:,} of {rows.height:,} ({scored / rows.height:.1%} coverage)",
+        ),
         ("Setting", _column_words(rows["setting"])),
         ("Budget", _column_words(rows["budget"])),
         *(
@@ -241,7 +264,9 @@ def _head(rows: pl.DataFrame, release: Release | None, results: Sequence[str | P
 def _column_words(values: pl.Series) -> str:
     """Return the values of a column in words, in order; none for nulls alone."""
     distinct = values.unique().drop_nulls().sort().to_list()
-    return ", ".join(f"{v:,}" if isinstance(v, int) else str(v).replace("_", " ") for v in distinct)
+    return ", ".join(
+        f"{v:,}" if isinstance(v, int) else str(v).replace("_", " ") for v in distinct
+    )
 
 
 def _graded_by(rows: pl.DataFrame, summaries: Sequence[Mapping[str, Any]]) -> str:
@@ -250,8 +275,12 @@ def _graded_by(rows: pl.DataFrame, summaries: Sequence[Mapping[str, Any]]) -> st
     versions = dict(sorted(set(rows.select("task", "grader_version").iter_rows())))
     in_use = list(versions.values())
     usual = max(set(in_use), key=lambda version: (in_use.count(version), version or 0))
-    exceptions = [f"{task} v{version}" for task, version in versions.items() if version != usual]
-    graders = f"graders v{usual}" + (f", but {', '.join(exceptions)}" if exceptions else "")
+    exceptions = [
+        f"{task} v{version}" for task, version in versions.items() if version != usual
+    ]
+    graders = f"graders v{usual}" + (
+        f", but {', '.join(exceptions)}" if exceptions else ""
+    )
     return "; ".join([*(f"scbench {version}" for version in packages), graders])
 
 

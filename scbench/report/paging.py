@@ -37,6 +37,40 @@ from scbench.report.items import (
 )
 from scbench.scoring.outcomes import grade_prediction
 
+# Turns that have a picture: no trial of setting retry has more.
+MOST_TURNS = 10
+# Characters of an answer that are shown.
+MOST_ANSWER = 2_000
+_MOST_METRICS = 1_200
+_MOST_RESPONSE = 4_000
+# Checks shown of one verdict; no grader makes nearly as many.
+_MOST_CHECKS = 200
+_WHY = 160
+# Signs of a drawing that stands in a page as it is; longer ones are packed.
+_MOST_DRAWN = 12_000
+_ENTRY = "entry.html.j2"
+# What of an item is shown as it is.
+_AS_IS = (
+    "id",
+    "task",
+    "bucket",
+    "status",
+    "score",
+    "reason",
+    "source",
+    "finish_reason",
+)
+# Where drawings name their patterns, by hash.
+_HATCH = re.compile(r'(id="|url\(#)(h[0-9a-f]{12}-)')
+# Items of one page.
+MOST_ITEMS = 600
+# Bytes of one page.
+MOST_BYTES = 5_000_000
+# Bytes that a page of items may take beside them and the script for pictures in 3D.
+_FRAME = 200_000
+_SPOOL = "<!--items-->"
+_MARK = b'<meta name="generator" content="scbench '
+
 
 def find_responses(path: str, items: Iterable[Item]) -> dict[str, Prediction]:
     """Return the prediction of each item that has a text, by the hash of its line.
@@ -59,12 +93,10 @@ def find_responses(path: str, items: Iterable[Item]) -> dict[str, Prediction]:
                 if prediction.response is not None or prediction.turns is not None:
                     predictions[digest] = prediction
     if hashes and not matched:
-        raise ResultsError(f"{path} is not what was graded: it holds none of the results' lines")
+        raise ResultsError(
+            f"{path} is not what was graded: it holds none of the results' lines"
+        )
     return predictions
-
-
-MOST_TURNS = 10
-"""Turns that have a picture: no trial of setting retry has more."""
 
 
 class TurnView(NamedTuple):
@@ -94,7 +126,12 @@ def turn_jobs(
     """
     turns = prediction.turns if prediction is not None else None
     task = get_task(item.task)
-    if instance is None or not turns or item.run[1] != "retry" or task.seconds > SECONDS:
+    if (
+        instance is None
+        or not turns
+        or item.run[1] != "retry"
+        or task.seconds > SECONDS
+    ):
         return []
     params = task.params_model.model_validate_json(instance.all_params)
     jobs: list[FigureJob | None] = []
@@ -102,7 +139,8 @@ def turn_jobs(
         reply = Prediction.model_construct(id="", response=turn.action)
         came = to_wire(grade_prediction(reply, task, params))
         graded = tuple(
-            Graded(part.score, part.checks, part.metrics, tuple(part.notes)) for part in came.scores
+            Graded(part.score, part.checks, part.metrics, tuple(part.notes))
+            for part in came.scores
         )
         jobs.append(
             FigureJob(item.task, instance.all_params, came.answer, graded)
@@ -117,21 +155,9 @@ def strip_of(item: Item, figures: Sequence[Figure]) -> list[TurnView]:
     svgs = [figure.views[0].svg if figure.views else "" for figure in figures]
     svgs += [""] * MOST_TURNS
     pairs = zip(item.turn_scores[:MOST_TURNS], svgs, strict=False)
-    return [TurnView(number, score, svg) for number, (score, svg) in enumerate(pairs, 1)]
-
-
-MOST_ANSWER = 2_000
-"""Characters of an answer that are shown."""
-_MOST_METRICS = 1_200
-_MOST_RESPONSE = 4_000
-_MOST_CHECKS = 200
-"""Checks shown of one verdict; no grader makes nearly as many."""
-_WHY = 160
-_MOST_DRAWN = 12_000
-"""Signs of a drawing that stands in a page as it is; longer ones are packed."""
-_ENTRY = "entry.html.j2"
-_AS_IS = ("id", "task", "bucket", "status", "score", "reason", "source", "finish_reason")
-"""What of an item is shown as it is."""
+    return [
+        TurnView(number, score, svg) for number, (score, svg) in enumerate(pairs, 1)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,17 +170,14 @@ class Clipped:
     length: int  #: characters in all.
 
 
-_HATCH = re.compile(r'(id="|url\(#)(h[0-9a-f]{12}-)')
-"""Where drawings name their patterns, by hash."""
-
-
 def scoped(figure: Figure, name: str) -> Figure:
     """Return a figure whose patterns have names that no other item's have.
 
     Two items may hold the same drawing, and browsers do not find a pattern in what is hidden.
     """
     views = tuple(
-        view._replace(svg=_HATCH.sub(rf"\g<1>{name}-\g<2>", view.svg)) for view in figure.views
+        view._replace(svg=_HATCH.sub(rf"\g<1>{name}-\g<2>", view.svg))
+        for view in figure.views
     )
     return replace(figure, views=views)
 
@@ -233,13 +256,19 @@ def _context(
         "turns": [
             {
                 "number": turn.number,
-                "score": score_text(turn.score) if turn.score is not None else "no answer",
+                "score": score_text(turn.score)
+                if turn.score is not None
+                else "no answer",
                 "kind": kind(turn.score),
-                "svg": _HATCH.sub(rf"\g<1>{anchor(item, runs)}-t{turn.number}-\g<2>", turn.svg),
+                "svg": _HATCH.sub(
+                    rf"\g<1>{anchor(item, runs)}-t{turn.number}-\g<2>", turn.svg
+                ),
             }
             for turn in strip
         ],
-        "notes": list(dict.fromkeys(note for verdict in verdicts for note in verdict.notes)),
+        "notes": list(
+            dict.fromkeys(note for verdict in verdicts for note in verdict.notes)
+        ),
         "metrics": _metrics(item),
         "answer": clipped(answer, MOST_ANSWER) if answer is not None else None,
         "no_answer": (
@@ -295,18 +324,11 @@ def _answer(item: Item) -> str | None:
 
 
 def _metrics(item: Item) -> Clipped | None:
-    texts = list(dict.fromkeys(part.metrics for part in item.graded if part.metrics != "{}"))
+    texts = list(
+        dict.fromkeys(part.metrics for part in item.graded if part.metrics != "{}")
+    )
     return clipped("\n".join(texts), _MOST_METRICS) if texts else None
 
-
-MOST_ITEMS = 600
-"""Items of one page."""
-MOST_BYTES = 5_000_000
-"""Bytes of one page."""
-_FRAME = 200_000
-"""Bytes that a page of items may take beside them and the script for pictures in 3D."""
-_SPOOL = "<!--items-->"
-_MARK = b'<meta name="generator" content="scbench '
 
 Values = dict[str, Any]
 
@@ -347,7 +369,9 @@ def spool_items(
         strip = strip_of(item, list(islice(figures, counts[len(entries)])))
         response = transcript(prediction) if prediction else None
         start = spool.tell()
-        spool.write(render_entry(item, figure, instance, runs, response, strip).encode())
+        spool.write(
+            render_entry(item, figure, instance, runs, response, strip).encode()
+        )
         in_3d = any(view.scene for view in figure.views)
         entries.append(Entry(item, start, spool.tell(), in_3d, figure.problem))
         on_item(len(entries), len(items))
@@ -365,7 +389,9 @@ def _jobs(
         turns = turn_jobs(item, instance, prediction)
         counts.append(len(turns))
         params = instance.all_params if instance else ""
-        yield FigureJob(item.task, params, item.answer, item.graded) if instance else None
+        yield (
+            FigureJob(item.task, params, item.answer, item.graded) if instance else None
+        )
         yield from turns
 
 
@@ -390,7 +416,9 @@ def write_pages(
     """
     runs = run_labels(entry.item.run for entry in entries)
     pages = [list(entries)]
-    size = sum(map(len, _page_frame(pages, 0, out, runs, values))) + sum(e.size for e in entries)
+    size = sum(map(len, _page_frame(pages, 0, out, runs, values))) + sum(
+        e.size for e in entries
+    )
     if len(entries) > most_items or size > most_bytes:
         pages = [[], *_share_out(entries, most_items, most_bytes)]
     moves = []
@@ -409,8 +437,12 @@ def write_pages(
     return moves
 
 
-def _share_out(entries: Sequence[Entry], most_items: int, most_bytes: int) -> list[list[Entry]]:
-    for_3d = len(page_parts(in_3d=True)["plotly"]) if any(e.in_3d for e in entries) else 0
+def _share_out(
+    entries: Sequence[Entry], most_items: int, most_bytes: int
+) -> list[list[Entry]]:
+    for_3d = (
+        len(page_parts(in_3d=True)["plotly"]) if any(e.in_3d for e in entries) else 0
+    )
     pages: list[list[Entry]] = []
     size, in_3d = 0, False
     for entry in entries:
@@ -443,18 +475,24 @@ def _page_frame(
         for task in tasks:
             first.setdefault(task, href if len(pages) > 1 else "")
         counts = (
-            f"{titles.get(task, task)} ({tasks.count(task)})" for task in dict.fromkeys(tasks)
+            f"{titles.get(task, task)} ({tasks.count(task)})"
+            for task in dict.fromkeys(tasks)
         )
         page_facts = {"href": href, "current": i == number, "count": len(entries)}
         index.append(page_facts | {"tasks": ", ".join(counts)})
     html = render_page(
         "report.html.j2",
         **page_parts(in_3d=any(entry.in_3d for entry in page)),
-        **(values | ({"title": f"{values['title']}, page {number + 1}"} if number else {})),
+        **(
+            values
+            | ({"title": f"{values['title']}, page {number + 1}"} if number else {})
+        ),
         page_number=number + 1,
         pages=index,
         places=first,
-        items_heading=f"Items, page {number + 1} of {len(pages)}" if number else "Items",
+        items_heading=f"Items, page {number + 1} of {len(pages)}"
+        if number
+        else "Items",
         item_count=len(page),
         shown_count=sum(map(len, pages)),
         filters=_filters([entry.item for entry in page], runs),
@@ -473,12 +511,20 @@ def _filters(items: Sequence[Item], runs: Mapping[Run, str]) -> Values:
     return {
         "buckets": list(tasks),
         "tasks": [
-            (bucket, [(name, titles.get(name, name), count) for name, count in counts.items()])
+            (
+                bucket,
+                [
+                    (name, titles.get(name, name), count)
+                    for name, count in counts.items()
+                ],
+            )
             for bucket, counts in tasks.items()
         ],
         "statuses": list(Counter(item.status for item in items).items()),
         "runs": [
-            (str(i), label) for i, (run, label) in enumerate(runs.items(), 1) if run in present
+            (str(i), label)
+            for i, (run, label) in enumerate(runs.items(), 1)
+            if run in present
         ],
     }
 

@@ -20,15 +20,27 @@ from scbench.report.draw.colours import style_sheet
 from scbench.report.draw.scene import Mesh, Scene
 from scbench.report.draw.svg import Drawing, short, swatch
 
+# Raised when pictures of right answers change; releases keep it beside what they draw.
 LOOK = "3"
-"""Raised when pictures of right answers change; releases keep it beside what they draw."""
 
+# Roles that show where an answer fails.
 MARKS = frozenset({"wrong", "missing", "surplus"})
-"""Roles that show where an answer fails."""
 
+# Letters of a line of a banner.
 _LETTERS = 66
-"""Letters of a line of a banner."""
 _LINES = 14
+
+
+_PAD = 16.0
+_GAP = 22.0
+_TITLE = 20.0
+_LINE = 19.0
+_SIZE = 13
+# Pixels of images in it for one of its own: as many as a PNG file of it has.
+_DENSITY = 2.0
+# Mean width of a letter, in parts of its height: there is no font here to measure with.
+_LETTER = 0.5
+_FONT = "system-ui,sans-serif"
 
 
 class Verdicts(tuple[Verdict, ...]):
@@ -105,13 +117,19 @@ class Verdicts(tuple[Verdict, ...]):
             check = failed.get(check_id)
             if check is not None and check.passed is False:
                 n = check.details.get("count", 1)
-                sentences.append(text.split("|")[-1 if n == 1 else 0].format(n=n, **values))
+                sentences.append(
+                    text.split("|")[-1 if n == 1 else 0].format(n=n, **values)
+                )
         return sentences
 
     def fault_count(self, check_id: str) -> int:
         """Return how many offenders a failed check has."""
         check = self.check(check_id)
-        return 0 if check is None or check.passed is not False else check.details.get("count", 0)
+        return (
+            0
+            if check is None or check.passed is not False
+            else check.details.get("count", 0)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +147,16 @@ class Picture:
 
     panels: tuple[Panel, ...]  #: side by side, in the order to look at them.
     caption: str  #: one or two sentences with the figures that matter.
-    legend: tuple[tuple[str, str], ...] = ()  #: (role, words) for each colour that needs words.
-    text: str | None = None  #: the same for a terminal, if the task has a text form; no colours.
+    legend: tuple[
+        tuple[str, str], ...
+    ] = ()  #: (role, words) for each colour that needs words.
+    text: str | None = (
+        None  #: the same for a terminal, if the task has a text form; no colours.
+    )
 
 
+# Role and words of each colour that needs words.
 Legend = list[tuple[str, str]]
-"""Role and words of each colour that needs words."""
 
 
 def wrong_line(clauses: Mapping[str, object], between: str = "; ") -> Legend:
@@ -146,7 +168,9 @@ def wrong_line(clauses: Mapping[str, object], between: str = "; ") -> Legend:
 def texts(name: str) -> dict[str, str]:
     """Return a table of words, by check id, role or kind; its name is as in `words.toml`."""
     task, use = name.split(".")
-    table: dict[str, str] = packaged_toml("scbench.report", "pictures/words.toml")[task][use]
+    table: dict[str, str] = packaged_toml("scbench.report", "pictures/words.toml")[
+        task
+    ][use]
     return table
 
 
@@ -166,7 +190,9 @@ def draw_of(task: Task) -> Draw | None:
 def _with_drawn_legend(picture: Picture) -> Picture:
     """Return a picture whose legend has the roles that are drawn, and no others."""
     roles = roles_in(picture)
-    return replace(picture, legend=tuple(line for line in picture.legend if line[0] in roles))
+    return replace(
+        picture, legend=tuple(line for line in picture.legend if line[0] in roles)
+    )
 
 
 Solids = Callable[[Any, Any], list[Mesh]]
@@ -183,7 +209,10 @@ def roles_in(picture: Picture) -> frozenset[str]:
     """Return the roles of all that is drawn in a picture."""
     views = (panel.view for panel in picture.panels)
     return frozenset().union(
-        *(v.roles if isinstance(v, Drawing) else {part.role for part in v.parts} for v in views)
+        *(
+            v.roles if isinstance(v, Drawing) else {part.role for part in v.parts}
+            for v in views
+        )
     )
 
 
@@ -192,43 +221,44 @@ def is_marked(picture: Picture) -> bool:
     return not MARKS.isdisjoint(roles_in(picture))
 
 
-def with_reasons(picture: Picture, answer: object, verdicts: Sequence[Verdict]) -> Picture:
+def with_reasons(
+    picture: Picture, answer: object, verdicts: Sequence[Verdict]
+) -> Picture:
     """Return a picture that says in words what failed, if no place in it shows that.
 
     Its legend keeps what is drawn. The answer is None if it could not be read.
     """
     picture, roles = _with_drawn_legend(picture), roles_in(picture)
     failed = {
-        check.id: check.message for v in verdicts for check in v.checks if check.passed is False
+        check.id: check.message
+        for v in verdicts
+        for check in v.checks
+        if check.passed is False
     }
     if not failed or (answer is not None and MARKS & roles):
         return picture
-    what = "nothing of the answer can be drawn" if answer is None else "no place can be marked"
+    what = (
+        "nothing of the answer can be drawn"
+        if answer is None
+        else "no place can be marked"
+    )
     lines = [f"{Verdicts(verdicts).fraction.capitalize()}: {what}."]
     for check_id, message in failed.items():
         lines += wrap(f"{check_id}: {message}", _LETTERS)
     if len(lines) > _LINES:
         lines[_LINES - 1 :] = [f"and {len(lines) - _LINES + 1} lines more"]
     width, height = 430, 17 * len(lines) + 16
-    drawing = Drawing((0, 0, width, height), size=max(width, height), up=False, margin=4)
+    drawing = Drawing(
+        (0, 0, width, height), size=max(width, height), up=False, margin=4
+    )
     drawing.box((0, 0), (width, height), "wrong", opacity=0.08, edge="wrong", width=2.5)
     for i, line in enumerate(lines):
         place = (10, 17 * i + 16)
-        drawing.text(place, line, "ink" if i else "wrong", size=12, anchor="start", bold=not i)
+        drawing.text(
+            place, line, "ink" if i else "wrong", size=12, anchor="start", bold=not i
+        )
     panel = Panel("what failed", drawing, " ".join(lines))
     return replace(picture, panels=(panel, *picture.panels))
-
-
-_PAD = 16.0
-_GAP = 22.0
-_TITLE = 20.0
-_LINE = 19.0
-_SIZE = 13
-_DENSITY = 2.0
-"""Pixels of images in it for one of its own: as many as a PNG file of it has."""
-_LETTER = 0.5
-"""Mean width of a letter, in parts of its height: there is no font here to measure with."""
-_FONT = "system-ui,sans-serif"
 
 
 class _Rendered(NamedTuple):
@@ -295,12 +325,20 @@ def _rendered(panel: Panel, dark: bool | None) -> _Rendered:  # noqa: FBT001
     from scbench.report.draw.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
 
     width, height = 360.0, 300.0
-    svg = scene_svg(view, panel.alt, width=width, height=height, dark=dark, density=_DENSITY)
+    svg = scene_svg(
+        view, panel.alt, width=width, height=height, dark=dark, density=_DENSITY
+    )
     return _Rendered(svg, width, height)
 
 
 def _text_line(
-    x: float, y: float, words: str, role: str, *, bold: bool = False, fit: float | None = None
+    x: float,
+    y: float,
+    words: str,
+    role: str,
+    *,
+    bold: bool = False,
+    fit: float | None = None,
 ) -> str:
     if fit is not None:
         limit = max(int(fit / (_LETTER * _SIZE)), 4)

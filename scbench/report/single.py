@@ -41,8 +41,8 @@ from scbench.report.picture import Picture, solids_of
 T = TypeVar("T")
 
 _LABELS = 5
+# Characters of an answer that are printed.
 _LONGEST = 2_000
-"""Characters of an answer that are printed."""
 
 
 class RunChoice(NamedTuple):
@@ -118,11 +118,15 @@ def stored_by(results: Path, instance: Instance, choice: RunChoice) -> Item:
     return _only(items, labels, instance, str(results))
 
 
-def _only(matches: Sequence[T], labels: Sequence[str], instance: Instance, where: str) -> T:
+def _only(
+    matches: Sequence[T], labels: Sequence[str], instance: Instance, where: str
+) -> T:
     if not matches:
         raise ResultsError(f"{where} holds no answer to {instance.id} that fits")
     if len(matches) > 1:
-        remainder = f" and {len(matches) - _LABELS} more" if len(matches) > _LABELS else ""
+        remainder = (
+            f" and {len(matches) - _LABELS} more" if len(matches) > _LABELS else ""
+        )
         raise ResultsError(
             f"{where} holds {len(matches)} answers to {instance.id}: {'; '.join(labels[:_LABELS])}"
             f"{remainder}; choose one with --model, --setting, --budget and --sample"
@@ -138,11 +142,17 @@ def reference_line(release: Release, instance: Instance) -> Line:
     """
     for ref in release.references():
         if ref.id == instance.id and ref.kind == "reference":
-            value = {"id": ref.id, "model": "reference", "answer": json.loads(ref.answer)}
+            value = {
+                "id": ref.id,
+                "model": "reference",
+                "answer": json.loads(ref.answer),
+            }
             line = parse_line(json.dumps(value).encode(), 1)
             if isinstance(line, Line):
                 return line
-    raise ReleaseError(f"release {release.version} holds no reference answer to {instance.id}")
+    raise ReleaseError(
+        f"release {release.version} holds no reference answer to {instance.id}"
+    )
 
 
 def grade_line(
@@ -182,7 +192,9 @@ def picture(item: Item, instance: Instance) -> Picture:
             f"no picture of {item.id} could be drawn: {type(error).__name__}: {error}"
         ) from error
     if item_picture is None:
-        raise ResultsError(f"{task.title} has no pictures; --text shows prompt and checks")
+        raise ResultsError(
+            f"{task.title} has no pictures; --text shows prompt and checks"
+        )
     return item_picture
 
 
@@ -198,16 +210,28 @@ def solids(item: Item, instance: Instance) -> list[Mesh]:
     try:
         answer = answer_of(task, item.answer)
         # An answer that cannot be read has no solids; the instance's are not its own.
-        meshes = make(params, answer) if make and (answer is not None or not item.status) else []
+        meshes = (
+            make(params, answer)
+            if make and (answer is not None or not item.status)
+            else []
+        )
     except Exception as error:
-        raise ResultsError(f"no solids of {item.id}: {type(error).__name__}: {error}") from error
+        raise ResultsError(
+            f"no solids of {item.id}: {type(error).__name__}: {error}"
+        ) from error
     if not any(len(mesh.faces) for mesh in meshes):
-        advice = "its answer has none" if item.status else "choose an answer, such as --reference"
+        advice = (
+            "its answer has none"
+            if item.status
+            else "choose an answer, such as --reference"
+        )
         raise ResultsError(f"there are no solids of {item.id} to write: {advice}")
     return meshes
 
 
-def single_page(item: Item, instance: Instance, item_picture: Picture, response: str | None) -> str:
+def single_page(
+    item: Item, instance: Instance, item_picture: Picture, response: str | None
+) -> str:
     """Return a page that shows one item.
 
     Raises:
@@ -244,9 +268,17 @@ def as_text(item: Item, instance: Instance, item_picture: Picture | None) -> str
     if item_picture is not None and item_picture.text is not None:
         lines += ["", item_picture.text.rstrip("\n")]
     short = item.bucket == MANIFOLDS  # a text task, whose prompt says what it asks for
-    lines += ["", instance.prompt] if item_picture is None or short else ["", item_picture.caption]
+    lines += (
+        ["", instance.prompt]
+        if item_picture is None or short
+        else ["", item_picture.caption]
+    )
     if item.answer is not None:
-        cut = item.answer if len(item.answer) <= _LONGEST else f"{item.answer[:_LONGEST]} ..."
+        cut = (
+            item.answer
+            if len(item.answer) <= _LONGEST
+            else f"{item.answer[:_LONGEST]} ..."
+        )
         lines += ["", f"answer: {cut}"]
     if item.reason:
         lines += ["", item.reason]
@@ -255,6 +287,9 @@ def as_text(item: Item, instance: Instance, item_picture: Picture | None) -> str
         lines.append("")
         if len(item.verdicts) > 1:
             lines.append(f"criterion {i}: {score_text(verdict.score)}")
-        lines += (f"{words[check.passed]}  {check.id}: {check.message}" for check in verdict.checks)
+        lines += (
+            f"{words[check.passed]}  {check.id}: {check.message}"
+            for check in verdict.checks
+        )
         lines += (f"note: {note}" for note in verdict.notes)
     return "\n".join(lines)

@@ -23,16 +23,16 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+# A whole number of our own parameters; those of answers are `WholeNumber`s.
 Int = Annotated[int, Strict()]
-"""A whole number of our own parameters; those of answers are `WholeNumber`s."""
+# A whole number from 0.
 Index = Annotated[int, Strict(), Field(ge=0)]
-"""A whole number from 0."""
+# A finite number, whole or not: no boolean, no string.
 Number = Annotated[float, Strict(), AllowInfNan(False)]
-"""A finite number, whole or not: no boolean, no string."""
 Pair = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
+# A string.
 Text = Annotated[str, Strict()]
-"""A string."""
 
 
 def _without_fraction(value: float) -> int:
@@ -61,7 +61,10 @@ class _WholeBounds:
                 core_schema.no_info_after_validator_function(
                     _without_fraction,
                     core_schema.float_schema(
-                        strict=True, allow_inf_nan=False, ge=self.least, le=self.greatest
+                        strict=True,
+                        allow_inf_nan=False,
+                        ge=self.least,
+                        le=self.greatest,
                     ),
                 ),
             ],
@@ -77,13 +80,13 @@ class _WholeBounds:
         return {"type": "integer", **{k: v for k, v in bounds.items() if v is not None}}
 
 
+# A whole number; 3.0 becomes 3, as JSON Schema's integer has it. No boolean, no string.
 WholeNumber = Annotated[int, _WholeBounds()]
-"""A whole number; 3.0 becomes 3, as JSON Schema's integer has it. No boolean, no string."""
+# A whole number from 0.
 WholeIndex = Annotated[int, _WholeBounds(least=0)]
-"""A whole number from 0."""
 WholeIndexPair = Annotated[tuple[WholeIndex, ...], Field(min_length=2, max_length=2)]
+# A whole number from 0 to 9.
 WholeDigit = Annotated[int, _WholeBounds(least=0, greatest=9)]
-"""A whole number from 0 to 9."""
 
 
 class ParamsModel(BaseModel):
@@ -144,11 +147,12 @@ def _untitled(node: JsonValue) -> JsonValue:
 # it (`scbench.graders.shared.short_answers`). A model of such an answer is known by this shape, see
 # `scbench.scoring.answers.shape`: ``answer`` is its only required key and can be a scalar.
 
+# A whole number, a word, the letter or the text of an option, a date.
 ShortAnswer = WholeNumber | Text
-"""A whole number, a word, the letter or the text of an option, a date."""
+# A number, whole or not; a fraction is a string such as ``"2/3"``.
 ShortNumber = WholeNumber | Number | Text
-"""A number, whole or not; a fraction is a string such as ``"2/3"``."""
+# A truth value: as JSON writes it, as 0 or 1, or as a word.
 ShortTruth = StrictBool | WholeNumber | Text
-"""A truth value: as JSON writes it, as 0 or 1, or as a word."""
+# Words or numbers in order, or a set of them; as an array, or as a string with
+# separators.
 ShortList = WholeNumber | Text | tuple[WholeNumber | Text, ...]
-"""Words or numbers in order, or a set of them; as an array, or as a string with separators."""

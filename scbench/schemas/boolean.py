@@ -6,9 +6,10 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortTruth
 
+# How truth values are written.
 Format = Literal["TRUE_FALSE", "T_F", "ON_OFF", "BINARY", "YES_NO"]
-"""How truth values are written."""
 
+# The words for true and false in each format.
 LITERALS: dict[Format, tuple[str, str]] = {
     "TRUE_FALSE": ("TRUE", "FALSE"),
     "T_F": ("T", "F"),
@@ -16,7 +17,6 @@ LITERALS: dict[Format, tuple[str, str]] = {
     "BINARY": ("1", "0"),
     "YES_NO": ("YES", "NO"),
 }
-"""The words for true and false in each format."""
 
 
 class Params(ParamsModel):

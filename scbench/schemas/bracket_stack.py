@@ -4,8 +4,8 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortList
 
+# The kinds of brackets, in the order in which they come into use.
 PAIRS = ("()", "[]", "{}", "<>")
-"""The kinds of brackets, in the order in which they come into use."""
 
 
 class Params(ParamsModel):

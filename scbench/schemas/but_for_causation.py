@@ -6,8 +6,9 @@ from pydantic import Field, StrictBool
 
 from scbench.schemas.base import AnswerModel, Index, ParamsModel, Text, WholeNumber
 
+# Whether the outcome had happened but for one event, or which of some events were
+# necessary.
 Question = Literal["but_for", "necessary_set"]
-"""Whether the outcome had happened but for one event, or which of some events were necessary."""
 _Word = Annotated[Text, Field(min_length=1, max_length=60)]
 _Phrase = tuple[_Word, _Word, _Word, _Word, _Word]
 _Literal = tuple[Index, StrictBool]
@@ -28,15 +29,19 @@ class Params(ParamsModel):
         description="each event in words: who or what, then the verb as infinitive, in the "
         "present, in the past, and as participle",
     )
-    rules: tuple[tuple[Index, Literal["all", "any"], tuple[_Literal, ...]], ...] = Field(
-        min_length=1,
-        max_length=60,
-        description="an event, whether all or any of its conditions are needed, and the "
-        "conditions: an event, and whether it has to happen or must not; the event happens if and "
-        "only if that holds",
+    rules: tuple[tuple[Index, Literal["all", "any"], tuple[_Literal, ...]], ...] = (
+        Field(
+            min_length=1,
+            max_length=60,
+            description="an event, whether all or any of its conditions are needed, and the "
+            "conditions: an event, and whether it has to happen or must not; the event happens if and "
+            "only if that holds",
+        )
     )
     told: tuple[_Literal, ...] = Field(
-        min_length=1, max_length=60, description="events without a rule, and whether they happened"
+        min_length=1,
+        max_length=60,
+        description="events without a rule, and whether they happened",
     )
     outcome: Index = Field(description="the event that the question is about")
     question: Question = Field(description="what is asked")

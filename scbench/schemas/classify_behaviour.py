@@ -13,8 +13,12 @@ Behaviour = Literal["known behaviour", "three domains meeting", "ambiguous"]
 class Params(ParamsModel):
     """Squares with labelled corners."""
 
-    corner_order: CornerOrder = Field(description="corners in the order of each square's labels")
-    squares: Squares = Field(description="corner labels of every square, in corner_order")
+    corner_order: CornerOrder = Field(
+        description="corners in the order of each square's labels"
+    )
+    squares: Squares = Field(
+        description="corner labels of every square, in corner_order"
+    )
 
 
 class Answer(AnswerModel):

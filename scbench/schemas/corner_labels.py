@@ -9,11 +9,14 @@ from scbench.schemas.base import Int
 
 Corner = Literal["bottom-left", "bottom-right", "top-right", "top-left"]
 Side = Literal["bottom", "right", "top", "left"]
+# The corners counter-clockwise: the ring.
 CORNERS: tuple[Corner, ...] = ("bottom-left", "bottom-right", "top-right", "top-left")
-"""The corners counter-clockwise: the ring."""
+# The sides counter-clockwise; side i joins corners i and i + 1 of the ring.
 SIDES: tuple[Side, ...] = ("bottom", "right", "top", "left")
-"""The sides counter-clockwise; side i joins corners i and i + 1 of the ring."""
 SequenceT = TypeVar("SequenceT", bound=Sequence[str])
+
+
+_FOUR = Field(min_length=4, max_length=4)
 
 
 def no_repeats(names: SequenceT) -> SequenceT:
@@ -27,10 +30,9 @@ def no_repeats(names: SequenceT) -> SequenceT:
     return names
 
 
-_FOUR = Field(min_length=4, max_length=4)
+# The order in which a square's corner labels are written.
 CornerOrder = Annotated[tuple[Corner, ...], _FOUR, AfterValidator(no_repeats)]
-"""The order in which a square's corner labels are written."""
+# The sides by index.
 SideOrder = Annotated[tuple[Side, ...], _FOUR, AfterValidator(no_repeats)]
-"""The sides by index."""
+# Corner labels of one or more squares; different integers are different classes.
 Squares = Annotated[tuple[Annotated[tuple[Int, ...], _FOUR], ...], Field(min_length=1)]
-"""Corner labels of one or more squares; different integers are different classes."""

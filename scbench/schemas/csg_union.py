@@ -4,10 +4,18 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from scbench.schemas.base import AnswerModel, Index, Int, Number, ParamsModel, Triple, WholeIndex
+from scbench.schemas.base import (
+    AnswerModel,
+    Index,
+    Int,
+    Number,
+    ParamsModel,
+    Triple,
+    WholeIndex,
+)
 
+# Vertices, faces, and corners of a face; more could not be graded in reasonable time.
 _MAX_COUNT = 10_000
-"""Vertices, faces, and corners of a face; more could not be graded in reasonable time."""
 Length = Annotated[Number, Field(gt=0)]
 
 
@@ -39,8 +47,12 @@ class Prism(_MovedSolid):
     """
 
     kind: Literal["prism"]
-    radius_bottom: Length = Field(description="distance of the lower ring's vertices from the axis")
-    radius_top: Annotated[Number, Field(ge=0)] = Field(description="the upper ring's; 0 is an apex")
+    radius_bottom: Length = Field(
+        description="distance of the lower ring's vertices from the axis"
+    )
+    radius_top: Annotated[Number, Field(ge=0)] = Field(
+        description="the upper ring's; 0 is an apex"
+    )
     height: Length
     segments: Annotated[Int, Field(ge=3, le=360)]
     centred_z: bool = Field(
@@ -66,7 +78,8 @@ class Polyhedron(_MovedSolid):
     kind: Literal["polyhedron"]
     vertices: Annotated[tuple[Triple, ...], Field(min_length=4)]
     faces: Annotated[
-        tuple[Annotated[tuple[Index, ...], Field(min_length=3)], ...], Field(min_length=4)
+        tuple[Annotated[tuple[Index, ...], Field(min_length=3)], ...],
+        Field(min_length=4),
     ] = Field(description="indices of vertices, counter-clockwise seen from outside")
 
 
@@ -88,7 +101,9 @@ class Vertex(AnswerModel):
 class Face(AnswerModel):
     """A flat polygon of the mesh."""
 
-    vertex: Annotated[tuple[WholeIndex, ...], Field(min_length=3, max_length=_MAX_COUNT)] = Field(
+    vertex: Annotated[
+        tuple[WholeIndex, ...], Field(min_length=3, max_length=_MAX_COUNT)
+    ] = Field(
         description="positions in the list of vertices, from 0, counter-clockwise from outside"
     )
 
@@ -96,8 +111,12 @@ class Face(AnswerModel):
 class Mesh(AnswerModel):
     """A closed mesh of polygons."""
 
-    vertex: tuple[Vertex, ...] = Field(max_length=_MAX_COUNT, description="every vertex once")
-    faces: tuple[Face, ...] = Field(max_length=_MAX_COUNT, description="every face once")
+    vertex: tuple[Vertex, ...] = Field(
+        max_length=_MAX_COUNT, description="every vertex once"
+    )
+    faces: tuple[Face, ...] = Field(
+        max_length=_MAX_COUNT, description="every face once"
+    )
 
 
 class Answer(AnswerModel):

@@ -6,10 +6,11 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel, ShortAnswer, Text
 
+# How the story writes dates: 03/05/2024, March 5, 2024, the 65th day of 2024, or so
+# many days before or after 03/01/2024.
 DateFormat = Literal["MM_DD_YYYY", "NATURAL_LANGUAGE", "ORDINAL_DAY", "RELATIVE_OFFSET"]
-"""How the story writes dates: 03/05/2024, March 5, 2024, the 65th day of 2024, or so many days
-before or after 03/01/2024."""
 
+# How one event follows from another; see `Params.steps`.
 StepKind = Literal[
     "days",
     "weeks",
@@ -21,7 +22,6 @@ StepKind = Literal[
     "month_last",
     "month_first",
 ]
-"""How one event follows from another; see `Params.steps`."""
 
 _Phrase = Annotated[Text, Field(min_length=1, max_length=200)]
 _Year = Annotated[Int, Field(ge=1583, le=9000)]

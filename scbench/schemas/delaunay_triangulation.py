@@ -11,14 +11,19 @@ class Params(ParamsModel):
     """A set of points, exact as printed."""
 
     points: tuple[Pair, ...] = Field(
-        min_length=3, description="x and y of every point; the index is the position from 0"
+        min_length=3,
+        description="x and y of every point; the index is the position from 0",
     )
-    decimals: int = Field(ge=0, le=9, description="decimals printed; every coordinate has no more")
+    decimals: int = Field(
+        ge=0, le=9, description="decimals printed; every coordinate has no more"
+    )
 
 
 class Answer(AnswerModel):
     """All triangles of the triangulation."""
 
-    triangles: tuple[Annotated[tuple[WholeIndex, ...], Field(min_length=3, max_length=3)], ...] = (
-        Field(description="one entry per triangle: three indices of points, in any order")
+    triangles: tuple[
+        Annotated[tuple[WholeIndex, ...], Field(min_length=3, max_length=3)], ...
+    ] = Field(
+        description="one entry per triangle: three indices of points, in any order"
     )

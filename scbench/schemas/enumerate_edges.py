@@ -9,9 +9,13 @@ from scbench.schemas.corner_labels import CornerOrder, SideOrder, Squares
 class Params(ParamsModel):
     """Squares with labelled corners, and a numbering of their sides."""
 
-    corner_order: CornerOrder = Field(description="corners in the order of each square's labels")
+    corner_order: CornerOrder = Field(
+        description="corners in the order of each square's labels"
+    )
     edge_order: SideOrder = Field(description="the sides with index 0, 1, 2 and 3")
-    squares: Squares = Field(description="corner labels of every square, in corner_order")
+    squares: Squares = Field(
+        description="corner labels of every square, in corner_order"
+    )
 
 
 class Answer(AnswerModel):

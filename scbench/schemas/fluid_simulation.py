@@ -2,7 +2,13 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, WithJsonSchema, WrapValidator, model_validator
+from pydantic import (
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    WrapValidator,
+    model_validator,
+)
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core.core_schema import ValidatorFunctionWrapHandler
 
@@ -131,13 +137,21 @@ class Params(ParamsModel):
 
     width: int = Field(ge=8, le=64, description="cells along x and along y")
     height: int = Field(ge=4, le=8, description="cells along z, upwards")
-    rock_layers: int = Field(ge=2, description="layers from z = 0 that are rock at the start")
-    ground: tuple[GroundBox, ...] = Field(description="boxes that shape the ground, in order")
-    protected: tuple[Zone, ...] = Field(description="no box of an answer may share a cell with one")
+    rock_layers: int = Field(
+        ge=2, description="layers from z = 0 that are rock at the start"
+    )
+    ground: tuple[GroundBox, ...] = Field(
+        description="boxes that shape the ground, in order"
+    )
+    protected: tuple[Zone, ...] = Field(
+        description="no box of an answer may share a cell with one"
+    )
     rain: Annotated[tuple[Column, ...], Field(min_length=1)] = Field(
         description="x and y of the columns that get one drop each in every round"
     )
-    max_boxes: int | None = Field(ge=1, description="most boxes in an answer; null for no limit")
+    max_boxes: int | None = Field(
+        ge=1, description="most boxes in an answer; null for no limit"
+    )
     goal: Goal
 
     @model_validator(mode="after")
@@ -146,7 +160,9 @@ class Params(ParamsModel):
         if self.rock_layers >= self.height:
             raise ValueError("there must be a layer of air")
         for box in (*self.ground, *self.protected):
-            if not all(a <= b <= c for a, b, c in zip(box.low, box.high, top, strict=True)):
+            if not all(
+                a <= b <= c for a, b, c in zip(box.low, box.high, top, strict=True)
+            ):
                 raise ValueError(f"box {box.low} to {box.high} is not inside the world")
         if any(max(column) >= self.width for column in self.rain):
             raise ValueError("a rain column is not inside the world")
@@ -172,11 +188,16 @@ def _or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Earthwork | None
         return None
 
 
-Earthworks = tuple[Annotated[Earthwork | SkipJsonSchema[None], WrapValidator(_or_none)], ...]
-"""One bad box does not void the others: it keeps its place as None, and the grader skips it."""
+# One bad box does not void the others: it keeps its place as None, and the grader skips
+# it.
+Earthworks = tuple[
+    Annotated[Earthwork | SkipJsonSchema[None], WrapValidator(_or_none)], ...
+]
 
 
 class Answer(AnswerModel):
     """A list of earthworks."""
 
-    earthworks: Earthworks = Field(description="boxes in the order in which they are carried out")
+    earthworks: Earthworks = Field(
+        description="boxes in the order in which they are carried out"
+    )

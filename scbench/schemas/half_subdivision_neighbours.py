@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 from scbench.schemas.base import AnswerModel, ParamsModel, Text
 
 Axis = Literal["x", "y", "z"]
+# The axes of each dimension.
 AXES: dict[str, tuple[Axis, ...]] = {"2D": ("x", "y"), "3D": ("x", "y", "z")}
-"""The axes of each dimension."""
 Leaf = Annotated[Text, Field(pattern=r"^[01]+$")]
 Label = Annotated[Text, Field(pattern=r"^(?:[01]+)?$")]
 
@@ -16,7 +16,9 @@ Label = Annotated[Text, Field(pattern=r"^(?:[01]+)?$")]
 class Params(ParamsModel):
     """A tree of halvings and one of its leaves."""
 
-    dimension: Literal["2D", "3D"] = Field(description="2D: the unit square; 3D: the unit cube")
+    dimension: Literal["2D", "3D"] = Field(
+        description="2D: the unit square; 3D: the unit cube"
+    )
     axis_cycle: tuple[Axis, ...] = Field(
         min_length=1,
         description="a box of depth d is halved along entry d modulo the length of this list",
@@ -38,7 +40,9 @@ class Params(ParamsModel):
         end = 0
         for leaf in self.leaves:
             if int(leaf, 2) << (depth - len(leaf)) != end:
-                raise ValueError(f"leaf {leaf!r} does not follow the one before it in a tree")
+                raise ValueError(
+                    f"leaf {leaf!r} does not follow the one before it in a tree"
+                )
             end += 1 << (depth - len(leaf))
         if end != 1 << depth:
             raise ValueError("the tree has no leaf on its last branch")

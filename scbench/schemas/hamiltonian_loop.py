@@ -12,7 +12,9 @@ class Params(ParamsModel):
     """A square grid with some cells blocked."""
 
     size: int = Field(ge=2, le=100, description="number of columns and of rows")
-    blocked: tuple[Annotated[tuple[Int, ...], Field(min_length=2, max_length=2)], ...] = Field(
+    blocked: tuple[
+        Annotated[tuple[Int, ...], Field(min_length=2, max_length=2)], ...
+    ] = Field(
         description="column x and row y of every blocked cell, both from 1, row 1 on top"
     )
 
@@ -35,7 +37,9 @@ class Step(TypedDict):
 
     xy: Annotated[
         tuple[WholeNumber, ...],
-        Field(min_length=2, max_length=2, description="column x and row y, both from 1"),
+        Field(
+            min_length=2, max_length=2, description="column x and row y, both from 1"
+        ),
     ]
 
 

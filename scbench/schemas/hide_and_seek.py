@@ -20,9 +20,13 @@ class Params(ParamsModel):
     person: Annotated[tuple[Length, ...], Field(min_length=3, max_length=3)] = Field(
         description="size along x, y and z of the box that a person fills"
     )
-    max_distance: Length = Field(description="largest distance of a person's xy from the origin")
+    max_distance: Length = Field(
+        description="largest distance of a person's xy from the origin"
+    )
     sniper: Triple = Field(description="where the sniper's eye is")
-    look_at: Triple = Field(description="the point in the middle of the sniper's picture")
+    look_at: Triple = Field(
+        description="the point in the middle of the sniper's picture"
+    )
     field_of_view: Annotated[Number, Field(gt=0, lt=90)] = Field(
         description="angle between top and bottom of the picture, in degrees"
     )

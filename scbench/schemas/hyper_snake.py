@@ -30,7 +30,9 @@ class Params(ParamsModel):
             if len(cell) != len(self.size) or any(
                 c >= n for c, n in zip(cell, self.size, strict=True)
             ):
-                raise ValueError(f"{list(cell)} is no cell of a box of size {list(self.size)}")
+                raise ValueError(
+                    f"{list(cell)} is no cell of a box of size {list(self.size)}"
+                )
         walls, food = set(self.walls), set(self.food)
         if len(walls) < len(self.walls) or len(food) < len(self.food):
             raise ValueError("no wall and no food may be listed twice")
@@ -55,5 +57,6 @@ class Answer(AnswerModel):
     """The path."""
 
     path: tuple[Place, ...] = Field(
-        min_length=1, description="every cell the snake visits, in order, the start included"
+        min_length=1,
+        description="every cell the snake visits, in order, the start included",
     )

@@ -6,7 +6,9 @@ from pydantic import BeforeValidator, Field
 
 from scbench.schemas.base import AnswerModel, Number, Pair, ParamsModel, Text, Triple
 
-FileType = Literal["STL", "OpenSCAD", "Python Generating OpenSCAD", "Python Generating STL"]
+FileType = Literal[
+    "STL", "OpenSCAD", "Python Generating OpenSCAD", "Python Generating STL"
+]
 
 FILE_TYPES: tuple[FileType, ...] = get_args(FileType)
 
@@ -15,10 +17,18 @@ class Printing(ParamsModel):
     """Limits of the criterion on printing."""
 
     bed: Triple = Field(description="length, depth and height that a part may take up")
-    slack: Number = Field(gt=0, description="by how much a part may be larger than that")
-    level: Number = Field(gt=0, description="how far from z = 0 lowest points and contact may be")
-    flat: Number = Field(gt=0, lt=1, description="least -z of the normal of faces in contact")
-    hanging: Number = Field(gt=0, lt=1, description="least -z of the normal of overhanging faces")
+    slack: Number = Field(
+        gt=0, description="by how much a part may be larger than that"
+    )
+    level: Number = Field(
+        gt=0, description="how far from z = 0 lowest points and contact may be"
+    )
+    flat: Number = Field(
+        gt=0, lt=1, description="least -z of the normal of faces in contact"
+    )
+    hanging: Number = Field(
+        gt=0, lt=1, description="least -z of the normal of overhanging faces"
+    )
     contact_area: Number = Field(gt=0, description="least area on the bed")
     bridge: Number = Field(gt=0, description="widest strip of overhang that prints")
 
@@ -27,11 +37,21 @@ class Spacing(ParamsModel):
     """Limits of the criterion on the gaps of each part, lying on the bed."""
 
     height: Number = Field(gt=0, description="only what is lower than this counts")
-    free: Number = Field(gt=0, description="side of a square column that must be free somewhere")
-    free_reach: Number = Field(gt=0, description="largest |x| and |y| of that column's centre")
-    blocked: Number = Field(gt=0, description="side of a square column that is free nowhere")
-    blocked_reach: Number = Field(gt=0, description="largest |x| and |y| of that column's centre")
-    ignored_area: Number = Field(gt=0, description="area of centres that is too small to count")
+    free: Number = Field(
+        gt=0, description="side of a square column that must be free somewhere"
+    )
+    free_reach: Number = Field(
+        gt=0, description="largest |x| and |y| of that column's centre"
+    )
+    blocked: Number = Field(
+        gt=0, description="side of a square column that is free nowhere"
+    )
+    blocked_reach: Number = Field(
+        gt=0, description="largest |x| and |y| of that column's centre"
+    )
+    ignored_area: Number = Field(
+        gt=0, description="area of centres that is too small to count"
+    )
 
 
 class Space(ParamsModel):
@@ -47,9 +67,13 @@ class Rods(ParamsModel):
     at: Number = Field(gt=0, description="|x| and |y| of the four axes")
     free: Number = Field(gt=0, description="diameter of the rod, which must pass")
     free_z: Pair = Field(description="lowest and highest z of that cylinder")
-    gripped: Number = Field(gt=0, description="diameter of a cylinder that must be held up")
+    gripped: Number = Field(
+        gt=0, description="diameter of a cylinder that must be held up"
+    )
     gripped_z: Pair = Field(description="lowest and highest z of that cylinder")
-    facets: int = Field(ge=8, le=1000, description="sides of the prisms around those cylinders")
+    facets: int = Field(
+        ge=8, le=1000, description="sides of the prisms around those cylinders"
+    )
     least: int = Field(ge=1, le=4, description="rods that each part must grip")
 
 
@@ -57,20 +81,31 @@ class Survey(ParamsModel):
     """How faces are sampled, in the criteria on thickness and on the gaps of the cage."""
 
     area: Number = Field(gt=0, description="least area of a face")
-    upright: Number = Field(gt=0, lt=1, description="least cosine of its normal to an axis")
+    upright: Number = Field(
+        gt=0, lt=1, description="least cosine of its normal to an axis"
+    )
     span: Number = Field(gt=0, description="least shorter side of a face's bounds")
-    end: Number = Field(gt=0, description="faces with both sides up to this are ends of bars")
+    end: Number = Field(
+        gt=0, description="faces with both sides up to this are ends of bars"
+    )
     cell: Number = Field(gt=0, description="widest cell of the grid of points")
     cells: int = Field(ge=1, le=64, description="most cells along a side")
     offset: Number = Field(gt=0, description="how far from the face rays start")
-    reach: Pair = Field(description="distances between which a hit counts, both ends excluded")
+    reach: Pair = Field(
+        description="distances between which a hit counts, both ends excluded"
+    )
     least: int = Field(ge=1, description="least number of faces with a distance")
-    bin: Number = Field(gt=0, description="width of the histogram's bins, the first from 0")
+    bin: Number = Field(
+        gt=0, description="width of the histogram's bins, the first from 0"
+    )
     wanted: Pair = Field(description="what the median of the fullest bin must lie in")
     near: Number | None = Field(
-        gt=0, description="which distances count as near that median; null for those in its bin"
+        gt=0,
+        description="which distances count as near that median; null for those in its bin",
     )
-    share: Number = Field(gt=0, le=1, description="least share of distances near the median")
+    share: Number = Field(
+        gt=0, le=1, description="least share of distances near the median"
+    )
 
 
 class Params(ParamsModel):
@@ -88,9 +123,15 @@ class Params(ParamsModel):
         exclude_if=lambda count: count == 0,
         description="how many parts of a right answer the prompt shows; 0 is left out",
     )
-    rigid: Number = Field(gt=0, description="by how much a turn may miss being one, per entry")
-    overlap: Number = Field(gt=0, description="common volume that is too small to count")
-    touch: Number = Field(gt=0, description="distance up to which parts count as touching")
+    rigid: Number = Field(
+        gt=0, description="by how much a turn may miss being one, per entry"
+    )
+    overlap: Number = Field(
+        gt=0, description="common volume that is too small to count"
+    )
+    touch: Number = Field(
+        gt=0, description="distance up to which parts count as touching"
+    )
     printing: Printing
     spacing: Spacing
     empty: Space = Field(description="space that no part may enter")
@@ -119,8 +160,10 @@ class Part(AnswerModel):
     fileType: Annotated[FileType, BeforeValidator(_as_file_type)] = Field(  # noqa: N815
         description="what the contents are"
     )
-    transform: Annotated[tuple[Number, ...], Field(min_length=16, max_length=16)] = Field(
-        description="4 x 4 matrix, row by row, that moves the part from the bed into the cage"
+    transform: Annotated[tuple[Number, ...], Field(min_length=16, max_length=16)] = (
+        Field(
+            description="4 x 4 matrix, row by row, that moves the part from the bed into the cage"
+        )
     )
 
 

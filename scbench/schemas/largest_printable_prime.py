@@ -7,16 +7,20 @@ from pydantic import Field, model_validator
 from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel, Text, WholeDigit
 
 Digit = Annotated[Int, Field(ge=0, le=9)]
-Orientation = Literal["flat", "flippedX", "flippedY", "rotate180Z", "rotate90X", "rotate90Y"]
+Orientation = Literal[
+    "flat", "flippedX", "flippedY", "rotate180Z", "rotate90X", "rotate90Y"
+]
 Segments = Annotated[Text, Field(pattern="^a?b?c?d?e?f?g?$", min_length=2)]
 
 
 class Params(ParamsModel):
     """Shapes of the digits, what may be used, and what counts as full marks."""
 
-    segments: Annotated[tuple[Segments, ...], Field(min_length=10, max_length=10)] = Field(
-        description="segments of the digits 0 to 9: a top, b upper right, c lower right, d bottom, "
-        "e lower left, f upper left, g middle"
+    segments: Annotated[tuple[Segments, ...], Field(min_length=10, max_length=10)] = (
+        Field(
+            description="segments of the digits 0 to 9: a top, b upper right, c lower right, d bottom, "
+            "e lower left, f upper left, g middle"
+        )
     )
     digits: Annotated[tuple[Digit, ...], Field(min_length=1)] = Field(
         description="digits that may be used, ascending"
@@ -25,16 +29,21 @@ class Params(ParamsModel):
         description="orientations that may be used"
     )
     group: Int = Field(
-        ge=2, le=4, description="digits per group, counted from the end; no two groups are equal"
+        ge=2,
+        le=4,
+        description="digits per group, counted from the end; no two groups are equal",
     )
     max_digits: Annotated[Int, Field(ge=1)] | None = Field(
-        default=None, description="most digits that the number may have, if there is a limit"
+        default=None,
+        description="most digits that the number may have, if there is a limit",
     )
     target_height_mm: Number = Field(
         ge=0, description="height that the tower is to exceed, a multiple of 0.1 mm"
     )
     short_factor: Number = Field(
-        ge=0, le=1, description="what the score of a tower that is not taller is multiplied with"
+        ge=0,
+        le=1,
+        description="what the score of a tower that is not taller is multiplied with",
     )
     best_digits: Int = Field(ge=1, description="number of digits that scores 1")
 

@@ -32,7 +32,9 @@ class Params(ParamsModel):
         description="x and y of the axis; left out if it is the z axis",
     )
     full_marks: Number = Field(
-        gt=0, le=1, description="agreement of the volumes that counts as 1; less is divided by it"
+        gt=0,
+        le=1,
+        description="agreement of the volumes that counts as 1; less is divided by it",
     )
 
     @model_validator(mode="after")
@@ -47,7 +49,9 @@ class Params(ParamsModel):
 class Brick(AnswerModel):
     """Where one brick is."""
 
-    Centroid: Triple = Field(description="x, y and z of the middle of the brick, in millimetres")
+    Centroid: Triple = Field(
+        description="x, y and z of the middle of the brick, in millimetres"
+    )
     RotationDegrees: Number = Field(
         description="how far it is turned about z; at 0 its 32 mm side lies along x"
     )

@@ -13,10 +13,15 @@ class Params(ParamsModel):
     """A row of words, as the prompt prints it."""
 
     words: tuple[tuple[Word, bool], ...] = Field(
-        min_length=1, max_length=200, description="each word, and whether its letters count"
+        min_length=1,
+        max_length=200,
+        description="each word, and whether its letters count",
     )
     letters: str = Field(
-        min_length=1, max_length=3, pattern="^[a-z]+$", description="the letters to count"
+        min_length=1,
+        max_length=3,
+        pattern="^[a-z]+$",
+        description="the letters to count",
     )
 
 

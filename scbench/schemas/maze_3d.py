@@ -13,8 +13,8 @@ from pydantic import (
 
 from scbench.schemas.base import AnswerModel, Int, ParamsModel, Text
 
+# A text is not cut into more: it is no maze, and each piece takes memory.
 _MOST_ROWS = 1000
-"""A text is not cut into more: it is no maze, and each piece takes memory."""
 
 
 class Params(ParamsModel):
@@ -25,10 +25,16 @@ class Params(ParamsModel):
     b_height: int = Field(ge=0, le=9, description="height of B")
     jumps: int = Field(ge=0, description="least number of jumps on the route")
     max_height_percent: int = Field(
-        default=30, ge=10, le=100, description="largest share of all cells that one height may fill"
+        default=30,
+        ge=10,
+        le=100,
+        description="largest share of all cells that one height may fill",
     )
     min_route_percent: int = Field(
-        default=20, ge=0, le=100, description="least share of all cells that the route visits"
+        default=20,
+        ge=0,
+        le=100,
+        description="least share of all cells that the route visits",
     )
     ends: tuple[tuple[Int, Int], tuple[Int, Int]] | None = Field(
         default=None,

@@ -6,15 +6,16 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
+# How genres and themes are told: in lists, in sentences, or not at all.
 Template = Literal["list", "prose", "titles"]
-"""How genres and themes are told: in lists, in sentences, or not at all."""
 Title = Annotated[Text, Field(min_length=1, max_length=120)]
 Year = Annotated[int, Field(ge=1890, le=2100)]
 Tags = Annotated[
-    tuple[Annotated[Text, Field(min_length=1, max_length=40)], ...], Field(max_length=12)
+    tuple[Annotated[Text, Field(min_length=1, max_length=40)], ...],
+    Field(max_length=12),
 ]
+# Title, year, genres and themes.
 Film = tuple[Title, Year, Tags, Tags]
-"""Title, year, genres and themes."""
 
 
 class Params(ParamsModel):
@@ -28,7 +29,9 @@ class Params(ParamsModel):
     genre_weight: int = Field(ge=0, le=100, description="points for a genre in common")
     theme_weight: int = Field(ge=0, le=100, description="points for a theme in common")
     template: Template = Field(description="how genres and themes are told")
-    opening: int = Field(ge=0, le=99, description="which opening sentence the prompt has")
+    opening: int = Field(
+        ge=0, le=99, description="which opening sentence the prompt has"
+    )
 
 
 class Answer(AnswerModel):

@@ -6,13 +6,18 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
+# What stands before each entry; without any, the entries are one sentence.
 AnchorFormat = Literal["none", "number", "roman", "hex", "letter", "bullet"]
-"""What stands before each entry; without any, the entries are one sentence."""
-Name = Annotated[Text, Field(min_length=1, max_length=40, pattern="^[a-z]+(?: [a-z]+)*$")]
+Name = Annotated[
+    Text, Field(min_length=1, max_length=40, pattern="^[a-z]+(?: [a-z]+)*$")
+]
 Adjective = Annotated[Text, Field(max_length=40, pattern="^[a-z]*$")]
-Quantity = Annotated[Text, Field(min_length=1, max_length=60, pattern="^(?:[0-9]+|[a-z -]+)$")]
+Quantity = Annotated[
+    Text, Field(min_length=1, max_length=60, pattern="^(?:[0-9]+|[a-z -]+)$")
+]
+# How many in digits or words, an adjective or nothing, the noun, and the group it
+# belongs to.
 Entry = tuple[Quantity, Adjective, Name, Name]
-"""How many in digits or words, an adjective or nothing, the noun, and the group it belongs to."""
 
 
 class Params(ParamsModel):
@@ -21,11 +26,17 @@ class Params(ParamsModel):
     unprinted: ClassVar = {"entries": 3}
 
     entries: tuple[Entry, ...] = Field(
-        min_length=1, max_length=400, description="quantity, adjective or nothing, noun, its group"
+        min_length=1,
+        max_length=400,
+        description="quantity, adjective or nothing, noun, its group",
     )
-    groups: tuple[Name, ...] = Field(min_length=1, max_length=20, description="groups that count")
+    groups: tuple[Name, ...] = Field(
+        min_length=1, max_length=20, description="groups that count"
+    )
     anchor_format: AnchorFormat = Field(description="what stands before each entry")
-    opening: int = Field(ge=0, le=99, description="which opening sentence the prompt has")
+    opening: int = Field(
+        ge=0, le=99, description="which opening sentence the prompt has"
+    )
 
 
 class Answer(AnswerModel):

@@ -33,8 +33,12 @@ class Params(ParamsModel):
 class Box(AnswerModel):
     """Where one prism lies."""
 
-    XyzMin: Corner = Field(description="its corner with the smallest coordinates: x, y, z")
-    XyzMax: Corner = Field(description="its corner with the largest coordinates: x, y, z")
+    XyzMin: Corner = Field(
+        description="its corner with the smallest coordinates: x, y, z"
+    )
+    XyzMax: Corner = Field(
+        description="its corner with the largest coordinates: x, y, z"
+    )
 
 
 class Answer(AnswerModel):

@@ -15,7 +15,9 @@ class AngleRange(ParamsModel):
 
     type: Literal["angle_range"] = "angle_range"
     min_deg: Degrees = Field(description="smallest interior angle, in degrees")
-    max_deg: Degrees = Field(description="largest interior angle, in degrees; 180 is straight")
+    max_deg: Degrees = Field(
+        description="largest interior angle, in degrees; 180 is straight"
+    )
 
 
 class CentroidBox(ParamsModel):
@@ -33,7 +35,9 @@ class TouchWalls(ParamsModel):
 
     type: Literal["must_touch_boundary"] = "must_touch_boundary"
     walls: Int = Field(ge=1, le=4, description="least number of different walls")
-    tolerance: Length = Field(description="how near a joint must be to touch a wall, in metres")
+    tolerance: Length = Field(
+        description="how near a joint must be to touch a wall, in metres"
+    )
 
 
 class MinTurns(ParamsModel):
@@ -47,7 +51,9 @@ class MaxStraightRun(ParamsModel):
     """Straight joints do not follow each other for long."""
 
     type: Literal["max_straight_run"] = "max_straight_run"
-    joints: Int = Field(ge=0, description="most straight joints in a row, around the loop")
+    joints: Int = Field(
+        ge=0, description="most straight joints in a row, around the loop"
+    )
 
 
 class CoverQuadrants(ParamsModel):
@@ -60,14 +66,18 @@ class WallMargin(ParamsModel):
     """Joints keep away from the walls."""
 
     type: Literal["avoid_margin"] = "avoid_margin"
-    margin: Length = Field(description="least distance of a joint from every wall, in metres")
+    margin: Length = Field(
+        description="least distance of a joint from every wall, in metres"
+    )
 
 
 class HullArea(ParamsModel):
     """The convex hull of the joints is large."""
 
     type: Literal["min_convex_hull_area"] = "min_convex_hull_area"
-    area: Annotated[Number, Field(ge=0)] = Field(description="least area, in square metres")
+    area: Annotated[Number, Field(ge=0)] = Field(
+        description="least area, in square metres"
+    )
 
 
 class FixedStart(ParamsModel):
@@ -104,12 +114,18 @@ Constraint = Annotated[
 class Params(ParamsModel):
     """A square room, a number of pipes, and what is asked of their loop besides being one."""
 
-    pipes: Int = Field(ge=3, description="number of pipes, each 1 m long, and of joints")
+    pipes: Int = Field(
+        ge=3, description="number of pipes, each 1 m long, and of joints"
+    )
     side: Int = Field(ge=1, le=1000, description="side of the square in metres")
     length_tolerance: Number = Field(
-        gt=0, le=0.1, description="how much a pipe may be longer or shorter than 1 m, in metres"
+        gt=0,
+        le=0.1,
+        description="how much a pipe may be longer or shorter than 1 m, in metres",
     )
-    crossings: Int = Field(ge=0, le=50, description="how often the loop crosses itself, exactly")
+    crossings: Int = Field(
+        ge=0, le=50, description="how often the loop crosses itself, exactly"
+    )
     constraints: tuple[Constraint, ...] = Field(
         description="further constraints, at most one of each type"
     )

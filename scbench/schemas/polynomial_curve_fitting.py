@@ -12,7 +12,9 @@ class Params(ParamsModel):
     """A square picture in two colours; both occur."""
 
     grid: tuple[Annotated[str, Field(pattern="^[#.]+$")], ...] = Field(
-        min_length=2, max_length=128, description="rows from the top, # or . for every cell"
+        min_length=2,
+        max_length=128,
+        description="rows from the top, # or . for every cell",
     )
 
     @model_validator(mode="after")

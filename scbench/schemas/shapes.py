@@ -15,7 +15,19 @@ from pydantic import BaseModel
 from scbench.schemas.base import json_schema
 
 Node = dict[str, Any]
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBERS = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+)
 _KINDS = {
     "integer": ("a whole number", "whole numbers"),
     "number": ("a finite number", "finite numbers"),
@@ -34,8 +46,8 @@ _BOUNDS = {
 }
 _COMMON_KEYS = ("type", "enum", "description")
 _SIZES = {"minItems", "maxItems", "prefixItems"}
+# What a row schema leaves out and its descriptions say.
 _WORDED_KEYS = {*_BOUNDS, *_SIZES}
-"""What a row schema leaves out and its descriptions say."""
 
 
 @lru_cache(maxsize=256)
@@ -70,7 +82,9 @@ def _subset(node: Node) -> Node:
     if "anyOf" in node:
         branches = [_subset(branch) for branch in node["anyOf"]]
         any_number = {"type": "number"} in branches
-        subset["anyOf"] = [b for b in branches if not (any_number and b == {"type": "integer"})]
+        subset["anyOf"] = [
+            b for b in branches if not (any_number and b == {"type": "integer"})
+        ]
     items = _item_schemas(node)
     if items:
         below = [_subset(item) for item in items]
@@ -100,7 +114,10 @@ def _leaves_out(node: Node) -> bool:
 
 
 def _item_schemas(node: Node) -> list[Node]:
-    return [*node.get("prefixItems", ()), *([node["items"]] if node.get("items") else [])]
+    return [
+        *node.get("prefixItems", ()),
+        *([node["items"]] if node.get("items") else []),
+    ]
 
 
 def in_words(node: Node) -> str:
@@ -110,7 +127,9 @@ def in_words(node: Node) -> str:
 
 def _node_words(node: Node, *, plural: bool) -> str:
     if "anyOf" in node:
-        branches = " or ".join(dict.fromkeys(_node_words(b, plural=False) for b in node["anyOf"]))
+        branches = " or ".join(
+            dict.fromkeys(_node_words(b, plural=False) for b in node["anyOf"])
+        )
         return f"values, each {branches}" if plural else branches
     choices = node.get("enum", [node["const"]] if "const" in node else [])
     if choices:
@@ -121,17 +140,23 @@ def _node_words(node: Node, *, plural: bool) -> str:
         return _array(node, plural=plural)
     if kind == "object":
         keys = list(node.get("properties", ()))
-        phrase = f" with the key{'s' * (len(keys) > 1)} {enumeration(keys)}" if keys else ""
+        phrase = (
+            f" with the key{'s' * (len(keys) > 1)} {enumeration(keys)}" if keys else ""
+        )
         return f"objects{phrase}" if plural else f"an object{phrase}"
     words = _KINDS.get(str(kind), ("a value", "values"))[plural]
-    bounds = [phrase_of.format(node[key]) for key, phrase_of in _BOUNDS.items() if key in node]
+    bounds = [
+        phrase_of.format(node[key]) for key, phrase_of in _BOUNDS.items() if key in node
+    ]
     return " ".join([words, *bounds])
 
 
 def _array(node: Node, *, plural: bool) -> str:
     low, high = node.get("minItems", 0), node.get("maxItems")
     if "prefixItems" in node:
-        parts = ", then ".join(_node_words(item, plural=False) for item in node["prefixItems"])
+        parts = ", then ".join(
+            _node_words(item, plural=False) for item in node["prefixItems"]
+        )
         return f"lists of {parts}" if plural else f"a list of {parts}"
     many = high != 1
     inner = _node_words(node.get("items", {}), plural=many)
@@ -140,7 +165,9 @@ def _array(node: Node, *, plural: bool) -> str:
         fixed = f"{count} {inner}" if many else inner
         return f"lists of {fixed}" if plural else fixed
     sizes = (
-        [f"{_NUMBERS[low]} or more " if low < len(_NUMBERS) else f"{low:,} or more "] if low else []
+        [f"{_NUMBERS[low]} or more " if low < len(_NUMBERS) else f"{low:,} or more "]
+        if low
+        else []
     )
     sizes += [] if high is None else [f"at most {high:,} "]
     return f"{'lists' if plural else 'a list'} of {'and '.join(sizes)}{inner}"
@@ -148,5 +175,7 @@ def _array(node: Node, *, plural: bool) -> str:
 
 def enumeration(values: Sequence[Any], joint: str = "and") -> str:
     """Return values in quotes, as a sentence has them."""
-    quoted = [f"'{value}'" if isinstance(value, str) else str(value) for value in values]
+    quoted = [
+        f"'{value}'" if isinstance(value, str) else str(value) for value in values
+    ]
     return f" {joint} ".join(filter(None, [", ".join(quoted[:-1]), *quoted[-1:]]))

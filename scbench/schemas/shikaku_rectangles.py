@@ -18,7 +18,9 @@ class Params(ParamsModel):
 
     @model_validator(mode="after")
     def _whole_grid(self) -> "Params":
-        if len(self.grid) != self.height or any(len(row) != self.width for row in self.grid):
+        if len(self.grid) != self.height or any(
+            len(row) != self.width for row in self.grid
+        ):
             raise ValueError(f"grid must have {self.height} rows of {self.width} cells")
         return self
 
@@ -26,9 +28,9 @@ class Params(ParamsModel):
 class Answer(AnswerModel):
     """The rectangles that the grid is cut into."""
 
-    rectangles: tuple[Annotated[tuple[WholeIndex, ...], Field(min_length=4, max_length=4)], ...] = (
-        Field(
-            description="one entry per rectangle: left column, top row, right column, bottom row, "
-            "counted from 0, both ends included; in any order"
-        )
+    rectangles: tuple[
+        Annotated[tuple[WholeIndex, ...], Field(min_length=4, max_length=4)], ...
+    ] = Field(
+        description="one entry per rectangle: left column, top row, right column, bottom row, "
+        "counted from 0, both ends included; in any order"
     )

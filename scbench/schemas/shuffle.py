@@ -7,15 +7,15 @@ from pydantic import Field
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
 Domain = Literal["dancing", "books", "soccer", "gifts", "balls"]
+# What stands before each event; without any, the events are one paragraph.
 AnchorFormat = Literal[
     "none", "number", "roman", "hex", "letter", "bullet", "ordinal", "step", "clock"
 ]
-"""What stands before each event; without any, the events are one paragraph."""
 Name = Annotated[Text, Field(min_length=2, max_length=40, pattern="^[A-Za-z' -]+$")]
 Person = Annotated[int, Field(ge=0, le=11)]
 Wording = Annotated[int, Field(ge=0, le=99)]
+# Whether two people swap or merely meet, who they are, and which sentence tells it.
 Event = tuple[bool, Person, Person, Wording]
-"""Whether two people swap or merely meet, who they are, and which sentence tells it."""
 
 
 class Params(ParamsModel):
@@ -27,11 +27,14 @@ class Params(ParamsModel):
         min_length=3, max_length=12, description="what each of the people has at first"
     )
     events: tuple[Event, ...] = Field(
-        max_length=400, description="in order: whether it is a swap, two people, the sentence"
+        max_length=400,
+        description="in order: whether it is a swap, two people, the sentence",
     )
     asked: Person = Field(description="whose thing at the end is asked for")
     options: tuple[Name, ...] = Field(
-        min_length=3, max_length=12, description="all things, in the order of their letters"
+        min_length=3,
+        max_length=12,
+        description="all things, in the order of their letters",
     )
     anchor_format: AnchorFormat = Field(description="what stands before each event")
     opening: Wording = Field(description="which opening sentence the prompt has")

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer
 
+# The kinds. A blank stands for the underscore in prompts and answers.
 Kind = Literal[
     "triangle",
     "rectangle",
@@ -18,7 +19,6 @@ Kind = Literal[
     "half_ellipse",
     "sector",
 ]
-"""The kinds. A blank stands for the underscore in prompts and answers."""
 
 
 class Params(ParamsModel):
@@ -31,7 +31,9 @@ class Params(ParamsModel):
         description="SVG path data of one closed outline, made of the commands M, L, C, A and Z",
     )
     options: tuple[Kind, ...] = Field(
-        min_length=10, max_length=10, description="the kinds in the order of their letters"
+        min_length=10,
+        max_length=10,
+        description="the kinds in the order of their letters",
     )
 
 

@@ -19,9 +19,13 @@ class Params(ParamsModel):
         gt=0, description="greatest difference of neighbouring cells of one flat region"
     )
     share: Number = Field(
-        gt=0, le=1, description="share of all cells that has to be gained for a score of 1"
+        gt=0,
+        le=1,
+        description="share of all cells that has to be gained for a score of 1",
     )
-    max_blasts: Int = Field(ge=1, le=MAX_BLASTS, description="most blasts a plan may have")
+    max_blasts: Int = Field(
+        ge=1, le=MAX_BLASTS, description="most blasts a plan may have"
+    )
 
     @model_validator(mode="after")
     def _square(self) -> "Params":
@@ -33,12 +37,18 @@ class Params(ParamsModel):
 class Blast(AnswerModel):
     """One blast."""
 
-    x: WholeNumber = Field(description="column of the cell, from 0 at the start of a line")
-    y: WholeNumber = Field(description="row of the cell, from 0 at the first printed line")
+    x: WholeNumber = Field(
+        description="column of the cell, from 0 at the start of a line"
+    )
+    y: WholeNumber = Field(
+        description="row of the cell, from 0 at the first printed line"
+    )
     z: Number = Field(description="how much the cell is lowered, more than 0")
 
 
 class Answer(AnswerModel):
     """The plan."""
 
-    blasts: tuple[Blast, ...] = Field(description="the blasts in the order in which they are set")
+    blasts: tuple[Blast, ...] = Field(
+        description="the blasts in the order in which they are set"
+    )

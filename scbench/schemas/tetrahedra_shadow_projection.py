@@ -15,7 +15,9 @@ Ring = Annotated[
 class Params(ParamsModel):
     """A target in the plane z = 0, exact as printed."""
 
-    title: Text = Field(description="the target in a few words; the corners say it exactly")
+    title: Text = Field(
+        description="the target in a few words; the corners say it exactly"
+    )
     exterior: Ring = Field(
         description="x and y of the outline's corners, counter-clockwise, none repeated"
     )
@@ -38,4 +40,6 @@ class Pose(AnswerModel):
 class Answer(AnswerModel):
     """All tetrahedra."""
 
-    tetrahedrons: tuple[Pose, ...] = Field(description="one entry per tetrahedron, in any order")
+    tetrahedrons: tuple[Pose, ...] = Field(
+        description="one entry per tetrahedron, in any order"
+    )

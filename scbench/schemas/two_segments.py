@@ -28,7 +28,9 @@ class Params(ParamsModel):
     )
     counts: Counts = Field(description="the regions wanted")
     coordinate_grid: tuple[Number, ...] | None = Field(
-        default=None, min_length=1, description="values that coordinates may take; null for any"
+        default=None,
+        min_length=1,
+        description="values that coordinates may take; null for any",
     )
     snap_decimals: int = Field(
         ge=1,

@@ -26,14 +26,17 @@ class Params(ParamsModel):
     size: int = Field(ge=2, le=32, description="cells along each side of the cube")
     cells: int = Field(ge=1, description="number of cells to choose")
     forbidden_digit: int | None = Field(
-        default=None, ge=0, le=9, description="decimal digit that no x + y + z may contain"
+        default=None,
+        ge=0,
+        le=9,
+        description="decimal digit that no x + y + z may contain",
     )
     forbidden_residue: Residue | None = Field(
         default=None, description="class of numbers that no x + y + z may belong to"
     )
-    forbidden_cells: tuple[Annotated[tuple[Index, ...], Field(min_length=3, max_length=3)], ...] = (
-        Field(default=(), description="cells that may not be chosen, as x, y, z")
-    )
+    forbidden_cells: tuple[
+        Annotated[tuple[Index, ...], Field(min_length=3, max_length=3)], ...
+    ] = Field(default=(), description="cells that may not be chosen, as x, y, z")
     connected: bool = Field(
         default=False, description="whether the cells must hang together by their faces"
     )
@@ -52,4 +55,6 @@ class Voxel(AnswerModel):
 class Answer(AnswerModel):
     """The cells that are chosen."""
 
-    voxels: tuple[Voxel, ...] = Field(description="every chosen cell once, in any order")
+    voxels: tuple[Voxel, ...] = Field(
+        description="every chosen cell once, in any order"
+    )

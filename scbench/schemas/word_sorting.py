@@ -14,13 +14,19 @@ class Params(ParamsModel):
     """Words, as the prompt prints them, and the order they are to be put in."""
 
     words: tuple[Word, ...] = Field(
-        min_length=2, max_length=200, description="no two of them differ only in capitals"
+        min_length=2,
+        max_length=200,
+        description="no two of them differ only in capitals",
     )
     order: Order = Field(description="ascending is from a to z")
-    case_sensitive: bool = Field(description="whether every capital comes before small letters")
+    case_sensitive: bool = Field(
+        description="whether every capital comes before small letters"
+    )
 
 
 class Answer(AnswerModel):
     """The words in order."""
 
-    answer: ShortList = Field(description="all words in order, as an array or separated by commas")
+    answer: ShortList = Field(
+        description="all words in order, as an array or separated by commas"
+    )

@@ -11,16 +11,18 @@ from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
 from scbench.schemas.shapes import Node, in_words, resolved_schema
 
+# How many schema errors a verdict spells out.
 _MAX_FAULTS = 5
-"""How many schema errors a verdict spells out."""
+# Faults whose words are those of the task.
 _OWN_WORDS = {"value_error", "assertion_error"}
-"""Faults whose words are those of the task."""
+# Answers that hold more values are not looked at: to list what is wrong with each of
+# millions takes more memory than a worker has.
 MAX_VALUES = 500_000
-"""Answers that hold more values are not looked at: to list what is wrong with each of millions
-takes more memory than a worker has."""
 
 
-def judge(task: Task, params: BaseModel, answer: JsonValue, size: int = 0) -> tuple[Verdict, ...]:
+def judge(
+    task: Task, params: BaseModel, answer: JsonValue, size: int = 0
+) -> tuple[Verdict, ...]:
     """Return one verdict for each score of the task, on an answer that may be anything at all.
 
     Raises:
@@ -32,7 +34,9 @@ def judge(task: Task, params: BaseModel, answer: JsonValue, size: int = 0) -> tu
         return (Verdict(0.0, (valid,)),) * task.scores
     result = task.grade(params, valid)
     verdicts = result if isinstance(result, tuple) else (result,)
-    if len(verdicts) != task.scores or not all(isinstance(v, Verdict) for v in verdicts):
+    if len(verdicts) != task.scores or not all(
+        isinstance(v, Verdict) for v in verdicts
+    ):
         kinds = ", ".join(type(verdict).__name__ for verdict in verdicts[:_MAX_FAULTS])
         raise TypeError(f"{task.id} must give {task.scores} verdicts, gave ({kinds})")
     extra = answer.keys() - model.model_fields if isinstance(answer, dict) else ()
@@ -40,10 +44,14 @@ def judge(task: Task, params: BaseModel, answer: JsonValue, size: int = 0) -> tu
         return verdicts
     extra_names = ", ".join(repr(key[:40]) for key in sorted(extra)[:_MAX_FAULTS])
     note = f"ignored {len(extra)} unknown key{'s' * (len(extra) > 1)}: {extra_names}"
-    return tuple(Verdict(v.score, v.checks, v.metrics, (*v.notes, note)) for v in verdicts)
+    return tuple(
+        Verdict(v.score, v.checks, v.metrics, (*v.notes, note)) for v in verdicts
+    )
 
 
-def validate(model: type[BaseModel], answer: JsonValue, size: int = 0) -> BaseModel | Check:
+def validate(
+    model: type[BaseModel], answer: JsonValue, size: int = 0
+) -> BaseModel | Check:
     """Return an answer as its task's model, or the check that it fails.
 
     Args:
@@ -75,7 +83,9 @@ def size_check(answer: JsonValue) -> Check | None:
     return Check("resource_limit", False, message)
 
 
-def schema_check(error: ValidationError, answer: JsonValue, model: type[BaseModel]) -> Check:
+def schema_check(
+    error: ValidationError, answer: JsonValue, model: type[BaseModel]
+) -> Check:
     """Say in one sentence what is wrong with the answer's shape, place by place."""
     schema = resolved_schema(model)
     listing = (_schema_fault(item, answer, schema) for item in items_of(error))
@@ -83,7 +93,11 @@ def schema_check(error: ValidationError, answer: JsonValue, model: type[BaseMode
     faults, count = list(by_place.values())[:_MAX_FAULTS], len(by_place)
     text = "; ".join(map(str, faults))
     omitted = f" (and {count - _MAX_FAULTS} more)" if count > _MAX_FAULTS else ""
-    hint = " A model's text belongs in response, not in answer." if isinstance(answer, str) else ""
+    hint = (
+        " A model's text belongs in response, not in answer."
+        if isinstance(answer, str)
+        else ""
+    )
     message = f"The answer does not have the asked-for shape: {text}{omitted}.{hint}"
     places = [fault._asdict() for fault in faults]
     return Check("answer_schema", False, message, {"count": count, "errors": places})
@@ -102,14 +116,20 @@ def _schema_fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
             if step not in answer:
                 return Fault(".".join(at), "is missing")
             answer, schema = answer[str(step)], schema["properties"][step]
-        elif isinstance(answer, list) and isinstance(step, int) and not _is_fixed_row(schema):
+        elif (
+            isinstance(answer, list)
+            and isinstance(step, int)
+            and not _is_fixed_row(schema)
+        ):
             at.append(str(step))
             answer, schema = answer[step], schema.get("items", {})
         else:
             break
     if item["type"] in _OWN_WORDS or not schema:
         return Fault(".".join(at), problem_of(item))
-    return Fault(".".join(at), f"must be {in_words(schema)}; got {describe_value(answer)}")
+    return Fault(
+        ".".join(at), f"must be {in_words(schema)}; got {describe_value(answer)}"
+    )
 
 
 def _is_fixed_row(schema: Node) -> bool:

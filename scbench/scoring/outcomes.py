@@ -21,16 +21,18 @@ from scbench.scoring.judge import judge
 from scbench.scoring.refusals import declines
 
 _MAX_REASON = 500
-_PATH = re.compile(r"""(?<![\w./\\])(?:[A-Za-z]:)?(?:[/\\][^\s/\\'":]++)+[/\\](?=[^\s/\\'":])""")
-"""The folders of an absolute path."""
+# The folders of an absolute path.
+_PATH = re.compile(
+    r"""(?<![\w./\\])(?:[A-Za-z]:)?(?:[/\\][^\s/\\'":]++)+[/\\](?=[^\s/\\'":])"""
+)
+# Checks that an answer in words must pass to be one.
 _READ = {"readable", "answer_schema", "resource_limit"}
-"""Checks that an answer in words must pass to be one."""
+# Longer answers are graded but not copied into the results.
 MAX_ANSWER_CHARACTERS = 1_000_000
-"""Longer answers are graded but not copied into the results."""
 
 
+# Simulators and mesh libraries are not made for several threads at once.
 _SIMULATING = Lock()
-"""Simulators and mesh libraries are not made for several threads at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,11 @@ def simulator_lock(task: Task) -> AbstractContextManager[object]:
 def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     """Decide what happened to a prediction, and judge its answer if it has one."""
     extraction = seek_answer(prediction, task, params)
-    return extraction if isinstance(extraction, Outcome) else judge_found(extraction, task, params)
+    return (
+        extraction
+        if isinstance(extraction, Outcome)
+        else judge_found(extraction, task, params)
+    )
 
 
 def seek_answer(
@@ -101,8 +107,14 @@ def seek_answer(
     absent = without_answer(prediction)
     if absent is not None:
         return _unanswered(absent.status, absent.reason, task)
-    extraction = find_answer(prediction, shape_of(task.answer_model), readable_by(task, params))
-    return _unanswered(*_why_not_found(prediction), task) if extraction is None else extraction
+    extraction = find_answer(
+        prediction, shape_of(task.answer_model), readable_by(task, params)
+    )
+    return (
+        _unanswered(*_why_not_found(prediction), task)
+        if extraction is None
+        else extraction
+    )
 
 
 def judge_found(extraction: Extraction, task: Task, params: BaseModel) -> Outcome:
@@ -120,7 +132,9 @@ def judge_found(extraction: Extraction, task: Task, params: BaseModel) -> Outcom
         return Outcome(Status.GRADER_ERROR, reason=describe_error(error))
     if answer is not None and len(answer) > MAX_ANSWER_CHARACTERS:
         answer = None
-    return Outcome(status, verdicts, reason, answer, extraction.source, extraction.repairs)
+    return Outcome(
+        status, verdicts, reason, answer, extraction.source, extraction.repairs
+    )
 
 
 def readable_by(task: Task, params: BaseModel | None) -> Readable | None:
@@ -147,7 +161,11 @@ def without_answer(prediction: Prediction) -> Outcome | None:
     status = prediction.status
     if status is not None and not status.scored:
         return Outcome(status, reason=_why_absent(prediction))
-    if prediction.answer is not None or prediction.turns or (prediction.response or "").strip():
+    if (
+        prediction.answer is not None
+        or prediction.turns
+        or (prediction.response or "").strip()
+    ):
         return None
     finish = _finish(prediction)
     if status is not None and status is not Status.ANSWERED:
@@ -157,9 +175,13 @@ def without_answer(prediction: Prediction) -> Outcome | None:
     if prediction.error is not None:
         return Outcome(Status.API_ERROR, reason=_why_absent(prediction))
     if finish is None and prediction.finish_reason:
-        finish = Status.API_ERROR  # lists of reasons grow; those of models that end are known
+        finish = (
+            Status.API_ERROR
+        )  # lists of reasons grow; those of models that end are known
     if finish is not None and finish is not Status.ANSWERED:
-        return Outcome(finish, reason=f"{_finish_words(prediction)}, and there is no text")
+        return Outcome(
+            finish, reason=f"{_finish_words(prediction)}, and there is no text"
+        )
     if prediction.response is not None:
         return Outcome(Status.UNPARSED, reason="the response is empty")
     return Outcome(Status.MISSING, reason="the line holds neither answer nor response")
@@ -189,7 +211,11 @@ def _finish(prediction: Prediction) -> Status | None:
 
 
 def _declared(prediction: Prediction) -> str:
-    return _finish_words(prediction) if prediction.finish_reason else "as the prediction says"
+    return (
+        _finish_words(prediction)
+        if prediction.finish_reason
+        else "as the prediction says"
+    )
 
 
 def _finish_words(prediction: Prediction) -> str:
@@ -197,12 +223,16 @@ def _finish_words(prediction: Prediction) -> str:
 
 
 def _unanswered(status: Status, reason: str, task: Task) -> Outcome:
-    return zero(status, reason, task) if status.scored else Outcome(status, reason=reason)
+    return (
+        zero(status, reason, task) if status.scored else Outcome(status, reason=reason)
+    )
 
 
 def zero(status: Status, reason: str, task: Task) -> Outcome:
     """Return what comes of a prediction that scores 0, as it holds no answer."""
-    verdict = Verdict(0.0, (Check("answer_found", False, f"There is no answer: {reason}."),))
+    verdict = Verdict(
+        0.0, (Check("answer_found", False, f"There is no answer: {reason}."),)
+    )
     return Outcome(status, (verdict,) * task.scores, reason)
 
 
@@ -229,4 +259,6 @@ def describe_error(error: Exception) -> str:
         message = _PATH.sub("", str(error)[:4000])[:300]
     except Exception:  # noqa: BLE001  (a number of too many digits in it is enough)
         message = "its message cannot be written"
-    return f"{type(error).__name__}: {message.encode(errors='replace').decode()} ({place})"
+    return (
+        f"{type(error).__name__}: {message.encode(errors='replace').decode()} ({place})"
+    )

@@ -4,8 +4,8 @@ import re
 
 from scbench.scoring.answers.visible import visible
 
+# Characters of a sentence that are looked at.
 _SENTENCE = 400
-"""Characters of a sentence that are looked at."""
 _ENDS = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n+")
 _CANNOT = (
     r"(?:can\s?not|can['\u2019]?t|could\s?not|could\s?n['\u2019]?t|will\snot|won['\u2019]?t"

@@ -46,7 +46,9 @@ def test_a_clear_difference_has_a_winner(make_results):
     assert row["p_value"] == pytest.approx(binomtest(0, 18).pvalue)
     assert row["p_value"] <= row["p_corrected"] <= 0.001
     assert 0 < row["shows"] < 1
-    swapped = compare_runs(pair(make_results, [1] * 18 + [0] * 2, [0] * 20)).row(-1, named=True)
+    swapped = compare_runs(pair(make_results, [1] * 18 + [0] * 2, [0] * 20)).row(
+        -1, named=True
+    )
     assert swapped["verdict"] == "a no_tools"
     assert swapped["difference"] == -row["difference"]
 
@@ -63,7 +65,9 @@ def test_the_verdict_comes_from_the_corrected_test_and_nowhere_else(paper_result
     assert set(zero_outside["verdict"]) & UNDECIDED, "an interval alone is no verdict"
 
 
-def test_equal_runs_are_tied_even_with_fractions_and_the_interval_is_no_point(make_results):
+def test_equal_runs_are_tied_even_with_fractions_and_the_interval_is_no_point(
+    make_results,
+):
     scores = np.random.default_rng(2).random(22)
     rows = pair(make_results, scores, scores, task="csg_union")
     for row in compare_runs(rows).iter_rows(named=True):
@@ -75,7 +79,12 @@ def test_equal_runs_are_tied_even_with_fractions_and_the_interval_is_no_point(ma
 def test_scores_of_one_answer_are_one_observation(make_results):
     rows = pair(make_results, [0] * 9, [1] * 9, task="interlocking_parts")
     row = compare_runs(rows).row(0, named=True)
-    assert (row["n"], row["answers"], row["second_ahead"], row["p_value"]) == (9, 1, 1, 1)
+    assert (row["n"], row["answers"], row["second_ahead"], row["p_value"]) == (
+        9,
+        1,
+        1,
+        1,
+    )
     assert row["verdict"] == TOO_FEW
     assert row["low"] < 0 < row["high"]
 
@@ -86,7 +95,9 @@ def test_a_planted_difference_is_found_and_permuted_rows_give_the_same(make_resu
     parts = []
     for task, n in tasks.items():
         first = rng.random(n) < 0.3
-        parts.append(pair(make_results, first, first | (rng.random(n) < 0.7), task=task))
+        parts.append(
+            pair(make_results, first, first | (rng.random(n) < 0.7), task=task)
+        )
     rows = pl.concat(parts)
     table = compare_runs(rows)
     assert set(table["verdict"]) == {"b no_tools"}
@@ -101,17 +112,21 @@ def test_a_comparison_is_the_difference_of_the_tables(paper_results):
         ours = compared.filter(
             pl.col("first") == f"{model} no_tools", pl.col("second") == f"{model} tools"
         ).select("difference", "low", "high")
-        theirs = table.filter(pl.col("model") == model, pl.col("setting") == "tools").select(
-            "delta", "delta_low", "delta_high"
-        )
+        theirs = table.filter(
+            pl.col("model") == model, pl.col("setting") == "tools"
+        ).select("delta", "delta_low", "delta_high")
         assert np.allclose(ours.to_numpy(), theirs.to_numpy(), atol=1e-12)
 
 
 def test_nothing_to_compare_is_refused(make_results):
     with pytest.raises(ResultsError, match="two runs or more"):
         compare_runs(make_results({"score": 1.0}))
-    rows = make_results({"model": "a", "score": 1.0}, {"model": "b", "status": "missing"})
-    with pytest.raises(ResultsError, match="a no_tools and b no_tools have no score in common"):
+    rows = make_results(
+        {"model": "a", "score": 1.0}, {"model": "b", "status": "missing"}
+    )
+    with pytest.raises(
+        ResultsError, match="a no_tools and b no_tools have no score in common"
+    ):
         compare_runs(rows)
 
 
@@ -140,17 +155,27 @@ def test_the_overall_line_is_one_question_and_the_board_asks_the_same(make_resul
         assert (row["verdict"] == row["second"]) == better[second, first]
     assert better.any()
     assert not better[1, 2]
-    pair = compare_runs(rows.filter(pl.col("model").is_in(["a", "b"]))).filter(bucket="overall")
+    pair = compare_runs(rows.filter(pl.col("model").is_in(["a", "b"]))).filter(
+        bucket="overall"
+    )
     assert pair["p_corrected"].to_list() == pair["p_value"].to_list()
-    rows = rows.filter(pl.col("bucket") == "constructive", pl.col("model").is_in(["b", "c"]))
+    rows = rows.filter(
+        pl.col("bucket") == "constructive", pl.col("model").is_in(["b", "c"])
+    )
     last = compare_runs(rows).row(-1, named=True)
-    assert (last["task"], last["p_corrected"]) == (None, last["p_value"]), "as of a single bucket"
+    assert (last["task"], last["p_corrected"]) == (None, last["p_value"]), (
+        "as of a single bucket"
+    )
 
 
-def test_a_line_without_room_has_no_verdict_and_one_without_floors_compares_scores(make_results):
+def test_a_line_without_room_has_no_verdict_and_one_without_floors_compares_scores(
+    make_results,
+):
     rows = pair(make_results, [0] * 9, [1] * 9)
     full = compare_runs(rows.with_columns(floor=pl.lit(1.0))).row(0, named=True)
     assert (full["verdict"], full["difference"], full["answers"]) == (NO_ROOM, None, 0)
-    plain = compare_runs(rows.with_columns(floor=pl.lit(None, pl.Float64))).row(0, named=True)
+    plain = compare_runs(rows.with_columns(floor=pl.lit(None, pl.Float64))).row(
+        0, named=True
+    )
     assert (plain["verdict"], plain["difference"]) == ("b no_tools", 1.0)
     assert plain["first_normalized"] is None

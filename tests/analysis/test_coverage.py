@@ -10,7 +10,9 @@ import simulation as sim
 
 @pytest.mark.slow
 def test_right_or_wrong_scores_at_every_size():
-    result = {n: sim.binary_coverage(n, np.arange(0.05, 0.9501, 0.0025)) for n in sim.SIZES}
+    result = {
+        n: sim.binary_coverage(n, np.arange(0.05, 0.9501, 0.0025)) for n in sim.SIZES
+    }
     means = {n: coverage.mean() for n, coverage in result.items()}
     assert all(0.94 <= mean <= 0.97 for mean in means.values()), means
     assert min(coverage.min() for coverage in result.values()) >= 0.91
@@ -52,7 +54,9 @@ def test_differences():
 def test_equal_models_are_called_different_in_at_most_5_of_100_tables(capsys):
     corrected, plain = sim.family_wise_error(1000, draws=1000)
     with capsys.disabled():
-        sys.stdout.write(f"\nfamily-wise error {corrected:.1%} of 1,000, plain {plain:.1%}\n")
+        sys.stdout.write(
+            f"\nfamily-wise error {corrected:.1%} of 1,000, plain {plain:.1%}\n"
+        )
     assert corrected <= 0.05
     assert plain > 0.2, "without a correction the test would not be worth much"
 

@@ -11,13 +11,20 @@ VALUES = np.array([2.0, 4.0, 6.0, 8.0, 10.0, 12.0])
 def simulated(rng, half, slope, n=40, floor=0.0, values=VALUES):
     chance = floor + (1 - floor) / (1 + np.exp(slope * (values - half)))
     counts = np.full(len(values), float(n))
-    return values, rng.binomial(n, chance).astype(float), counts, np.full(len(values), floor)
+    return (
+        values,
+        rng.binomial(n, chance).astype(float),
+        counts,
+        np.full(len(values), floor),
+    )
 
 
 @pytest.mark.parametrize("floor", [0.0, 0.5])
 @pytest.mark.parametrize("half", [5.0, 7.5])
 def test_the_half_way_point_is_recovered(floor, half):
-    result = half_point(*simulated(np.random.default_rng(1), half, 1.2, n=400, floor=floor))
+    result = half_point(
+        *simulated(np.random.default_rng(1), half, 1.2, n=400, floor=floor)
+    )
     assert result.value == pytest.approx(half, abs=0.5)
     assert result.low < half < result.high
     assert result.falls

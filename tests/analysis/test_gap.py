@@ -31,7 +31,9 @@ def test_equal_ladders_have_no_gap():
     assert row["levels_low"] < 0 < row["levels_high"]
     assert row["pairs"] == 8 * 22
     assert (row["public_n"], row["private_n"]) == (1056, 1056)
-    assert table.filter(pl.col("rung").is_not_null())["rung"].to_list() == list(range(1, 9))
+    assert table.filter(pl.col("rung").is_not_null())["rung"].to_list() == list(
+        range(1, 9)
+    )
     few, more = (Answers(*np.ones((3, n)), 8) for n in (5, 7))
     assert _deal(few, more) == (1.0, True), "there are but 792 deals"
 
@@ -59,10 +61,14 @@ def test_one_task_known_by_heart_is_flagged_and_its_interval_agrees_with_the_tes
 
 def test_only_rungs_that_both_have_are_paired():
     public, private = pair(tasks=["two_segments", "csg_union"])
-    row = overall(gap_table(public, private.filter(pl.col("rung") != 8), draws=1000, fits=0))
+    row = overall(
+        gap_table(public, private.filter(pl.col("rung") != 8), draws=1000, fits=0)
+    )
     assert row["pairs"] == 14
     with pytest.raises(ResultsError, match="no rung in common"):
-        gap_table(public.filter(task="csg_union"), private.filter(task="two_segments"), fits=0)
+        gap_table(
+            public.filter(task="csg_union"), private.filter(task="two_segments"), fits=0
+        )
 
 
 def test_what_is_no_twin_is_refused():

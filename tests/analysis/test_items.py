@@ -62,6 +62,8 @@ def test_labels_that_do_not_fit_are_named(make_results):
     assert task["mean"].to_list() == [1.0, 0.0, 0.75]
     assert task["in_order"].to_list() == [None, True, False]
     assert (task["low"] < task["high"]).all()
-    items, labels = item_sheets(item_table(of_models(make_results, scores), release), table)
+    items, labels = item_sheets(
+        item_table(of_models(make_results, scores), release), table
+    )
     assert items.rows[0][2] == "easy"
     assert "no: easier labels score lower" in labels.rows[2]

@@ -91,14 +91,19 @@ def test_what_has_no_score_is_left_out_and_lowers_the_coverage():
 def test_a_task_without_any_score_has_no_level_and_no_part_in_others():
     results = ladder_results({"m": 4.0}, TASKS)
     lost = results.with_columns(
-        status=pl.when(pl.col("task") == "csg_union").then(pl.lit("api_error")).otherwise("status"),
+        status=pl.when(pl.col("task") == "csg_union")
+        .then(pl.lit("api_error"))
+        .otherwise("status"),
         score=pl.when(pl.col("task") == "csg_union").then(None).otherwise("score"),
     )
     table, _ = tables(lost)
     row = line(table, "csg_union")
     assert (row["level"], row["beyond"], row["coverage"]) == (None, None, 0)
     assert interval_words(row) == ""
-    assert line(table, bucket="overall")["level"] == line(table, bucket="axiomatic")["level"]
+    assert (
+        line(table, bucket="overall")["level"]
+        == line(table, bucket="axiomatic")["level"]
+    )
     assert terminal(ladder_sheets(table)[0])
 
 
@@ -121,7 +126,11 @@ def test_two_runs_are_compared_in_rungs():
     result = climbs_of(results, 60)
     table = compare_levels(result)
     row = line(table, bucket="overall")
-    assert (row["first"], row["second"], row["shared"]) == ("a no_tools", "b no_tools", 144)
+    assert (row["first"], row["second"], row["shared"]) == (
+        "a no_tools",
+        "b no_tools",
+        144,
+    )
     assert row["low"] < 2 < row["high"]
     assert row["difference"] == pytest.approx(row["second_level"] - row["first_level"])
     assert "+2." in terminal(level_pairs_sheets(table)[0]) or "+1." in terminal(
@@ -135,7 +144,9 @@ def test_runs_that_share_their_luck_differ_more_surely():
     """Equal models on the same items, once with the items' luck in common and once without."""
     lengths = []
     for shared in (0.0, 0.9):
-        result = climbs_of(ladder_results({"a": 4.0, "b": 4.0}, luck_of_items=shared), 60)
+        result = climbs_of(
+            ladder_results({"a": 4.0, "b": 4.0}, luck_of_items=shared), 60
+        )
         row = line(compare_levels(result), bucket="overall")
         assert row["low"] <= 0.05
         assert row["high"] >= -0.05
@@ -168,7 +179,10 @@ def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):
 
 
 def test_text_tasks_have_a_level_of_their_own_and_no_part_in_the_overall_one():
-    spatial, texts = {"two_segments": 3.0, "enumerate_edges": 6.0, "csg_union": 4.5}, ["dates"]
+    spatial, texts = (
+        {"two_segments": 3.0, "enumerate_edges": 6.0, "csg_union": 4.5},
+        ["dates"],
+    )
     levels = {"m": spatial | {"dates": 7.5}, "n": {**spatial, "dates": 2.0}}
     results = ladder_results(levels, [*TASKS, *texts])
     alone = results.filter(pl.col("task") != "dates")
@@ -180,5 +194,7 @@ def test_text_tasks_have_a_level_of_their_own_and_no_part_in_the_overall_one():
     text = line(table, bucket="manifolds")
     assert 6.5 < text["level"] < 8
     said = overall_levels(results)
-    assert said.keys() == {(m, "no_tools", None, b) for m in "mn" for b in ("overall", "manifolds")}
+    assert said.keys() == {
+        (m, "no_tools", None, b) for m in "mn" for b in ("overall", "manifolds")
+    }
     assert said["m", "no_tools", None, "manifolds"].startswith(f"{text['level']:.1f} (")

@@ -21,7 +21,9 @@ def test_markdown():
     assert "a\\|b\\\\c" in lines[2], "headings hold names of models, too"
     assert "a\\|b\\\\c" in lines[5]
     assert lines[-1] == "A note."
-    bars = [line.replace("\\\\", "").replace("\\|", "").count("|") for line in lines[2:6]]
+    bars = [
+        line.replace("\\\\", "").replace("\\|", "").count("|") for line in lines[2:6]
+    ]
     assert bars == [3, 3, 3, 3]
 
 
@@ -34,7 +36,9 @@ def test_latex():
     ) in text
     assert r"\shortstack[r]{1.0 \\ {\scriptsize -2.0 to $\pm$0.0}}" in text
     assert r"3.0\dag{}" in text
-    assert "\n{}[plain] & " in text, "a bracket after a line's end would be read as an option"
+    assert "\n{}[plain] & " in text, (
+        "a bracket after a line's end would be read as an option"
+    )
     _, first, _ = text.split(r"\midrule")
     assert "[plain]" in first, "the break stands before the second row"
     assert text.splitlines()[0].startswith("%")
@@ -42,7 +46,11 @@ def test_latex():
 
 
 def test_what_is_piped_is_never_cut_and_a_terminal_repeats_only_names(monkeypatch):
-    width = Sheet("t", ["task", *(f"model-number-{i}" for i in range(40))], [["x", *["99.9"] * 40]])
+    width = Sheet(
+        "t",
+        ["task", *(f"model-number-{i}" for i in range(40))],
+        [["x", *["99.9"] * 40]],
+    )
     text = terminal(width)
     assert "…" not in text
     assert "model-number-39" in text
@@ -57,7 +65,10 @@ def test_what_is_piped_is_never_cut_and_a_terminal_repeats_only_names(monkeypatc
 
 def test_names_of_models_cannot_steer_a_terminal(make_results):
     rows = make_results(
-        *({"model": model, "score": score} for model, score in (("\x1b[31mA", 1.0), ("b\n", 0.0)))
+        *(
+            {"model": model, "score": score}
+            for model, score in (("\x1b[31mA", 1.0), ("b\n", 0.0))
+        )
     )
     for sheet in comparison_sheets(compare_runs(rows)):
         for form in (markdown, latex, terminal):

@@ -94,7 +94,10 @@ def test_a_mean_of_levels_counts_half_a_rung_beyond_and_says_how_many():
 
 def test_shared_luck_makes_a_difference_surer_and_never_moves_it():
     first, two = Level(4.0, 3.4, 4.6, 8), Level(5.0, 4.5, 5.6, 8)
-    apart, together = level_difference([first], [two]), level_difference([first], [two], 0.6)
+    apart, together = (
+        level_difference([first], [two]),
+        level_difference([first], [two], 0.6),
+    )
     assert apart[0] == together[0] == 1.0
     assert apart[1] < together[1] < 1.0 < together[2] < apart[2]
     low, high = level_difference([two], [first])[1:]
@@ -107,7 +110,9 @@ def test_levels_of_simulated_models_are_found():
     within = rows.filter(pl.col("level").is_between(1, sim.TOP))
     assert abs(within["error"].mean()) < 0.1
     assert 0.92 <= rows["holds"].mean() <= 0.99
-    far = rows.filter((pl.col("level") < 0) | (pl.col("level") > 9)).filter(pl.col("slope") > 1)
+    far = rows.filter((pl.col("level") < 0) | (pl.col("level") > 9)).filter(
+        pl.col("slope") > 1
+    )
     assert far["beyond"].mean() > 0.95
 
 
@@ -117,14 +122,20 @@ def test_a_ceiling_leaves_the_level_where_it_is():
     curves = [(level, 2.0, 0.0, sim.KINDS[0]) for level in np.linspace(3.0, 6.5, 8)]
     lost = [sim.answers_of(rng, curve) for curve in curves for _ in range(3)]
     lost = [
-        Answers(a.rungs, np.where(rng.random(len(a.rungs)) < 0.1, 0.0, a.scores), a.floors, a.top)
+        Answers(
+            a.rungs,
+            np.where(rng.random(len(a.rungs)) < 0.1, 0.0, a.scores),
+            a.floors,
+            a.top,
+        )
         for a in lost
     ]
     ceiling = fit_ceiling(lost, Ceiling(1.0, 1.0, 1.0)).value
     assert ceiling == pytest.approx(0.9, abs=0.05)
     true = np.repeat([level for level, *_ in curves], 3).mean()
     with_it, without = (
-        np.mean([fit(a, 0, ceiling=c).level.value for a in lost]) - true for c in (ceiling, 1.0)
+        np.mean([fit(a, 0, ceiling=c).level.value for a in lost]) - true
+        for c in (ceiling, 1.0)
     )
     assert abs(with_it) < 0.15
     assert without < -0.3

@@ -27,8 +27,16 @@ COUNT = 5
 EXPERIMENT = {
     "seed": 9,
     "task": [
-        {"id": "arithmetic", "count": COUNT, "grid": {"length": [3, 9, 20], "max_depth": [0, 2]}},
-        {"id": "boolean", "count": COUNT, "grid": {"length": [4, 9], "format": ["T_F", "BINARY"]}},
+        {
+            "id": "arithmetic",
+            "count": COUNT,
+            "grid": {"length": [3, 9, 20], "max_depth": [0, 2]},
+        },
+        {
+            "id": "boolean",
+            "count": COUNT,
+            "grid": {"length": [4, 9], "format": ["T_F", "BINARY"]},
+        },
         {"id": "movies", "count": COUNT, "grid": {"choice_count": [3, 5]}},
     ],
 }
@@ -54,10 +62,19 @@ def results_of(release: Release, score: Score, model: str = "m") -> pl.DataFrame
     rows = []
     for row in release.instances().values():
         usual = dict.fromkeys(column_types()) | {"model": model, "setting": "no_tools"}
-        usual |= {"id": row.id, "task": row.task, "bucket": row.bucket, "subtask": row.subtask}
+        usual |= {
+            "id": row.id,
+            "task": row.task,
+            "bucket": row.bucket,
+            "subtask": row.subtask,
+        }
         usual |= {"sample": 0, "status": "answered", "score": 1.0, "grader_version": 1}
         usual |= {"instance_hash": row.content_hash, "release": release.version}
-        usual |= {"release_hash": release.manifest.rows_hash, "checks": "[]", "metrics": "{}"}
+        usual |= {
+            "release_hash": release.manifest.rows_hash,
+            "checks": "[]",
+            "metrics": "{}",
+        }
         usual |= {"failed_checks": [], "notes": [], "repairs": [], "reason": ""}
         rows.append(usual | score(row.task, json.loads(row.point), row.subtask))
     return pl.DataFrame(rows, schema=column_types())
@@ -76,11 +93,19 @@ def test_figures_are_those_worked_out_by_hand(release, cases):
             return {"score": None, "status": "missing"}
         match number % 5:
             case 0:
-                return {"score": 1.0, "usage": '{"output_tokens": 100}', "finish_reason": "stop"}
+                return {
+                    "score": 1.0,
+                    "usage": '{"output_tokens": 100}',
+                    "finish_reason": "stop",
+                }
             case 1:
                 return {"score": 1.0, "usage": '{"output_tokens": 300}'}
             case 2:
-                return {"score": 0.0, "status": "unparsed", "finish_reason": "MAX_TOKENS"}
+                return {
+                    "score": 0.0,
+                    "status": "unparsed",
+                    "finish_reason": "MAX_TOKENS",
+                }
             case 3:
                 return {"score": 0.0, "status": "truncated"}
         return {"score": None, "status": "api_error", "usage": '{"input_tokens": 3}'}
@@ -129,14 +154,24 @@ def test_values_of_parameters_come_in_order_with_their_kinds(release, cases):
         ("movies", "choice_count", "scale", "5", 5, 1.0),
     ]
     of_kinds = manifold_table(results_of(release, falling), cases, "kind")
-    assert of_kinds["value"].to_list() == [*LEVELS[:3], "lowest", "highest", "unordered"]
+    assert of_kinds["value"].to_list() == [
+        *LEVELS[:3],
+        "lowest",
+        "highest",
+        "unordered",
+    ]
 
 
 def test_a_map_has_a_figure_for_each_pair_of_values(release, cases):
     rows = results_of(release, falling)
     table = heat_table(rows, cases, "length", "max_depth")
-    result = {(r["value"], r["second_value"]): (r["n"], r["accuracy"]) for r in table.to_dicts()}
-    assert set(table["task"]) == {"arithmetic"}, "a task with one value of a parameter has no map"
+    result = {
+        (r["value"], r["second_value"]): (r["n"], r["accuracy"])
+        for r in table.to_dicts()
+    }
+    assert set(table["task"]) == {"arithmetic"}, (
+        "a task with one value of a parameter has no map"
+    )
     assert result == {
         (length, depth): (5, 1.0 if length != "20" else 0.4)
         for length in ("3", "9", "20")
@@ -158,18 +193,26 @@ def test_results_of_other_instances_are_refused(release, cases):
         manifold_table(rows.with_columns(instance_hash=pl.lit("x")), cases)
     with pytest.raises(ResultsError, match="--tasks manifolds"):
         manifold_table(rows.filter(pl.col("task") == "none"), cases)
-    with pytest.raises(ResultsError, match=r"task 'bolean' is not in release .* mean 'boolean'"):
+    with pytest.raises(
+        ResultsError, match=r"task 'bolean' is not in release .* mean 'boolean'"
+    ):
         Cases(release, ["bolean"])
 
 
 # Text tasks beside the paper's.
 
 
-def test_text_tasks_are_a_bucket_of_their_own_and_never_in_overall(release, make_results):
+def test_text_tasks_are_a_bucket_of_their_own_and_never_in_overall(
+    release, make_results
+):
     texts = results_of(release, falling)
-    spatial = make_results(*({"subtask": i, "score": 0.0, "status": "answered"} for i in range(4)))
+    spatial = make_results(
+        *({"subtask": i, "score": 0.0, "status": "answered"} for i in range(4))
+    )
     same = {name: texts[name][0] for name in ("release", "release_hash")}
-    spatial = spatial.with_columns(**{name: pl.lit(value) for name, value in same.items()})
+    spatial = spatial.with_columns(
+        **{name: pl.lit(value) for name, value in same.items()}
+    )
     both = pl.concat([texts, spatial])
     for table in (score_table(both, "bucket"), paper_table(both)):
         result = {row["bucket"]: (row["n"], row["mean"]) for row in table.to_dicts()}
@@ -185,11 +228,15 @@ def test_text_tasks_may_lack_where_spatial_ones_may_not(release, make_results):
     texts = results_of(release, falling)
     spatial = make_results(*({"subtask": i, "score": 1.0} for i in range(4)))
     same = {name: texts[name][0] for name in ("release", "release_hash")}
-    spatial = spatial.with_columns(**{name: pl.lit(value) for name, value in same.items()})
+    spatial = spatial.with_columns(
+        **{name: pl.lit(value) for name, value in same.items()}
+    )
     second = spatial.with_columns(model=pl.lit("other"))
     check_results(pl.concat([texts, spatial, second]))
     check_results(pl.concat([texts.with_columns(model=pl.lit("other")), spatial]))
-    extra = make_results(*({"task": "csg_union", "subtask": i, "score": 1.0} for i in range(2)))
+    extra = make_results(
+        *({"task": "csg_union", "subtask": i, "score": 1.0} for i in range(2))
+    )
     extra = extra.with_columns(**{name: pl.lit(value) for name, value in same.items()})
     with pytest.raises(ResultsError, match="model 'other' has no row of csg_union"):
         check_results(pl.concat([texts, spatial, extra, second]))

@@ -16,7 +16,9 @@ def floored(make_results, rows, **more):
     """Results with a score and a floor each; a score may be a status."""
     found = []
     for i, (score, floor) in enumerate(rows):
-        result = {"status": score} if isinstance(score, str) else {"score": float(score)}
+        result = (
+            {"status": score} if isinstance(score, str) else {"score": float(score)}
+        )
         result |= {"score": 0.0} if score in ZEROS else {}
         found.append({"subtask": i, "floor": floor} | result | more)
     return make_results(*found)
@@ -33,7 +35,12 @@ GUESSED = [(1, G), (1, G), (0, G), ("truncated", G), ("refused", G), ("unparsed"
 @pytest.mark.parametrize(
     ("task", "rows", "normalized", "below"),
     [
-        ("csg_union", [(1, 0.5), (0.75, 0.5), (0, 0.5), (1, 0.5)], (1 + 0.5 + 0 + 1) / 4, 0.25),
+        (
+            "csg_union",
+            [(1, 0.5), (0.75, 0.5), (0, 0.5), (1, 0.5)],
+            (1 + 0.5 + 0 + 1) / 4,
+            0.25,
+        ),
         ("csg_union", [(0, 0.2)] * 6, 0.0, 1.0),
         ("csg_union", [(1, 0.9), (0.5, 0.0)], 0.75, 0.0),
         ("csg_union", [(1, 1.0), (0.5, 0.5)], 0.0, 0.0),  # the first has no room
@@ -59,7 +66,9 @@ def test_normalized_scores_by_hand(make_results, task, rows, normalized, below):
 def test_a_guesser_is_at_the_floor_whatever_is_cut_off(make_results):
     rng = np.random.default_rng(1)
     cut, right = rng.random(4000) < 0.5, rng.random(4000) < 0.2
-    rows = [("truncated" if c else float(r), 0.2) for c, r in zip(cut, right, strict=True)]
+    rows = [
+        ("truncated" if c else float(r), 0.2) for c, r in zip(cut, right, strict=True)
+    ]
     row = line(floored(make_results, rows, task="boolean"))
     assert row["normalized"] == pytest.approx(0.0, abs=0.03)
     assert row["normalized_low"] < 0 < row["normalized_high"]
@@ -68,7 +77,10 @@ def test_a_guesser_is_at_the_floor_whatever_is_cut_off(make_results):
 @pytest.mark.parametrize(("task", "g"), [("csg_union", 0.0), ("boolean", 0.5)])
 def test_differences_are_those_of_normalized_scores(make_results, task, g):
     scores = {"a": [0, 1, 0], "b": [1, 1, 0]}
-    rows = [floored(make_results, [(s, g) for s in scores[m]], task=task, model=m) for m in "ab"]
+    rows = [
+        floored(make_results, [(s, g) for s in scores[m]], task=task, model=m)
+        for m in "ab"
+    ]
     result = difference_of([paired(score_matrix(pl.concat(rows)).blocks[task], 0, 1)])
     assert result.of_means == pytest.approx(1 / 3)
     assert result.difference == pytest.approx(1 / 3 / (1 - g))

@@ -23,14 +23,18 @@ def test_a_model_that_answered_nothing_begins_in_the_middle_of_every_task():
 @pytest.mark.parametrize("level", [2.0, 6.5])
 def test_items_are_asked_near_the_level(level):
     ids = [f"two_segments/ladder-{r:02d}-{k}" for r in range(1, 9) for k in (1, 2, 3)]
-    results = ladder_results({"m": level}, ["two_segments"], slope=2.5, asked={"m": ids})
+    results = ladder_results(
+        {"m": level}, ["two_segments"], slope=2.5, asked={"m": ids}
+    )
     table = next_items(asked_of(on_ladder(results)), 4)
     assert abs(table["rung"].mean() - level) <= 1
     assert not set(table["id"]) & set(ids)
 
 
 def test_tasks_that_are_known_wait_for_those_that_are_not():
-    reference = [name for name in sim.item_ids(["two_segments"]) if not name.endswith("-6")]
+    reference = [
+        name for name in sim.item_ids(["two_segments"]) if not name.endswith("-6")
+    ]
     results = ladder_results({"m": 4.0}, TASKS, asked={"m": reference})
     table = next_items(asked_of(on_ladder(results)), 6)
     assert set(table["task"]) == {"enumerate_edges", "csg_union"}
@@ -40,9 +44,13 @@ def test_tasks_that_are_known_wait_for_those_that_are_not():
 def test_what_was_blocked_is_not_asked_again_and_failed_calls_are():
     results = ladder_results({"m": 4.0}, ["two_segments"])
     lost = pl.col("id").is_in(["two_segments/ladder-04-1", "two_segments/ladder-04-2"])
-    blocked = pl.when(pl.col("id") == "two_segments/ladder-04-1").then(pl.lit("blocked"))
+    blocked = pl.when(pl.col("id") == "two_segments/ladder-04-1").then(
+        pl.lit("blocked")
+    )
     results = results.with_columns(
-        status=pl.when(lost).then(blocked.otherwise(pl.lit("api_error"))).otherwise("status"),
+        status=pl.when(lost)
+        .then(blocked.otherwise(pl.lit("api_error")))
+        .otherwise("status"),
         score=pl.when(lost).then(None).otherwise("score"),
     )
     assert next_items(asked_of(on_ladder(results)), 9)["id"].to_list() == [

@@ -14,7 +14,8 @@ def by_task(paper_results):
 
 def cells(table: pl.DataFrame) -> dict:
     return {
-        (row["bucket"], row["task"], row["model"], row["setting"]): row for row in table.to_dicts()
+        (row["bucket"], row["task"], row["model"], row["setting"]): row
+        for row in table.to_dicts()
     }
 
 
@@ -40,7 +41,10 @@ def test_all_132_cells_of_the_papers_task_table(by_task, paper_numbers):
             key = (row["bucket"].lower(), row["task_id"], model)
             assert result[*key, "no_tools"]["n"] == row["n"]
             assert points(result[*key, "no_tools"]["mean"]) == f"{cell['no_tools']:.1f}"
-            assert signed(result[*key, "tools"]["delta_mean"]) == cell["tools_delta_printed"]
+            assert (
+                signed(result[*key, "tools"]["delta_mean"])
+                == cell["tools_delta_printed"]
+            )
             compared += 2
     assert compared == 132
 
@@ -58,7 +62,9 @@ def test_differences_are_rounded_once(by_task, task, model, delta):
     rows = by_task.filter((pl.col("task") == task) & (pl.col("model") == model))
     without, with_tools = rows["mean"].to_list()
     assert signed(rows["delta_mean"][1]) == delta
-    assert signed(round(with_tools, 3) - round(without, 3)) != delta, "not a case of rounding twice"
+    assert signed(round(with_tools, 3) - round(without, 3)) != delta, (
+        "not a case of rounding twice"
+    )
 
 
 def test_no_difference_is_plus_minus_zero():
@@ -85,7 +91,9 @@ def test_a_difference_is_over_the_scores_that_both_runs_have(make_results):
     row = paper_table(make_results(*GAPS)).to_dicts()[1]
     assert row["delta_n"] == 2
     assert row["delta"] == pytest.approx(0.5 - 1.0)
-    assert row["delta"] != pytest.approx(2 / 3 - 2 / 3), "that would mix different scores"
+    assert row["delta"] != pytest.approx(2 / 3 - 2 / 3), (
+        "that would mix different scores"
+    )
 
 
 def test_a_difference_weighs_items_alike_whatever_samples_lack(make_results):
@@ -109,15 +117,23 @@ def test_a_difference_weighs_items_alike_whatever_samples_lack(make_results):
 def test_runs_that_lack_tasks_are_not_passed_off_as_whole(make_results):
     rows = [{"model": "a", "subtask": i, "score": 1.0} for i in range(3)]
     rows += [{"model": "b", "subtask": i, "score": 1.0} for i in range(3)]
-    rows += [{"model": "b", "task": "csg_union", "subtask": i, "score": 0.0} for i in range(8)]
+    rows += [
+        {"model": "b", "task": "csg_union", "subtask": i, "score": 0.0}
+        for i in range(8)
+    ]
     table = paper_table(make_results(*rows))
     overall = table.filter(pl.col("bucket") == "overall").to_dicts()
     assert [(row["n"], row["samples"]) for row in overall] == [(3, 1), (11, 1)]
     assert overall[0]["over"] == "only two_segments"
     sheet = paper_sheet("t", table)
     assert sheet.rows[-1][:2] == ["overall (only two_segments, csg_union)", "11"]
-    assert [cell.partition("\n")[0] for cell in sheet.rows[-1][2:]] == ["100.0†", "36.3"]
-    assert any("overall (only two_segments): a no_tools" in note for note in sheet.notes)
+    assert [cell.partition("\n")[0] for cell in sheet.rows[-1][2:]] == [
+        "100.0†",
+        "36.3",
+    ]
+    assert any(
+        "overall (only two_segments): a no_tools" in note for note in sheet.notes
+    )
     by_task = paper_sheet("t", paper_table(make_results(*rows), "task"))
     row = next(row for row in by_task.rows if row[0] == "CSG Union")
     assert row[1:3] == ["8", ""]

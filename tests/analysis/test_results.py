@@ -5,7 +5,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from scbench.analysis.results import check_results, config_in, expected_scores, read_results
+from scbench.analysis.results import (
+    check_results,
+    config_in,
+    expected_scores,
+    read_results,
+)
 from scbench.base.errors import ResultsError
 from scbench.release.load import find_release
 
@@ -38,7 +43,9 @@ def test_no_file_is_named(tmp_path):
     assert "scbench-grade writes one" in refused(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"id,score\n", b"PAR1" + bytes(100) + b"PAR1"])
+@pytest.mark.parametrize(
+    "content", [b"", b"id,score\n", b"PAR1" + bytes(100) + b"PAR1"]
+)
 def test_what_is_no_parquet_is_named(tmp_path, content):
     path = tmp_path / "r.parquet"
     path.write_bytes(content)
@@ -73,7 +80,9 @@ def test_a_column_of_another_type_is_named(write):
 )
 def test_what_cannot_be_compared_is_refused(write, changed, words):
     first = write(*ROWS)
-    second = write(*({**row, "model": "n", **changed} for row in ROWS), name="n.parquet")
+    second = write(
+        *({**row, "model": "n", **changed} for row in ROWS), name="n.parquet"
+    )
     assert words in refused(first, second)
 
 
@@ -101,7 +110,10 @@ def test_scores_that_cannot_be_are_refused(write, row, words):
 
 def test_a_score_given_twice_is_refused(write):
     message = refused(write(*ROWS, ROWS[1]))
-    assert "1 scores are there more than once: two_segments/01 (subtask 1, sample 0)" in message
+    assert (
+        "1 scores are there more than once: two_segments/01 (subtask 1, sample 0)"
+        in message
+    )
     assert "is a file named twice" in message
     path = write(*ROWS)
     assert "more than once" in refused(
@@ -113,7 +125,9 @@ def test_holes_inside_a_task_are_refused(write):
     path = write(*ROWS, *({**row, "model": "n"} for row in ROWS[:2]))
     for partial in (False, True):
         message = refused(path, partial=partial)
-        assert "holes: of two_segments, sample 0 of model 'n' has 2 of 3 scores" in message
+        assert (
+            "holes: of two_segments, sample 0 of model 'n' has 2 of 3 scores" in message
+        )
 
 
 def test_a_task_that_one_run_lacks_is_refused_unless_that_is_intended(write):
@@ -134,16 +148,21 @@ def test_an_installed_release_says_what_is_expected(write):
     assert "has 3 of 27 scores" in refused(path)
     rows = read_results([write(*ROWS)])
     assert expected_scores(rows) == {}
-    of_release = rows.with_columns(**{key: pl.lit(text) for key, text in reference.items()})
+    of_release = rows.with_columns(
+        **{key: pl.lit(text) for key, text in reference.items()}
+    )
     present = expected_scores(of_release)
     assert present["two_segments"] == 27
     forged = rows.with_columns(release=pl.lit(release.version))
-    assert expected_scores(forged) == {}, "a release of that name with other rows is unknown"
+    assert expected_scores(forged) == {}, (
+        "a release of that name with other rows is unknown"
+    )
 
 
 def test_rows_outside_the_release_are_left_out(write):
     path = write(
-        *ROWS, {"task": "maze_3d", "status": "not_run", "instance_hash": None, "release": "1"}
+        *ROWS,
+        {"task": "maze_3d", "status": "not_run", "instance_hash": None, "release": "1"},
     )
     assert read_results([path]).height == 3
     only = write({"status": "not_run", "instance_hash": None})
@@ -165,5 +184,7 @@ def test_runs_of_one_name_in_two_files_are_told_apart_by_the_files(write):
 
 
 def test_rows_whose_hashes_collide_are_no_duplicates(paper_results, monkeypatch):
-    monkeypatch.setattr(pl.DataFrame, "hash_rows", lambda frame: pl.zeros(frame.height, eager=True))
+    monkeypatch.setattr(
+        pl.DataFrame, "hash_rows", lambda frame: pl.zeros(frame.height, eager=True)
+    )
     check_results(paper_results)

@@ -25,7 +25,9 @@ def sampled(make_results, *items):
     )
 
 
-@given(st.lists(st.lists(st.booleans(), min_size=5, max_size=5), min_size=1, max_size=4))
+@given(
+    st.lists(st.lists(st.booleans(), min_size=5, max_size=5), min_size=1, max_size=4)
+)
 @settings(max_examples=25, deadline=None)
 def test_pass_at_k_is_the_share_of_subsets_with_a_pass(make_results, items):
     table = pass_at_k(sampled(make_results, *items), range(1, 6))
@@ -36,10 +38,14 @@ def test_pass_at_k_is_the_share_of_subsets_with_a_pass(make_results, items):
 
 
 def test_pass_at_1_is_the_mean_and_no_k_above_the_samples_is_made_up(make_results):
-    table = pass_at_k(sampled(make_results, [1, 0, 1], [0, 0, 0], [1, 1, None]), (1, 2, 3, 4))
+    table = pass_at_k(
+        sampled(make_results, [1, 0, 1], [0, 0, 0], [1, 1, None]), (1, 2, 3, 4)
+    )
     assert table["k"].unique().sort().to_list() == [1, 2, 3], "no item has four samples"
     of_three = table.filter(pl.col("k") == 3).row(0, named=True)
-    assert (of_three["pass_n"], of_three["pass_at_k"]) == (2, 0.5), "one item has but two"
+    assert (of_three["pass_n"], of_three["pass_at_k"]) == (2, 0.5), (
+        "one item has but two"
+    )
     row = table.row(0, named=True)
     means = [2 / 3, 0, 1]
     assert row["samples"] == 2
@@ -53,7 +59,9 @@ def test_variance_within_and_between_items(make_results):
     means = [np.mean(item) for item in items]
     assert row["within"] == pytest.approx(within)
     assert row["between"] == pytest.approx(max(0, np.var(means, ddof=1) - within / 3))
-    assert row["same_items"] == pytest.approx(QUANTILE * np.sqrt(within / 3 / len(items)))
+    assert row["same_items"] == pytest.approx(
+        QUANTILE * np.sqrt(within / 3 / len(items))
+    )
     single = pass_at_k(sampled(make_results, [1], [0])).row(0, named=True)
     assert [single[name] for name in ("within", "between", "same_items")] == [None] * 3
 
@@ -77,7 +85,9 @@ VOTES = {
         (["all differ"] + ["one wins"] * 9, (1 / 3 + 9) / 10, 9),
     ],
 )
-def test_a_vote_is_over_all_items_and_ties_are_shared(make_results, votes, majority, settled):
+def test_a_vote_is_over_all_items_and_ties_are_shared(
+    make_results, votes, majority, settled
+):
     rows = make_results(
         *(
             {"subtask": i, "sample": s, "answer": answer, "score": score}
@@ -98,7 +108,11 @@ def test_every_table_of_means_leads_with_the_normalized_score(make_results, tabl
         *(
             {"task": "boolean", "subtask": i, "sample": j, "floor": g, "budget": 100}
             | {"usage": '{"output_tokens":7}'}
-            | ({"score": 0.0, "status": score} if score == "truncated" else {"score": score})
+            | (
+                {"score": 0.0, "status": score}
+                if score == "truncated"
+                else {"score": score}
+            )
             for i, pair in enumerate(scores)
             for j, score in enumerate(pair)
         )

@@ -36,7 +36,9 @@ def by_enumeration(change, weights):
 
 
 changes = st.lists(
-    st.tuples(*[st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0])] * 3), min_size=1, max_size=9
+    st.tuples(*[st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0])] * 3),
+    min_size=1,
+    max_size=9,
 )
 
 
@@ -63,9 +65,13 @@ def test_draws_come_near_to_enumeration():
     assert tested.p_value[0] == pytest.approx(plain[0], abs=0.003)
 
 
-@given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=20, max_size=60), st.randoms())
+@given(
+    st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=20, max_size=60), st.randoms()
+)
 @settings(max_examples=20, deadline=None)
-def test_right_or_wrong_scores_are_exact_and_the_order_of_rows_does_not_matter(values, random):
+def test_right_or_wrong_scores_are_exact_and_the_order_of_rows_does_not_matter(
+    values, random
+):
     change = np.array(values)[:, None]
     tested = lines_tested(change, np.ones_like(change), draws=1000)
     less, extra = values.count(-1.0), values.count(1.0)

@@ -44,7 +44,9 @@ def test_the_score_after_a_turn_is_that_of_the_last_answer(make_results):
     assert result["n"].to_list() == [4, 4, 4]
     for low, mean, high in result.select("low", "mean", "high").iter_rows():
         assert low < mean < high
-    for low, gain, high in result.select("gain_low", "gain", "gain_high").drop_nulls().iter_rows():
+    for low, gain, high in (
+        result.select("gain_low", "gain", "gain_high").drop_nulls().iter_rows()
+    ):
         assert low < gain < high
 
 
@@ -56,7 +58,10 @@ def test_floors_rise_with_the_answers_and_what_they_earn_is_worth_nothing(make_r
         "turn_floors": [0.25, 0.5, 0.75],
     }
     scores = [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0], [1.0]]
-    rows = [trial(i, one, **more) | {"id": f"shuffle/{i:02}"} for i, one in enumerate(scores)]
+    rows = [
+        trial(i, one, **more) | {"id": f"shuffle/{i:02}"}
+        for i, one in enumerate(scores)
+    ]
     frame = make_results(*rows)
     result = turn_table(frame)
     assert result["floor"].to_list() == [0.25, 0.5, 0.75]
@@ -68,14 +73,20 @@ def test_floors_rise_with_the_answers_and_what_they_earn_is_worth_nothing(make_r
 
 def test_trials_that_were_cut_are_counted_and_stand_at_nothing(make_results):
     cut = {"status": "truncated", "score": 0.0}
-    result = table(make_results, trial(0, [0.0, 1.0]), trial(1, [0.5, 1.0]) | cut, trial(2, [1.0]))
+    result = table(
+        make_results, trial(0, [0.0, 1.0]), trial(1, [0.5, 1.0]) | cut, trial(2, [1.0])
+    )
     assert result["cut"].to_list() == [1, 1]
     assert result["mean"].to_list() == [0.5, pytest.approx(2 / 3)]
 
 
 def test_other_settings_and_rows_without_a_score_are_left_out(make_results):
     plain = {"id": "two_segments/00", "score": 1.0, "bucket": "axiomatic"}
-    failed = trial(1, [0.0]) | {"status": "api_error", "score": None, "turn_scores": None}
+    failed = trial(1, [0.0]) | {
+        "status": "api_error",
+        "score": None,
+        "turn_scores": None,
+    }
     result = table(make_results, trial(0, [0.0]), failed, plain | {"setting": "tools"})
     assert result["n"].to_list() == [1]
     assert result["mean"].to_list() == [0.0]
@@ -85,9 +96,13 @@ def test_other_settings_and_rows_without_a_score_are_left_out(make_results):
 
 def test_trials_of_a_loop_share_no_mean_over_runs_with_other_answers(make_results):
     plain = {"id": "two_segments/00", "score": 1.0, "bucket": "axiomatic"}
-    mixed = make_results(trial(0, [0.0]), plain, plain | {"setting": None, "model": "n"})
+    mixed = make_results(
+        trial(0, [0.0]), plain, plain | {"setting": None, "model": "n"}
+    )
     assert kept_apart(mixed)["setting"].to_list() == ["no_tools", None]
     assert kept_apart(make_results(trial(0, [0.0]))).height == 1
     probe = trial(0, [0.0], setting="probe")
-    with pytest.raises(ResultsError, match="settings probe, retry, which share no mean"):
+    with pytest.raises(
+        ResultsError, match="settings probe, retry, which share no mean"
+    ):
         kept_apart(make_results(trial(0, [0.0]), probe))

@@ -14,9 +14,18 @@ def used(**amounts):
 
 
 ROWS = (
-    {"subtask": 0, "score": 1.0, "usage": used(output_tokens=1000, seconds=2.0, cost=0.5)},
+    {
+        "subtask": 0,
+        "score": 1.0,
+        "usage": used(output_tokens=1000, seconds=2.0, cost=0.5),
+    },
     {"subtask": 1, "score": 0.0, "usage": used(output_tokens=3000, cost=1.5)},
-    {"subtask": 2, "status": "truncated", "score": 0.0, "usage": used(output_tokens=4000)},
+    {
+        "subtask": 2,
+        "status": "truncated",
+        "score": 0.0,
+        "usage": used(output_tokens=4000),
+    },
     {"subtask": 3, "score": 1.0, "finish_reason": "max_tokens"},
     {"subtask": 4, "status": "api_error", "usage": used(output_tokens=10**6)},
 )
@@ -25,17 +34,27 @@ ROWS = (
 def test_amounts_are_per_answer_over_answers_that_report_them(make_results):
     row = cost_table(make_results(*ROWS)).row(0, named=True)
     assert row["answers"] == 4, "a failed call is no answer"
-    assert (row["output_tokens"], row["output_tokens_reported"]) == (pytest.approx(8000 / 3), 3)
+    assert (row["output_tokens"], row["output_tokens_reported"]) == (
+        pytest.approx(8000 / 3),
+        3,
+    )
     assert (row["seconds"], row["seconds_reported"]) == (2.0, 1)
     assert (row["cost"], row["cost_reported"]) == (1.0, 2)
     assert row["cut_off"] == 0.5
-    assert row["score_per_1000_tokens"] == pytest.approx(1.0 / 8), "over those that report tokens"
+    assert row["score_per_1000_tokens"] == pytest.approx(1.0 / 8), (
+        "over those that report tokens"
+    )
     assert row["mean"] == 0.5
 
 
 def test_an_answer_with_nine_scores_is_paid_once(make_results):
     rows = (
-        {"task": "interlocking_parts", "subtask": i, "score": 1.0, "usage": used(output_tokens=500)}
+        {
+            "task": "interlocking_parts",
+            "subtask": i,
+            "score": 1.0,
+            "usage": used(output_tokens=500),
+        }
         for i in range(9)
     )
     row = cost_table(make_results(*rows)).row(0, named=True)
@@ -66,7 +85,12 @@ def rows_of(point: dict) -> list[dict]:
         cut, empty = i < point["incomplete_responses"], i < point["empty_outputs"]
         status = ("truncated" if cut else "unparsed") if empty else "answered"
         rows.append(
-            {"model": point["model"], "budget": point["budget"], "task": task, "subtask": subtask}
+            {
+                "model": point["model"],
+                "budget": point["budget"],
+                "task": task,
+                "subtask": subtask,
+            }
             | {"status": status, "score": float(i >= n - point["total_score"])}
             | {"usage": json.dumps({"output_tokens": spent[i]})}
             | {"finish_reason": "FinishReason.MAX_TOKENS" if cut else "stop"}
@@ -82,17 +106,23 @@ def stored(paper_numbers):
 
 @pytest.fixture(scope="module")
 def points(stored, make_results):
-    return budget_sweep(make_results(*(row for point in stored for row in rows_of(point))))
+    return budget_sweep(
+        make_results(*(row for point in stored for row in rows_of(point)))
+    )
 
 
 def test_the_papers_ten_points(stored, points):
     assert points.height == 10
-    result = {(row["model"], row["budget"]): row for row in points.iter_rows(named=True)}
+    result = {
+        (row["model"], row["budget"]): row for row in points.iter_rows(named=True)
+    }
     for point in stored:
         row = result[point["model"], point["budget"]]
         assert (row["n"], row["coverage"], row["token_observations"]) == (75, 1, 75)
         assert row["accuracy"] == pytest.approx(point["accuracy"], abs=1e-12)
-        assert row["mean_output_tokens"] == pytest.approx(point["mean_output_tokens"], abs=1e-9)
+        assert row["mean_output_tokens"] == pytest.approx(
+            point["mean_output_tokens"], abs=1e-9
+        )
         assert round(row["empty"] * 75) == point["empty_outputs"]
         assert round(row["cap_hit"] * 75) == point["cap_hits"]
         assert round(row["truncated"] * 75) == point["incomplete_responses"]
@@ -119,7 +149,11 @@ def test_rows_without_a_report_are_left_out_of_the_mean(make_results):
         {"score": 0.0, "usage": '{"output_tokens": "many"}'},
         {"score": 0.0, "usage": "not JSON"},
     )
-    assert (row["mean_output_tokens"], row["token_observations"], row["n"]) == (70, 2, 6)
+    assert (row["mean_output_tokens"], row["token_observations"], row["n"]) == (
+        70,
+        2,
+        6,
+    )
     assert row["cap_hit"] == pytest.approx(1 / 6)
 
 
@@ -140,7 +174,12 @@ def test_what_went_wrong_is_told_apart(make_results):
         {"score": 0.0, "status": "truncated"},
         {"score": 0.0, "status": "truncated", "response_characters": 50},
         {"score": 1.0, "finish_reason": " LENGTH ", "response_characters": 50},
-        {"score": 0.0, "status": "unparsed", "response_characters": 0, "finish_reason": "stop"},
+        {
+            "score": 0.0,
+            "status": "unparsed",
+            "response_characters": 0,
+            "finish_reason": "stop",
+        },
         {"score": 1.0, "finish_reason": None},
         {"status": "api_error"},
         {"status": "missing"},

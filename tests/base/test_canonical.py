@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scbench.base.canonical import canonical_json, content_hash, parse_json, rows_hash, sha256
+from scbench.base.canonical import (
+    canonical_json,
+    content_hash,
+    parse_json,
+    rows_hash,
+    sha256,
+)
 from scbench.base.errors import JsonError
 
 json_values = st.recursive(
@@ -54,7 +60,10 @@ def test_round_trip(value):
     assert canonical_json(json.loads(text)) == text
 
 
-@given(st.dictionaries(st.text(), st.integers(), min_size=2), st.randoms(use_true_random=False))
+@given(
+    st.dictionaries(st.text(), st.integers(), min_size=2),
+    st.randoms(use_true_random=False),
+)
 def test_order_of_keys_changes_nothing(value, rng):
     items = list(value.items())
     rng.shuffle(items)
@@ -63,7 +72,9 @@ def test_order_of_keys_changes_nothing(value, rng):
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [x], lambda x: {"a": {"b": x}}])
+@pytest.mark.parametrize(
+    "wrap", [lambda x: x, lambda x: [x], lambda x: {"a": {"b": x}}]
+)
 def test_canonical_json_refuses_what_is_no_number(number, wrap):
     with pytest.raises(ValueError, match="JSON compliant"):
         canonical_json(wrap(number))
@@ -71,8 +82,13 @@ def test_canonical_json_refuses_what_is_no_number(number, wrap):
 
 def test_sha256_of_text_is_that_of_its_utf8_bytes():
     # NIST's example for the empty and the one-block message.
-    assert sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    assert sha256(b"abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert (
+        sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    )
+    assert (
+        sha256(b"abc")
+        == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    )
     assert sha256("é💥") == sha256("é💥".encode())
 
 
@@ -112,7 +128,10 @@ def test_rows_hash_is_fixed_and_free_of_order():
     [
         (b"null", None),
         (b" [1, -0, 0.5, 1e2, true]\r\n\t", [1, 0, 0.5, 100.0, True]),
-        (b'{"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]}', {"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]}),
+        (
+            b'{"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]}',
+            {"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]},
+        ),
         (b'"\\ud83d\\udca5 \\u0000 \\/"', "💥 \x00 /"),
         ("{'é': '💥'}".replace("'", '"').encode(), {"é": "💥"}),
         (b"1" * 4300, int("1" * 4300)),
@@ -165,7 +184,9 @@ def test_parse_json_refuses(name):
     assert caught.value.__suppress_context__
 
 
-@pytest.mark.parametrize("left_right", [(b"[", b"]"), (b'{"a":', b"}")], ids=["arrays", "objects"])
+@pytest.mark.parametrize(
+    "left_right", [(b"[", b"]"), (b'{"a":', b"}")], ids=["arrays", "objects"]
+)
 def test_depth_200_is_read(left_right):
     value = parse_json(nested(200, *left_right))
     for _ in range(200):

@@ -15,7 +15,9 @@ from scbench.base.intervals import (
     pair_of,
 )
 
-scores = st.lists(st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1)), min_size=1, max_size=40)
+scores = st.lists(
+    st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1)), min_size=1, max_size=40
+)
 
 
 def interval(values, weights=None, level=0.95):
@@ -27,7 +29,9 @@ def interval(values, weights=None, level=0.95):
 def wilson(k, n):
     """Wilson's interval by solving |k/n - p| = z sqrt(p (1 - p) / n) for p."""
     z = NormalDist().inv_cdf(0.975)
-    low, high = np.sort(np.roots([1 + z * z / n, -(2 * k + z * z) / n, (k / n) ** 2]).real)
+    low, high = np.sort(
+        np.roots([1 + z * z / n, -(2 * k + z * z) / n, (k / n) ** 2]).real
+    )
     return low, high
 
 
@@ -60,7 +64,9 @@ def test_an_interval_holds_its_mean_inside_0_and_1_and_is_mirrored(values):
 @given(scores, st.integers(2, 9))
 @settings(max_examples=50)
 def test_scores_that_weigh_alike_tell_alike(values, weight):
-    assert interval(values, [weight] * len(values)) == pytest.approx(interval(values), abs=1e-9)
+    assert interval(values, [weight] * len(values)) == pytest.approx(
+        interval(values), abs=1e-9
+    )
 
 
 def test_missing_scores_are_as_if_they_were_not_there():
@@ -86,7 +92,9 @@ def test_a_bucket_of_one_task_is_that_task(values):
 
 
 def test_a_task_without_a_wrong_answer_keeps_its_share_of_doubt():
-    sure, unsure = (condense(np.array(v, float)[:, None]) for v in ([1] * 6, [1, 0, 1, 0, 1, 0]))
+    sure, unsure = (
+        condense(np.array(v, float)[:, None]) for v in ([1] * 6, [1, 0, 1, 0, 1, 0])
+    )
     low, high = (float(end[0]) for end in ends([sure, unsure]))
     # As if the sure task's mean were known.
     half = (interval([1, 0, 1, 0, 1, 0])[1] - interval([1, 0, 1, 0, 1, 0])[0]) / 2
@@ -96,7 +104,8 @@ def test_a_task_without_a_wrong_answer_keeps_its_share_of_doubt():
 def test_differences_of_equal_scores_still_leave_doubt():
     for n in (1, 6, 40):
         low, high = (
-            float(end[0]) for end in ends_of_differences([condense_differences(np.zeros((n, 1)))])
+            float(end[0])
+            for end in ends_of_differences([condense_differences(np.zeros((n, 1)))])
         )
         assert low == pytest.approx(-high)
         assert 0.03 < high <= 1

@@ -6,7 +6,15 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from scbench.base.model import REPORTABLE, Check, Instance, Prediction, Status, Usage, Verdict
+from scbench.base.model import (
+    REPORTABLE,
+    Check,
+    Instance,
+    Prediction,
+    Status,
+    Usage,
+    Verdict,
+)
 
 # Status.
 
@@ -106,7 +114,8 @@ def test_content_hash_feels_every_field(field):
 
 def test_content_hash_feels_every_change_of_the_images():
     hashes = {
-        Instance.freeze(**FIELDS | {"images": images}).content_hash for images in IMAGES.values()
+        Instance.freeze(**FIELDS | {"images": images}).content_hash
+        for images in IMAGES.values()
     }
     assert len(hashes | {Instance.freeze(**FIELDS).content_hash}) == len(IMAGES) + 1
 
@@ -138,7 +147,9 @@ def test_an_unscored_status_goes_without_an_answer(status):
     assert predict(status=status).status == status
     # A text may go with it, such as the words of the provider's filter.
     assert predict(status=status, response="withheld").status == status
-    with pytest.raises(ValidationError, match="says there is no answer, but one is given"):
+    with pytest.raises(
+        ValidationError, match="says there is no answer, but one is given"
+    ):
         predict(status=status, answer={})
 
 
@@ -188,5 +199,10 @@ def test_bounds_include_their_ends():
         id="x" * 200, model="m" * 200, sample=0, budget=0, finish_reason="f" * 200,
         usage={"input_tokens": 0, "seconds": 0, "cost": 0.0},
     )  # fmt: skip
-    assert len(prediction.id) == len(prediction.model) == len(prediction.finish_reason) == 200
+    assert (
+        len(prediction.id)
+        == len(prediction.model)
+        == len(prediction.finish_reason)
+        == 200
+    )
     assert prediction.usage == Usage(input_tokens=0, seconds=0.0, cost=0.0)

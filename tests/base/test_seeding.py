@@ -24,8 +24,14 @@ def test_golden_draws():
     stream = Stream("golden", 1)
     assert [stream.below(100) for _ in range(8)] == [49, 96, 77, 0, 60, 18, 92, 74]
     assert [stream.between(-5, 5) for _ in range(8)] == [-4, -1, 2, -5, 5, 3, -1, -5]
-    assert [stream.unit() for _ in range(2)] == [0.14229958903610818, 0.6173891939752887]
-    assert [stream.uniform(-2, 3) for _ in range(2)] == [0.7488532499413036, 2.420090692339679]
+    assert [stream.unit() for _ in range(2)] == [
+        0.14229958903610818,
+        0.6173891939752887,
+    ]
+    assert [stream.uniform(-2, 3) for _ in range(2)] == [
+        0.7488532499413036,
+        2.420090692339679,
+    ]
     assert [stream.chance(0.3) for _ in range(8)] == [
         False, True, False, True, False, False, False, True,
     ]  # fmt: skip
@@ -96,7 +102,9 @@ def test_streams_that_begin_alike_are_those_of_their_whole_names(kind):
     for last in (0, 7, 10**18, -3):
         one, other = family.of(last), kind("case", "t", 1, {"a": 0.5, "b": "ü"}, last)
         assert type(one) is kind
-        assert [one.below(1000) for _ in range(40)] == [other.below(1000) for _ in range(40)]
+        assert [one.below(1000) for _ in range(40)] == [
+            other.below(1000) for _ in range(40)
+        ]
         assert one.unit() == other.unit()
 
 
@@ -144,10 +152,38 @@ def test_what_is_written_out_for_speed_keeps_its_definition(name, sizes):
 def test_golden_draws_of_the_quick_stream():
     stream = QuickStream("golden", 1)
     assert [stream.below(100) for _ in range(8)] == [5, 69, 43, 49, 77, 88, 70, 26]
-    assert [stream.chance(0.3) for _ in range(6)] == [True, False, False, True, False, False]
+    assert [stream.chance(0.3) for _ in range(6)] == [
+        True,
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
     assert stream.sample(range(20), 6) == [17, 7, 1, 10, 9, 14]
     assert stream.sample(range(500), 5) == [177, 371, 199, 426, 30]
-    assert stream.several(7, 20) == [1, 1, 3, 2, 2, 0, 3, 0, 4, 1, 1, 3, 5, 5, 3, 1, 2, 2, 6, 3]
+    assert stream.several(7, 20) == [
+        1,
+        1,
+        3,
+        2,
+        2,
+        0,
+        3,
+        0,
+        4,
+        1,
+        1,
+        3,
+        5,
+        5,
+        3,
+        1,
+        2,
+        2,
+        6,
+        3,
+    ]
     assert stream.getrandbits(70) == 817767423802353660463
     assert stream.below(10**12) == 261695644673
 
@@ -157,7 +193,9 @@ def test_words_of_the_quick_stream_are_the_names_blake2b_and_blocks_under_it():
     blocks = [key] + [
         hashlib.blake2b(i.to_bytes(8, "little"), key=key).digest() for i in range(1, 4)
     ]
-    words = [word for block in blocks for word in reversed(struct.unpack("<16I", block))]
+    words = [
+        word for block in blocks for word in reversed(struct.unpack("<16I", block))
+    ]
     stream = QuickStream("quick", 1)
     taken = [*stream.several(10, 5), stream.below(10), *stream.several(10, 50)]
     taken += [stream.between(0, 9) for _ in range(8)]

@@ -7,7 +7,9 @@ import pytest
 
 def pytest_collection_modifyitems(config, items):
     """Leave out what only times other programs where nothing is timed: it tests nothing here."""
-    if not config.getoption("benchmark_enable") and not config.getoption("benchmark_only"):
+    if not config.getoption("benchmark_enable") and not config.getoption(
+        "benchmark_only"
+    ):
         items[:] = [item for item in items if not item.get_closest_marker("beside")]
 
 
@@ -36,7 +38,10 @@ def pytest_terminal_summary(terminalreporter, config):
     if not ratios:
         return
     terminalreporter.section("ours beside others")
-    rows = [("what", "beside", "ours", "theirs", "ratio"), ("---", "---", "--:", "--:", "--:")]
+    rows = [
+        ("what", "beside", "ours", "theirs", "ratio"),
+        ("---", "---", "--:", "--:", "--:"),
+    ]
     rows += [
         (
             ratio.what,
@@ -54,6 +59,8 @@ def pytest_terminal_summary(terminalreporter, config):
 def in_words(seconds: float) -> str:
     """Write a time with three digits."""
     unit, size = next(
-        (unit, size) for unit, size in (("s", 1), ("ms", 1e-3), ("us", 0)) if seconds >= size
+        (unit, size)
+        for unit, size in (("s", 1), ("ms", 1e-3), ("us", 0))
+        if seconds >= size
     )
     return f"{seconds / (size or 1e-6):.3g} {unit}"

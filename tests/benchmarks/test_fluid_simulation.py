@@ -21,7 +21,9 @@ from scbench.scoring.judge import judge
 TESTS = Path(__file__).parent.parent
 TASK = get_task("fluid_simulation")
 PAPER = [item.params for item in TASK.builder().paper()]
-PLANS = json.loads((TESTS / "data" / "spec_references" / "fluid_simulation.json").read_text())
+PLANS = json.loads(
+    (TESTS / "data" / "spec_references" / "fluid_simulation.json").read_text()
+)
 
 
 def test_all_references(benchmark):
@@ -39,7 +41,9 @@ def test_largest_world(benchmark, kind):
     if kind == "reference":
         answers = [builder.reference(params).model_dump(mode="json")]
     benchmark.extra_info["answers"] = len(answers)
-    scores = benchmark(lambda: [judge(TASK, params, answer)[0].score for answer in answers])
+    scores = benchmark(
+        lambda: [judge(TASK, params, answer)[0].score for answer in answers]
+    )
     assert all((score == 1) == (kind == "reference") for score in scores)
 
 
@@ -58,4 +62,6 @@ def test_against_the_plain_simulation(benchmark, versus, subtask):
         assert {tuple(map(int, cell)) for cell in np.argwhere(fast)} == wet
     if benchmark.enabled:
         ours = benchmark.stats["min"]
-        versus(f"rain on fluid_simulation/{subtask:02d}", "plain Python", ours, plain_time)
+        versus(
+            f"rain on fluid_simulation/{subtask:02d}", "plain Python", ours, plain_time
+        )

@@ -87,6 +87,8 @@ def test_cases_of_every_task(benchmark, task):
     make = maker(task.id, {})
     rounds = 300 if task.bucket == MANIFOLDS else 5
     seeds = count()
-    benchmark.pedantic(lambda: make(next(seeds)), rounds=rounds if benchmark.enabled else 1)
+    benchmark.pedantic(
+        lambda: make(next(seeds)), rounds=rounds if benchmark.enabled else 1
+    )
     if benchmark.enabled:
         benchmark.extra_info["per_second"] = round(1 / benchmark.stats["median"], 1)

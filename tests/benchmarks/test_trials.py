@@ -43,5 +43,6 @@ def test_trials_at_once(benchmark, trials):
     benchmark.pedantic(all_at_once, rounds=1, warmup_rounds=1)
     light.sort()
     benchmark.extra_info["light step, ms: median, 99 %, slowest"] = [
-        round(1000 * light[int(share * (len(light) - 1))], 1) for share in (0.5, 0.99, 1)
+        round(1000 * light[int(share * (len(light) - 1))], 1)
+        for share in (0.5, 0.99, 1)
     ]

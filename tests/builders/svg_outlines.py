@@ -32,7 +32,9 @@ def sampled(path):
                 for i in range(1, STEPS + 1):
                     t = i / STEPS
                     s = 1 - t
-                    points.append(s**3 * here + 3 * s * s * t * p + 3 * s * t * t * q + t**3 * r)
+                    points.append(
+                        s**3 * here + 3 * s * s * t * p + 3 * s * t * t * q + t**3 * r
+                    )
                 here = r
             case "A":
                 end = base + complex(*values[5:])
@@ -97,7 +99,9 @@ def strays(points, corners):
     lines = list(pairwise([*corners, corners[0]]))
 
     def off(point):
-        return min(abs(((point - p) / (q - p)).imag) * abs(q - p) for p, q in lines if p != q)
+        return min(
+            abs(((point - p) / (q - p)).imag) * abs(q - p) for p, q in lines if p != q
+        )
 
     return max(map(off, points)) > STRAY
 
@@ -112,7 +116,8 @@ def four_sided(corners):
         foot, top = (p + q) / 2, (r + s) / 2
         way = (top - foot) / abs(top - foot)
         return max(
-            abs(foot + way * ((u - foot) / way).conjugate() - v) / gap for u, v in ((p, q), (r, s))
+            abs(foot + way * ((u - foot) / way).conjugate() - v) / gap
+            for u, v in ((p, q), (r, s))
         )
 
     def off_diagonal(p, q, r, s):

@@ -20,7 +20,9 @@ TASK = get_task("but_for_causation")
 
 def by_reading(prompt):
     """The answer to a prompt, from its text and the forms of the events alone."""
-    (setting,) = [setting for setting in settings() if prompt.startswith(setting.opening)]
+    (setting,) = [
+        setting for setting in settings() if prompt.startswith(setting.opening)
+    ]
     present, absent, past, gone = {}, {}, {}, {}
     for event, (subject, base, now, then, participle) in enumerate(setting.events):
         present[f"{subject} {now}"] = event
@@ -40,11 +42,16 @@ def by_reading(prompt):
         premise, effect = match.groups() if match else text.split(" if ")[::-1]
         parts = re.split(r", | and | or | but ", premise)
         assert present[effect] not in rules
-        rules[present[effect]] = any if " or " in premise else all, list(map(condition, parts))
+        rules[present[effect]] = (
+            any if " or " in premise else all,
+            list(map(condition, parts)),
+        )
         if len(parts) > 1 and " but " not in premise:
             assert ("needed)" in line) == (" or " not in premise)
     begun = re.search(r"happened at the beginning: (.+?) Everything else", prompt)[1]
-    facts = dict(past[part[0].lower() + part[1:]] for part in begun.removesuffix(".").split(". "))
+    facts = dict(
+        past[part[0].lower() + part[1:]] for part in begun.removesuffix(".").split(". ")
+    )
     outcome, did = past[re.search(r"In the end, (.+)\.", prompt)[1]]
     assert did
     assert not facts.keys() & rules.keys()
@@ -53,13 +60,19 @@ def by_reading(prompt):
         world = {event: value and event != without for event, value in facts.items()}
         while outcome not in world or len(world) < len(facts) + len(rules):
             for event, (how, conditions) in rules.items():
-                if event not in world and all(cause in world for cause, _ in conditions):
-                    fulfilled = how(world[cause] == holds for cause, holds in conditions)
+                if event not in world and all(
+                    cause in world for cause, _ in conditions
+                ):
+                    fulfilled = how(
+                        world[cause] == holds for cause, holds in conditions
+                    )
                     world[event] = fulfilled and event != without
         return world[outcome]
 
     assert happens()
-    if supposed := re.search(r"Suppose that (.+)\. Would (.+) still have (.+)\?", prompt):
+    if supposed := re.search(
+        r"Suppose that (.+)\. Would (.+) still have (.+)\?", prompt
+    ):
         subject, *_, participle = setting.events[outcome]
         assert supposed.groups()[1:] == (subject, f"{participle}? Yes or no")
         return "yes" if happens(gone[supposed[1]]) else "no"
@@ -90,9 +103,13 @@ def test_reading_the_prompt_leads_to_the_target(point, seed):
         assert point.prob_overdetermination + point.prob_preemption >= 0.8
         return
     assert by_reading(case.input) == case.target
-    (verdict,) = judge(TASK, BUILDER.params_model(**case.instance), {"answer": case.target})
+    (verdict,) = judge(
+        TASK, BUILDER.params_model(**case.instance), {"answer": case.target}
+    )
     assert verdict.score == 1
-    assert case.depth == min(point.max_depth, point.events - (1 if point.distractors else 2))
+    assert case.depth == min(
+        point.max_depth, point.events - (1 if point.distractors else 2)
+    )
     rules, origins = case.instance["rules"], case.instance["told"]
     assert len(rules) + len(origins) == point.events + point.distractors
     n = len(case.instance["candidates"])
@@ -117,6 +134,8 @@ def test_causes_of_what_did_not_happen_are_not_asked_for():
     ids=str,
 )
 def test_yes_and_no_are_equally_likely(parameters):
-    targets = Counter(case["target"] for case in BUILDER.generate_random(count=600, **parameters))
+    targets = Counter(
+        case["target"] for case in BUILDER.generate_random(count=600, **parameters)
+    )
     assert targets.keys() == {"yes", "no"}
     assert 240 < targets["yes"] < 360

@@ -8,7 +8,12 @@ from scbench.builders.csg_union import TaskBuilder
 from scbench.builders.csg_union.scenes import Space
 from scbench.catalog import get_task
 from scbench.graders.csg_union.solids import parts_of_union, solid_mesh, union_volume
-from scbench.graders.shared.meshes import PolygonMesh, shells, signed_volumes, triangulate
+from scbench.graders.shared.meshes import (
+    PolygonMesh,
+    shells,
+    signed_volumes,
+    triangulate,
+)
 from scbench.schemas.csg_union import Params
 from scbench.scoring.judge import judge
 
@@ -34,13 +39,15 @@ def volumes_without_each(params):
     meshes = [solid_mesh(solid) for solid in params.solids]
     volumes = [union_volume(parts_of_union([mesh])) for mesh in meshes]
     without = [
-        union_volume(parts_of_union(meshes[:i] + meshes[i + 1 :])) for i in range(len(meshes))
+        union_volume(parts_of_union(meshes[:i] + meshes[i + 1 :]))
+        for i in range(len(meshes))
     ]
     return union_volume(parts_of_union(meshes)), volumes, without
 
 
 @pytest.mark.parametrize(
-    ("relation", "rotation"), [("overlap", "free"), ("contact", "45"), ("disjoint", "none")]
+    ("relation", "rotation"),
+    [("overlap", "free"), ("contact", "45"), ("disjoint", "none")],
 )
 def test_every_solid_adds_a_twentieth_of_itself(relation, rotation):
     for seed in range(3):
@@ -67,22 +74,30 @@ def test_panels_enclose_a_void():
 
 def test_what_cannot_be_drawn_is_said_so():
     with pytest.raises(GenerationError, match="at most 8 vertices"):
-        BUILDER.case(Space(solids=3, relation="overlap", kinds=("cone",), max_vertices=8), 0)
+        BUILDER.case(
+            Space(solids=3, relation="overlap", kinds=("cone",), max_vertices=8), 0
+        )
 
 
 def test_what_is_found_out_about_two_boxes_is_counted_by_hand():
     def boxes(*at):
-        solids = [{"kind": "box", "size": (4, 4, 4), "translation": move} for move in at]
+        solids = [
+            {"kind": "box", "size": (4, 4, 4), "translation": move} for move in at
+        ]
         return BUILDER.measure(Params.model_validate({"solids": solids}))
 
     assert boxes((0, 0, 0), (9, 0, 0)) == 16  # apart: eight corners each, nothing else
-    assert boxes((0, 0, 0), (4, 0, 0)) == 1 + 8 + 8  # a contact, four corners of each gone
+    assert (
+        boxes((0, 0, 0), (4, 0, 0)) == 1 + 8 + 8
+    )  # a contact, four corners of each gone
     # One of each is gone, and six crossings have coordinates that the prompt gives.
     assert boxes((0, 0, 0), (2, 2, 2)) == 1 + 2 + 20 + 6
 
 
 def test_sets_that_a_hull_or_one_solid_nearly_is_are_thrown_away():
-    params = draw_scenes(1, solids=2, kinds=["tetrahedron"], relation="overlap", greedy=0.6)
+    params = draw_scenes(
+        1, solids=2, kinds=["tetrahedron"], relation="overlap", greedy=0.6
+    )
     for answer in BUILDER.baselines(params).values():
         (verdict,) = judge(get_task("csg_union"), params, answer)
         assert verdict.score <= 0.6

@@ -21,7 +21,10 @@ VERB = "(?:is|falls|comes)"
 WHAT, ORIGIN = r"(?P<what>.+?)", r"(?P<other>.+?)"
 SIDE, UNITS = "(?P<side>after|before)", r"(?P<n>\d+) (?P<unit>\w+?)s?"
 STEPS = [
-    (rf"{WHAT} {VERB} on day (?P<n>\d+), if the day of {ORIGIN} is counted as day 1", "counted"),
+    (
+        rf"{WHAT} {VERB} on day (?P<n>\d+), if the day of {ORIGIN} is counted as day 1",
+        "counted",
+    ),
     (rf"{WHAT} {VERB} on the (?:first|last) (?P<n>\w+day) {SIDE} {ORIGIN}", "weekday"),
     (rf"{WHAT} {VERB} on the last day of the month in which {ORIGIN} falls", "last"),
     (
@@ -41,7 +44,9 @@ def read_date(text):
         return date(int(match[5]), int(match[3]), int(match[4])) + days * DAY
     if match := re.fullmatch(r"on (\d\d)/(\d\d)/(\d{4})", text):
         return date(int(match[3]), int(match[1]), int(match[2]))
-    if match := re.fullmatch(r"on (?:the (\d+)(?:st|nd|rd|th) day|day (\d+)) of (\d{4})", text):
+    if match := re.fullmatch(
+        r"on (?:the (\d+)(?:st|nd|rd|th) day|day (\d+)) of (\d{4})", text
+    ):
         return date(int(match[3]), 1, 1) + (int(match[1] or match[2]) - 1) * DAY
     number, year = r"(?P<day>\d+)", r"(?P<year>\d{4})"
     name = rf"(?P<month>{'|'.join(month_name[1:])})"
@@ -49,7 +54,9 @@ def read_date(text):
                  f"the {number}(?:st|nd|rd|th) of {name} {year}"):  # fmt: skip
         if match := re.fullmatch(f"on {form}", text):
             months = list(month_name)
-            return date(int(match["year"]), months.index(match["month"]), int(match["day"]))
+            return date(
+                int(match["year"]), months.index(match["month"]), int(match["day"])
+            )
     return None
 
 
@@ -89,7 +96,8 @@ def by_reading(prompt):
     """The date asked for, from the text of the prompt alone."""
     story, question, *_ = prompt.split("\n\n")
     request = re.fullmatch(
-        r"(?:On which date is|What is the date of|Which date does) (.+?)(?: have)?\?", question
+        r"(?:On which date is|What is the date of|Which date does) (.+?)(?: have)?\?",
+        question,
     )[1]
     days, waiting = {}, []
     for sentence in story.removesuffix(".").split(". ")[2:]:
@@ -107,7 +115,9 @@ def by_reading(prompt):
     while waiting:
         kind, match = waiting.pop(0)
         if match["other"].lower() in days:
-            days[match["what"].lower()] = walked(days[match["other"].lower()], kind, match)
+            days[match["what"].lower()] = walked(
+                days[match["other"].lower()], kind, match
+            )
         else:
             waiting.append((kind, match))
     return days[request.lower()].strftime("%m/%d/%Y"), total
@@ -127,7 +137,9 @@ def spaces(draw):
 def test_reading_the_prompt_leads_to_the_target(point, seed):
     case = BUILDER.case(point, seed)
     assert by_reading(case.input) == (case.target, case.steps)
-    (verdict,) = judge(TASK, BUILDER.params_model(**case.instance), {"answer": case.target})
+    (verdict,) = judge(
+        TASK, BUILDER.params_model(**case.instance), {"answer": case.target}
+    )
     assert verdict.score == 1
 
 
@@ -138,14 +150,18 @@ def test_tiers_do_what_they_say(form):
         steps = {case["steps"] for case in cases}
         assert steps == [{0}, {1}, {1}, {3, 4, 5}][tier]
         if tier == 1:
-            assert all(0 < case["shift"] < 31 and case["month_ends"] == 0 for case in cases)
+            assert all(
+                0 < case["shift"] < 31 and case["month_ends"] == 0 for case in cases
+            )
         if tier == 2:
             assert all(
                 case["month_ends"] or case["instance"]["steps"][0][1] == "month_last"
                 for case in cases
             )
             assert len({case["instance"]["steps"][0][1] for case in cases}) >= 6
-        assert all(case["input"].startswith(case["instance"]["opening"]) for case in cases)
+        assert all(
+            case["input"].startswith(case["instance"]["opening"]) for case in cases
+        )
 
 
 @pytest.mark.parametrize("links", [1, 5, 8, 12])

@@ -19,8 +19,12 @@ BUILDER = TaskBuilder()
 
 def test_the_papers_points_are_those_of_their_seeds_rounded_to_three_decimals():
     for item in BUILDER.paper():
-        points = np.random.default_rng(item.seed).uniform(0, 1, (len(item.params.points), 2))
-        assert np.round(points, 3).tolist() == [list(point) for point in item.params.points]
+        points = np.random.default_rng(item.seed).uniform(
+            0, 1, (len(item.params.points), 2)
+        )
+        assert np.round(points, 3).tolist() == [
+            list(point) for point in item.params.points
+        ]
 
 
 @pytest.mark.parametrize("layout", ["uniform", "clusters", "ring", "lattice"])

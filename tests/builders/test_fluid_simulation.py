@@ -4,8 +4,20 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.fluid_simulation import GOAL_KINDS, HEIGHT, LAYERS, Space, TaskBuilder
-from scbench.builders.fluid_simulation.plans import as_answer, basin, reservoir, roofed, well
+from scbench.builders.fluid_simulation import (
+    GOAL_KINDS,
+    HEIGHT,
+    LAYERS,
+    Space,
+    TaskBuilder,
+)
+from scbench.builders.fluid_simulation.plans import (
+    as_answer,
+    basin,
+    reservoir,
+    roofed,
+    well,
+)
 from scbench.graders.fluid_simulation import grade
 from scbench.graders.fluid_simulation.earthworks import ground, settle
 from scbench.schemas.fluid_simulation import Answer, Params
@@ -22,7 +34,14 @@ def draw(seed, **parameters):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"width": 16, "side": 3, "hills": 0, "holes": 0, "zones": 0, "spare_boxes": None},
+        {
+            "width": 16,
+            "side": 3,
+            "hills": 0,
+            "holes": 0,
+            "zones": 0,
+            "spare_boxes": None,
+        },
         {"width": 40, "side": 8, "hills": 6, "holes": 5, "zones": 3, "slack": 0},
     ],
     ids=["bare", "rough"],
@@ -42,13 +61,18 @@ def test_every_goal_can_be_drawn_and_is_met_by_work_alone(kind, parameters):
 
 def test_drawn_ground_stands_by_itself():
     for seed in range(10):
-        params = draw(seed, hills=8, holes=8, width=24, goal="wide_lakes", side=3, zones=0)
+        params = draw(
+            seed, hills=8, holes=8, width=24, goal="wide_lakes", side=3, zones=0
+        )
         _, fallen = settle(ground(params))
         assert not fallen.any()
 
 
 def test_no_slack_asks_for_exactly_what_was_built():
-    tight = [draw(i, goal="lake_surface", slack=0, hills=0, holes=0, zones=0) for i in range(8)]
+    tight = [
+        draw(i, goal="lake_surface", slack=0, hills=0, holes=0, zones=0)
+        for i in range(8)
+    ]
     sizes = {params.goal.min_columns for params in tight}
     assert sizes <= {w * d for w in range(2, 6) for d in range(2, 6)}
     assert len(sizes) > 2
@@ -56,10 +80,21 @@ def test_no_slack_asks_for_exactly_what_was_built():
 
 def test_an_impossible_point_ends_with_a_reason():
     with pytest.raises(GenerationError, match="ask for smaller or fewer lakes"):
-        draw(0, goal="hidden_lakes", width=16, side=10, lakes=4, zones=4, hills=8, holes=8)
+        draw(
+            0,
+            goal="hidden_lakes",
+            width=16,
+            side=10,
+            lakes=4,
+            zones=4,
+            hills=8,
+            holes=8,
+        )
 
 
-@pytest.mark.parametrize(("voxels", "levels"), [(1, 1), (7, 1), (7, 2), (29, 2), (101, 1)])
+@pytest.mark.parametrize(
+    ("voxels", "levels"), [(1, 1), (7, 1), (7, 2), (29, 2), (101, 1)]
+)
 def test_a_reservoir_has_exactly_its_cells(voxels, levels):
     part = reservoir(LAYERS, voxels, levels)
     cells = {
@@ -70,7 +105,9 @@ def test_a_reservoir_has_exactly_its_cells(voxels, levels):
         for z in range(box.low[2], box.high[2] + 1)
     }
     assert len(cells) == voxels
-    assert all(6 <= x < 5 + part.width - 1 and 8 <= y < 7 + part.depth - 1 for x, y, _ in cells)
+    assert all(
+        6 <= x < 5 + part.width - 1 and 8 <= y < 7 + part.depth - 1 for x, y, _ in cells
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,12 @@ BUILDER = TaskBuilder()
     "parameters",
     [
         {},
-        {"dimension": "2D", "min_neighbours": 6, "neighbour_depths": 3, "split_prob": 0.5},
+        {
+            "dimension": "2D",
+            "min_neighbours": 6,
+            "neighbour_depths": 3,
+            "split_prob": 0.5,
+        },
         {"dimension": "3D", "extra_axes": 0, "depth_spread": 0, "neighbour_depths": 4},
         {"min_neighbours": 9, "target_at": "inside", "min_depth": 6},
         {"target_at": "boundary", "extra_axes": 6, "max_leaves": 1000, "min_depth": 8},

@@ -30,7 +30,9 @@ def has_loop(free):
     def extend(path):
         if len(path) == len(free):
             return len(path) > 2 and start in beside(path[-1])
-        return any(extend([*path, cell]) for cell in beside(path[-1]) & free - set(path))
+        return any(
+            extend([*path, cell]) for cell in beside(path[-1]) & free - set(path)
+        )
 
     return extend([start])
 
@@ -84,7 +86,9 @@ def test_a_tree_of_blocks_has_its_share_of_the_grid(fill):
     assert len(blocked) == 4 * len(corner)
 
 
-@pytest.mark.parametrize(("size", "fill", "count"), [(13, 0.07, 12), (9, 0.35, 28), (6, 0.01, 4)])
+@pytest.mark.parametrize(
+    ("size", "fill", "count"), [(13, 0.07, 12), (9, 0.35, 28), (6, 0.01, 4)]
+)
 def test_a_strip_has_its_share_of_the_grid_and_a_loop(size, fill, count):
     strips = [draw(seed, size=size, obstacles="strip", fill=fill) for seed in range(20)]
     assert all(size**2 - len(params.blocked) == count for params in strips)

@@ -61,9 +61,15 @@ def test_fresh_scenes_keep_their_parameters(parameters):
     point = Space(**parameters)
     params = TaskBuilder().draw(point, Stream("knobs", 0))
     assert params.building == (point.width, point.depth, point.height)
-    assert params.person == (point.person_width, point.person_width, point.person_height)
+    assert params.person == (
+        point.person_width,
+        point.person_width,
+        point.person_height,
+    )
     assert params.max_distance == point.radius
-    assert math.hypot(*params.sniper[:2]) == pytest.approx(point.sniper_distance, abs=0.1)
+    assert math.hypot(*params.sniper[:2]) == pytest.approx(
+        point.sniper_distance, abs=0.1
+    )
     assert params.sniper[2] == point.sniper_height
     assert params.people == round(point.fill * len(hiding_places(params)))
     right = TaskBuilder().reference(params).model_dump(mode="json")

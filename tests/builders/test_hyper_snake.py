@@ -72,7 +72,9 @@ def test_solver_reaches_the_bound_exactly_where_plain_search_does(case, seed):
 
 def test_work_is_bounded_where_there_is_no_path():
     shut_in = Box.make((3, 3), [(0, 1), (1, 0)])
-    assert find_path(shut_in, shut_in.number[0, 0], [], Stream("shut"), None, WORK) is None
+    assert (
+        find_path(shut_in, shut_in.number[0, 0], [], Stream("shut"), None, WORK) is None
+    )
     # Three teeth: from the tip of the middle one, only one of the others can be reached.
     comb = Box.make((3, 5), [(1, 1), (1, 3), (2, 1), (2, 3)])
     start = comb.number[2, 2]
@@ -94,7 +96,14 @@ def draw(seed=0, **parameters):
         {},
         {"dims": 2, "min_side": 6, "max_side": 9, "walls": 2},
         {"dims": 2, "walls": 0, "food": 0},
-        {"dims": 5, "min_side": 2, "max_side": 4, "max_cells": 500, "walls": 8, "food": 6},
+        {
+            "dims": 5,
+            "min_side": 2,
+            "max_side": 4,
+            "max_cells": 500,
+            "walls": 8,
+            "food": 6,
+        },
         {"dims": 10, "min_side": 2, "max_cells": 2500, "walls": 4},
         {"max_cells": 27, "walls": 1},
         {"walls": 12, "max_cells": 200, "max_side": 8},
@@ -116,7 +125,9 @@ def test_boxes_are_as_the_parameters_say(parameters):
 @pytest.mark.parametrize("dims", [2, 3, 4])
 def test_a_fence_leaves_one_way_to_the_food_and_none_beyond(dims):
     for seed in range(3):
-        params = draw(seed, dims=dims, wall_layout="fence", walls=dims, max_cells=100 * dims)
+        params = draw(
+            seed, dims=dims, wall_layout="fence", walls=dims, max_cells=100 * dims
+        )
         box = Box.make(params.size, params.walls)
         corner = params.food[0]
         assert all(c in {0, n - 1} for c, n in zip(corner, params.size, strict=True))
@@ -128,7 +139,13 @@ def test_boxes_in_which_a_shortsighted_path_does_well_are_thrown_away():
     builder, scores = TaskBuilder(), {1.0: [], 0.6: []}
     for limit, result in scores.items():
         point = Space(
-            dims=2, min_side=5, max_side=5, max_cells=25, walls=4, wall_layout="fence", greedy=limit
+            dims=2,
+            min_side=5,
+            max_side=5,
+            max_cells=25,
+            walls=4,
+            wall_layout="fence",
+            greedy=limit,
         )
         for seed in range(8):
             params = builder.draw(point, Stream("greedy", seed))

@@ -15,7 +15,9 @@ BUILDER = TASK.builder()
 
 
 def fresh(seed, **parameters):
-    return TASK.params_model.model_validate(BUILDER.case(Space(**parameters), seed).instance)
+    return TASK.params_model.model_validate(
+        BUILDER.case(Space(**parameters), seed).instance
+    )
 
 
 def as_stl(params):
@@ -43,7 +45,9 @@ def test_the_reference_solves_cages_of_all_sizes(parameters):
         params = fresh(seed, **parameters)
         verdicts = judge(TASK, params, {"parts": as_stl(params)})
         assert [verdict.score for verdict in verdicts] == [1] * 9, params
-        assert len(as_stl(params)) == params.parts == 2 + 4 * parameters.get("storeys", 1)
+        assert (
+            len(as_stl(params)) == params.parts == 2 + 4 * parameters.get("storeys", 1)
+        )
 
 
 def test_what_cannot_be_made_is_refused():
@@ -55,7 +59,10 @@ def test_what_cannot_be_made_is_refused():
 def test_a_roof_in_the_air_is_told_from_one_that_is_too_high_whatever_the_bars(bar):
     params = BUILDER.draw(Space(bar=bar, side=250, rod=3), Stream("test", bar))
     counters = BUILDER.counter_references(params)
-    for name, check in (("roof_too_high", "outer_size"), ("roof_in_the_air", "one_assembly")):
+    for name, check in (
+        ("roof_too_high", "outer_size"),
+        ("roof_in_the_air", "one_assembly"),
+    ):
         verdicts = judge(TASK, params, counters[name])
         assert check in {c.id for verdict in verdicts for c in verdict.failed}
 

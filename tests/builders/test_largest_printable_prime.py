@@ -34,7 +34,10 @@ def towers(params, first, number, tops):
     for digit in params.digits:
         longer = number + str(digit)
         size = params.group
-        groups = [longer[i : i + size] for i in range(first % size, len(longer) - size + 1, size)]
+        groups = [
+            longer[i : i + size]
+            for i in range(first % size, len(longer) - size + 1, size)
+        ]
         poses = {
             (body, height + HEIGHTS[body.stand])
             for name in params.orientations
@@ -66,8 +69,16 @@ def enumerated(params):
     [
         {"digits": (1, 4, 7), "target_height_mm": 60.0},
         {"digits": (0, 1, 7), "target_height_mm": 40.0},
-        {"digits": (1, 3, 6), "target_height_mm": 40.0, "orientations": ("flat", "rotate90X")},
-        {"digits": (1, 6, 9), "target_height_mm": 0.0, "orientations": ("flat", "rotate180Z")},
+        {
+            "digits": (1, 3, 6),
+            "target_height_mm": 40.0,
+            "orientations": ("flat", "rotate90X"),
+        },
+        {
+            "digits": (1, 6, 9),
+            "target_height_mm": 0.0,
+            "orientations": ("flat", "rotate180Z"),
+        },
         {"digits": (1, 7, 8), "target_height_mm": 20.0, "max_digits": 6},
     ],
     ids=repr,
@@ -121,7 +132,12 @@ def test_rules_under_which_greed_goes_far_are_thrown_away():
     shares = {1.0: [], 0.4: []}
     for limit, outcome in shares.items():
         point = Space(
-            group=2, digits=7, max_digits=8, min_height_mm=5.0, max_height_mm=20.0, greedy=limit
+            group=2,
+            digits=7,
+            max_digits=8,
+            min_height_mm=5.0,
+            max_height_mm=20.0,
+            greedy=limit,
         )
         for seed in range(6):
             params = BUILDER.draw(point, Stream("greedy", seed))

@@ -51,7 +51,9 @@ def test_fresh_targets_keep_their_parameters(form, aside):
 
 
 def test_narrow_ranges_hold_a_step_or_end_with_a_reason():
-    exact = Space(min_inner_cm=5.15, max_inner_cm=5.15, min_thickness_cm=3, max_thickness_cm=3)
+    exact = Space(
+        min_inner_cm=5.15, max_inner_cm=5.15, min_thickness_cm=3, max_thickness_cm=3
+    )
     params = BUILDER.draw(exact, Stream("narrow"))
     assert (params.inner_radius_mm, params.outer_radius_mm) == (51.5, 81.5)
     with pytest.raises(GenerationError, match="no multiple of"):

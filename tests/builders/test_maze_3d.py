@@ -10,7 +10,9 @@ from scbench.schemas.maze_3d import Answer, Params
 BUILDER = TaskBuilder()
 
 
-@pytest.mark.parametrize(("size", "ends"), [(5, (5, 0)), (13, (0, 9)), (24, (9, 9)), (40, (0, 0))])
+@pytest.mark.parametrize(
+    ("size", "ends"), [(5, (5, 0)), (13, (0, 9)), (24, (9, 9)), (40, (0, 0))]
+)
 def test_mazes_are_found_over_the_whole_space(size, ends):
     jumps = max(1, 2 * size // 5)
     point = Space(
@@ -35,7 +37,9 @@ def test_carved_mazes_have_exactly_what_is_wanted():
         maze = carve(plan, Stream("carve", seed))
         if maze is not None:
             carved += 1
-            params = Params(size=16, a_height=4, b_height=6, jumps=0, max_height_percent=100)
+            params = Params(
+                size=16, a_height=4, b_height=6, jumps=0, max_height_percent=100
+            )
             result = grade(params, Answer.model_validate(maze))
             failed = {check.id for check in result.failed} - {"coverage"}
             assert not failed
@@ -50,14 +54,17 @@ def test_ends_are_drawn_printed_and_met(size):
     assert open_ends.ends is None
     assert "ends" not in open_ends.model_dump()
     assert "is in row" not in BUILDER.prompt(open_ends)
-    point = Space(size=size, jumps=1, max_height_percent=60, min_route_percent=14, placed=True)
+    point = Space(
+        size=size, jumps=1, max_height_percent=60, min_route_percent=14, placed=True
+    )
     ends = set()
     for seed in range(12):
         params = BUILDER.draw(point, Stream("ends", size, seed))
         ends.add(params.ends)
         (a_row, a_column), (b_row, b_column) = params.ends
-        assert f"A is in row {a_row}, column {a_column}, and B in row {b_row}, column " in (
-            BUILDER.prompt(params)
+        assert (
+            f"A is in row {a_row}, column {a_column}, and B in row {b_row}, column "
+            in (BUILDER.prompt(params))
         )
         rows = BUILDER.reference(params).maze
         assert (rows[a_row][a_column], rows[b_row][b_column]) == ("A", "B")

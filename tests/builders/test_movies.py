@@ -32,7 +32,9 @@ def test_the_margin_is_kept_and_narrow():
     assert all(a < b for a, b in pairwise(means))
 
 
-@pytest.mark.parametrize(("template", "choices"), [("list", 3), ("prose", 5), ("titles", 4)])
+@pytest.mark.parametrize(
+    ("template", "choices"), [("list", 3), ("prose", 5), ("titles", 4)]
+)
 def test_the_right_choice_can_have_any_letter(template, choices):
     letters = Counter(
         case["target"]
@@ -56,7 +58,9 @@ def test_titles_share_one_genre_and_only_the_right_choice_has_it(count, weights)
     ):
         instance = case["instance"]
         (shared,) = set.intersection(*(genres[film[0]] for film in instance["liked"]))
-        having = [i for i, film in enumerate(instance["choices"]) if shared in genres[film[0]]]
+        having = [
+            i for i, film in enumerate(instance["choices"]) if shared in genres[film[0]]
+        ]
         assert having == [LABELS.index(case["target"])]
 
 
@@ -70,4 +74,6 @@ def test_the_floor_knows_the_longest_line_where_it_is_right_more_often_than_a_gu
         sizes = [len(line.partition(" ")[2]) for line in lines]
         longest += "ABCDE"[sizes.index(max(sizes))] == case["target"]
     params = BUILDER.params_model.model_validate(cases[0]["instance"])
-    assert BUILDER.blind_floor(params) == pytest.approx(max(0.2, longest / 600), abs=0.08)
+    assert BUILDER.blind_floor(params) == pytest.approx(
+        max(0.2, longest / 600), abs=0.08
+    )

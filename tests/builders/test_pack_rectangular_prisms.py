@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.pack_rectangular_prisms import Space, TaskBuilder, pack, perfect_boxes
+from scbench.builders.pack_rectangular_prisms import (
+    Space,
+    TaskBuilder,
+    pack,
+    perfect_boxes,
+)
 from scbench.catalog import get_task
 from scbench.scoring.judge import judge
 
@@ -29,7 +34,9 @@ def counts_of(params):
 def test_packings_of_the_paper_are_as_dense_as_the_best_known():
     densities = [1, 1, 1, 0.98951, 0.98637, 0.98505, 0.98727, 0.98614, 0.97569]
     for params, efficiency in zip(PAPER, densities, strict=True):
-        (result,) = judge(TASK, params, BUILDER.reference(params).model_dump(mode="json"))
+        (result,) = judge(
+            TASK, params, BUILDER.reference(params).model_dump(mode="json")
+        )
         assert result.score == 1
         assert round(result.metrics["efficiency"], 5) >= efficiency
 
@@ -45,7 +52,11 @@ def test_possible_boxes_are_all_triples_of_divisors_that_take_every_prism(counts
         (a, b, volume // (a * b))
         for a, b in product(range(1, volume + 1), repeat=2)
         if a <= b and volume % (a * b) == 0 and b <= volume // (a * b)
-        if all(x >= s for size in counts for x, s in zip((a, b, volume // (a * b)), size))  # noqa: B905
+        if all(
+            x >= s
+            for size in counts
+            for x, s in zip((a, b, volume // (a * b)), size)  # noqa: B905
+        )
     ]
     assert perfect_boxes(counts) == slow
 
@@ -79,7 +90,9 @@ def test_fresh_lists_keep_their_parameters_and_are_solved(parameters):
         assert params.full_marks_percent == (95 if impossible else 100)
         if space.perfect != "any":
             assert impossible == (space.perfect == "impossible")
-        (result,) = judge(TASK, params, BUILDER.reference(params).model_dump(mode="json"))
+        (result,) = judge(
+            TASK, params, BUILDER.reference(params).model_dump(mode="json")
+        )
         assert result.score == 1
         counters = BUILDER.counter_references(params)
         assert len(counters) >= 18
@@ -90,7 +103,9 @@ def test_fresh_lists_keep_their_parameters_and_are_solved(parameters):
 def test_a_point_without_lists_ends_with_a_reason():
     # There are not eight sizes with primes up to 5 and a perfect packing is never proved.
     with pytest.raises(GenerationError, match="no list of 8 sizes"):
-        BUILDER.draw(Space(kinds=8, max_edge=5, primes=True, max_count=2), Stream("none"))
+        BUILDER.draw(
+            Space(kinds=8, max_edge=5, primes=True, max_count=2), Stream("none")
+        )
 
 
 edge = st.integers(1, 5)
@@ -119,4 +134,6 @@ def test_every_packing_of_the_solver_is_one(counts):
         assert not mine & cells
         cells |= mine
     assert sizes == counts
-    assert all(0 <= c < e for cell in cells for c, e in zip(cell, packing.extent, strict=True))
+    assert all(
+        0 <= c < e for cell in cells for c, e in zip(cell, packing.extent, strict=True)
+    )

@@ -30,7 +30,9 @@ def solved(params):
     ],
     ids=repr,
 )  # fmt: skip
-def test_rooms_at_the_ends_of_the_parameters_are_solved_and_refuse_wrong_answers(parameters):
+def test_rooms_at_the_ends_of_the_parameters_are_solved_and_refuse_wrong_answers(
+    parameters,
+):
     for seed in range(2):
         params = BUILDER.draw(Space(**parameters), Stream("test", seed))
         assert (params.pipes, params.crossings) == (
@@ -70,7 +72,9 @@ def test_the_number_of_pipes_varies_where_it_may():
 @pytest.mark.parametrize("side", [1, 2, 5, 7])
 def test_combs_are_loops_wherever_they_fit(side):
     for pipes in range(4, (side + 1) ** 2 + 1, 2):
-        bare = Params(pipes=pipes, side=side, length_tolerance=0.05, crossings=0, constraints=())
+        bare = Params(
+            pipes=pipes, side=side, length_tolerance=0.05, crossings=0, constraints=()
+        )
         combs = BUILDER.baselines(bare)
         for comb in combs.values():
             (only,) = judge(TASK, bare, comb)

@@ -52,7 +52,14 @@ def test_any_picture_can_be_drawn_row_by_row(rows):
         {"size": 64, "fill": 0.2},
         {"size": 128, "min_degree": 4, "max_degree": 8},
         {"size": 8, "min_degree": 1, "max_degree": 1, "blobs": 1, "waves": 0},
-        {"size": 16, "min_degree": 3, "max_degree": 3, "waves": 2, "swell": 6, "greedy": 0.6},
+        {
+            "size": 16,
+            "min_degree": 3,
+            "max_degree": 3,
+            "waves": 2,
+            "swell": 6,
+            "greedy": 0.6,
+        },
     ],
     ids=str,
 )
@@ -70,7 +77,9 @@ def test_fresh_pictures_need_a_degree_in_the_wanted_range(parameters):
 
 
 def test_high_waves_need_high_degrees_and_are_measured():
-    point = Space(size=24, min_degree=8, max_degree=8, frequency=3, swell=4, blobs=6, fill=0.5)
+    point = Space(
+        size=24, min_degree=8, max_degree=8, frequency=3, swell=4, blobs=6, fill=0.5
+    )
     params = BUILDER.draw(point, Stream("swell", 1))
     assert BUILDER.measure(params) == 8
     assert grade(params, BUILDER.reference(params)).score == 1
@@ -80,7 +89,8 @@ def test_high_waves_need_high_degrees_and_are_measured():
 def test_impossible_points_end_with_a_reason():
     with pytest.raises(GenerationError, match="wider range"):
         BUILDER.draw(
-            Space(size=8, blobs=1, hollows=0, waves=0, min_degree=8, max_degree=8), Stream("degree")
+            Space(size=8, blobs=1, hollows=0, waves=0, min_degree=8, max_degree=8),
+            Stream("degree"),
         )
     with pytest.raises(ValueError, match="min_degree"):
         Space(min_degree=5, max_degree=4)

@@ -22,8 +22,12 @@ def all_solutions(grid):
         y, x = min((y, x) for x, y in free)
         for right in range(x, width):
             for bottom in range(y, height):
-                cells = {(i, j) for i in range(x, right + 1) for j in range(y, bottom + 1)}
-                if cells <= free and [grid[j][i] for i, j in cells if grid[j][i]] == [len(cells)]:
+                cells = {
+                    (i, j) for i in range(x, right + 1) for j in range(y, bottom + 1)
+                }
+                if cells <= free and [grid[j][i] for i, j in cells if grid[j][i]] == [
+                    len(cells)
+                ]:
                     extend(free - cells, [*cut, (x, y, right, bottom)])
 
     extend(free, [])
@@ -40,7 +44,11 @@ def brute_force(grid, limit, max_nodes=10**6):
 @given(
     st.integers(1, 4).flatmap(
         lambda width: st.lists(
-            st.lists(st.sampled_from([0, 0, 0, 1, 2, 3, 4, 6]), min_size=width, max_size=width),
+            st.lists(
+                st.sampled_from([0, 0, 0, 1, 2, 3, 4, 6]),
+                min_size=width,
+                max_size=width,
+            ),
             min_size=1,
             max_size=4,
         )

@@ -15,11 +15,15 @@ def draw_cases(count=300, **parameters):
 
 @pytest.mark.parametrize("people", [3, 5, 12])
 def test_the_right_option_can_have_any_letter(people):
-    letters = Counter(case["target"] for case in draw_cases(100 * people, people=people))
+    letters = Counter(
+        case["target"] for case in draw_cases(100 * people, people=people)
+    )
     assert len(letters) == people
     assert 60 < min(letters.values()) <= max(letters.values()) < 145
     for case in draw_cases(5, people=people):
-        assert BUILDER.blind_floor(BUILDER.params_model(**case["instance"])) == 1 / people
+        assert (
+            BUILDER.blind_floor(BUILDER.params_model(**case["instance"])) == 1 / people
+        )
 
 
 def test_what_the_person_had_at_first_is_no_better_guess_than_any():

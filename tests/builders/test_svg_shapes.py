@@ -15,7 +15,9 @@ from scbench.graders.svg_shapes import shape_of
 from scbench.report.pictures.svg_shapes import flattened
 
 BUILDER = TaskBuilder()
-look = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("svg_outlines.py"))))
+look = SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).with_name("svg_outlines.py")))
+)
 
 
 @st.composite
@@ -45,7 +47,8 @@ def test_every_shape_and_every_letter_is_equally_likely():
     cases = BUILDER.generate_random(count=1000)
     targets = Counter(case["target"] for case in cases)
     letters = Counter(
-        case["instance"]["options"].index(case["target"].replace(" ", "_")) for case in cases
+        case["instance"]["options"].index(case["target"].replace(" ", "_"))
+        for case in cases
     )
     for counted in (targets, letters):
         assert len(counted) == 10
@@ -57,7 +60,9 @@ def test_commands_are_of_one_sort_and_say_the_same():
     for parameters in ({}, {"noise": 0.05, "segments": 12}):
         absolute, relative = (
             [
-                BUILDER.draw(Space(commands=commands, **parameters), Stream("same", i)).path
+                BUILDER.draw(
+                    Space(commands=commands, **parameters), Stream("same", i)
+                ).path
                 for i in range(60)
             ]
             for commands in ("absolute", "relative")

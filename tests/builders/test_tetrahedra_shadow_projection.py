@@ -43,7 +43,10 @@ def test_fresh_targets_keep_their_parameters(parameters):
     assert is_wide(target, point.min_width)
     assert 0.95 <= params.divisor <= 1
     assert all(
-        round(v, 3) == v for ring in (params.exterior, *params.holes) for p in ring for v in p
+        round(v, 3) == v
+        for ring in (params.exterior, *params.holes)
+        for p in ring
+        for v in p
     )
     if point.figure == "regular":
         assert len(params.exterior) == point.sides

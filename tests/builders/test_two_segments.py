@@ -3,14 +3,22 @@ from typing import get_args
 import pytest
 
 from scbench.base.seeding import Stream
-from scbench.builders.two_segments import Common, Rare, Space, TaskBuilder, allowed_spots
+from scbench.builders.two_segments import (
+    Common,
+    Rare,
+    Space,
+    TaskBuilder,
+    allowed_spots,
+)
 from scbench.schemas.two_segments import Params
 
 BUILDER = TaskBuilder()
 TARGETS = [*get_args(Common), *get_args(Rare)]
 
 
-@pytest.mark.parametrize("frame", ["unit", "unit_grid", "square", "rotated", "quadrilateral"])
+@pytest.mark.parametrize(
+    "frame", ["unit", "unit_grid", "square", "rotated", "quadrilateral"]
+)
 def test_every_target_can_be_made_on_every_frame(frame):
     for target in TARGETS:
         case = BUILDER.case(Space(frame=frame, target=target, snap_decimals=4), 1)
@@ -29,5 +37,7 @@ def test_a_listed_frame_has_a_right_answer_and_few_allowed_ends(values):
         spots = allowed_spots(params)
         assert 4 <= len(spots) <= 24 < values**2
         (a, b), (c, d) = BUILDER.reference(params).segments
-        assert {value for end in (a, b, c, d) for value in end} <= {*params.coordinate_grid}
+        assert {value for end in (a, b, c, d) for value in end} <= {
+            *params.coordinate_grid
+        }
         assert BUILDER.measure(params) > 430.5, "the paper's hardest"

@@ -34,7 +34,10 @@ def test_fresh_grids_follow_their_parameters_and_are_solved(parameters):
         assert grade(params, BUILDER.reference(params)).score == 1
         counters = BUILDER.counter_references(params)
         for name, answer in counters.items():
-            if isinstance(answer, dict) and name in {"mirrored_in_x_and_y", "one_forbidden"}:
+            if isinstance(answer, dict) and name in {
+                "mirrored_in_x_and_y",
+                "one_forbidden",
+            }:
                 assert len(answer["voxels"]) == params.cells, name
 
 

@@ -33,7 +33,13 @@ def command(tmp_path: Path, inside) -> Callable[..., SimpleNamespace]:
     environment are given, or ``process``: a start takes more than all else that most tests do.
     """
 
-    def run(name: str, *args: object, stdin: bytes = b"", process: bool = False, **extra: object):
+    def run(
+        name: str,
+        *args: object,
+        stdin: bytes = b"",
+        process: bool = False,
+        **extra: object,
+    ):
         if not (extra or process):
             return inside(*args, stdin=stdin, name=name)
         env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
@@ -59,11 +65,15 @@ def grade(command, parity_release) -> Callable[..., SimpleNamespace]:
 
 
 @pytest.fixture
-def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., SimpleNamespace]:
+def inside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., SimpleNamespace]:
     """A function that runs ``scbench`` in this process, in an empty folder: the same, but quick."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*args: object, stdin: bytes = b"", name: str = "scbench") -> SimpleNamespace:
+    def run(
+        *args: object, stdin: bytes = b"", name: str = "scbench"
+    ) -> SimpleNamespace:
         words = list(map(str, args))
         done = CliRunner().invoke(APPS[name], words, input=stdin, prog_name=name)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
@@ -93,7 +103,10 @@ def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
 
         reader = threading.Thread(target=read)
         reader.start()
-        with os.fdopen(slave, "w", encoding="utf-8") as stream, monkeypatch.context() as patch:
+        with (
+            os.fdopen(slave, "w", encoding="utf-8") as stream,
+            monkeypatch.context() as patch,
+        ):
             patch.delenv("COLUMNS", raising=False)
             patch.setenv("NO_COLOR", "1")
             patch.setattr(sys, "stdout", stream)

@@ -28,7 +28,13 @@ from scbench.grading.rows.columns import column_types
 from scbench.release.load import find_release
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "analyse.md"
-STATUSES = ["answered"] * 14 + ["unparsed", "truncated", "refused", "missing", "api_error"]
+STATUSES = ["answered"] * 14 + [
+    "unparsed",
+    "truncated",
+    "refused",
+    "missing",
+    "api_error",
+]
 SCORED = {"answered", "unparsed", "truncated", "refused"}
 
 
@@ -38,7 +44,9 @@ def examples() -> list[list[str]]:
     return [shlex.split(line, comments=True)[1:] for line in block.splitlines()]
 
 
-def simulated(release, floors, model, skill, *, setting="no_tools", texts=False, budget=None, n=1):
+def simulated(
+    release, floors, model, skill, *, setting="no_tools", texts=False, budget=None, n=1
+):
     """Rows of a run: better where it knows more, with everything that can be missing."""
     rng = random.Random(f"{model} {setting} {budget}")
     rows = []
@@ -58,12 +66,23 @@ def simulated(release, floors, model, skill, *, setting="no_tools", texts=False,
                 right = float(rng.random() < chance)
                 if task.scoring == "partial" and rng.random() < 0.4:
                     right = rng.randint(1, 9) / 10
-                score = right if status == "answered" else 0.0 if status in SCORED else None
+                score = (
+                    right if status == "answered" else 0.0 if status in SCORED else None
+                )
                 rows.append(
                     dict.fromkeys(column_types())
                     | {"id": instance.id, "task": task.id, "bucket": task.bucket}
-                    | {"subtask": instance.subtask + i, "model": model, "setting": setting}
-                    | {"sample": sample, "budget": budget, "status": status, "score": score}
+                    | {
+                        "subtask": instance.subtask + i,
+                        "model": model,
+                        "setting": setting,
+                    }
+                    | {
+                        "sample": sample,
+                        "budget": budget,
+                        "status": status,
+                        "score": score,
+                    }
                     | {"failed_checks": [], "notes": [], "repairs": [], "reason": ""}
                     | {"checks": _checks(rng, score), "metrics": "{}"}
                     | {
@@ -74,10 +93,17 @@ def simulated(release, floors, model, skill, *, setting="no_tools", texts=False,
                     | {"usage": json.dumps(usage) if rng.random() < 0.9 or i else None}
                     | {"response_characters": 0 if status == "truncated" else 50}
                     | {"finish_reason": "length" if rng.random() < 0.05 else "stop"}
-                    | {"run_metadata": json.dumps({"effort": "high", "budget_stated": True})}
+                    | {
+                        "run_metadata": json.dumps(
+                            {"effort": "high", "budget_stated": True}
+                        )
+                    }
                     | {"instance_hash": instance.content_hash, "grader_version": 1}
                     | {"floor": floors.get(instance.id, 0.125)}
-                    | {"release": release.version, "release_hash": release.manifest.rows_hash}
+                    | {
+                        "release": release.version,
+                        "release_hash": release.manifest.rows_hash,
+                    }
                 )
     return rows
 
@@ -173,7 +199,9 @@ def interval(parts, weights=None):
 
         low = 0.0 if m < 1e-12 else brentq(off, 1e-15, min(m, 1 - 1e-9), xtol=1e-14)
         count = max(m * n, 1e-12)
-        poisson = count * max(1 - 1 / (9 * count) - q / (3 * math.sqrt(count)), 0) ** 3 / n
+        poisson = (
+            count * max(1 - 1 / (9 * count) - q / (3 * math.sqrt(count)), 0) ** 3 / n
+        )
         part = min(max(3 - m * n, 0), 1) * min(max(3 - 4 * m, 0), 1)
         return max(0.0, low + part * (min(low, poisson) - low))
 
@@ -199,7 +227,9 @@ def by_answer(rows):
     result = defaultdict(lambda: defaultdict(list))
     for (row_id, _), mean in items_of(rows).items():
         result[row_id.partition("/")[0]][row_id].append(mean)
-    return [[(sum(s) / len(s), len(s)) for s in task.values()] for task in result.values()]
+    return [
+        [(sum(s) / len(s), len(s)) for s in task.values()] for task in result.values()
+    ]
 
 
 def mean_of(rows):
@@ -221,7 +251,10 @@ def heights(rows):
         else:
             height = min(max((score - floor) / (1 - floor), 0), 1)
         result[task][row_id].append(height)
-    return {t: {k: sum(u) / len(u) for k, u in of_task.items()} for t, of_task in result.items()}
+    return {
+        t: {k: sum(u) / len(u) for k, u in of_task.items()}
+        for t, of_task in result.items()
+    }
 
 
 def normalized_of(rows):
@@ -284,7 +317,9 @@ def signed(value) -> str:
 
 def check_mean(row, rows):
     assert row["mean"] == pytest.approx(float(mean_of(rows)))
-    assert (row["low"], row["high"]) == pytest.approx(interval(by_answer(rows)), abs=1e-9)
+    assert (row["low"], row["high"]) == pytest.approx(
+        interval(by_answer(rows)), abs=1e-9
+    )
 
 
 def test_every_example_is_looked_at():
@@ -316,15 +351,25 @@ def test_tables_fit_a_terminal_and_shorten_nothing(
         if "shares" in example:
             ran(next(e for e in examples() if "judge" in e))
         sheets = []
-        monkeypatch.setitem(PEOPLE, "table", lambda sheet: sheets.append(sheet) or terminal(sheet))
-        ran([word for word in example if word != "--plot" and not word.endswith(".svg")])
+        monkeypatch.setitem(
+            PEOPLE, "table", lambda sheet: sheets.append(sheet) or terminal(sheet)
+        )
+        ran(
+            [word for word in example if word != "--plot" and not word.endswith(".svg")]
+        )
         layouts[key] = sheets
     for sheet in layouts[key]:
         text = terminal_of(width, lambda: sys.stdout.write(terminal(sheet)))  # noqa: B023
         lines = text.split("\n")
         assert max(map(cell_len, lines)) <= width
-        last = next((line for line in lines if line.startswith("Not shown at this width: ")), "")
-        dropped = [head for head in sheet.drops if re.search(rf"[ ,]{re.escape(head)}[,.]", last)]
+        last = next(
+            (line for line in lines if line.startswith("Not shown at this width: ")), ""
+        )
+        dropped = [
+            head
+            for head in sheet.drops
+            if re.search(rf"[ ,]{re.escape(head)}[,.]", last)
+        ]
         for head, *cells in zip(sheet.heads, *sheet.rows, strict=True):
             for word in [] if head in dropped else " ".join(cells).split():
                 assert word in text or head in sheet.wraps, (head, word)
@@ -341,7 +386,10 @@ def test_tables(runs, ran):
         rows = of(everything, bucket=row["bucket"], task=row["task"], **run)
         scored = [r for r in rows if r["score"] is not None]
         assert row["n"] == len({(r["id"], r["subtask"]) for r in rows})
-        assert (row["scored"], row["coverage"]) == (len(scored), len(scored) / len(rows))
+        assert (row["scored"], row["coverage"]) == (
+            len(scored),
+            len(scored) / len(rows),
+        )
         if not scored:
             assert row["mean"] is row["low"] is row["normalized"] is None
             continue
@@ -354,15 +402,22 @@ def test_tables(runs, ran):
         floors = {(r["id"], r["subtask"]): r["floor"] for r in scored}
         assert row["floor"] == pytest.approx(math.fsum(floors.values()) / len(floors))
         names = ("normalized", "normalized_low", "normalized_high")
-        assert [row[name] for name in names] == pytest.approx(normalized_of(rows), abs=1e-9)
+        assert [row[name] for name in names] == pytest.approx(
+            normalized_of(rows), abs=1e-9
+        )
         if row["delta"] is None and row["delta_mean"] is None:
             assert points(row["mean"]) in text
         else:
             before = of(
-                everything, bucket=row["bucket"], task=row["task"], **run | {"setting": "no_tools"}
+                everything,
+                bucket=row["bucket"],
+                task=row["task"],
+                **run | {"setting": "no_tools"},
             )
             change = changes(before, rows)
-            flat = [d for answers in change.values() for ds in answers.values() for d in ds]
+            flat = [
+                d for answers in change.values() for ds in answers.values() for d in ds
+            ]
             assert row["delta_n"] == len(flat)
             assert row["delta_mean"] == pytest.approx(sum(flat) / len(flat), abs=1e-12)
             ends = (row["delta_mean_low"], row["delta_mean_high"])
@@ -387,7 +442,9 @@ def test_budget(runs, ran):
         rows = of(rows_of_runs["sweep"], budget=row["budget"])
         message = [r for r in rows if r["status"] in SCORED]
         check_mean(row | {"mean": row["accuracy"]}, rows)
-        one_each = {r["id"]: r for r in reversed(rows)}.values()  # an answer may have nine scores
+        one_each = {
+            r["id"]: r for r in reversed(rows)
+        }.values()  # an answer may have nine scores
         assert (row["n"], row["answers"]) == (len(rows), len(one_each))
         rows, message = ([r for r in part if r in one_each] for part in (rows, message))
         tokens = [json.loads(r["usage"])["output_tokens"] for r in rows if r["usage"]]
@@ -397,7 +454,11 @@ def test_budget(runs, ran):
             if r["usage"] and json.loads(r["usage"])["output_tokens"] >= row["budget"]
         ]  # fmt: skip
         assert row["cap_hit"] == pytest.approx(len(capped) / len(message))
-        cut = [r for r in message if r["finish_reason"] == "length" or r["status"] == "truncated"]
+        cut = [
+            r
+            for r in message
+            if r["finish_reason"] == "length" or r["status"] == "truncated"
+        ]
         assert row["truncated"] == pytest.approx(len(cut) / len(message))
         failed = [r for r in rows if r["status"] == "api_error"]
         assert row["api_error"] == pytest.approx(len(failed) / len(rows))

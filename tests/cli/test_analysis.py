@@ -42,28 +42,41 @@ def test_tables_prints_the_papers_table_and_repeats_itself(command, inside, pape
     assert done.stderr == ""
 
 
-def test_compare_names_the_better_run_and_tells_files_apart(inside, make_results, tmp_path):
+def test_compare_names_the_better_run_and_tells_files_apart(
+    inside, make_results, tmp_path
+):
     for name, right in (("a", 4), ("b", 27)):
         rows = ({"subtask": i, "score": float(i < right)} for i in range(27))
         make_results(*rows).write_parquet(tmp_path / f"{name}.parquet")
     done = inside("compare", "a.parquet", "b.parquet", "--format", "markdown")
     assert done.returncode == 0, done.stderr
-    assert "m (a.parquet) no_tools (first) against m (b.parquet) no_tools (second)" in done.stdout
-    line = next(line for line in done.stdout.splitlines() if line.startswith("| all axiomatic"))
+    assert (
+        "m (a.parquet) no_tools (first) against m (b.parquet) no_tools (second)"
+        in done.stdout
+    )
+    line = next(
+        line for line in done.stdout.splitlines() if line.startswith("| all axiomatic")
+    )
     assert "m (b.parquet) no_tools is better" in line
-    assert line.startswith("| all axiomatic (only two_segments) | 27 | 14.8 | 100.0 | +85.2<br>")
+    assert line.startswith(
+        "| all axiomatic (only two_segments) | 27 | 14.8 | 100.0 | +85.2<br>"
+    )
     single = inside("compare", "a.parquet")
     assert single.returncode == 2
     assert "name the results of two runs or more" in single.stderr
 
 
 def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
-    done = inside("cost", sweep, "--by", "budget", "--bucket", "axiomatic", "--plot", "b.svg")
+    done = inside(
+        "cost", sweep, "--by", "budget", "--bucket", "axiomatic", "--plot", "b.svg"
+    )
     assert done.returncode == 0, done.stderr
     assert "1,023.0" in done.stdout
     assert "b.svg written" in done.stderr
     assert ">4,096</text>" in (tmp_path / "b.svg").read_text()
-    wrong = inside("cost", sweep, "--by", "budget", "--bucket", "axiomatik", "--plot", "b.pdf")
+    wrong = inside(
+        "cost", sweep, "--by", "budget", "--bucket", "axiomatik", "--plot", "b.pdf"
+    )
     assert wrong.returncode == 2
     assert "Did you mean 'axiomatic'?" in wrong.stderr
 
@@ -73,7 +86,10 @@ def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
     [
         (["tables", "nowhere.parquet"], "no such file: nowhere.parquet"),
         (["tables", "{sweep}", "--format", "yaml"], "yaml"),
-        (["tables", "{sweep}", "--out", "no/such/folder.md"], "cannot write no/such/folder.md"),
+        (
+            ["tables", "{sweep}", "--out", "no/such/folder.md"],
+            "cannot write no/such/folder.md",
+        ),
         (["samples", "{sweep}", "--k", "1,x"], "--k takes numbers from 1"),
         (
             ["cost", "{sweep}", "--plot", "b.pdf"],

@@ -37,10 +37,14 @@ def test_a_machine_that_has_all_is_said_in_twelve_lines(monkeypatch):
     assert lines["terrain_levelling"].endswith(", as the release")
 
 
-def test_what_is_missing_is_named_with_a_way_out_and_the_exit_code_says_so(without_engine):
+def test_what_is_missing_is_named_with_a_way_out_and_the_exit_code_says_so(
+    without_engine,
+):
     done, lines = run()
     assert done.exit_code == 1
-    assert lines["terrain_levelling"].startswith("MISSING  simulating blasts needs PyBullet")
+    assert lines["terrain_levelling"].startswith(
+        "MISSING  simulating blasts needs PyBullet"
+    )
     assert "`scbench doctor --fix`" in lines["terrain_levelling"]
     assert "terrain_levelling" in lines["missing"]
     assert lines["tasks"].endswith("not terrain_levelling")
@@ -50,7 +54,9 @@ def test_what_is_missing_is_named_with_a_way_out_and_the_exit_code_says_so(witho
 def test_an_environment_is_made_only_after_yes(without_engine, monkeypatch):
     calls = []
     facts = doctor._facts
-    monkeypatch.setattr(doctor, "_facts", lambda task: facts(task) if task.fingerprinted else "")
+    monkeypatch.setattr(
+        doctor, "_facts", lambda task: facts(task) if task.fingerprinted else ""
+    )
     monkeypatch.setattr(doctor, "make_environment", calls.append)
     for answer, made in (("n\n", 0), ("", 0), ("y\n", 1)):
         done, _ = run("--fix", answer=answer)

@@ -27,7 +27,9 @@ def test_each_run_gets_its_files_and_none_is_written_over(inside, graded, tmp_pa
     assert len(paths) == 4, "two models: a file and its samples each"
     assert all(str(path.name) in done.stderr for path in paths)
     assert json.loads(paths[0].read_text())["model_info"]["name"] == "oracle"
-    assert inside(*export, "--date", "2026-11-22", "-q").returncode == 0, "the same bytes again"
+    assert inside(*export, "--date", "2026-11-22", "-q").returncode == 0, (
+        "the same bytes again"
+    )
     paths[0].write_text("mine")
     done = inside(*export, "--date", "2026-11-22")
     assert done.returncode == 2

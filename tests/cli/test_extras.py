@@ -41,10 +41,14 @@ def without(monkeypatch):
 
 
 @pytest.mark.parametrize(("line", "extra"), EXTRAS.items())
-def test_a_missing_extra_is_named_before_anything_else(line, extra, without, tmp_path, monkeypatch):
+def test_a_missing_extra_is_named_before_anything_else(
+    line, extra, without, tmp_path, monkeypatch
+):
     """The library that is imported last is hidden; the files named do not exist."""
     monkeypatch.chdir(tmp_path)
-    library = "vl_convert" if "--plot" in line else NEEDS[extra][0 if extra == "hub" else -1]
+    library = (
+        "vl_convert" if "--plot" in line else NEEDS[extra][0 if extra == "hub" else -1]
+    )
     without(library)
     done = CliRunner().invoke(main.app, line.split())
     assert done.exit_code == 2
@@ -57,7 +61,13 @@ def test_a_missing_extra_is_named_before_anything_else(line, extra, without, tmp
 def test_clusters_need_their_library(without, tmp_path):
     (tmp_path / "x.jsonl").write_text('{"id": "two_segments/07", "answer": {}}\n')
     without("dask", "distributed")
-    line = [tmp_path / "x.jsonl", "--cluster", "tcp://127.0.0.1:1", "--out", tmp_path / "out"]
+    line = [
+        tmp_path / "x.jsonl",
+        "--cluster",
+        "tcp://127.0.0.1:1",
+        "--out",
+        tmp_path / "out",
+    ]
     done = CliRunner().invoke(grade.app, [str(word) for word in line])
     assert "this needs `pip install 'scbench[cluster]'`" in done.stderr
     assert done.exit_code == 2

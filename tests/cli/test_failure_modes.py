@@ -12,7 +12,12 @@ from scbench.cli.main import app
 from scbench.freezing.example import example_predictions
 from scbench.release.load import find_release
 
-TASKS = ("two_segments", "enumerate_edges", "shikaku_rectangles", "topology_enumeration")
+TASKS = (
+    "two_segments",
+    "enumerate_edges",
+    "shikaku_rectangles",
+    "topology_enumeration",
+)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +56,9 @@ def test_matrix_and_deltas_compare_two_runs(modes, graded):
     records = find_release().manifest.default_records
     scores = sum(records[name].scores for name in TASKS)
     assert frame["count"].sum() == scores
-    assert frame.filter((pl.col("first_state") != "pass") & (pl.col("count") > 0)).is_empty()
+    assert frame.filter(
+        (pl.col("first_state") != "pass") & (pl.col("count") > 0)
+    ).is_empty()
     deltas = pl.read_csv(modes("deltas", *common).stdout.encode())
     assert deltas["state"].to_list()[0] == "pass"
     assert deltas["n"][0] + deltas["left_out"][0] == scores
@@ -63,15 +70,23 @@ def test_matrix_and_deltas_compare_two_runs(modes, graded):
 def test_a_bundle_holds_the_raw_replies_if_it_is_given_them(modes, graded, tmp_path):
     done = modes("export", graded / "out", "--out", "bare.jsonl")
     assert done.returncode == 0, done.stderr
-    bundle = [json.loads(line) for line in (graded / "bundle.jsonl").read_text().splitlines()]
-    bare = [json.loads(line) for line in (tmp_path / "bare.jsonl").read_text().splitlines()]
+    bundle = [
+        json.loads(line) for line in (graded / "bundle.jsonl").read_text().splitlines()
+    ]
+    bare = [
+        json.loads(line) for line in (tmp_path / "bare.jsonl").read_text().splitlines()
+    ]
     assert len(bundle) == len(bare) == pl.read_parquet(graded / "rules.parquet").height
-    assert any("I am unable to work this out by hand." in line["prompt"] for line in bundle)
+    assert any(
+        "I am unable to work this out by hand." in line["prompt"] for line in bundle
+    )
     assert not any("unable to work this out" in line["prompt"] for line in bare)
     assert not any("sloppy" in line["prompt"] for line in bundle)
 
 
-def test_decisions_on_a_bundle_come_back_as_labels_and_can_be_compared(modes, graded, tmp_path):
+def test_decisions_on_a_bundle_come_back_as_labels_and_can_be_compared(
+    modes, graded, tmp_path
+):
     decisions = [
         {key: line[key] for key in ("candidate", "task", "subtask")}
         | {"failure_mode": "near_miss", "confidence": 0.5, "justification": "A guess."}
@@ -79,11 +94,20 @@ def test_decisions_on_a_bundle_come_back_as_labels_and_can_be_compared(modes, gr
         for line in map(json.loads, (graded / "bundle.jsonl").read_text().splitlines())
     ]
     text = "".join(json.dumps(decision) + "\n" for decision in decisions).encode()
-    common = ("--results", graded / "out", "--judge", "guesser", "--out", "guesses.parquet")
+    common = (
+        "--results",
+        graded / "out",
+        "--judge",
+        "guesser",
+        "--out",
+        "guesses.parquet",
+    )
     done = modes("import", "-", *common, stdin=text)
     assert done.returncode == 0, done.stderr
     labels = pl.read_parquet(tmp_path / "guesses.parquet")
-    assert set(labels.select("judge", "failure_mode").iter_rows()) == {("guesser", "near_miss")}
+    assert set(labels.select("judge", "failure_mode").iter_rows()) == {
+        ("guesser", "near_miss")
+    }
     done = modes("agree", graded / "rules.parquet", "guesses.parquet")
     assert done.returncode == 0, done.stderr
     assert "Labels by rules (rows) and guesser (columns)" in done.stdout
@@ -109,10 +133,19 @@ def test_wrong_decisions_are_listed_and_nothing_is_written(modes, graded, tmp_pa
         (["card", "shikaku"], "Did you mean 'shikaku_rectangles'?"),
         (["judge", "{out}", "--out", "no/x"], "cannot write no/x"),
         (["judge", "{out}", "--threshold", "2", "--out", "x"], "--threshold"),
-        (["shares", "{labels}", "--results", "{out}", "--threshold", "0"], "another threshold"),
+        (
+            ["shares", "{labels}", "--results", "{out}", "--threshold", "0"],
+            "another threshold",
+        ),
         (["export", "{out}", "--out", "x", "--release", "9.9.9"], "no release '9.9.9'"),
-        (["import", "nowhere", "--results", "{out}", "--judge", "a", "--out", "x"], "nowhere"),
-        (["import", "-", "--results", "{out}", "--judge", " ", "--out", "x"], "--judge must"),
+        (
+            ["import", "nowhere", "--results", "{out}", "--judge", "a", "--out", "x"],
+            "nowhere",
+        ),
+        (
+            ["import", "-", "--results", "{out}", "--judge", " ", "--out", "x"],
+            "--judge must",
+        ),
     ],
 )
 def test_wrong_usage_exits_with_2_and_says_what_to_do(modes, graded, args, words):

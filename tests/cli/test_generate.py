@@ -41,7 +41,12 @@ def test_cases_are_printed_as_json_lines_that_the_result_schema_takes(inside):
     cases = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(cases) == 5
     for case in cases:
-        assert get_task("arithmetic").builder.case_model.model_validate(case).params["length"] == 8
+        assert (
+            get_task("arithmetic")
+            .builder.case_model.model_validate(case)
+            .params["length"]
+            == 8
+        )
     assert inside("generate", "arithmetic", *args).stdout == done.stdout
     second = inside("generate", "arithmetic", *args[:-1], 2).stdout
     assert not set(second.splitlines()) & set(done.stdout.splitlines())
@@ -52,12 +57,24 @@ def test_options_are_read_in_every_usual_form(inside):
     forms = [
         ["--length=8", "--min-number=-5", "--division", "--prob-open", "0.5"],
         ["--prob_open=0.5", "--division", "--min_number", "-5", "--length", "8"],
-        ["--division=true", "--min-number", "-5", "--prob-open=0.5", "--length", "8", "--count=1"],
+        [
+            "--division=true",
+            "--min-number",
+            "-5",
+            "--prob-open=0.5",
+            "--length",
+            "8",
+            "--count=1",
+        ],
     ]
     result = {inside("generate", "arithmetic", *form).stdout for form in forms}
     assert len(result) == 1
     params = json.loads(result.pop())["params"]
-    assert (params["min_number"], params["division"], params["prob_open"]) == (-5, True, 0.5)
+    assert (params["min_number"], params["division"], params["prob_open"]) == (
+        -5,
+        True,
+        0.5,
+    )
     plain = inside("generate", "arithmetic", "--no-division").stdout
     assert json.loads(plain)["params"]["division"] is False
 
@@ -65,7 +82,10 @@ def test_options_are_read_in_every_usual_form(inside):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["arithmetics"], "'arithmetics' is neither a task nor a file. Did you mean 'arithmetic'?"),
+        (
+            ["arithmetics"],
+            "'arithmetics' is neither a task nor a file. Did you mean 'arithmetic'?",
+        ),
         (["nowhere.toml"], "nowhere.toml cannot be read: No such file"),
         (["arithmetic", "--lenght", "3"], "no option --lenght. Did you mean --length?"),
         (["arithmetic", "--length", "600"], "length: must be at most 500; got 600"),
@@ -73,11 +93,17 @@ def test_options_are_read_in_every_usual_form(inside):
         (["arithmetic", "--length", "4", "--length", "5"], "--length is given twice"),
         (["arithmetic", "--format", "csv"], "--format takes jsonl or text, not 'csv'"),
         (["boolean", "--format", "csv"], "format: must be 'TRUE_FALSE', 'T_F'"),
-        (["boolean", "--format", "text", "--format", "jsonl"], "--format is given as text and as"),
+        (
+            ["boolean", "--format", "text", "--format", "jsonl"],
+            "--format is given as text and as",
+        ),
         (["arithmetic", "--private"], "--private is for folders"),
         (["e.toml"], "an experiment is written into a folder; name it with --out"),
         (["e.toml", "--out", "o", "--length", "4"], "--length goes with a task"),
-        (["e.toml", "--out", "e.toml"], "e.toml exists; generated folders are never edited"),
+        (
+            ["e.toml", "--out", "e.toml"],
+            "e.toml exists; generated folders are never edited",
+        ),
         (["e.toml", "--out", "o", "--name", "1.0.0"], "is no name for generated cases"),
         (["arithmetic", "--seed", "-1"], "--seed"),
     ],
@@ -91,7 +117,17 @@ def test_wrong_usage_exits_with_2_and_says_what_to_do(inside, experiment, args, 
 
 
 def test_a_shortfall_is_on_the_screen_and_exits_with_1(inside, tmp_path):
-    args = ("boolean", "--length", 3, "--max-depth", 0, "--prob-negation", 0, "--count", 100)
+    args = (
+        "boolean",
+        "--length",
+        3,
+        "--max-depth",
+        0,
+        "--prob-negation",
+        0,
+        "--count",
+        100,
+    )
     printed = inside("generate", *args)
     assert printed.returncode == 1
     assert len(printed.stdout.splitlines()) == 72
@@ -100,14 +136,19 @@ def test_a_shortfall_is_on_the_screen_and_exits_with_1(inside, tmp_path):
     assert file.returncode == 1
     assert "boolean: 72 of 100 items at length 3, max_depth 0" in file.stderr
     assert read_manifest(tmp_path / "o").experiment.shortfalls[0].got == 72
-    assert "the space at this point is too small" in (tmp_path / "o" / "README.md").read_text()
+    assert (
+        "the space at this point is too small"
+        in (tmp_path / "o" / "README.md").read_text()
+    )
 
 
 @pytest.mark.slow
 def test_a_folder_is_graded_end_to_end(command, experiment, tmp_path):
     done = command("scbench", "generate", "e.toml", "--out", "fresh", "--workers", 2)
     assert done.returncode == 0, done.stderr
-    assert re.search(r"fresh: generated-[0-9a-f]{8}, 51 items, rows [0-9a-f]{64}\n$", done.stderr)
+    assert re.search(
+        r"fresh: generated-[0-9a-f]{8}, 51 items, rows [0-9a-f]{64}\n$", done.stderr
+    )
     assert command("scbench", "release", "verify", "fresh", "--quiet").returncode == 0
     example = command("scbench", "example", "--release", "fresh").stdout
     (tmp_path / "p.jsonl").write_text(example)
@@ -117,7 +158,9 @@ def test_a_folder_is_graded_end_to_end(command, experiment, tmp_path):
     oracle = rows.filter(pl.col("model") == "oracle")
     assert (oracle.height, oracle["score"].to_list()) == (51, [1.0] * 51)
     assert rows.filter(pl.col("model") == "sloppy")["score"].mean() < 0.9
-    output = command("scbench", "manifolds", "r", "--release", "fresh", "--by", "parameter")
+    output = command(
+        "scbench", "manifolds", "r", "--release", "fresh", "--by", "parameter"
+    )
     assert output.returncode == 0, output.stderr
     assert "Boolean Logic" in output.stdout
     test = command("scbench-grade", "--self-test", "--release", "fresh")
@@ -126,7 +169,9 @@ def test_a_folder_is_graded_end_to_end(command, experiment, tmp_path):
 
 
 def test_a_private_seed_is_drawn_shown_once_and_verifies(inside, experiment, tmp_path):
-    text = TEXT.replace("seed = 11", "private = true").replace("count = 12", "count = 1")
+    text = TEXT.replace("seed = 11", "private = true").replace(
+        "count = 12", "count = 1"
+    )
     experiment.write_text(text)
     done = inside("generate", "e.toml", "--out", "o")
     assert done.returncode == 0
@@ -158,16 +203,23 @@ def test_all_tasks_are_listed_in_three_forms(inside):
     result = json.loads(inside("tasks", "--format", "json").stdout)
     frozen = find_release().manifest
     assert {row["id"] for row in result} >= frozen.tasks.keys()
-    scores = {row["id"]: row["scores"] for row in result if row["id"] in frozen.default_tasks}
-    assert scores == {name: record.scores for name, record in frozen.default_records.items()}
+    scores = {
+        row["id"]: row["scores"] for row in result if row["id"] in frozen.default_tasks
+    }
+    assert scores == {
+        name: record.scores for name, record in frozen.default_records.items()
+    }
     assert [row["id"] for row in result] == [task.id for task in available_tasks()]
     for row in result:
         names = [parameter["name"] for parameter in row["parameters"]]
         assert f"| {row['id']} | {row['bucket']} |" in markdown
-        (line,) = [line for line in table.splitlines() if line.startswith(f"{row['id']} ")]
+        (line,) = [
+            line for line in table.splitlines() if line.startswith(f"{row['id']} ")
+        ]
         assert line.endswith(", ".join(names))
         assert all(
-            parameter["description"] and parameter["values"] for parameter in row["parameters"]
+            parameter["description"] and parameter["values"]
+            for parameter in row["parameters"]
         )
 
 
@@ -184,7 +236,9 @@ def frozen(tmp_path_factory) -> Path:
 
 
 @pytest.mark.slow
-def test_text_tasks_are_graded_where_answered_unless_others_are_named(command, frozen, tmp_path):
+def test_text_tasks_are_graded_where_answered_unless_others_are_named(
+    command, frozen, tmp_path
+):
     shutil.copytree(frozen, tmp_path / "rel")
     manifest = read_manifest(frozen)
     assert manifest.default_tasks == ["enumerate_edges"]
@@ -192,13 +246,22 @@ def test_text_tasks_are_graded_where_answered_unless_others_are_named(command, f
     assert {json.loads(line)["id"].split("/")[0] for line in example.splitlines()} == {
         "enumerate_edges"
     }
-    named = command("scbench", "example", "--release", "rel", "--tasks", "manifolds").stdout
-    assert {json.loads(line)["id"].split("/")[0] for line in named.splitlines()} == {"boolean"}
-    assert command("scbench", "example", "--release", "rel", "--tasks", "x").returncode == 2
+    named = command(
+        "scbench", "example", "--release", "rel", "--tasks", "manifolds"
+    ).stdout
+    assert {json.loads(line)["id"].split("/")[0] for line in named.splitlines()} == {
+        "boolean"
+    }
+    assert (
+        command("scbench", "example", "--release", "rel", "--tasks", "x").returncode
+        == 2
+    )
     release = pl.read_parquet(frozen / "references" / "references.parquet")
     right = release.filter(pl.col("kind") == "reference").to_dicts()
     lines = [{"id": r["id"], "answer": json.loads(r["answer"])} for r in right]
-    (tmp_path / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "p.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in lines)
+    )
 
     def graded(*options: str) -> dict[str, float]:
         out = "-".join(["r", *options]).replace("--", "")
@@ -215,6 +278,8 @@ def test_text_tasks_are_graded_where_answered_unless_others_are_named(command, f
     present = find_release(str(frozen))
     for names in (["manifolds"], ["boolean"]):
         assert [task.id for task in choose_tasks(present, names)] == ["boolean"]
-    wrong = command("scbench-grade", "p.jsonl", "--release", "rel", "--tasks", "manifold")
+    wrong = command(
+        "scbench-grade", "p.jsonl", "--release", "rel", "--tasks", "manifold"
+    )
     assert wrong.returncode == 2
     assert "Did you mean 'manifolds'?" in wrong.stderr

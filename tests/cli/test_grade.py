@@ -102,18 +102,28 @@ def test_plain_packed_and_piped_files_give_the_same_rows(grade, write_lines, tmp
     frames = []
     for i, name in enumerate([path.name, "p.jsonl.zst", "misnamed.jsonl", "-"]):
         done = grade(
-            name, "--tasks", "parity", "--out", f"out{i}", stdin=data if name == "-" else b""
+            name,
+            "--tasks",
+            "parity",
+            "--out",
+            f"out{i}",
+            stdin=data if name == "-" else b"",
         )
         assert done.returncode == 0, done.stderr
         frames.append(results(tmp_path / f"out{i}"))
     assert all(frame.equals(frames[0]) for frame in frames)
 
 
-def test_an_incomplete_file_is_a_problem_unless_it_is_meant_to_be(grade, write_lines, tmp_path):
+def test_an_incomplete_file_is_a_problem_unless_it_is_meant_to_be(
+    grade, write_lines, tmp_path
+):
     path = write_lines(row(0), row(2))
     done = grade(path, "--tasks", "parity", "--out", "out")
     assert done.returncode == 1
-    assert "model 'm' has no prediction for 2 of 4 instances, the first is parity/01" in done.stderr
+    assert (
+        "model 'm' has no prediction for 2 of 4 instances, the first is parity/01"
+        in done.stderr
+    )
     done = grade(path, "--tasks", "parity", "--out", "out", "--partial")
     assert done.returncode == 0
     assert "partial: not for the leaderboard" in done.stderr
@@ -125,21 +135,38 @@ def test_an_incomplete_file_is_a_problem_unless_it_is_meant_to_be(grade, write_l
 
 
 def test_a_grader_that_fails_is_not_a_model_that_fails(grade, write_lines, tmp_path):
-    answers = [{"bit": 0, "mood": "raise"}, {"bit": 1, "mood": "exit"}, {"bit": 0}, {"bit": 0}]
+    answers = [
+        {"bit": 0, "mood": "raise"},
+        {"bit": 1, "mood": "exit"},
+        {"bit": 0},
+        {"bit": 0},
+    ]
     path = write_lines(*(row(i, answer=answer) for i, answer in enumerate(answers)))
     done = grade(path, "--tasks", "parity", "--out", "out")
     assert done.returncode == 3
     frame = results(tmp_path / "out")
-    assert frame["status"].to_list() == ["grader_error", "grader_error", "answered", "answered"]
+    assert frame["status"].to_list() == [
+        "grader_error",
+        "grader_error",
+        "answered",
+        "answered",
+    ]
     assert frame["score"].to_list() == [None, None, 1.0, 1.0]
-    assert "line 1: parity/00: RuntimeError: this grader fails (moods.py:" in done.stderr
-    assert "line 2: parity/01: the worker process died (exit code 7); tried twice" in done.stderr
+    assert (
+        "line 1: parity/00: RuntimeError: this grader fails (moods.py:" in done.stderr
+    )
+    assert (
+        "line 2: parity/01: the worker process died (exit code 7); tried twice"
+        in done.stderr
+    )
 
 
 def test_formats_hold_the_same_numbers(grade, write_lines, tmp_path):
     path = write_lines(row(0), row(1), row(2, bit=1), row(3))
     done = {
-        style: grade(path, "--tasks", "parity", "--format", style, "--out", "out").stdout
+        style: grade(
+            path, "--tasks", "parity", "--format", style, "--out", "out"
+        ).stdout
         for style in ("table", "json", "csv", "markdown")
     }
     assert json.loads(done["json"])["tasks"][0]["mean"] == 0.75
@@ -161,10 +188,16 @@ def test_text_from_the_file_cannot_style_the_terminal(grade, write_lines):
     assert "\x1b" not in done.stdout
 
 
-def test_a_closed_pipe_changes_neither_results_nor_exit_code(parity_release, write_lines, tmp_path):
+def test_a_closed_pipe_changes_neither_results_nor_exit_code(
+    parity_release, write_lines, tmp_path
+):
     path = write_lines(row(0), "{", name="p.jsonl")
-    line = f"scbench-grade {path} --release {parity_release.root} --tasks parity --out out"
-    done = commands.run("bash", "-c", f"set -o pipefail; {line} 2>&1 | true", cwd=tmp_path)
+    line = (
+        f"scbench-grade {path} --release {parity_release.root} --tasks parity --out out"
+    )
+    done = commands.run(
+        "bash", "-c", f"set -o pipefail; {line} 2>&1 | true", cwd=tmp_path
+    )
     assert (done.returncode, done.stderr) == (1, "")
     assert results(tmp_path / "out").height == 4
 
@@ -180,4 +213,6 @@ def test_self_test_of_the_installed_release_passes(command):
     assert result["right"] == {
         "two_segments": 27, "maze_3d": 6
     }  # fmt: skip
-    assert all(result["below"][task] >= 3 * count for task, count in result["right"].items())
+    assert all(
+        result["below"][task] >= 3 * count for task, count in result["right"].items()
+    )

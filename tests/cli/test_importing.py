@@ -26,7 +26,11 @@ def in_a_batch(line: dict) -> dict:
     choice = {"finish_reason": "stop", "message": {"content": line["response"]}}
     body = {"model": line["model"], "choices": [choice]}
     name = RequestKey(line["id"]).custom_id
-    return {"custom_id": name, "response": {"status_code": 200, "body": body}, "error": None}
+    return {
+        "custom_id": name,
+        "response": {"status_code": 200, "body": body},
+        "error": None,
+    }
 
 
 @pytest.fixture
@@ -59,8 +63,14 @@ def test_a_batch_gets_the_scores_of_the_same_replies_row_by_row(
     assert command("scbench-grade", of_run, *release, "--out", "one").returncode == 0
     done = command("scbench-grade", out, err, *release, "--out", "two")
     assert done.returncode == 1
-    assert "recognised out.jsonl: OpenAI batch (11); err.jsonl: OpenAI batch (2)" in done.stderr
-    assert "1 problem:\n  err.jsonl, line 2: 'nobody' is neither" in done.stderr.replace('"', "'")
+    assert (
+        "recognised out.jsonl: OpenAI batch (11); err.jsonl: OpenAI batch (2)"
+        in done.stderr
+    )
+    assert (
+        "1 problem:\n  err.jsonl, line 2: 'nobody' is neither"
+        in done.stderr.replace('"', "'")
+    )
     first, two = rows(tmp_path / "one"), rows(tmp_path / "two")
     answered = pl.col("id") != "parity/00"
     assert first.filter(answered).equals(two.filter(answered))
@@ -68,7 +78,10 @@ def test_a_batch_gets_the_scores_of_the_same_replies_row_by_row(
     summary = json.loads((tmp_path / "two" / "summary.json").read_text())
     assert summary["predictions"]["file"] == "imported.jsonl"
     assert summary["predictions"]["made_of"].startswith("out.jsonl: OpenAI batch")
-    assert (summary["problems"][0]["file"], summary["problems"][0]["line"]) == ("err.jsonl", 2)
+    assert (summary["problems"][0]["file"], summary["problems"][0]["line"]) == (
+        "err.jsonl",
+        2,
+    )
     lines = (tmp_path / "two" / "imported.jsonl").read_bytes()
     done = command("scbench", "import", out, err)
     assert done.returncode == 1
@@ -82,19 +95,33 @@ def test_two_files_of_our_own_make_one_run_and_name_duplicates(
     (tmp_path / "a.jsonl").write_text("".join(lines[:7]))
     (tmp_path / "b.jsonl").write_text("".join(lines[6:]))
     release = ("--release", parity_release.root)
-    done = command("scbench-grade", "a.jsonl", "b.jsonl", *release, "--out", "two", "--check")
+    done = command(
+        "scbench-grade", "a.jsonl", "b.jsonl", *release, "--out", "two", "--check"
+    )
     assert done.returncode == 1
     row_id = json.loads(lines[6])["id"]
-    assert f"b.jsonl: problem: line 1: {row_id} was answered on line 7 of a.jsonl" in done.stdout
+    assert (
+        f"b.jsonl: problem: line 1: {row_id} was answered on line 7 of a.jsonl"
+        in done.stdout
+    )
     assert command("scbench-grade", files[0], *release, "--out", "one").returncode == 0
     command("scbench-grade", "a.jsonl", "b.jsonl", *release, "--out", "two")
     assert rows(tmp_path / "one").equals(rows(tmp_path / "two"))
 
 
-def test_what_stands_in_the_folder_is_not_lost(command, files, parity_release, tmp_path):
+def test_what_stands_in_the_folder_is_not_lost(
+    command, files, parity_release, tmp_path
+):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "imported.jsonl").write_text("mine")
-    grade = ("scbench-grade", files[1], "--release", parity_release.root, "--out", "out")
+    grade = (
+        "scbench-grade",
+        files[1],
+        "--release",
+        parity_release.root,
+        "--out",
+        "out",
+    )
     done = command(*grade)
     assert done.returncode == 2
     assert "was not written by scbench-grade" in done.stderr
@@ -105,7 +132,9 @@ def test_what_stands_in_the_folder_is_not_lost(command, files, parity_release, t
     assert command(*grade, "--partial").returncode == 0, "over results of our own"
 
 
-def test_a_table_is_read_with_a_map(command, files, predictions, parity_release, tmp_path):
+def test_a_table_is_read_with_a_map(
+    command, files, predictions, parity_release, tmp_path
+):
     frame = pl.DataFrame(predictions).rename({"id": "item", "response": "output"})
     frame.write_csv(tmp_path / "t.csv")
     release = ("--release", parity_release.root)

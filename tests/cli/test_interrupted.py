@@ -32,12 +32,25 @@ def slow_run(parity_release, write_lines, tmp_path, gate):
     """A command line that does not end before the gate is open, and the folder it writes to."""
     moods = ["slow"] * 128 + [f"gate {gate}"] * 128
     lines = [
-        {"id": f"parity/{i % 4:02d}", "sample": i // 4, "answer": {"bit": i % 2, "mood": mood}}
+        {
+            "id": f"parity/{i % 4:02d}",
+            "sample": i // 4,
+            "answer": {"bit": i % 2, "mood": mood},
+        }
         for i, mood in enumerate(moods)
     ]
     path = write_lines(*lines)
     out = tmp_path / "out"
-    args = [GRADE, path, "--release", parity_release.root, "--tasks", "parity", "--out", out]
+    args = [
+        GRADE,
+        path,
+        "--release",
+        parity_release.root,
+        "--tasks",
+        "parity",
+        "--out",
+        out,
+    ]
     return [str(arg) for arg in args], out
 
 
@@ -94,11 +107,15 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path, gate):
         assert code == -signal.SIGKILL
     else:  # as terminals and schedulers do it: the whole process group gets the signal
         number = signal.Signals[how]
-        code, messages = cut_off(args, out, lambda process: os.killpg(process.pid, number))
+        code, messages = cut_off(
+            args, out, lambda process: os.killpg(process.pid, number)
+        )
         assert code == 128 + number
         assert "continue with --resume" in messages
         assert "Traceback" not in messages
-    assert not (out / "results.parquet").exists(), "results are written whole or not at all"
+    assert not (out / "results.parquet").exists(), (
+        "results are written whole or not at all"
+    )
     lines = lines_in(parts(out))
     assert lines >= 32
 
@@ -115,8 +132,13 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path, gate):
     plain = tmp_path / "plain"
     assert run(*args[:-1], plain).returncode == 0
     assert f"{lines} lines were graded before" in resumed.stderr
-    assert (out / "results.parquet").read_bytes() == (plain / "results.parquet").read_bytes()
-    assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
+    assert (out / "results.parquet").read_bytes() == (
+        plain / "results.parquet"
+    ).read_bytes()
+    assert sorted(file.name for file in out.iterdir()) == [
+        "results.parquet",
+        "summary.json",
+    ]
 
 
 def test_no_worker_outlives_a_killed_run(slow_run):
@@ -152,9 +174,19 @@ def mixed_run(tmp_path_factory):
     path = folder / "mixed.jsonl"
     with path.open("w") as file:
         for sample in range(4):
-            file.writelines(json.dumps({**row, "sample": sample}) + "\n" for row in selection)
+            file.writelines(
+                json.dumps({**row, "sample": sample}) + "\n" for row in selection
+            )
         file.write("no JSON\n" + json.dumps(selection[3]) + "\n")
-    args = [str(GRADE), str(path), "--tasks", ",".join(tasks), "--workers", "2", "--out"]
+    args = [
+        str(GRADE),
+        str(path),
+        "--tasks",
+        ",".join(tasks),
+        "--workers",
+        "2",
+        "--out",
+    ]
     complete = folder / "whole"
     assert run(*args, complete).returncode == 1
     return args, complete
@@ -167,7 +199,9 @@ def _size(out: Path) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
-def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(mixed_run, tmp_path, seed):
+def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(
+    mixed_run, tmp_path, seed
+):
     args, complete = mixed_run
     out = tmp_path / "out"
     moments = Random(seed)
@@ -189,15 +223,36 @@ def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(mixed_run,
         assert len(set(intact)) == len(intact), "something was graded again"
         kept = now
     assert kept, "the first attempt is cut off"
-    assert process.returncode != -signal.SIGKILL or run(*args, out, "--resume").returncode == 1
-    assert (out / "results.parquet").read_bytes() == (complete / "results.parquet").read_bytes()
-    summaries = [json.loads((folder / "summary.json").read_text()) for folder in (out, complete)]
-    for folder, summary in zip((out, complete), summaries, strict=True):  # named from the folder
+    assert (
+        process.returncode != -signal.SIGKILL
+        or run(*args, out, "--resume").returncode == 1
+    )
+    assert (out / "results.parquet").read_bytes() == (
+        complete / "results.parquet"
+    ).read_bytes()
+    summaries = [
+        json.loads((folder / "summary.json").read_text()) for folder in (out, complete)
+    ]
+    for folder, summary in zip(
+        (out, complete), summaries, strict=True
+    ):  # named from the folder
         files = summary["predictions"]["files"]
-        summary["predictions"]["files"] = [str((folder / file).resolve()) for file in files]
-    for key in ("problems", "problem_counts", "tasks", "buckets", "exit_code", "predictions"):
+        summary["predictions"]["files"] = [
+            str((folder / file).resolve()) for file in files
+        ]
+    for key in (
+        "problems",
+        "problem_counts",
+        "tasks",
+        "buckets",
+        "exit_code",
+        "predictions",
+    ):
         assert summaries[0][key] == summaries[1][key], key
-    assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
+    assert sorted(file.name for file in out.iterdir()) == [
+        "results.parquet",
+        "summary.json",
+    ]
 
 
 def test_two_runs_do_not_write_to_one_folder(slow_run, gate):
@@ -210,9 +265,15 @@ def test_two_runs_do_not_write_to_one_folder(slow_run, gate):
         second = run(*args, *extra)
         assert second.returncode == 2
         assert second.stderr.startswith(f"error: process {first.pid} on ")
-        assert f"is at work in {out}; wait for it, or choose another --out" in second.stderr
+        assert (
+            f"is at work in {out}; wait for it, or choose another --out"
+            in second.stderr
+        )
     first.send_signal(signal.SIGCONT)
     gate.touch()
     first.communicate()
     assert first.returncode == 0
-    assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
+    assert sorted(file.name for file in out.iterdir()) == [
+        "results.parquet",
+        "summary.json",
+    ]

@@ -63,7 +63,9 @@ def test_tables_fit_a_terminal_and_shorten_no_figure(table, inside, two, termina
     twin.with_columns(release_hash=pl.lit("p")).write_parquet("private.parquet")
     words = table.split()
     for width in (80, 160):
-        text = terminal_of(width, lambda: app(words, prog_name="scbench", standalone_mode=False))
+        text = terminal_of(
+            width, lambda: app(words, prog_name="scbench", standalone_mode=False)
+        )
         assert max(map(cell_len, text.split("\n"))) <= width
         if "Not shown at this width" not in text:
             figures = re.findall(r"\S*\d\S*", inside(*words).stdout)
@@ -71,7 +73,9 @@ def test_tables_fit_a_terminal_and_shorten_no_figure(table, inside, two, termina
             assert [figure for figure in figures if figure not in text] == []
 
 
-def test_levels_of_results_without_a_ladder_are_refused(inside, paper_results, tmp_path):
+def test_levels_of_results_without_a_ladder_are_refused(
+    inside, paper_results, tmp_path
+):
     path = tmp_path / "paper.parquet"
     paper_results.write_parquet(path)
     for arguments in (

@@ -48,9 +48,19 @@ def test_grading_writes_the_report_beside_the_results(graded):
     assert "example.jsonl, SHA-256" in page
 
 
-def test_report_shows_responses_and_all_items_if_asked(inside, graded, example, tmp_path):
+def test_report_shows_responses_and_all_items_if_asked(
+    inside, graded, example, tmp_path
+):
     done = inside(
-        "report", graded, "--predictions", example, "--items", "all", "--out", "f.html", "-q"
+        "report",
+        graded,
+        "--predictions",
+        example,
+        "--items",
+        "all",
+        "--out",
+        "f.html",
+        "-q",
     )
     assert (done.returncode, done.stderr) == (0, "")
     page = (tmp_path / "f.html").read_text("utf-8")
@@ -63,9 +73,18 @@ def test_report_shows_responses_and_all_items_if_asked(inside, graded, example, 
     [
         (("report", "nothing.parquet"), "no such file: nothing.parquet"),
         (("show", "maze_3d/99"), "no item 'maze_3d/99'"),
-        (("show", "maze_3d/01", "--out", "x.pdf"), "written as .svg, .png or .html, solids as"),
-        (("show", "maze_3d/01", "--out", "x.glb"), "3D Maze has no solids; write FILE.svg"),
-        (("show", "lego_hemispherical_shell/00", "--out", "x.stl"), "such as --reference"),
+        (
+            ("show", "maze_3d/01", "--out", "x.pdf"),
+            "written as .svg, .png or .html, solids as",
+        ),
+        (
+            ("show", "maze_3d/01", "--out", "x.glb"),
+            "3D Maze has no solids; write FILE.svg",
+        ),
+        (
+            ("show", "lego_hemispherical_shell/00", "--out", "x.stl"),
+            "such as --reference",
+        ),
         (("show", "maze_3d/01", "--reference", "--predictions", "x"), "choose one of"),
         (("gallery", "."), "exists"),
     ],
@@ -95,7 +114,10 @@ def test_show_tells_runs_apart(inside, tmp_path):
     assert 'answer: {"answer":1}' in inside(*show, "tools").stdout
     done = inside(*show, "no_tools")
     assert done.returncode == 2
-    assert "line 2: m, budget 100; line 3: m, budget 200; choose one with --model" in done.stderr
+    assert (
+        "line 2: m, budget 100; line 3: m, budget 200; choose one with --model"
+        in done.stderr
+    )
 
 
 def test_show_writes_solids_and_larger_pictures(inside, tmp_path):
@@ -106,7 +128,8 @@ def test_show_writes_solids_and_larger_pictures(inside, tmp_path):
     for name, extra in (("x.png", ("--scale", 3, "--dark")), ("y.png", ("--scale", 1))):
         assert inside("show", "two_segments/00", "--out", name, *extra).returncode == 0
     width = [
-        int.from_bytes((tmp_path / name).read_bytes()[16:20], "big") for name in ("x.png", "y.png")
+        int.from_bytes((tmp_path / name).read_bytes()[16:20], "big")
+        for name in ("x.png", "y.png")
     ]
     assert width[0] == pytest.approx(3 * width[1], abs=3)
 

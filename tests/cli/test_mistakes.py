@@ -30,7 +30,9 @@ FILES = {
     "good.jsonl": lines(row()),
     "empty.jsonl": "\n \n",
     "answers.csv": "item,text\ntwo_segments/07,hello\n",
-    "ids.jsonl": lines(*(row(f"two{a}segments{b}") for a, b in (("_", "/7"), ("-", "/07")))),
+    "ids.jsonl": lines(
+        *(row(f"two{a}segments{b}") for a, b in (("_", "/7"), ("-", "/07")))
+    ),
     "text.jsonl": lines(row(answer=json.dumps(SEGMENTS))),
     "messages.jsonl": lines({"id": "two_segments/07", "response": [{"role": "user"}]}),
     "fresh.jsonl": lines(*(row(f"b001f663:arithmetic/{i:02d}") for i in range(20))),
@@ -38,7 +40,9 @@ FILES = {
     "twice.jsonl": lines(row(), row()),
     "wide.jsonl": json.dumps(row(), indent=1),
     "utf16.jsonl": "",
-    "requests.jsonl": lines({"custom_id": "two_segments-07", "method": "POST", "body": {}}),
+    "requests.jsonl": lines(
+        {"custom_id": "two_segments-07", "method": "POST", "body": {}}
+    ),
     "keys.jsonl": lines(row(respones="x")),
 }
 
@@ -120,10 +124,13 @@ def test_a_mistake_is_told_with_what_to_do(line, sentence, folder, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "messages", [[{"role": "assistant", "content": "{}"}], {"role": "assistant", "content": "{}"}]
+    "messages",
+    [[{"role": "assistant", "content": "{}"}], {"role": "assistant", "content": "{}"}],
 )
 def test_chat_messages_are_no_answer(messages):
-    with pytest.raises(PredictionsError, match=r"chat messages; give the text of the model's last"):
+    with pytest.raises(
+        PredictionsError, match=r"chat messages; give the text of the model's last"
+    ):
         scbench.score("two_segments/07", messages)
 
 

@@ -49,7 +49,15 @@ def test_every_command_takes_any_name(inside, tmp_path, name):
     rows = pl.read_parquet((out / "results.parquet").read_bytes())
     assert sorted(rows.filter(pl.col("status") == "answered")["model"]) == ["m0", "m1"]
     for shard in (1, 2):
-        run("grade", file, "--out", folder / str(shard), "--shard", f"{shard}/2", *subset)
+        run(
+            "grade",
+            file,
+            "--out",
+            folder / str(shard),
+            "--shard",
+            f"{shard}/2",
+            *subset,
+        )
     run("merge", folder / "1", folder / "2", "--out", folder / "merged")
     merged = (folder / "merged" / "results.parquet").read_bytes()
     assert merged == (out / "results.parquet").read_bytes()
@@ -61,11 +69,30 @@ def test_every_command_takes_any_name(inside, tmp_path, name):
     run("compare", results, results, "--same-runs", code=2)
     assert run("import", file).count("m1") == 1
     run("grade", file, "--check", "--tasks", "two_segments", "--partial")
-    run("show", "two_segments/07", "--predictions", file, "--model", "m1", "--out", out / "a.svg")
+    run(
+        "show",
+        "two_segments/07",
+        "--predictions",
+        file,
+        "--model",
+        "m1",
+        "--out",
+        out / "a.svg",
+    )
     run("show", "two_segments/07", "--results", out, "--model", "m1", "--text")
     fresh = folder / "fresh"
     run("generate", "two_segments", "--count", 1, "--seed", 1, "--out", fresh)
     run("tasks", "--release", fresh)
-    run("prompts", "--release", fresh, "--format", "openai-chat", "--model", "m", "--out", out)
+    run(
+        "prompts",
+        "--release",
+        fresh,
+        "--format",
+        "openai-chat",
+        "--model",
+        "m",
+        "--out",
+        out,
+    )
     run("export", folder / "copy")
     run("release", "verify", fresh)

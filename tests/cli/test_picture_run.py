@@ -18,7 +18,9 @@ pytestmark = ITS_WARNINGS
 def played(tmp_path, *options):
     with without_waiting(), Loopback(reply) as model:
         call = ["run", MODEL, "-M", "max_retries=0", "--base-url", model.url, "--quiet"]
-        done = CliRunner().invoke(app, [*call, "--out", str(tmp_path / "out"), *options])
+        done = CliRunner().invoke(
+            app, [*call, "--out", str(tmp_path / "out"), *options]
+        )
     assert (done.exit_code, done.stderr) == (0, "")
     return pl.read_parquet(tmp_path / "out" / "results.parquet")
 

@@ -17,19 +17,30 @@ def test_all_items_go_out_and_what_needs_vision_is_said(inside):
     lines_out = lines(done)
     assert len(lines_out) == 277
     assert sum(bool(line["images"]) for line in lines_out) == 5
-    assert "5 of 277 need vision and are sent with them: polynomial_curve_fitting/04" in done.stderr
+    assert (
+        "5 of 277 need vision and are sent with them: polynomial_curve_fitting/04"
+        in done.stderr
+    )
 
 
 def test_no_images_leaves_a_list_of_what_was_not_asked(inside, tmp_path):
     done = inside(
-        *("prompts", "--tasks", "polynomial_curve_fitting", "--no-images", "--out", "out"),
+        *(
+            "prompts",
+            "--tasks",
+            "polynomial_curve_fitting",
+            "--no-images",
+            "--out",
+            "out",
+        ),
         *("--format", "openai-chat", "--model", "M", "--samples", 2),
     )
     assert done.returncode == 0, done.stderr
     assert "5 of 9 need vision and are left out" in done.stderr
     sent = (tmp_path / "out" / "prompts-001.jsonl").read_text().splitlines()
     omitted = [
-        json.loads(line) for line in (tmp_path / "out" / "left-out.jsonl").read_text().splitlines()
+        json.loads(line)
+        for line in (tmp_path / "out" / "left-out.jsonl").read_text().splitlines()
     ]
     assert (len(sent), len(omitted)) == (8, 10)
     assert omitted[0]["custom_id"] == "polynomial_curve_fitting-04"
@@ -62,4 +73,11 @@ def test_the_base_install_is_enough(tmp_path):
     done = run(sys.executable, "-c", code, code=0, cwd=tmp_path)
     loaded = set(done.stderr.split())
     assert "polars" in loaded
-    assert not loaded & {"datasets", "huggingface_hub", "pyarrow", "openai", "anthropic", "google"}
+    assert not loaded & {
+        "datasets",
+        "huggingface_hub",
+        "pyarrow",
+        "openai",
+        "anthropic",
+        "google",
+    }

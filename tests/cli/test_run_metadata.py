@@ -7,7 +7,12 @@ import polars as pl
 
 def test_metadata_goes_into_results_summary_and_tables(command, tmp_path):
     lines = [
-        {"id": f"two_segments/{i:02d}", "model": "m", "response": "x", "reasoning": "hm " * 9}
+        {
+            "id": f"two_segments/{i:02d}",
+            "model": "m",
+            "response": "x",
+            "reasoning": "hm " * 9,
+        }
         for i in range(27)
     ]
     lines[0] |= {"run": {"effort": "low"}, "prompt_sha256": "a" * 64}
@@ -16,7 +21,9 @@ def test_metadata_goes_into_results_summary_and_tables(command, tmp_path):
     run = tmp_path / "run.json"
     run.write_text(json.dumps({"effort": "high", "date": "2026-01-02"}), "utf-8")
     out = tmp_path / "out"
-    done = command(*("scbench-grade", file, "--tasks", "two_segments", "--run", run, "--out", out))
+    done = command(
+        *("scbench-grade", file, "--tasks", "two_segments", "--run", run, "--out", out)
+    )
     assert done.returncode == 0, done.stderr
     rows = pl.read_parquet(out / "results.parquet").sort("subtask")
     assert rows["run_metadata"].to_list()[:2] == [
@@ -33,6 +40,10 @@ def test_metadata_goes_into_results_summary_and_tables(command, tmp_path):
     ]
     output = command("scbench", "tables", out, "--by", "run")
     assert "high / low" in output.stdout
-    places = {line.find(word) for line in output.stdout.splitlines() for word in ("effort", "high")}
+    places = {
+        line.find(word)
+        for line in output.stdout.splitlines()
+        for word in ("effort", "high")
+    }
     assert len(places - {-1}) == 1, "words stand on the left"
     assert "overall" not in command("scbench", "tables", out).stdout

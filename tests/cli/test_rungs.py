@@ -27,7 +27,13 @@ def own(tmp_path):
 
 
 def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
-    args = ("generate", "ladder,two_segments,enumerate_edges", "--private", "--count", 1)
+    args = (
+        "generate",
+        "ladder,two_segments,enumerate_edges",
+        "--private",
+        "--count",
+        1,
+    )
     done = inside(*args, "--prompts-only", "--out", "secret", "--workers", 1)
     assert done.returncode == 0, done.stderr
     (public,) = (tmp_path / "secret-prompts").iterdir()
@@ -41,11 +47,19 @@ def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
     done_again = inside(*args, "--prompts-only", "--out", "secret")
     assert done_again.returncode == 2
     assert "secret-prompts exists" in done_again.stderr
-    seed = next(line for line in done.stderr.splitlines() if "private seed: " in line).split()[-1]
+    seed = next(
+        line for line in done.stderr.splitlines() if "private seed: " in line
+    ).split()[-1]
     names = list(open_release(tmp_path / "secret").instances())
     assert sorted({rung_of(name) for name in names}) == list(range(1, 9))
-    assert all(seed not in path.read_text("utf-8") for path in (tmp_path / "secret").glob("*.*"))
-    assert inside("release", "verify", "secret", "--seed", seed, "--workers", 1).returncode == 0
+    assert all(
+        seed not in path.read_text("utf-8")
+        for path in (tmp_path / "secret").glob("*.*")
+    )
+    assert (
+        inside("release", "verify", "secret", "--seed", seed, "--workers", 1).returncode
+        == 0
+    )
     again = inside(*args, "--out", "again", "--seed", seed, "--workers", 1)
     assert again.returncode == 0
     hashes = {read_manifest(tmp_path / name).rows_hash for name in ("secret", "again")}
@@ -60,18 +74,29 @@ def test_a_table_of_ones_own_is_checked_and_drawn(inside, own, tmp_path):
     assert all("different items can be drawn" in line for line in wrong[:-2])
     assert any(line.startswith("WRONG, rung 3: the measure is") for line in wrong)
     assert inside("release", "rungs", own, "--rung", 2, "--draws", 0).returncode == 0
-    assert inside("generate", f"ladder,{own}", "--out", "drawn", "--workers", 1).returncode == 0
+    assert (
+        inside("generate", f"ladder,{own}", "--out", "drawn", "--workers", 1).returncode
+        == 0
+    )
     first = next(iter(open_release(tmp_path / "drawn").ladder().instances()))
     assert first.endswith("ladder-01-1")
     own.write_text(TABLE.replace("size = 8", "sise = 8"), "utf-8")
     done = inside("generate", f"ladder,{own}", "--out", "x")
     assert done.returncode == 2
-    assert "maze_3d, rung 2: maze_3d has no parameter 'sise'. Did you mean 'size'?" in done.stderr
+    assert (
+        "maze_3d, rung 2: maze_3d has no parameter 'sise'. Did you mean 'size'?"
+        in done.stderr
+    )
 
 
 def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
-    own.write_text(TABLE.replace("count = 2", "count = 1").replace("size = 8", "size = 5"), "utf-8")
-    assert inside("generate", f"ladder,{own}", "--out", "drawn", "--workers", 1).returncode == 0
+    own.write_text(
+        TABLE.replace("count = 2", "count = 1").replace("size = 8", "size = 5"), "utf-8"
+    )
+    assert (
+        inside("generate", f"ladder,{own}", "--out", "drawn", "--workers", 1).returncode
+        == 0
+    )
     sheet = ("gallery", "sheet.svg", "--release", "drawn", "--rungs", "1,3")
     assert inside(*sheet).returncode == 0
     text = (tmp_path / "sheet.svg").read_text("utf-8")

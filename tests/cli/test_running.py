@@ -69,8 +69,12 @@ def run(model, tmp_path):
 
 
 def statuses(folder):
-    rows = pl.read_parquet(folder / "results.parquet").filter(pl.col("status") != "missing")
-    return {(row["id"][-2:], row["sample"]): row["status"] for row in rows.rows(named=True)}
+    rows = pl.read_parquet(folder / "results.parquet").filter(
+        pl.col("status") != "missing"
+    )
+    return {
+        (row["id"][-2:], row["sample"]): row["status"] for row in rows.rows(named=True)
+    }
 
 
 def test_a_run_ends_in_tables_and_grows(run, model, tmp_path):
@@ -95,7 +99,9 @@ def test_a_run_ends_in_tables_and_grows(run, model, tmp_path):
     assert "holds another run, of openai-api/loopback/a-model" in second.stderr
 
 
-def test_what_was_never_answered_is_no_zero_and_is_asked_again(run, model, instances, tmp_path):
+def test_what_was_never_answered_is_no_zero_and_is_asked_again(
+    run, model, instances, tmp_path
+):
     ended = {
         "00": ("429 500 cut", "answered", ""),
         "01": ("500!", "api_error", "500 told to say 500"),
@@ -114,13 +120,22 @@ def test_what_was_never_answered_is_no_zero_and_is_asked_again(run, model, insta
     options = ("--tasks", "two_segments", "--limit", "11", "--max-retries", "3")
     done = run(*options, "--attempt-timeout", "10")
     assert done.exit_code == 1
-    assert "some calls were never answered; the same command asks these again" in done.stderr
+    assert (
+        "some calls were never answered; the same command asks these again"
+        in done.stderr
+    )
     rows = pl.read_parquet(tmp_path / "out" / "results.parquet")
     for place, (_, status, reason) in ended.items():
         row = rows.row(by_predicate=pl.col("id") == f"two_segments/{place}", named=True)
-        assert (row["status"], row["score"] is None) == (status, status in {"api_error", "blocked"})
+        assert (row["status"], row["score"] is None) == (
+            status,
+            status in {"api_error", "blocked"},
+        )
         assert reason in (row["reason"] or "")
-    assert f"2 calls, api_error: {REFUSALS['long'][1].replace('8192', '...')}" in done.stderr
+    assert (
+        f"2 calls, api_error: {REFUSALS['long'][1].replace('8192', '...')}"
+        in done.stderr
+    )
     assert len(done.stderr.splitlines()) < 20
     lost = [place for place, (_, status, _) in ended.items() if status == "api_error"]
     model.faults.clear()
@@ -143,8 +158,12 @@ def test_an_endpoint_that_never_answers_is_told_and_leaves_nothing(
     assert f"nothing came within 2 s (asked at {model.url})" in last
     model.faults.clear()
     monkeypatch.setattr("scbench.integrations.inspect.play._HELLO_SECONDS", 600)
-    interrupts = [signal.SIGINT]  # one: a call that is made again comes when nobody waits for it
-    model.replies = lambda _: os.kill(os.getpid(), interrupts.pop()) if interrupts else "yes"
+    interrupts = [
+        signal.SIGINT
+    ]  # one: a call that is made again comes when nobody waits for it
+    model.replies = lambda _: (
+        os.kill(os.getpid(), interrupts.pop()) if interrupts else "yes"
+    )
     done = CliRunner().invoke(app, [*options, str(tmp_path / "out")])
     assert done.exit_code == 130
     assert "interrupted; no prompt was asked, nothing is kept" in done.stderr
@@ -152,14 +171,25 @@ def test_an_endpoint_that_never_answers_is_told_and_leaves_nothing(
 
 
 def test_how_a_model_is_asked(run, model, tmp_path):
-    options = ("--tasks", "two_segments", "--limit", "1", "--temperature", "0.5", "--seed", "3")
+    options = (
+        "--tasks",
+        "two_segments",
+        "--limit",
+        "1",
+        "--temperature",
+        "0.5",
+        "--seed",
+        "3",
+    )
     assert run(*options, "--structured").exit_code == 0
     (request,) = model.requests[1:]
     assert (request["temperature"], request["seed"]) == (0.5, 3)
     schema = scbench.load_release().instances()["two_segments/00"].answer_schema
     assert request["response_format"]["json_schema"]["schema"] == json.loads(schema)
     script = scripted("retry")
-    model.replies = lambda body: "yes" if body["messages"][0]["content"] == HELLO else script(body)
+    model.replies = lambda body: (
+        "yes" if body["messages"][0]["content"] == HELLO else script(body)
+    )
     ids = tmp_path / "ids.txt"
     ids.write_text("".join(f"{row_id}\n" for row_id in SCRIPTS["retry"]))
     done = run("--ids", str(ids), "--setting", "retry", out="loop")
@@ -169,9 +199,21 @@ def test_how_a_model_is_asked(run, model, tmp_path):
     assert rows["setting"].unique().to_list() == ["retry"], done.stderr
     assert {*rows["id"]} == {*SCRIPTS["retry"]}
     closed = run("--tasks", "boolean", "--limit", "1", "--closed", out="closed")
-    assert (closed.exit_code, "--closed with --setting retry" in closed.stderr) == (2, True)
+    assert (closed.exit_code, "--closed with --setting retry" in closed.stderr) == (
+        2,
+        True,
+    )
     model.replies = lambda _: "yes"
-    done = run("--tasks", "boolean", "--limit", "1", "--setting", "retry", "--closed", out="closed")
+    done = run(
+        "--tasks",
+        "boolean",
+        "--limit",
+        "1",
+        "--setting",
+        "retry",
+        "--closed",
+        out="closed",
+    )
     assert done.exit_code == 0, done.stderr
 
 
@@ -240,12 +282,19 @@ def test_a_folder_in_use_or_of_somebody_else_is_left_alone(run, tmp_path):
     assert [path.name for path in logs.iterdir()] == ["mine.eval"]
 
 
-def test_a_dry_run_says_what_asking_takes_and_asks_nothing(run, model, instances, tmp_path):
+def test_a_dry_run_says_what_asking_takes_and_asks_nothing(
+    run, model, instances, tmp_path
+):
     done = run("--tasks", "two_segments", "--limit", "2", "--samples", "3", "--dry-run")
     characters = 3 * sum(len(instances[f"two_segments/0{i}"].prompt) for i in (0, 1))
     assert "6 prompts, 0 of them with an image" in done.stdout
-    assert f"{characters:,} characters, about {round(characters / 3):,} tokens" in done.stdout
-    priced = run("--tasks", "two_segments", "--limit", "2", "--dry-run", "--price", "3,500")
+    assert (
+        f"{characters:,} characters, about {round(characters / 3):,} tokens"
+        in done.stdout
+    )
+    priced = run(
+        "--tasks", "two_segments", "--limit", "2", "--dry-run", "--price", "3,500"
+    )
     assert "2,000 tokens received: 1.00 US$" in priced.stdout
     assert run("--dry-run", "--price", "3").exit_code == 2
     assert (model.asked, [*tmp_path.iterdir()]) == ([], [])

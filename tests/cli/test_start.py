@@ -19,16 +19,27 @@ GRADE = Path(sys.executable).parent / "scbench-grade"
 def grade(parity_release, write_lines, tmp_path, inside):
     """A function that grades four lines into a folder; with options in a process of its own."""
     lines = [
-        {"id": f"parity/{i:02d}", "model": "m\u4e2d", "answer": {"bit": i % 2}} for i in range(4)
+        {"id": f"parity/{i:02d}", "model": "m\u4e2d", "answer": {"bit": i % 2}}
+        for i in range(4)
     ]
     path = write_lines(*lines)
 
     def run(*more, predictions=path, out=tmp_path / "out", **options):
-        args = [predictions, "--release", parity_release.root, "--tasks", "parity", "--out", out]
+        args = [
+            predictions,
+            "--release",
+            parity_release.root,
+            "--tasks",
+            "parity",
+            "--out",
+            out,
+        ]
         if not options:
             return inside(*args, *more, name="scbench-grade")
         options = {"capture_output": True, "text": True} | options
-        return subprocess.run([GRADE, *args, *more], check=False, errors="replace", **options)
+        return subprocess.run(
+            [GRADE, *args, *more], check=False, errors="replace", **options
+        )
 
     run.path = path
     return run
@@ -109,7 +120,9 @@ def test_a_strange_report_stays_and_our_own_is_written_anew(grade, tmp_path):
     assert grade().returncode == 0, "without a report nothing is in the way"
 
 
-@pytest.mark.parametrize("error", [ValueError("odd"), KeyboardInterrupt(), BaseException("panic")])
+@pytest.mark.parametrize(
+    "error", [ValueError("odd"), KeyboardInterrupt(), BaseException("panic")]
+)
 def test_a_failure_nobody_foresaw_has_a_code_of_its_own(error, capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["scbench-test"])
     app = typer.Typer(pretty_exceptions_enable=False)

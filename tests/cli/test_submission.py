@@ -22,7 +22,9 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("small") / "0.0.1"
-    build_release("0.0.1", folder, [get_task("enumerate_edges"), get_task("classify_behaviour")])
+    build_release(
+        "0.0.1", folder, [get_task("enumerate_edges"), get_task("classify_behaviour")]
+    )
     return folder
 
 
@@ -40,9 +42,19 @@ def entry(small, inside, tmp_path) -> Path:
     """A submission as ``init`` writes it."""
     release = find_release(str(small))
     lines = right_answers(release)
-    (tmp_path / "answers.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    (tmp_path / "answers.jsonl").write_text(
+        "".join(f"{json.dumps(line)}\n" for line in lines)
+    )
     done = inside(
-        *("submission", "init", "subs/aurora", "--model", "Aurora", "--model-version", "2.0"),
+        *(
+            "submission",
+            "init",
+            "subs/aurora",
+            "--model",
+            "Aurora",
+            "--model-version",
+            "2.0",
+        ),
         *("--organisation", "Lab: & Co", "--date", "2026-01-02", "--release", "0.0.1"),
         *("--setting", "tools", "--tool", "python", "--sampling", "temperature=0.7"),
         *("--sampling", "effort=high", "--contact", "a@example.org"),
@@ -67,18 +79,32 @@ def test_init_writes_what_validate_takes(entry, inside, small):
 
 
 def test_init_refuses_what_validate_would(inside, tmp_path):
-    answers = ("--model", "A", "--model-version", "1", "--organisation", "L", "--contact", "c")
+    answers = (
+        "--model",
+        "A",
+        "--model-version",
+        "1",
+        "--organisation",
+        "L",
+        "--contact",
+        "c",
+    )
     answers += ("--outputs-licence", "CC0-1.0", "--setting", "no_tools")
     done = inside("submission", "init", "x", *answers, "--date", "2026-02-30")
     assert done.returncode == 2
     assert "date" in done.stderr
-    done = inside("submission", "init", "x", *answers, "--date", "2026-02-20", "--sampling", "hot")
+    done = inside(
+        "submission", "init", "x", *answers, "--date", "2026-02-20", "--sampling", "hot"
+    )
     assert done.returncode == 2
     assert "KEY=VALUE" in done.stderr
     assert not (tmp_path / "x").exists()
     done = inside("submission", "init", "x", *answers, "--date", "2026-02-20")
     assert done.returncode == 0
-    assert f'release: "{find_release().version}"' in (tmp_path / "x/submission.yaml").read_text()
+    assert (
+        f'release: "{find_release().version}"'
+        in (tmp_path / "x/submission.yaml").read_text()
+    )
     done = inside("submission", "init", "x", *answers, "--date", "2026-02-20")
     assert done.returncode == 2
     assert "exists; edit it" in done.stderr
@@ -118,14 +144,27 @@ def test_validate_prints_every_problem_in_three_forms(entry, inside, small):
     done = inside(*common, "--format", "github")
     assert done.returncode == 1
     marked = done.stdout.splitlines()
-    assert [line.partition(" ")[0] for line in marked] == ["::error", "::error", "::warning"]
+    assert [line.partition(" ")[0] for line in marked] == [
+        "::error",
+        "::error",
+        "::warning",
+    ]
     form = re.compile(r"::(error|warning) file=[^:,]+(,line=\d+)?,title=\w+::[^\n]+")
     assert all(form.fullmatch(line) for line in marked)
     assert "77%25,:x" in marked[1]
 
 
 def test_a_board_is_built_and_built_again(entry, inside, small, tmp_path):
-    args = ("leaderboard", "build", "subs", "--out", "site", "--release", small, "--no-report")
+    args = (
+        "leaderboard",
+        "build",
+        "subs",
+        "--out",
+        "site",
+        "--release",
+        small,
+        "--no-report",
+    )
     args += ("--dataset", "scbench/scbench", "--workers", 1)
     done = inside(*args)
     assert done.returncode == 0, done.stderr
@@ -141,23 +180,32 @@ def test_a_board_is_built_and_built_again(entry, inside, small, tmp_path):
     done = inside(*args)
     assert done.returncode == 1
     assert "subs/aurora/predictions.jsonl:3: problem [unknown_id]" in done.stdout
-    assert "There are no submissions yet" in (tmp_path / "site/index.html").read_text("utf-8")
+    assert "There are no submissions yet" in (tmp_path / "site/index.html").read_text(
+        "utf-8"
+    )
 
 
 WORKFLOWS = sorted((ROOT / "docs" / "workflows").glob("*.yml"))
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_workflows_use_options_that_exist_and_put_no_foreign_text_in_scripts(path, inside):
+def test_workflows_use_options_that_exist_and_put_no_foreign_text_in_scripts(
+    path, inside
+):
     workflow = yaml.safe_load(path.read_text("utf-8"))
     assert workflow["permissions"] is not None
     scripts = [
-        step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step
+        step["run"]
+        for job in workflow["jobs"].values()
+        for step in job["steps"]
+        if "run" in step
     ]
     assert scripts
     for script in scripts:
         assert "${{" not in script  # what stands there would be run
-        for command in re.findall(r"^\s*scbench (.+?)(?:$|[|>&])", script, re.MULTILINE):
+        for command in re.findall(
+            r"^\s*scbench (.+?)(?:$|[|>&])", script, re.MULTILINE
+        ):
             words = command.split()
             output = inside(*words[:2], "--help")
             assert output.returncode == 0, command
@@ -172,7 +220,9 @@ def test_the_workflow_validates_what_a_pull_request_changes(tmp_path):
     entry = repository / "submissions" / "good one"
     lines = right_answers(release)
 
-    def run(*args: object, code: int = 0, **env: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        *args: object, code: int = 0, **env: str
+    ) -> subprocess.CompletedProcess[str]:
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         done = subprocess.run(
             list(map(str, args)),
@@ -193,19 +243,42 @@ def test_the_workflow_validates_what_a_pull_request_changes(tmp_path):
 
     (repository / "submissions" / "old").mkdir(parents=True)
     (repository / "submissions" / "old" / "x").write_text("x")
-    reference = '[[organisation]]\nname = "L"\ncontacts = ["c"]\nsubmitters = ["friend"]\n'
+    reference = (
+        '[[organisation]]\nname = "L"\ncontacts = ["c"]\nsubmitters = ["friend"]\n'
+    )
     (repository / "organisations.toml").write_text(reference)
     run("git", "init", "-q")
     base = commit("before")
-    answers = ("--model", "A", "--model-version", "1", "--organisation", "L", "--contact", "c")
-    answers += ("--outputs-licence", "CC0-1.0", "--setting", "no_tools", "--date", "2026-01-02")
+    answers = (
+        "--model",
+        "A",
+        "--model-version",
+        "1",
+        "--organisation",
+        "L",
+        "--contact",
+        "c",
+    )
+    answers += (
+        "--outputs-licence",
+        "CC0-1.0",
+        "--setting",
+        "no_tools",
+        "--date",
+        "2026-01-02",
+    )
     run("scbench", "submission", "init", entry, *answers)
-    (entry / "predictions.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    (entry / "predictions.jsonl").write_text(
+        "".join(f"{json.dumps(line)}\n" for line in lines)
+    )
     (repository / "submissions" / "README.md").write_text("What this is.")
     shutil.rmtree(repository / "submissions" / "old")
     commit("a good one")
     workflow = yaml.safe_load(WORKFLOWS[-1].read_text("utf-8"))
-    steps = {step.get("name"): step.get("run") for step in workflow["jobs"]["validate"]["steps"]}
+    steps = {
+        step.get("name"): step.get("run")
+        for step in workflow["jobs"]["validate"]["steps"]
+    }
 
     def step(name: str, code: int = 0, account: str = "friend") -> str:
         shell = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps[name])
@@ -218,7 +291,8 @@ def test_the_workflow_validates_what_a_pull_request_changes(tmp_path):
     (entry / "$(touch pwned)").write_text("x")
     commit("a bad one")
     step("Find what has changed")
-    assert "::error file=submissions/good one/$(touch pwned),title=unexpected_file::" in step(
-        "Validate", code=1
+    assert (
+        "::error file=submissions/good one/$(touch pwned),title=unexpected_file::"
+        in step("Validate", code=1)
     )
     assert not list(repository.rglob("pwned"))

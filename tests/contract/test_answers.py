@@ -29,7 +29,11 @@ LEVELS = 5
 
 def faults(schema: dict[str, Any]) -> list[str]:
     """What of a schema is outside of the common subset."""
-    result = [] if schema.get("type") == "object" and "anyOf" not in schema else ["root: no object"]
+    result = (
+        []
+        if schema.get("type") == "object" and "anyOf" not in schema
+        else ["root: no object"]
+    )
     unions = 0
 
     def look(node: dict[str, Any], at: str, level: int) -> None:
@@ -38,7 +42,9 @@ def faults(schema: dict[str, Any]) -> list[str]:
             result.append(f"{at}: deeper than {LEVELS} levels")
         if "anyOf" in node:
             unions += 1
-            result.extend(f"{at}: {key}" for key in node.keys() - {"anyOf", "description"})
+            result.extend(
+                f"{at}: {key}" for key in node.keys() - {"anyOf", "description"}
+            )
             for i, branch in enumerate(node["anyOf"]):
                 look(branch, f"{at}|{i}", level)
             return
@@ -81,7 +87,11 @@ def floated(value: Any) -> Any:
         return {key: floated(item) for key, item in value.items()}
     if isinstance(value, list):
         return [floated(item) for item in value]
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    return (
+        float(value)
+        if isinstance(value, int) and not isinstance(value, bool)
+        else value
+    )
 
 
 def outcome(task, params, **fields):
@@ -95,7 +105,10 @@ def test_a_whole_number_may_be_written_as_a_float(task):
     for params, reference, _ in items(task.id)[: 1 if task.heavy else 4]:
         given = floated(reference)
         assert score(task, params, given) == 1
-    for text in (json.dumps(given), re.sub(r"(?<=[ \[]\d)\.0\b", "e0", json.dumps(given))):
+    for text in (
+        json.dumps(given),
+        re.sub(r"(?<=[ \[]\d)\.0\b", "e0", json.dumps(given)),
+    ):
         if not lengthy(task):
             assert [v.score for v in outcome(task, params, response=text).verdicts] == (
                 [1.0] * task.scores
@@ -105,7 +118,9 @@ def test_a_whole_number_may_be_written_as_a_float(task):
 def test_nothing_but_a_number_is_one(task):
     """At the first and the last number of a right answer."""
     params, reference, _ = nth_item(task.id, 0)
-    result = {path: part for path, part in parts(reference) if type(part) in {int, float}}
+    result = {
+        path: part for path, part in parts(reference) if type(part) in {int, float}
+    }
     for path in [*result][:3] + [*result][-1:]:
         for bad in (True, str(result[path]), None, [result[path]], math.nan, math.inf):
             answer = {"it": json.loads(json.dumps(reference))}
@@ -113,7 +128,11 @@ def test_nothing_but_a_number_is_one(task):
             for key in ("it", *path[:-1]):
                 part = part[key]
             part[path[-1]] = bad
-            failed = [check.id for v in judge(task, params, answer["it"]) for check in v.failed]
+            failed = [
+                check.id
+                for v in judge(task, params, answer["it"])
+                for check in v.failed
+            ]
             # Fluid simulation leaves bad boxes out, and short answers may be words.
             named = {"answer_schema", "boxes"} & {*failed}
             assert named or shape_of(task.answer_model).is_short, bad
@@ -127,7 +146,16 @@ PYDANTIC = re.compile(
 
 def test_faults_of_shape_are_told_in_our_own_words(task):
     params, reference, _ = nth_item(task.id, 0)
-    junk = [*JUNK, [False, 2], [True] * 16, [1e300] * 3, float("nan"), {"x": {"y": []}}, -1, 0.5]
+    junk = [
+        *JUNK,
+        [False, 2],
+        [True] * 16,
+        [1e300] * 3,
+        float("nan"),
+        {"x": {"y": []}},
+        -1,
+        0.5,
+    ]
     said = set()
     # Of items of one list, the first two stand for all.
     paths = [
@@ -143,7 +171,11 @@ def test_faults_of_shape_are_told_in_our_own_words(task):
                 part = part[key]
             part[("it", *path)[-1]] = bad
             for verdict in judge(task, params, answer["it"]) if not task.heavy else ():
-                said |= {check.message for check in verdict.checks if check.id == "answer_schema"}
+                said |= {
+                    check.message
+                    for check in verdict.checks
+                    if check.id == "answer_schema"
+                }
     for key in reference:
         rest = {name: value for name, value in reference.items() if name != key}
         said |= {check.message for v in judge(task, params, rest) for check in v.checks}
@@ -157,8 +189,12 @@ def test_a_prompt_is_no_answer(task):
         prompt = task.builder().prompt(params)
         for reply in (prompt, prompt[-300:], prompt.rpartition("\n\n")[2]):
             result = outcome(task, params, response=reply)
-            checks = {check.id for verdict in result.verdicts for check in verdict.checks}
-            assert result.status == "unparsed" or checks == {"answer_schema"}, result.answer
+            checks = {
+                check.id for verdict in result.verdicts for check in verdict.checks
+            }
+            assert result.status == "unparsed" or checks == {"answer_schema"}, (
+                result.answer
+            )
             assert not any(verdict.score for verdict in result.verdicts)
 
 

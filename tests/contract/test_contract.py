@@ -71,15 +71,25 @@ def texts(answer) -> set[str]:
         part = answer
         for key in path:
             part = part[key]
-        written = {part} if isinstance(part, str) else {canonical_json(part), json.dumps(part)}
+        written = (
+            {part}
+            if isinstance(part, str)
+            else {canonical_json(part), json.dumps(part)}
+        )
         plain = {"".join(text.split()) for text in written}
         result |= {text for text in plain if len(text) >= LONG or part is answer}
-    return result if isinstance(answer, dict) else {text for text in result if len(text) >= LONG}
+    return (
+        result
+        if isinstance(answer, dict)
+        else {text for text in result if len(text) >= LONG}
+    )
 
 
 def test_no_prompt_prints_its_answer(task):
     result = items(task.id)
-    prompts = ["".join(task.builder().prompt(params).split()) for params, _, _ in result]
+    prompts = [
+        "".join(task.builder().prompt(params).split()) for params, _, _ in result
+    ]
     right = [texts(reference) for _, reference, _ in result]
     for i, prompt in enumerate(prompts):
         for text in right[i]:
@@ -101,20 +111,26 @@ def test_published_schema_takes_the_reference_and_no_unknown_key(task):
 
 def test_every_reference_scores_one(task):
     # Verifying the frozen release judges every reference, those of lengthy tasks there alone.
-    for i, (params, reference, _) in enumerate(items(task.id)[: 2 if lengthy(task) else None]):
+    for i, (params, reference, _) in enumerate(
+        items(task.id)[: 2 if lengthy(task) else None]
+    ):
         assert score(task, params, reference) == 1, f"{task.id}/{i:02d}"
 
 
 def test_every_reference_of_the_specification_scores_one(task):
     path = DATA / "spec_references" / f"{task.id}.json"
     if not path.exists():
-        assert task.id not in newest_list(), "a task that is frozen has references by another way"
+        assert task.id not in newest_list(), (
+            "a task that is frozen has references by another way"
+        )
         return
     stored = json.loads(path.read_text())
     assert len(stored) == len(task.builder().paper())
     for i, answers in enumerate(stored):
         for answer in answers:
-            assert score(task, nth_item(task.id, i)[0], answer) == 1, f"{task.id}/{i:02d}"
+            assert score(task, nth_item(task.id, i)[0], answer) == 1, (
+                f"{task.id}/{i:02d}"
+            )
 
 
 def test_every_counter_reference_scores_below_one(task):
@@ -126,13 +142,17 @@ def test_every_counter_reference_scores_below_one(task):
             # As text, because Python holds True for equal to 1.
             same = canonical_json(answer) == canonical_json(reference)
             assert not same, f"{task.id}/{i:02d} {name} is the reference"
-            assert written or score(task, params, answer) < 1, f"{task.id}/{i:02d} {name}"
+            assert written or score(task, params, answer) < 1, (
+                f"{task.id}/{i:02d} {name}"
+            )
 
 
 def test_unknown_keys_are_noted_and_change_nothing(task):
     params, reference, _ = nth_item(task.id, 0)
     verdicts = judge(task, params, {**reference, "why": "because"})
-    assert all(v.score == 1 and any("'why'" in note for note in v.notes) for v in verdicts)
+    assert all(
+        v.score == 1 and any("'why'" in note for note in v.notes) for v in verdicts
+    )
 
 
 def could_be_right(task: Task, junk) -> bool:
@@ -155,7 +175,10 @@ def test_junk_scores_below_one_and_never_raises(task):
                 given = score(task, params, {**reference, key: junk})
                 assert given < 1 or fair or junk == reference[key]
         for key in json_schema(task.answer_model).get("required", ()):
-            assert score(task, params, {k: v for k, v in reference.items() if k != key}) < 1
+            assert (
+                score(task, params, {k: v for k, v in reference.items() if k != key})
+                < 1
+            )
 
 
 @pytest.mark.parametrize("task_id", [task.id for task in available_tasks()])
@@ -179,7 +202,9 @@ def test_fresh_instances_are_repeatable_distinct_and_solved(task):
     point = builder.get_generation_schema()()
     cases = [builder.case(point, seed) for seed in FRESH_SEEDS]
     assert cases[0] == task.builder().case(point, 0)
-    assert len({case.input for case in cases}) == len(cases), "neighbouring seeds share an item"
+    assert len({case.input for case in cases}) == len(cases), (
+        "neighbouring seeds share an item"
+    )
     for i, case in enumerate(cases[:3] if task.heavy else cases):
         params = task.params_model.model_validate(case.instance)
         reference = right_answer(task, case.target)
@@ -198,7 +223,9 @@ def test_generate_random_keeps_its_schemas(task):
     assert cases == task.builder(random.Random(7)).generate_random(count=3)
     fields = builder.get_generation_schema().model_fields
     # A parameter that came later is left out at its default, so that streams keep their names.
-    named = {name for name, field in fields.items() if field.exclude_if is None} - {"count"}
+    named = {name for name, field in fields.items() if field.exclude_if is None} - {
+        "count"
+    }
     for case in cases:
         assert builder.get_result_schema().model_validate(case).seed == case["seed"]
         assert set(case["params"]) == named
@@ -210,7 +237,9 @@ def test_generate_random_keeps_its_schemas(task):
 
 def test_a_value_beyond_a_bound_is_refused_with_the_name_and_the_bound(task):
     builder = task.builder()
-    for name, schema in json_schema(builder.get_generation_schema())["properties"].items():
+    for name, schema in json_schema(builder.get_generation_schema())[
+        "properties"
+    ].items():
         step = schema.get("multipleOf", 1)
         for bound, away in (("minimum", -step), ("maximum", step)):
             if bound in schema:
@@ -226,7 +255,9 @@ def test_every_check_of_the_list_is_made(task):
     missing = set(task.checks)
     for params, answer in attempts(task):
         for verdict in judge(task, params, answer):
-            missing -= {check.id for check in verdict.checks if check.passed is not None}
+            missing -= {
+                check.id for check in verdict.checks if check.passed is not None
+            }
         if not missing:
             break
     assert not missing, "no answer tried makes these: are they of this grader?"

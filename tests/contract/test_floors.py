@@ -20,7 +20,11 @@ SPREAD = 40
 def drawn(task):
     """One case at each extreme and three at the default point, or what a minute allows."""
     cases = fresh_cases(task.id)
-    return cases[-1:] if lengthy(task) else [*cases[: -len(FRESH_SEEDS) : 3], *cases[-FEW:]]
+    return (
+        cases[-1:]
+        if lengthy(task)
+        else [*cases[: -len(FRESH_SEEDS) : 3], *cases[-FEW:]]
+    )
 
 
 def test_answers_without_insight_can_be_judged_wherever_an_instance_is_drawn(task):
@@ -28,7 +32,9 @@ def test_answers_without_insight_can_be_judged_wherever_an_instance_is_drawn(tas
     for case in drawn(task):
         params = task.params_model.model_validate(case.instance)
         answers = builder.baselines(params)
-        assert answers == task.builder().baselines(params), "the same whenever they are asked for"
+        assert answers == task.builder().baselines(params), (
+            "the same whenever they are asked for"
+        )
         assert all(NAME.fullmatch(name) for name in answers)
         for name, answer in answers.items():
             valid = validate(task.answer_model, answer)
@@ -40,16 +46,26 @@ def instances_to_judge(task, release):
     rows = list(release.instances([task.id]).values())
     if task.bucket == MANIFOLDS:
         return rows[::SPREAD]
-    return rows[:1] if lengthy(task) else rows[:: -(-len(rows) // FEW)] if task.heavy else rows
+    return (
+        rows[:1]
+        if lengthy(task)
+        else rows[:: -(-len(rows) // FEW)]
+        if task.heavy
+        else rows
+    )
 
 
-HELD = [task.id for task in available_tasks() if task.id in find_release().manifest.tasks]
+HELD = [
+    task.id for task in available_tasks() if task.id in find_release().manifest.tasks
+]
 
 
 @pytest.fixture(scope="module")
 def stored():
     references = find_release().references()
-    return {ref.id: Floor(ref.floor, ref.floor_strategy) for ref in references}, references
+    return {
+        ref.id: Floor(ref.floor, ref.floor_strategy) for ref in references
+    }, references
 
 
 @pytest.mark.parametrize("task_id", HELD)

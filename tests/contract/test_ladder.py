@@ -17,7 +17,9 @@ def test_every_rung_can_be_drawn_solved_and_judged(task):
     result = list(check_ladder(ladder(), [task.id], count=1, rising=False))
     assert [problem for report in result for problem in report.problems] == []
     assert len(held.rungs) >= 8
-    assert len(result) == len(held.all_rungs) > len(held.rungs), "something is beyond the top"
+    assert len(result) == len(held.all_rungs) > len(held.rungs), (
+        "something is beyond the top"
+    )
     for report in result:
         assert len(report.measures) == 1
         assert 0 < report.prompt < MOST_PROMPT

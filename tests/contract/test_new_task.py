@@ -83,4 +83,6 @@ def test_a_new_task_is_listed_drawn_frozen_graded_and_reported(grown):
     done = run(grown, "bash", "-exo", "pipefail", "-c", USED)
     assert done.returncode == 0, done.stdout + done.stderr
     overall = read_manifest(grown / "9.9.9").default_tasks
-    assert overall == ["enumerate_edges", TASK], "a task of any origin is in the default config"
+    assert overall == ["enumerate_edges", TASK], (
+        "a task of any origin is in the default config"
+    )

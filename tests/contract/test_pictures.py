@@ -69,14 +69,22 @@ def test_right_answers_have_pictures(task_id):
 
 def wrong_answers(task) -> Iterator[tuple[object, object]]:
     """Counterexamples of a few instances, baselines of one, odd shapes, and changed references."""
-    known = items(task.id)[:4] if task.heavy else items(task.id)[:: len(items(task.id)) // 4 or 1]
+    known = (
+        items(task.id)[:4]
+        if task.heavy
+        else items(task.id)[:: len(items(task.id)) // 4 or 1]
+    )
     rng = random.Random(26)
     for params, _, counters in known[: 1 if lengthy(task) else 4]:
         few = rng.sample(list(counters.values()), k=min(len(counters), 3))
         yield from ((params, answer) for answer in few)
     params, right, counters = known[0]
-    yield from ((params, answer) for answer in task.builder().baselines(params).values())
-    right = min(counters.values(), key=lambda a: len(str(a))) if lengthy(task) else right
+    yield from (
+        (params, answer) for answer in task.builder().baselines(params).values()
+    )
+    right = (
+        min(counters.values(), key=lambda a: len(str(a))) if lengthy(task) else right
+    )
     yield params, {key: [] for key in right}
     yield from ((params, junk) for junk in JUNK[:2])
     for params, reference, _ in cycle(known):
@@ -114,7 +122,10 @@ def test_wrong_answers_show_where_they_fail(task_id):
             continue
         bare, picture, valid = drawn
         if valid is None:
-            assert "Score 0" in picture.panels[0].alt or "criteria" in picture.panels[0].alt
+            assert (
+                "Score 0" in picture.panels[0].alt
+                or "criteria" in picture.panels[0].alt
+            )
         else:
             fitting += 1
             placed += is_marked(bare)
@@ -131,7 +142,11 @@ def test_real_wrong_answers_show_where_they_fail(real_rows):
     builders = {}
     for prediction, expected in real_rows:
         task = get_task(prediction["id"].partition("/")[0])
-        if task.heavy or expected["expected_score"] == 1 or not task.has("report.pictures"):
+        if (
+            task.heavy
+            or expected["expected_score"] == 1
+            or not task.has("report.pictures")
+        ):
             continue
         paper = builders.setdefault(task.id, task.builder().paper())
         params = paper[int(prediction["id"].partition("/")[2])].params
@@ -147,7 +162,9 @@ def overlaps(view: object) -> list[tuple[str, str]]:
         words = html.unescape(text)
         wide = 0.5 * float(size) * len(words)
         left = float(x) - wide * {"start": 0, "middle": 0.5, "end": 1}[anchor]
-        outcome.append((left, float(y) - 0.72 * float(size), left + wide, float(y), words))
+        outcome.append(
+            (left, float(y) - 0.72 * float(size), left + wide, float(y), words)
+        )
     return [
         (one[4], other[4])
         for one, other in combinations(outcome, 2)

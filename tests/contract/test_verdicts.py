@@ -33,7 +33,9 @@ def test_verdicts_on_stored_answers_are_those_written_down(task):
         keys.add(key)
         assert key in written, f"{key} is new: run tools/golden_verdicts.py"
         if task.seconds > SECONDS and name == "reference":
-            assert written[key].scores == (1.0,)  # verifying the release judges it: once is enough
+            assert written[key].scores == (
+                1.0,
+            )  # verifying the release judges it: once is enough
             continue
         verdicts = judge(task, params[int(instance_id.partition("/")[2])], answer)
         assert GOLDEN.golden(verdicts).agrees(written[key]), f"{key} changed: {RENEW}"
@@ -52,21 +54,33 @@ def test_real_answers_get_the_verdicts_written_down_and_the_scores_of_a_right_gr
 ):
     _, written = GOLDEN.read(task.id)
     params = [item.params for item in task.builder().paper()]
-    expected = [row for prediction, row in real_rows if prediction["id"].startswith(f"{task.id}/")]
+    expected = [
+        row
+        for prediction, row in real_rows
+        if prediction["id"].startswith(f"{task.id}/")
+    ]
     assert expected
-    for (digest, prediction), row in zip(GOLDEN.real_lines(task), expected, strict=True):
+    for (digest, prediction), row in zip(
+        GOLDEN.real_lines(task), expected, strict=True
+    ):
         key = f"{prediction.id}\treal\t{digest}"
-        outcome = grade_prediction(prediction, task, params[int(prediction.id.partition("/")[2])])
+        outcome = grade_prediction(
+            prediction, task, params[int(prediction.id.partition("/")[2])]
+        )
         if outcome.status is Status.NOT_RUN:
             raise CannotGrade(outcome.reason)
-        assert GOLDEN.golden(outcome.verdicts).agrees(written[key]), f"{key} changed: {RENEW}"
+        assert GOLDEN.golden(outcome.verdicts).agrees(written[key]), (
+            f"{key} changed: {RENEW}"
+        )
         by_number = row.get("expected_scores", {"0": row.get("expected_score")})
         right = [by_number[number] for number in sorted(by_number, key=int)]
         scores = [verdict.score for verdict in outcome.verdicts]
         assert scores == pytest.approx(right, abs=row.get("tolerance") or 1e-9), row
 
 
-def test_a_changed_verdict_is_not_written_down_without_a_new_version(tmp_path, monkeypatch):
+def test_a_changed_verdict_is_not_written_down_without_a_new_version(
+    tmp_path, monkeypatch
+):
     task = get_task("two_segments")
     space = GOLDEN.write.__globals__
     monkeypatch.setitem(space, "FOLDER", tmp_path)

@@ -31,7 +31,9 @@ def test_every_id_of_the_release_and_a_drawn_twin_fits_with_sample_and_budget(ev
     assert len(texts) == 2 * 4 * len(every_id)
 
 
-NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,9}/[a-z0-9_]{1,5}(-[a-z0-9_]{1,5}){0,2}", fullmatch=True)
+NAMES = st.from_regex(
+    r"[a-z][a-z0-9_]{0,9}/[a-z0-9_]{1,5}(-[a-z0-9_]{1,5}){0,2}", fullmatch=True
+)
 
 
 @given(NAMES, st.integers(0, 999), st.none() | st.integers(0, 10**6))
@@ -40,7 +42,9 @@ def test_no_two_requests_share_one(name, sample, budget):
     assert read_custom_id(asked.custom_id) == asked
 
 
-@pytest.mark.parametrize("row_id", ["Task/03", "a" * 70 + "/03", "task", "task/a.b", "a:b:c/03"])
+@pytest.mark.parametrize(
+    "row_id", ["Task/03", "a" * 70 + "/03", "task", "task/a.b", "a:b:c/03"]
+)
 def test_what_could_not_be_read_back_is_refused(row_id):
     with pytest.raises(PredictionsError, match="no batch can carry"):
         _ = RequestKey(row_id).custom_id

@@ -22,7 +22,10 @@ def graded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("graded")
     tasks = ["two_segments", "enumerate_edges"]
     lines = [*example_predictions(find_release(), tasks)]
-    again = json.loads(lines[0]) | {"sample": 1, "usage": {"input_tokens": 9, "output_tokens": 5}}
+    again = json.loads(lines[0]) | {
+        "sample": 1,
+        "usage": {"input_tokens": 9, "output_tokens": 5},
+    }
     path = folder / "example.jsonl"
     path.write_text("\n".join([*lines, json.dumps(again)]) + "\n", "utf-8")
     grade_file(path, folder / "out", tasks=tasks, partial=True, workers=1)
@@ -40,10 +43,14 @@ def mean_of(tries) -> float:
 
 
 def test_runs_hold_what_the_tables_say(graded, runs):
-    assert [run.model for run in runs_in(graded.reverse(), "2026-11-22")] == sorted(runs)
+    assert [run.model for run in runs_in(graded.reverse(), "2026-11-22")] == sorted(
+        runs
+    )
     table = score_table(graded, "task").filter(pl.col("model") == "sloppy")
     for row in table.iter_rows(named=True):
-        tries = [one for one in runs["sloppy"].tries if one.instance.task == row["task"]]
+        tries = [
+            one for one in runs["sloppy"].tries if one.instance.task == row["task"]
+        ]
         assert mean_of(tries) == pytest.approx(row["mean"])
         assert sum(one.score is None for one in tries) == row["n"] - row["scored"]
     assert {one.sample for one in runs["oracle"].tries} == {0, 1}
@@ -56,11 +63,14 @@ def test_every_eval_ever(runs, model):
     whole = json.loads(whole)
     assert whole["source_metadata"]["source_organization_name"] == "Acme"
     values = {
-        one["evaluation_name"]: one["score_details"]["score"] for one in whole["evaluation_results"]
+        one["evaluation_name"]: one["score_details"]["score"]
+        for one in whole["evaluation_results"]
     }
     of_task = [one for one in run.tries if one.instance.task == "two_segments"]
     assert values["two_segments"] == pytest.approx(mean_of(of_task))
-    assert (values["two_segments, coverage"] < 1) is any(one.score is None for one in of_task)
+    assert (values["two_segments, coverage"] < 1) is any(
+        one.score is None for one in of_task
+    )
     samples = [json.loads(line) for line in lines.splitlines()]
     assert len(samples) == sum(one.score is not None for one in run.tries)
     assert len({one["sample_id"] for one in samples}) == len(samples)
@@ -71,7 +81,9 @@ def test_every_eval_ever(runs, model):
 @pytest.mark.parametrize("model", ["oracle", "sloppy"])
 def test_every_eval_ever_by_its_own_package(runs, model, tmp_path):
     """On Python 3.12: ``nox -s harbor``."""
-    package = pytest.importorskip("every_eval_ever.validator.validate", reason="nox -s harbor")
+    package = pytest.importorskip(
+        "every_eval_ever.validator.validate", reason="nox -s harbor"
+    )
     for name, text in run_files(runs[model], Schema.EVERY_EVAL_EVER, "Acme"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,10 +111,16 @@ def test_lm_eval(runs, model):
         for line in lines:
             TypeAdapter(SampleResult).validate_python(line, strict=True)
             assert all(isinstance(line[metric], float) for metric in line["metrics"])
-            assert line.keys() - SampleResult.__annotations__.keys() == set(line["metrics"])
+            assert line.keys() - SampleResult.__annotations__.keys() == set(
+                line["metrics"]
+            )
         scores = [line["score"] for line in lines if "score" in line]
-        assert whole["results"][task]["score,none"] == pytest.approx(sum(scores) / len(scores))
-        assert counts[task]["effective"] == len({x["doc"]["id"] for x in lines if "score" in x})
+        assert whole["results"][task]["score,none"] == pytest.approx(
+            sum(scores) / len(scores)
+        )
+        assert counts[task]["effective"] == len(
+            {x["doc"]["id"] for x in lines if "score" in x}
+        )
         assert whole["group_subtasks"]["scbench_axiomatic"].count(task) == 1
 
 
@@ -110,7 +128,9 @@ def test_a_log_of_inspect_is_read_by_its_library(runs, tmp_path):
     log = pytest.importorskip("inspect_ai.log", reason="extra [inspect]")
     run = runs["sloppy"]
     ((name, text),) = run_files(run, Schema.INSPECT, "Acme")
-    assert [*run_files(run, Schema.INSPECT, "Acme")] == [(name, text)], "the same bytes each time"
+    assert [*run_files(run, Schema.INSPECT, "Acme")] == [(name, text)], (
+        "the same bytes each time"
+    )
     (tmp_path / name).write_text(text, "utf-8")
     found = log.read_eval_log(str(tmp_path / name))
     assert found.status == "success"

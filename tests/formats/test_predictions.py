@@ -47,10 +47,22 @@ def in_line(value: bytes) -> bytes:
 JUNK = {
     "binary": (bytes(range(256)).replace(b"\n", b""), "not_json", "not UTF-8 text"),
     "nul in text": (in_line(b'"\x00"'), "not_json", "not UTF-8 text"),
-    "prose": (b"hello, world", "not_json", "expected value, at column 1: ...hello, world..."),
-    "deep": (b"[" * 100_000 + b"]" * 100_000, "not_json", "nested deeper than 200 levels"),
+    "prose": (
+        b"hello, world",
+        "not_json",
+        "expected value, at column 1: ...hello, world...",
+    ),
+    "deep": (
+        b"[" * 100_000 + b"]" * 100_000,
+        "not_json",
+        "nested deeper than 200 levels",
+    ),
     "NaN": (in_line(b"[1, NaN]"), "not_json", "[1, NaN]"),
-    "duplicate key": (b'{"id": "a/00", "id": "b/00"}', "not_json", 'duplicate key "id"'),
+    "duplicate key": (
+        b'{"id": "a/00", "id": "b/00"}',
+        "not_json",
+        'duplicate key "id"',
+    ),
     "duplicate inside": (in_line(b'{"a": 1, "a": 1}'), "not_json", 'duplicate key "a"'),
     "long integer": (in_line(MANY_DIGITS), "not_json", "more than 4,300 digits"),
     "high surrogate": (in_line(b'"\\ud800"'), "not_json", "surrogate"),
@@ -62,7 +74,11 @@ JUNK = {
         "this is an array; give one prediction on each line",
     ),
     "1e999": (in_line(b"[-1e999]"), "not_json", "a number is too large for a double"),
-    "long with point": (in_line(b"9" * 309 + b".5"), "not_json", "a number is too large"),
+    "long with point": (
+        in_line(b"9" * 309 + b".5"),
+        "not_json",
+        "a number is too large",
+    ),
     "no id": (b"{}", "bad_prediction", "id: is missing"),
     "id is a number": (b'{"id": 3}', "bad_prediction", "id: must be a string; got 3"),
     "both": (
@@ -168,17 +184,23 @@ def zst(data: bytes, **options) -> bytes:
 
 
 SKIPPABLE = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
-LINES = b"".join(b'{"id": "two_segments/%02d", "response": ""}\n' % i for i in range(3000))
+LINES = b"".join(
+    b'{"id": "two_segments/%02d", "response": ""}\n' % i for i in range(3000)
+)
 HALF = LINES.index(b"\n", len(LINES) // 2) + 1
 PACKINGS = {
     "plain": lambda data: data,
     "gzip": gzip.compress,
-    "gzip members": lambda data: gzip.compress(data[:HALF]) + gzip.compress(data[HALF:]),
+    "gzip members": lambda data: (
+        gzip.compress(data[:HALF]) + gzip.compress(data[HALF:])
+    ),
     "zstd": zst,
     "zstd many frames": lambda data: b"".join(
         zst(data[i : i + 100]) for i in range(0, len(data), 100)
     ),
-    "zstd skippable": lambda data: SKIPPABLE + zst(data[:HALF]) + SKIPPABLE + zst(data[HALF:]),
+    "zstd skippable": lambda data: (
+        SKIPPABLE + zst(data[:HALF]) + SKIPPABLE + zst(data[HALF:])
+    ),
     "zstd long window": lambda data: zst(
         data, compression_params=zstandard.ZstdCompressionParameters(window_log=27)
     ),
@@ -187,20 +209,25 @@ PACKINGS = {
 
 @pytest.mark.parametrize("pack", PACKINGS.values(), ids=PACKINGS)
 @pytest.mark.parametrize("name", ["p.jsonl", "p.gz", "p.zst"])
-def test_packed_files_are_read_by_what_they_hold_not_by_their_name(tmp_path, pack, name):
+def test_packed_files_are_read_by_what_they_hold_not_by_their_name(
+    tmp_path, pack, name
+):
     entries = read_file(tmp_path / name, pack(LINES))
     assert [entry.number for entry in entries] == list(range(1, 3001))
     assert all(isinstance(entry, Line) for entry in entries)
 
 
 NOISE = b"".join(
-    b'{"id": "%s"}\n' % random.Random(i).randbytes(60).hex().encode() for i in range(3000)
+    b'{"id": "%s"}\n' % random.Random(i).randbytes(60).hex().encode()
+    for i in range(3000)
 )
 
 
 @pytest.mark.parametrize("share", [0.002, 0.3, 0.9, 0.9999])
 @pytest.mark.parametrize("pack", [gzip.compress, zst], ids=["gzip", "zstd"])
-def test_a_file_that_was_cut_gives_its_whole_lines_and_one_problem(tmp_path, pack, share):
+def test_a_file_that_was_cut_gives_its_whole_lines_and_one_problem(
+    tmp_path, pack, share
+):
     packed = pack(NOISE)
     *lines, problem = read_file(tmp_path / "cut", packed[: int(len(packed) * share)])
     assert all(isinstance(line, Line) for line in lines)
@@ -210,14 +237,21 @@ def test_a_file_that_was_cut_gives_its_whole_lines_and_one_problem(tmp_path, pac
         assert len(lines) > 1000
 
 
-@given(st.binary(max_size=200), st.sampled_from([b"\x1f\x8b", b"\x28\xb5\x2f\xfd", SKIPPABLE]))
-def test_no_bytes_behind_a_magic_number_make_reading_fail(tmp_path_factory, data, magic):
+@given(
+    st.binary(max_size=200),
+    st.sampled_from([b"\x1f\x8b", b"\x28\xb5\x2f\xfd", SKIPPABLE]),
+)
+def test_no_bytes_behind_a_magic_number_make_reading_fail(
+    tmp_path_factory, data, magic
+):
     for entry in read_file(tmp_path_factory.getbasetemp() / "magic", magic + data):
         assert isinstance(entry, Line | Problem)
 
 
 def test_a_window_too_large_is_refused(tmp_path):
-    options = zstandard.ZstdCompressionParameters(window_log=29, write_content_size=False)
+    options = zstandard.ZstdCompressionParameters(
+        window_log=29, write_content_size=False
+    )
     packer = zstandard.ZstdCompressor(compression_params=options).compressobj()
     [problem] = read_file(tmp_path / "p", packer.compress(GOOD) + packer.flush())
     assert (problem.code, problem.line) == ("unreadable", 1)
@@ -334,7 +368,9 @@ def test_usage_is_understood_under_the_names_of_providers(usage, counts):
     ],
 )
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_other_encodings_are_named_and_nothing_is_guessed(tmp_path, encoding, name, pack):
+def test_other_encodings_are_named_and_nothing_is_guessed(
+    tmp_path, encoding, name, pack
+):
     path = tmp_path / "p.jsonl"
     path.write_bytes(pack('{"id": "a/00"}\n{"id": "a/01"}\n'.encode(encoding)))
     with open_predictions(str(path)) as stream:
@@ -344,9 +380,13 @@ def test_other_encodings_are_named_and_nothing_is_guessed(tmp_path, encoding, na
 
 
 def test_keys_that_nobody_reads_are_kept_for_a_warning():
-    parsed = parse_line(b'{"id": "a/00", "modell": "m", "finish_reson": "stop", "zzz": 1}', 1)
+    parsed = parse_line(
+        b'{"id": "a/00", "modell": "m", "finish_reson": "stop", "zzz": 1}', 1
+    )
     assert parsed.unread == ("modell", "finish_reson", "zzz")
-    said = list(unread_keys({"modell": 2, "finish_reson": 1, "instance_id": 1, "zzz": 1}))
+    said = list(
+        unread_keys({"modell": 2, "finish_reson": 1, "instance_id": 1, "zzz": 1})
+    )
     assert said[0].endswith("in 2 lines; is it meant for 'model'?")
     assert [line.rpartition("; ")[2] for line in said[1:3]] == [
         "is it meant for 'finish_reason'?",

@@ -65,7 +65,9 @@ def test_plain_lines_hold_no_schema_and_no_picture_where_there_is_none(held, for
     assert "image/png" not in body
 
 
-@pytest.mark.parametrize("form", [Form.OPENAI_CHAT, Form.OPENAI_RESPONSES, Form.ANTHROPIC])
+@pytest.mark.parametrize(
+    "form", [Form.OPENAI_CHAT, Form.OPENAI_RESPONSES, Form.ANTHROPIC]
+)
 def test_what_a_provider_would_refuse_is_refused_before(form):
     with pytest.raises(PredictionsError, match="--model"):
         check_settings(form, Settings(max_output_tokens=1), budgets=False)
@@ -105,9 +107,19 @@ def test_the_sdk_takes_lines_with_two_pictures():
     release, row_id = find_release(), "tetrahedra_shadow_projection/02-picture"
     rows = {row.id: row for row in chosen_instances(release.pictures(), None, {row_id})}
     chat = line(rows, Form.OPENAI_CHAT, row_id, structured=True)["body"]
-    user = TypeAdapter(sdk.chat.ChatCompletionUserMessageParam).validate_python(chat["messages"][0])
-    assert [part["type"] for part in user["content"]] == ["text", "image_url", "image_url"]
+    user = TypeAdapter(sdk.chat.ChatCompletionUserMessageParam).validate_python(
+        chat["messages"][0]
+    )
+    assert [part["type"] for part in user["content"]] == [
+        "text",
+        "image_url",
+        "image_url",
+    ]
     body = line(rows, Form.OPENAI_RESPONSES, row_id, structured=True)["body"]
-    TypeAdapter(sdk.responses.response_input_param.Message).validate_python(body["input"][0])
-    params = TypeAdapter(sdk.responses.response_create_params.ResponseCreateParamsNonStreaming)
+    TypeAdapter(sdk.responses.response_input_param.Message).validate_python(
+        body["input"][0]
+    )
+    params = TypeAdapter(
+        sdk.responses.response_create_params.ResponseCreateParamsNonStreaming
+    )
     assert params.validate_python(body)["model"] == "M"

@@ -36,7 +36,9 @@ def with_record(manifest: Manifest, task_id: str, **changes: object) -> Manifest
 
 
 def test_numbers_come_from_the_manifest(manifest):
-    changed = with_record(manifest, "enumerate_edges", instances=1234, scores=5678).model_copy(
+    changed = with_record(
+        manifest, "enumerate_edges", instances=1234, scores=5678
+    ).model_copy(
         update={
             "version": "7.8.9",
             "package_version": "4.5.6",
@@ -50,8 +52,14 @@ def test_numbers_come_from_the_manifest(manifest):
     card = render_card(changed)
     assert "release 7.8.9" in card
     assert "2 tasks, 1240 instances and 5684 scores" in card
-    assert "| axiomatic | work out what follows from stated rules | 1 | 1234 | 5678 |" in card
-    assert "| [Enumerate Edges](#enumerate_edges) | axiomatic | 1234 | 5678 | binary | v" in card
+    assert (
+        "| axiomatic | work out what follows from stated rules | 1 | 1234 | 5678 |"
+        in card
+    )
+    assert (
+        "| [Enumerate Edges](#enumerate_edges) | axiomatic | 1234 | 5678 | binary | v"
+        in card
+    )
     assert "4321 reference answers" in card
     assert "8765 counter-references" in card
     assert f"Rows: `{'f' * 64}`" in card
@@ -106,7 +114,9 @@ def test_leaderboards_are_of_the_whole_and_of_buckets(sound, manifest):
 
 def test_a_single_task_makes_a_card_too_and_a_preview_says_so():
     part = freeze_task(get_task("shikaku_rectangles"))
-    card = render_card(make_manifest("0.0.1", [part], {}, pictured=picture_parts([part])))
+    card = render_card(
+        make_manifest("0.0.1", [part], {}, pictured=picture_parts([part]))
+    )
     assert "preview" not in card
     assert "**It is a preview.**" in render_card(make_manifest("0.0.1a1", [part], {}))
     assert "This release holds 1 task, 6 instances and 6 scores." in card
@@ -126,11 +136,17 @@ def test_citation_file_names_whom_the_card_names():
 
 
 def test_card_says_first_that_no_score_compares_with_the_papers(manifest, sound):
-    assert "No score from here compares with the tables of the paper" in render_card(manifest)
+    assert "No score from here compares with the tables of the paper" in render_card(
+        manifest
+    )
     page = (sound / "paper.md").read_text("utf-8")
-    assert page.split("\n")[2].startswith("No score of this benchmark compares with the tables")
+    assert page.split("\n")[2].startswith(
+        "No score of this benchmark compares with the tables"
+    )
     page = page.partition("\n## ")[0]
     rows = re.findall(r"^\| (\w+) \|", page, re.MULTILINE)[1:]
     assert rows == [task.id for task in paper_tasks()], "one line for each task"
-    for task, count in re.findall(r"^\| (\w+) \| the paper's (\d+)", page, re.MULTILINE):
+    for task, count in re.findall(
+        r"^\| (\w+) \| the paper's (\d+)", page, re.MULTILINE
+    ):
         assert len(get_task(task).builder().paper()) == int(count)

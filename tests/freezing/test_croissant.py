@@ -40,7 +40,9 @@ def pictured(tmp_path_factory) -> Path:
     """A small release with pictures in some rows."""
     root = tmp_path_factory.mktemp("pictured") / "release"
     build_release(
-        "0.0.1", root, [get_task("enumerate_edges"), get_task("polynomial_curve_fitting")]
+        "0.0.1",
+        root,
+        [get_task("enumerate_edges"), get_task("polynomial_curve_fitting")],
     )
     return root
 
@@ -60,7 +62,9 @@ def test_its_validator_has_nothing_to_say_and_reads_every_row(pictured):
             assert row[f"{task}/prompt"] == stored.prompt
             assert row[f"{task}/seed"] == stored.seed
             assert len(row[f"{task}/images"]) == len(stored.images)
-    assert any(row["polynomial_curve_fitting/images"] for row in output["records"][task])
+    assert any(
+        row["polynomial_curve_fitting/images"] for row in output["records"][task]
+    )
     stored = release.references()
     assert [row["references/answer"] for row in output["records"]["references"]] == [
         ref.answer for ref in stored

@@ -51,7 +51,9 @@ def test_every_config_holds_its_rows(load, whole):
     release = find_release(str(whole))
     groups = {task: [task] for task in manifest.tasks}
     for bucket in (*BUCKETS, MANIFOLDS):
-        groups[bucket] = [t for t, record in manifest.tasks.items() if record.bucket == bucket]
+        groups[bucket] = [
+            t for t, record in manifest.tasks.items() if record.bucket == bucket
+        ]
     groups["default"] = manifest.default_tasks
     terse = load(str(whole), "terse", split="test")
     assert terse["id"][:] == list(release.terse().instances())
@@ -99,7 +101,9 @@ def test_every_config_streams_what_it_loads(load, sound, datasets):
 
 
 @pytest.mark.parametrize("streaming", [False, True])
-def test_images_arrive_in_order_beside_rows_without(load, copy, forge, datasets, streaming):
+def test_images_arrive_in_order_beside_rows_without(
+    load, copy, forge, datasets, streaming
+):
     pictures = (b"\x89PNG one", b"\x89PNG two")
     rows = list(find_release(str(copy)).instances(["enumerate_edges"]).values())
     rows[0] = rows[0].model_copy(update={"images": pictures})
@@ -108,7 +112,9 @@ def test_images_arrive_in_order_beside_rows_without(load, copy, forge, datasets,
     assert find_release(str(copy)).instances()["enumerate_edges/00"].images == pictures
     loaded = load(str(copy), "enumerate_edges", split="test", streaming=streaming)
     assert loaded.features["images"] == datasets.List(datasets.Image())
-    undecoded = loaded.cast_column("images", datasets.List(datasets.Image(decode=False)))
+    undecoded = loaded.cast_column(
+        "images", datasets.List(datasets.Image(decode=False))
+    )
     first, second, *_ = undecoded
     assert [image["bytes"] for image in first["images"]] == list(pictures)
     assert [image["path"] for image in first["images"]] == [
@@ -130,6 +136,8 @@ def test_the_cards_own_code_runs(load, sound, tmp_path, monkeypatch):
     monkeypatch.setattr("datasets.load_dataset", load)
     for block in blocks:
         exec(block, names)  # noqa: S102
-    lines = [json.loads(line) for line in Path("predictions.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line) for line in Path("predictions.jsonl").read_text().splitlines()
+    ]
     assert [line["id"] for line in lines] == list(find_release(str(sound)).instances())
     run("scbench-grade", "predictions.jsonl", "--release", "scbench", "--check", code=0)

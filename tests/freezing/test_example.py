@@ -11,7 +11,12 @@ from scbench.freezing.freeze import build_release
 from scbench.grading.api import grade_file
 from scbench.release.load import Release, find_release
 
-QUICK = ("topology_enumeration", "classify_behaviour", "two_segments", "shikaku_rectangles")
+QUICK = (
+    "topology_enumeration",
+    "classify_behaviour",
+    "two_segments",
+    "shikaku_rectangles",
+)
 QUICK += ("half_subdivision_neighbours",)
 
 
@@ -23,17 +28,25 @@ def release(tmp_path_factory) -> Release:
     return find_release(str(folder))
 
 
-def test_every_instance_is_answered_by_each_model_and_graded_as_documented(release, tmp_path):
+def test_every_instance_is_answered_by_each_model_and_graded_as_documented(
+    release, tmp_path
+):
     texts = [*example_predictions(release)]
     lines = [json.loads(text) for text in texts]
     for model in ("oracle", "sloppy"):
-        assert [one["id"] for one in lines if one["model"] == model] == [*release.instances()]
-    assert {"answer" in one for one in lines if one["model"] == "oracle"} == {True, False}
+        assert [one["id"] for one in lines if one["model"] == model] == [
+            *release.instances()
+        ]
+    assert {"answer" in one for one in lines if one["model"] == "oracle"} == {
+        True,
+        False,
+    }
     path = tmp_path / "example.jsonl"
     path.write_text("\n".join(texts), "utf-8")
     report = grade_file(path, tmp_path / "out", release=str(release.root), workers=1)
     oracle, sloppy = (
-        report.results.filter(pl.col("model") == model) for model in ("oracle", "sloppy")
+        report.results.filter(pl.col("model") == model)
+        for model in ("oracle", "sloppy")
     )
     assert set(oracle["score"]) == {1.0}
     assert set(sloppy["status"]) == {

@@ -48,11 +48,17 @@ def test_a_grid_has_every_pair_and_its_first_parameter_changes_slowest():
         ("seed = ", "this is not TOML: "),
         ("seed = 1", r"there is no \[\[task\]\] block"),
         ("sed = 1\n[[task]]\nid='boolean'", "unknown key 'sed'. Did you mean 'seed'?"),
-        ("length = 1\n[[task]]\nid='boolean'", "unknown key 'length'. Knobs belong into a"),
+        (
+            "length = 1\n[[task]]\nid='boolean'",
+            "unknown key 'length'. Knobs belong into a",
+        ),
         ("seed = -1\n[[task]]\nid='boolean'", "seed: must be at least 0; got -1"),
         ("[[task]]\ncount = 1", "task 1: id: is missing"),
         ("[[task]]\nid = 'boolean'\ncount = 0", "task 1: count: must be at least 1"),
-        ("[[task]]\nid = 'boolean'\ngrid = { length = 3 }", "task 1: grid.length: must be a list"),
+        (
+            "[[task]]\nid = 'boolean'\ngrid = { length = 3 }",
+            "task 1: grid.length: must be a list",
+        ),
     ],
 )
 def test_what_is_no_experiment_is_named(text, said):
@@ -63,17 +69,35 @@ def test_what_is_no_experiment_is_named(text, said):
 @pytest.mark.parametrize(
     ("block", "said"),
     [
-        ({"id": "arithmetics"}, "unknown task 'arithmetics'. Did you mean 'arithmetic'?"),
+        (
+            {"id": "arithmetics"},
+            "unknown task 'arithmetics'. Did you mean 'arithmetic'?",
+        ),
         ({"lenght": 4}, "arithmetic has no parameter 'lenght'. Did you mean 'length'?"),
         ({"length": 501}, "length: must be at most 500; got 501"),
         ({"length": "many"}, "length: must be a whole number"),
         ({"grid": {"max_depth": []}}, "max_depth: the grid holds no value of it"),
-        ({"grid": {"length": [4]}, "length": 4}, "length is given as one value and in the grid"),
-        ({"grid": {"length": [4, 4]}}, "is in itself already; ask for more cases by count"),
+        (
+            {"grid": {"length": [4]}, "length": 4},
+            "length is given as one value and in the grid",
+        ),
+        (
+            {"grid": {"length": [4, 4]}},
+            "is in itself already; ask for more cases by count",
+        ),
         ({"min_number": 5, "max_number": 1}, "min_number 5 is above max_number 1"),
-        ({"grid": {"min_number": [1, 5], "max_number": [2, 9]}}, "min_number 5 is above max_numb"),
-        ({"grid": {n: list(range(99)) for n in "abc"}}, "a grid of 970,299 points is too large"),
-        ({"count": MOST_CASES, "grid": {"length": [4, 8]}}, "are more than one experiment may"),
+        (
+            {"grid": {"min_number": [1, 5], "max_number": [2, 9]}},
+            "min_number 5 is above max_numb",
+        ),
+        (
+            {"grid": {n: list(range(99)) for n in "abc"}},
+            "a grid of 970,299 points is too large",
+        ),
+        (
+            {"count": MOST_CASES, "grid": {"length": [4, 8]}},
+            "are more than one experiment may",
+        ),
     ],
 )
 def test_points_that_cannot_be_are_named_with_their_bounds(block, said):
@@ -85,7 +109,11 @@ def test_points_that_cannot_be_are_named_with_their_bounds(block, said):
 
 
 def test_all_that_is_wrong_is_told_at_once():
-    blocks = [{"id": "arithmetic", "length": 0, "max_depth": -1}, {"id": "x"}, {"id": "boolean"}]
+    blocks = [
+        {"id": "arithmetic", "length": 0, "max_depth": -1},
+        {"id": "x"},
+        {"id": "boolean"},
+    ]
     blocks += [{"id": "boolean"}]
     with pytest.raises(ExperimentError) as caught:
         plan(experiment_of({"seed": 1, "task": blocks}))
@@ -101,7 +129,9 @@ def test_a_file_is_named_in_its_errors(tmp_path):
     with pytest.raises(ExperimentError, match=r"e\.toml cannot be read: No such file"):
         read_experiment(path)
     path.write_bytes(b"\xff")
-    with pytest.raises(ExperimentError, match=r"e\.toml cannot be read: it is not UTF-8"):
+    with pytest.raises(
+        ExperimentError, match=r"e\.toml cannot be read: it is not UTF-8"
+    ):
         read_experiment(path)
     path.write_text("sed = 1")
     with pytest.raises(ExperimentError) as caught:
@@ -113,7 +143,9 @@ def test_a_file_is_named_in_its_errors(tmp_path):
 
 def test_an_experiment_survives_its_record():
     experiment = parse_experiment(GRID)
-    record = ExperimentRecord.model_validate_json(experiment.record([]).model_dump_json())
+    record = ExperimentRecord.model_validate_json(
+        experiment.record([]).model_dump_json()
+    )
     again = experiment_of({"seed": record.seed, "task": record.tasks})
     assert plan(again) == plan(experiment)
     assert record.seed == 7
@@ -134,7 +166,9 @@ def test_an_experiment_survives_its_record():
         ("fluid_simulation", "spare_boxes", "null", None),
     ],
 )
-def test_values_of_the_command_line_take_the_type_of_their_parameter(task, parameter, text, value):
+def test_values_of_the_command_line_take_the_type_of_their_parameter(
+    task, parameter, text, value
+):
     parsed = read_parameter(get_task(task).builder.space, parameter, text)
     assert parsed == value
     assert type(parsed) is type(value)
@@ -149,5 +183,7 @@ def test_the_manifolds_are_all_text_tasks_and_about_five_thousand_cases():
     assert 4_500 <= sum(p.point.count for p in planned) <= 5_500
     for task in texts:
         points = [p.parameters for p in planned if p.task.id == task]
-        varied = [name for name in points[0] if len({json.dumps(p[name]) for p in points}) > 1]
+        varied = [
+            name for name in points[0] if len({json.dumps(p[name]) for p in points}) > 1
+        ]
         assert len(varied) >= 2, task

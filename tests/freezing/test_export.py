@@ -34,13 +34,17 @@ def dangling_link(path: Path) -> None:
 def test_what_is_there_is_never_touched(sound, tmp_path, occupy):
     occupy(tmp_path / "out")
     before = sorted(os.walk(tmp_path))
-    with pytest.raises(ReleaseError, match="out exists and is not an empty folder; name another"):
+    with pytest.raises(
+        ReleaseError, match="out exists and is not an empty folder; name another"
+    ):
         export_release(find_release(str(sound)), tmp_path / "out")
     assert sorted(os.walk(tmp_path)) == before
 
 
 @pytest.mark.parametrize("exists", [False, True])
-@pytest.mark.parametrize("name", ["data/enumerate_edges.parquet", "schemas/prediction.json"])
+@pytest.mark.parametrize(
+    "name", ["data/enumerate_edges.parquet", "schemas/prediction.json"]
+)
 def test_a_changed_file_is_not_copied_and_nothing_is_left(copy, tmp_path, name, exists):
     (copy / name).write_bytes((copy / name).read_bytes() + b" ")
     home = tmp_path / "home"

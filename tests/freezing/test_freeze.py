@@ -37,7 +37,9 @@ def altered(task_id: str, **members: object) -> Task:
 
 
 def always(score: float) -> property:
-    return property(lambda _: lambda *_: Verdict(score, (Check("x", None, "Not looked at."),)))
+    return property(
+        lambda _: lambda *_: Verdict(score, (Check("x", None, "Not looked at."),))
+    )
 
 
 def test_building_twice_gives_the_same_bytes(sound, tmp_path):
@@ -77,15 +79,39 @@ class Silent(TaskBuilder):
             {"grade": always(1.0)},
             r"enumerate_edges/00: \w+ scores 1.0, but a counter-reference must",
         ),
-        ({"grade": always(0.0)}, r"enumerate_edges/00: reference scores 0.0, but a reference must"),
-        ({"grade": always(0.5)}, r"enumerate_edges/00: reference scores 0.5, but a reference must"),
-        ({"grade": property(raising)}, "00: the grader failed on reference: ZeroDivisionError"),
-        ({"builder": property(lambda _: Silent)}, "00: the builder gives no counter-references"),
-        ({"card_text": property(lambda _: Path("no/such/text").read_text())}, "needs a text"),
+        (
+            {"grade": always(0.0)},
+            r"enumerate_edges/00: reference scores 0.0, but a reference must",
+        ),
+        (
+            {"grade": always(0.5)},
+            r"enumerate_edges/00: reference scores 0.5, but a reference must",
+        ),
+        (
+            {"grade": property(raising)},
+            "00: the grader failed on reference: ZeroDivisionError",
+        ),
+        (
+            {"builder": property(lambda _: Silent)},
+            "00: the builder gives no counter-references",
+        ),
+        (
+            {"card_text": property(lambda _: Path("no/such/text").read_text())},
+            "needs a text",
+        ),
     ],
-    ids=["accepts all", "rejects all", "half", "raises", "no counter-references", "no card text"],
+    ids=[
+        "accepts all",
+        "rejects all",
+        "half",
+        "raises",
+        "no counter-references",
+        "no card text",
+    ],
 )
-def test_a_task_that_is_not_fit_leaves_nothing_behind(tmp_path, monkeypatch, members, said):
+def test_a_task_that_is_not_fit_leaves_nothing_behind(
+    tmp_path, monkeypatch, members, said
+):
     task = altered("enumerate_edges", **members)
     monkeypatch.setattr("scbench.freezing.card.all_tasks", lambda: {task.id: task})
     with pytest.raises(ReleaseError, match=said):
@@ -98,7 +124,9 @@ def test_an_interrupted_build_leaves_nothing_behind(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")], on_task=interrupt)
+        build_release(
+            "0.0.1", tmp_path / "out", [get_task("enumerate_edges")], on_task=interrupt
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -128,7 +156,9 @@ def test_a_release_needs_a_version(tmp_path, version):
 
 def test_tasks_of_other_packages_are_not_in_our_releases():
     assert all(task.package == "scbench" for task in own_tasks())
-    assert {task.id for task in own_tasks()} >= set(find_release().manifest.default_tasks)
+    assert {task.id for task in own_tasks()} >= set(
+        find_release().manifest.default_tasks
+    )
 
 
 def test_only_tasks_with_a_list_are_frozen_unless_instances_are_given(tmp_path):
@@ -144,16 +174,27 @@ def test_drawn_instances_are_frozen_with_their_point_and_floor(task_id):
     builder = task.builder()
     cases = [builder.case(builder.space(), seed) for seed in range(3)]
     items = [
-        PaperItem(task.params_model(**case.instance), "medium", case.seed, builder.point_of(case))
+        PaperItem(
+            task.params_model(**case.instance),
+            "medium",
+            case.seed,
+            builder.point_of(case),
+        )
         for case in cases
     ]
     part = freeze_task(task, items)
     for row, case in zip(part.instances, cases, strict=True):
-        assert (row.prompt, row.seed, row.bucket) == (case.input, case.seed, task.bucket)
+        assert (row.prompt, row.seed, row.bucket) == (
+            case.input,
+            case.seed,
+            task.bucket,
+        )
         point = row.whole_point
         assert canonical_json(point) == canonical_json(builder.point_of(case))
         assert json.loads(row.point).keys() == point.keys() - builder.unprinted()
-        parameters = {name: point[name] for name in builder.space.model_fields.keys() & point}
+        parameters = {
+            name: point[name] for name in builder.space.model_fields.keys() & point
+        }
         assert builder.case(builder.space(**parameters), row.seed) == case
         assert point.keys() - parameters.keys() == type(case).model_fields.keys() - {
             *("input", "target", "params", "seed", "instance")

@@ -52,7 +52,13 @@ def test_any_number_of_workers_draws_those_of_every_task(workers, ungraded):
 def test_nothing_is_drawn_twice_in_the_whole_experiment():
     # The two formats print different words, but the two chances of brackets give the same texts.
     grid = {"prob_open": [0.1, 0.9], "format": ["T_F", "BINARY"]}
-    block = {"id": "boolean", "length": 3, "max_depth": 0, "prob_negation": 0, "count": 30}
+    block = {
+        "id": "boolean",
+        "length": 3,
+        "max_depth": 0,
+        "prob_negation": 0,
+        "count": 30,
+    }
     texts = inputs(5, {**block, "grid": grid})
     assert len(texts) == 120
     assert max(Counter(texts).values()) == 1
@@ -61,7 +67,11 @@ def test_nothing_is_drawn_twice_in_the_whole_experiment():
 @pytest.mark.parametrize("task_id", OURS)
 def test_neighbouring_seeds_share_no_items(task_id):
     task = get_task(task_id)
-    slow = {"lego_hemispherical_shell", "tetrahedra_shadow_projection", "terrain_levelling"}
+    slow = {
+        "lego_hemispherical_shell",
+        "tetrahedra_shadow_projection",
+        "terrain_levelling",
+    }
     count = 60 if task.bucket == MANIFOLDS else 2 if task_id in slow else 4
     # The default spaces of these are so small that two seeds can meet by chance.
     roomy = {
@@ -78,11 +88,19 @@ def test_neighbouring_seeds_share_no_items(task_id):
 
 
 def test_an_exhausted_space_ends_with_the_reason():
-    block = {"id": "boolean", "length": 3, "max_depth": 0, "prob_negation": 0, "count": 10_000}
+    block = {
+        "id": "boolean",
+        "length": 3,
+        "max_depth": 0,
+        "prob_negation": 0,
+        "count": 10_000,
+    }
     (drawn,) = cases(5, block)
     # Eight rows of values and nine pairs of operators; the rarest may not turn up.
     assert 68 < len(drawn.cases) <= 72
-    assert drawn.reason.startswith(f"{REPEATS} tries without a new case gave what was drawn alr")
+    assert drawn.reason.startswith(
+        f"{REPEATS} tries without a new case gave what was drawn alr"
+    )
 
 
 def test_a_builder_that_fails_costs_tries_and_then_cases(monkeypatch):
@@ -132,7 +150,14 @@ def test_work_done_in_vain_ends_a_point_that_has_no_case_yet(monkeypatch):
     assert (len(drawn.cases), drawn.reason) == (3, "")
 
 
-IMPOSSIBLE = {"id": "hyper_snake", "count": 3, "dims": 2, "max_cells": 9, "walls": 50, "food": 20}
+IMPOSSIBLE = {
+    "id": "hyper_snake",
+    "count": 3,
+    "dims": 2,
+    "max_cells": 9,
+    "walls": 50,
+    "food": 20,
+}
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -145,7 +170,9 @@ def test_an_impossible_point_ends_with_the_builders_reason(workers):
     assert (len(other.cases), other.reason) == (3, "")
 
 
-def test_every_reference_scores_one_and_the_first_case_of_a_point_proves_the_grader(experiment):
+def test_every_reference_scores_one_and_the_first_case_of_a_point_proves_the_grader(
+    experiment,
+):
     parts = list(run(experiment))
     for part in parts:
         right = [ref for ref in part.references if ref.kind == "reference"]
@@ -153,10 +180,16 @@ def test_every_reference_scores_one_and_the_first_case_of_a_point_proves_the_gra
         assert [ref.id for ref in right] == [instance.id for instance in part.instances]
         assert all(ref.score == 1 for ref in right)
         assert all(ref.score < 1 for ref in wrong)
-        assert {ref.id for ref in wrong} == {part.instances[0].id} if part.instances else set()
+        assert (
+            {ref.id for ref in wrong} == {part.instances[0].id}
+            if part.instances
+            else set()
+        )
         assert len(wrong) >= 3 or not part.instances
     for task in ("arithmetic", "boolean", "delaunay_triangulation"):
-        numbers = [i.subtask for part in parts for i in part.instances if i.task == task]
+        numbers = [
+            i.subtask for part in parts for i in part.instances if i.task == task
+        ]
         assert numbers == list(range(len(numbers)))
     gathered = gather(parts)
     assert gathered.cases == sum(len(part.instances) for part in parts)
@@ -170,4 +203,6 @@ def test_a_grader_that_is_wrong_is_an_error_and_no_shortfall(monkeypatch):
     wrong = builder.answer_model(answer=10**9)
     monkeypatch.setattr(builder, "reference", lambda *_: wrong)
     with pytest.raises(ReleaseError, match="builder and grader disagree"):
-        list(run(experiment_of({"seed": 1, "task": [{"id": "arithmetic", "count": 2}]})))
+        list(
+            run(experiment_of({"seed": 1, "task": [{"id": "arithmetic", "count": 2}]}))
+        )

@@ -12,7 +12,10 @@ from scbench.release.load import find_release
 from scbench.release.manifest import CARD, MANIFEST, layout
 from scbench.release.sources import read_manifest
 
-SMALL = {"seed": 3, "task": [{"id": "boolean", "count": 20, "grid": {"length": [4, 5, 6, 7]}}]}
+SMALL = {
+    "seed": 3,
+    "task": [{"id": "boolean", "count": 20, "grid": {"length": [4, 5, 6, 7]}}],
+}
 
 
 def test_a_folder_has_the_shape_of_a_release(folder, experiment):
@@ -25,14 +28,20 @@ def test_a_folder_has_the_shape_of_a_release(folder, experiment):
     assert len(rows) == release.manifest.instances
     prefix = release.manifest.experiment.prefix
     assert len(prefix) == 8
-    assert all(row_id.startswith(f"{prefix}:{row.task}/") for row_id, row in rows.items())
+    assert all(
+        row_id.startswith(f"{prefix}:{row.task}/") for row_id, row in rows.items()
+    )
     for row in rows.values():
         point = row.whole_point
         assert isinstance(row.seed, int)
         assert row.difficulty == "unrated"
         assert {"length", "depth"} <= point.keys() or row.bucket != "manifolds"
-    assert all(row.images for row in rows.values() if row.task == "polynomial_curve_fitting")
-    assert sum(task.seeds == {} for task in release.manifest.tasks.values()) == len(tasks)
+    assert all(
+        row.images for row in rows.values() if row.task == "polynomial_curve_fitting"
+    )
+    assert sum(task.seeds == {} for task in release.manifest.tasks.values()) == len(
+        tasks
+    )
 
 
 def test_its_name_is_that_of_its_rows_unless_it_is_given_one(folder, tmp_path):
@@ -61,7 +70,9 @@ def hidden(data: bytes, seed: int) -> list[bytes]:
 
 
 def test_a_private_seed_is_nowhere(private_folder, folder, seed):
-    assert hidden((folder / MANIFEST).read_bytes(), seed), "a public one is found by this search"
+    assert hidden((folder / MANIFEST).read_bytes(), seed), (
+        "a public one is found by this search"
+    )
     for data in contents(private_folder).values():
         assert hidden(data, seed) == []
     for path in private_folder.rglob("*.parquet"):
@@ -70,22 +81,30 @@ def test_a_private_seed_is_nowhere(private_folder, folder, seed):
             assert hidden(repr(row).encode(), seed) == []
     manifest = read_manifest(private_folder)
     assert manifest.experiment.seed is None
-    assert "The base seed of these instances is private" in (private_folder / CARD).read_text()
+    assert (
+        "The base seed of these instances is private"
+        in (private_folder / CARD).read_text()
+    )
     rows = find_release(str(private_folder)).instances()
     public = find_release(str(folder)).instances()
-    assert {r.content_hash for r in rows.values()} == {r.content_hash for r in public.values()}
+    assert {r.content_hash for r in rows.values()} == {
+        r.content_hash for r in public.values()
+    }
 
 
 def test_nothing_is_made_over_what_is_there(tmp_path):
     (tmp_path / "out").mkdir()
-    with pytest.raises(ExperimentError, match="exists; generated folders are never edited"):
+    with pytest.raises(
+        ExperimentError, match="exists; generated folders are never edited"
+    ):
         generate_folder(experiment_of(SMALL), tmp_path / "out")
     (tmp_path / "file").write_text("mine")
     with pytest.raises(ExperimentError, match="cannot be made"):
         generate_folder(experiment_of(SMALL), tmp_path / "file" / "out")
     with pytest.raises(ExperimentError, match="length"):
         generate_folder(
-            experiment_of({"seed": 1, "task": [{"id": "boolean", "length": 1}]}), tmp_path / "new"
+            experiment_of({"seed": 1, "task": [{"id": "boolean", "length": 1}]}),
+            tmp_path / "new",
         )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "out"]
 
@@ -150,8 +169,13 @@ def test_what_another_experiment_left_is_not_taken_over(tmp_path):
     small, out = experiment_of(SMALL), tmp_path / "out"
     with pytest.raises(Stopped):
         generate_folder(small, out, on_cases=stop_after(2))
-    for other in ({**SMALL, "seed": 4}, {**SMALL, "task": [{"id": "boolean", "count": 21}]}):
-        with pytest.raises(ExperimentError, match="another experiment, seed or version; throw it"):
+    for other in (
+        {**SMALL, "seed": 4},
+        {**SMALL, "task": [{"id": "boolean", "count": 21}]},
+    ):
+        with pytest.raises(
+            ExperimentError, match="another experiment, seed or version; throw it"
+        ):
             generate_folder(experiment_of(other), out)
     done = generate_folder(experiment_of({**SMALL, "seed": 4}), out, restart=True)
     assert done.resumed == 0

@@ -21,7 +21,9 @@ NEWEST = [*installed_releases()][-1]
 
 def test_the_newest_release_is_what_the_builders_make_today():
     # Each reference is judged once in a run of the tests, here or for its verdict's golden words.
-    problems = verify_release(RELEASES / NEWEST, workers=processors(), proofs=proofs_file())
+    problems = verify_release(
+        RELEASES / NEWEST, workers=processors(), proofs=proofs_file()
+    )
     unjudged = [line for line in problems if "needs PyBullet" in line]
     assert [line for line in problems if line not in unjudged] == []
     for line in unjudged:
@@ -43,7 +45,9 @@ def test_the_loader_points_at_the_newest_release():
 
 
 def test_load_dataset_scbench_works_literally_from_the_root(tmp_path):
-    folder = "releases" if (ROOT / "releases").is_dir() else "scbench/releases"  # an sdist
+    folder = (
+        "releases" if (ROOT / "releases").is_dir() else "scbench/releases"
+    )  # an sdist
     code = (
         "from datasets import load_dataset\n"
         "rows = load_dataset('scbench')['test']\n"
@@ -57,6 +61,9 @@ def test_load_dataset_scbench_works_literally_from_the_root(tmp_path):
         sum(record.instances for record in manifest.default_records.values()),
         manifest.tasks["delaunay_triangulation"].instances,
         sum(record.scores for record in manifest.default_records.values()),
-        sum(manifest.tasks[name].instances for name in manifest.named_tasks(["manifolds"])),
+        sum(
+            manifest.tasks[name].instances
+            for name in manifest.named_tasks(["manifolds"])
+        ),
     ]
     assert output.split() == list(map(str, expected))

@@ -110,7 +110,9 @@ def test_every_task_has_a_ladder_of_at_least_eight_rungs_and_one_beyond():
     for row in found.values():
         per_rung.setdefault((row.task, rung_of(row.id)), []).append(row)
     assert set(map(len, per_rung.values())) == {table.count}
-    assert len(found) == table.count * sum(len(table.tasks[task.id].rungs) for task in PUBLISHED)
+    assert len(found) == table.count * sum(
+        len(table.tasks[task.id].rungs) for task in PUBLISHED
+    )
     assert len({row.seed for row in found.values()}) == len(found)
     own = {(row.prompt, row.all_params) for row in find_release().instances().values()}
     drawn = {(row.prompt, row.all_params) for row in found.values()}
@@ -128,10 +130,14 @@ def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(
         return  # a text task, of which the paper has none
     *_, second, top = found.values()
     # What can be had without insight is no measure of how easy a rung may be.
-    floors = [find_release().floors()[name] for name in find_release().instances([task.id])]
+    floors = [
+        find_release().floors()[name] for name in find_release().instances([task.id])
+    ]
     if 3 * sum(floor > MOST_FLOOR for floor in floors) <= len(floors):
         assert found[1] < min(paper)
-    assert second > max(paper), "at least two rungs are above the paper's hardest instance"
+    assert second > max(paper), (
+        "at least two rungs are above the paper's hardest instance"
+    )
     assert top > max(paper)
 
 
@@ -146,9 +152,20 @@ def test_the_top_rung_is_not_reached_without_insight(task):
 
 def test_rungs_are_read_from_ids_alone():
     assert ladder_name(3, 2) == "ladder-03-2"
-    assert rung_of("csg_union/ladder-03-2") == rung_of("b001f663:csg_union/ladder-03-2") == 3
+    assert (
+        rung_of("csg_union/ladder-03-2")
+        == rung_of("b001f663:csg_union/ladder-03-2")
+        == 3
+    )
     assert rung_of("a/ladder-112-10") == 112
-    for other in ("csg_union/03", "a/03-terse", "a/ladder-3-2", "a/ladder-03", "ladder-03-x", ""):
+    for other in (
+        "csg_union/03",
+        "a/03-terse",
+        "a/ladder-3-2",
+        "a/ladder-03",
+        "ladder-03-x",
+        "",
+    ):
         assert rung_of(other) is None
     assert rung_of("a/ladder-" + "9" * 100_000 + "-1") is None
 
@@ -161,12 +178,30 @@ def test_rungs_are_read_from_ids_alone():
     [
         ("seed = ", "this is not TOML"),
         ("seed = 1", "tasks"),
-        (SMALL.replace("maze_3d", "maze_4d"), "unknown task 'maze_4d'. Did you mean 'maze_3d'?"),
-        (TABLE.format(rung="{ size = 99 }"), "maze_3d, rung 2: size: must be at most 40"),
-        (TABLE.format(rung="{ sise = 9 }"), "maze_3d, rung 2: maze_3d has no parameter 'sise'"),
-        (TABLE.format(rung="{ jumps = 1, size = 5 }"), "maze_3d, rung 2: is the same point as r"),
-        (TABLE.format(rung="{ size = 9, count = 3 }"), "maze_3d, rung 2: 'count' is no parameter"),
-        (SMALL.replace("size = 9", "size = 2"), "maze_3d, rung 3: size: must be at least 5"),
+        (
+            SMALL.replace("maze_3d", "maze_4d"),
+            "unknown task 'maze_4d'. Did you mean 'maze_3d'?",
+        ),
+        (
+            TABLE.format(rung="{ size = 99 }"),
+            "maze_3d, rung 2: size: must be at most 40",
+        ),
+        (
+            TABLE.format(rung="{ sise = 9 }"),
+            "maze_3d, rung 2: maze_3d has no parameter 'sise'",
+        ),
+        (
+            TABLE.format(rung="{ jumps = 1, size = 5 }"),
+            "maze_3d, rung 2: is the same point as r",
+        ),
+        (
+            TABLE.format(rung="{ size = 9, count = 3 }"),
+            "maze_3d, rung 2: 'count' is no parameter",
+        ),
+        (
+            SMALL.replace("size = 9", "size = 2"),
+            "maze_3d, rung 3: size: must be at least 5",
+        ),
         (TABLE.format(rung="7"), "maze_3d: rungs, entry 2"),
         (SMALL.replace('measure = "cells"', ""), "maze_3d: measure: is missing"),
         (SMALL.replace("count = 2", "count = 0"), "count"),
@@ -187,7 +222,11 @@ def test_an_experiment_of_the_table(small):
     assert whole.seed == 5
     assert small.experiment(private=True).seed is None
     (ninth,) = small.experiment(tasks=["maze_3d"], rung=3, count=4, seed=8).task
-    assert (ninth.rung, ninth.count, ninth.parameters) == (3, 4, {"size": 9, "jumps": 2})
+    assert (ninth.rung, ninth.count, ninth.parameters) == (
+        3,
+        4,
+        {"size": 9, "jumps": 2},
+    )
     with pytest.raises(ExperimentError, match="enumerate_edges ends at rung 2"):
         small.experiment(rung=3)
     with pytest.raises(ExperimentError, match="counted from 1"):
@@ -244,9 +283,13 @@ def test_what_a_rung_must_have_is_checked(monkeypatch, small, facts, part):
     table = small.model_copy(update={"tasks": {"maze_3d": two}})
     assert any(part in problem for problem in promised(monkeypatch, table, **facts))
     reasons = {"small": "By nature.", "room": "By nature."}
-    excused = table.model_copy(update={"tasks": {"maze_3d": two.model_copy(update=reasons)}})
+    excused = table.model_copy(
+        update={"tasks": {"maze_3d": two.model_copy(update=reasons)}}
+    )
     left = promised(monkeypatch, excused, **facts)
-    assert not any("10,000" in problem or "0.6 is the most" in problem for problem in left)
+    assert not any(
+        "10,000" in problem or "0.6 is the most" in problem for problem in left
+    )
 
 
 @pytest.mark.parametrize(
@@ -265,7 +308,9 @@ def test_what_is_within_the_bounds_is_not_named(monkeypatch, small, facts):
 
 
 def test_transfer_is_the_best_answer_to_another_item(small):
-    (part,) = run(small.experiment(tasks=["enumerate_edges"], rung=2, count=3), distinct=False)
+    (part,) = run(
+        small.experiment(tasks=["enumerate_edges"], rung=2, count=3), distinct=False
+    )
     assert transfer_of(part) == 0
     same = replace(part, instances=(part.instances[0],) * 3)
     # One answer is right on the two others, which are all the same item.
@@ -300,13 +345,21 @@ def test_a_release_has_a_config_of_its_own(runged):
     head = yaml.safe_load((runged / CARD).read_text("utf-8").split("---\n")[1])
     paths = {c["config_name"]: c["data_files"][0]["path"] for c in head["configs"]}
     assert paths["ladder"] == list(map(ladder_file, manifest.ladder.tasks))
-    columns = {c["config_name"]: [f["name"] for f in c["features"]] for c in head["dataset_info"]}
+    columns = {
+        c["config_name"]: [f["name"] for f in c["features"]]
+        for c in head["dataset_info"]
+    }
     assert {*columns["ladder"]} - {*columns["default"]} == {"rung"}
-    sets = {part["name"] for part in json.loads((runged / CROISSANT).read_text())["recordSet"]}
+    sets = {
+        part["name"]
+        for part in json.loads((runged / CROISSANT).read_text())["recordSet"]
+    }
     assert "maze_3d-ladder" in sets
     rows = pl.read_parquet(runged / ladder_file("maze_3d"))
     assert rows["rung"].to_list() == [1, 1, 2, 2]
-    assert rows["id"].to_list() == [f"maze_3d/ladder-0{r}-{k}" for r in (1, 2) for k in (1, 2)]
+    assert rows["id"].to_list() == [
+        f"maze_3d/ladder-0{r}-{k}" for r in (1, 2) for k in (1, 2)
+    ]
 
 
 def test_the_ladder_is_found_as_a_release(runged):
@@ -326,7 +379,9 @@ def test_the_ladder_is_found_as_a_release(runged):
     assert (chosen.version, others) == (rungs.version, ["maze_3d"])
     with pytest.raises(ReleaseError, match="apart"):
         release.choose(["ladder", "terse"])
-    assert {*release.terse().instances()} == {f"{name}-terse" for name in release.instances()}
+    assert {*release.terse().instances()} == {
+        f"{name}-terse" for name in release.instances()
+    }
 
 
 def test_what_is_graded_is_what_is_chosen(runged, tmp_path):
@@ -364,10 +419,14 @@ def test_verify_draws_the_ladder_again(runged, tmp_path, forge):
     table = read_table(path.read_bytes())
     prompts = table["prompt"].to_pylist()
     column = table.schema.get_field_index("prompt")
-    changed = pa.array([prompts[0] + " ", *prompts[1:]], table.schema.field(column).type)
+    changed = pa.array(
+        [prompts[0] + " ", *prompts[1:]], table.schema.field(column).type
+    )
     write_table(path, table.set_column(column, table.schema.field(column), changed))
     forge(copy)
-    assert any(p.startswith(f"{ladder_file('maze_3d')}: ") for p in verify_release(copy))
+    assert any(
+        p.startswith(f"{ladder_file('maze_3d')}: ") for p in verify_release(copy)
+    )
 
 
 # Private ladders.
@@ -398,10 +457,15 @@ def test_a_ladder_avoids_the_fixed_lists_and_the_published_rungs():
     task = get_task("two_segments")
     own = own_ladder([task])
     with open_executor(1) as executor:
-        assert len(forbidden_keys(own, task.id, executor)) == len(task.builder().paper())
+        assert len(forbidden_keys(own, task.id, executor)) == len(
+            task.builder().paper()
+        )
         other = own.model_copy(update={"seed": 1})
         rungs = sum(point.point.count for point in plan(own))
-        assert len(forbidden_keys(other, task.id, executor)) == len(task.builder().paper()) + rungs
+        assert (
+            len(forbidden_keys(other, task.id, executor))
+            == len(task.builder().paper()) + rungs
+        )
         # A text task has no fixed list.
         texts = own_ladder([get_task("arithmetic")])
         assert forbidden_keys(texts, "arithmetic", executor) == set()

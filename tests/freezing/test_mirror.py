@@ -25,7 +25,10 @@ def memory(request):
 
 
 def files(system, folder: str) -> dict[str, bytes]:
-    return {path.split(f"{folder}/", 1)[1]: system.cat_file(path) for path in system.find(folder)}
+    return {
+        path.split(f"{folder}/", 1)[1]: system.cat_file(path)
+        for path in system.find(folder)
+    }
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
@@ -45,7 +48,11 @@ def test_a_folder_holds_versions_and_an_index(sound, tmp_path, scheme):
     }  # fmt: skip
     assert contents(target / "0.0.1") == contents(sound)
     assert find_release(str(target / "0.0.10")).version == "0.0.10"
-    assert sorted(path.name for path in target.iterdir()) == ["0.0.1", "0.0.10", "index.json"]
+    assert sorted(path.name for path in target.iterdir()) == [
+        "0.0.1",
+        "0.0.10",
+        "index.json",
+    ]
 
 
 def test_a_version_is_never_changed(sound, copy, forge, tmp_path, memory):
@@ -53,7 +60,9 @@ def test_a_version_is_never_changed(sound, copy, forge, tmp_path, memory):
     forge(copy)
     for target in (str(tmp_path / "shelf"), memory[1]):
         publish_to_target(open_release(sound), target)
-        with pytest.raises(ReleaseError, match=r"holds another release .*README\.md|MANIFEST"):
+        with pytest.raises(
+            ReleaseError, match=r"holds another release .*README\.md|MANIFEST"
+        ):
             publish_to_target(open_release(copy), target)
     assert contents(tmp_path / "shelf" / "0.0.1") == contents(sound)
 
@@ -74,7 +83,8 @@ def test_an_interrupted_copy_is_completed(sound, memory, monkeypatch):
 
     monkeypatch.setattr(type(system), "pipe_file", give_up)
     with pytest.raises(
-        ReleaseError, match=r"cannot be used: BrokenError: the wire is cut here; once it"
+        ReleaseError,
+        match=r"cannot be used: BrokenError: the wire is cut here; once it",
     ):
         publish_to_target(open_release(sound), url)
     folder = url.removeprefix("memory:/") + "/0.0.1"
@@ -89,11 +99,15 @@ def test_foreign_files_are_not_mixed_in(sound, tmp_path, memory):
     (tmp_path / "0.0.1" / "mine.txt").write_text("x")
     memory[0].pipe_file(f"{memory[1]}/0.0.1/mine.txt", b"x")
     for target in (str(tmp_path), memory[1]):
-        with pytest.raises(ReleaseError, match=r"holds mine\.txt, which is no part of the release"):
+        with pytest.raises(
+            ReleaseError, match=r"holds mine\.txt, which is no part of the release"
+        ):
             publish_to_target(open_release(sound), target)
 
 
-@pytest.mark.parametrize("text", ["not JSON", "[]", '{"releases": [1]}', '{"releases": {"a": 1}}'])
+@pytest.mark.parametrize(
+    "text", ["not JSON", "[]", '{"releases": [1]}', '{"releases": {"a": 1}}']
+)
 def test_an_index_that_is_none_is_left_alone(sound, tmp_path, text):
     (tmp_path / "index.json").write_text(text)
     with pytest.raises(ReleaseError, match="is no index of releases"):

@@ -28,7 +28,11 @@ def results(tmp_path_factory):
     for config in (release, release.ladder(), release.pictures()):
         lines += [
             {"id": ref.id, "model": "m", "setting": "no_tools"}
-            | ({"response": "No idea."} if ref.id in BLIND else {"answer": json.loads(ref.answer)})
+            | (
+                {"response": "No idea."}
+                if ref.id in BLIND
+                else {"answer": json.loads(ref.answer)}
+            )
             for ref in config.references()
             if ref.kind == "reference" and ref.id.partition("/")[0] in TASKS
         ]
@@ -36,7 +40,9 @@ def results(tmp_path_factory):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     for name, config in (("text", ""), ("rungs", "ladder,"), ("seen", "pictures,")):
         options = ["--out", str(folder / name), "--workers", "1", "--partial"]
-        ran = CliRunner().invoke(grade.app, [str(path), "--tasks", f"{config}{TASKS}", *options])
+        ran = CliRunner().invoke(
+            grade.app, [str(path), "--tasks", f"{config}{TASKS}", *options]
+        )
         assert ran.exit_code == 0, ran.output
     return {name: folder / name for name in ("text", "rungs", "seen")}
 
@@ -47,12 +53,19 @@ def test_each_run_grades_one_config(results):
     }  # fmt: skip
     pictured = pl.read_parquet(results["seen"] / "results.parquet")
     assert pictured["release"].unique().to_list() == ["3.0.0+pictures"]
-    assert (pictured.height, pictured["score"].sum()) == (8 + 2 * 6 + 2 * 18, 56 - len(BLIND))
+    assert (pictured.height, pictured["score"].sum()) == (
+        8 + 2 * 6 + 2 * 18,
+        56 - len(BLIND),
+    )
 
 
 def test_the_gap_is_that_of_the_same_instances(results):
     table = modality_table([*results.values()], partial=True)
-    gaps = {(r["style"], r["rung"], r["task"]): r for r in table.iter_rows(named=True) if r["task"]}
+    gaps = {
+        (r["style"], r["rung"], r["task"]): r
+        for r in table.iter_rows(named=True)
+        if r["task"]
+    }
     assert {key: (row["n"], round(row["gap"], 6)) for key, row in gaps.items()} == {
         (DRAWN, None, "enumerate_edges"): (8, 0.125),
         (DRAWN, None, "shikaku_rectangles"): (6, round(2 / 6, 6)),
@@ -82,4 +95,6 @@ def test_commands_print_it(results):
     assert lacking.exit_code == 2
     assert "none of the config pictures" in lacking.output
     mixed = CliRunner().invoke(main.app, ["tables", *pair])
-    assert "full prompts and of pictures, which share no table" in " ".join(mixed.output.split())
+    assert "full prompts and of pictures, which share no table" in " ".join(
+        mixed.output.split()
+    )

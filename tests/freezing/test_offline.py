@@ -38,7 +38,9 @@ def alone(tmp_path):
 def test_grading_opens_no_socket(alone, sound, tmp_path):
     shutil.make_archive(f"{tmp_path}/release", "zip", sound)
     predictions = tmp_path / "predictions.jsonl"
-    predictions.write_text("\n".join(example_predictions(find_release(str(sound)))), "utf-8")
+    predictions.write_text(
+        "\n".join(example_predictions(find_release(str(sound)))), "utf-8"
+    )
     done = alone(
         *(
             "scbench-grade",
@@ -50,7 +52,13 @@ def test_grading_opens_no_socket(alone, sound, tmp_path):
             "--workers",
             2,
         ),
-        *("--partial", "--tasks", "enumerate_edges,shikaku_rectangles", "--format", "json"),
+        *(
+            "--partial",
+            "--tasks",
+            "enumerate_edges,shikaku_rectangles",
+            "--format",
+            "json",
+        ),
     )
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["tasks"]

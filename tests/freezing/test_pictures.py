@@ -22,7 +22,9 @@ def test_a_picture_that_is_taken_out_is_missed(copy, forge):
     (copy / EDGES).unlink()
     forge(copy)
     problems = verify_release(copy)
-    assert f"{MANIFEST}: does not list {EDGES}, though it lists other pictures" in problems
+    assert (
+        f"{MANIFEST}: does not list {EDGES}, though it lists other pictures" in problems
+    )
     assert f"{CARD}: differs from what is written anew" in problems
 
 

@@ -16,7 +16,9 @@ from scbench.catalog import available_tasks
 
 TOOL = Path(__file__).parents[2] / "tools" / "sweep_spaces.py"
 sweep = SimpleNamespace(**runpy.run_path(str(TOOL)))
-HARD = [(task, point) for task, points in sweep.KNOWN_HARD.items() for point in points[:2]]
+HARD = [
+    (task, point) for task, points in sweep.KNOWN_HARD.items() for point in points[:2]
+]
 
 
 @pytest.mark.parametrize(("task", "parameters"), HARD, ids=str)

@@ -13,7 +13,9 @@ from scbench.graders.shared.plane_geometry import triangulate
 from scbench.release.load import find_release
 
 PICTURED = [
-    task for task in all_tasks().values() if task.bucket != MANIFOLDS and task.builder.styles()
+    task
+    for task in all_tasks().values()
+    if task.bucket != MANIFOLDS and task.builder.styles()
 ]
 UNORDERED = ("walls", "food", "blocked", "forbidden_cells")
 
@@ -43,7 +45,10 @@ def rows(release):
 def test_a_reader_of_pixels_gets_an_instance_back(task, rows):
     of_task = [row for row in rows.values() if row.task == task.id]
     small = min(of_task, key=lambda row: (sum(map(len, row.images)), row.id))
-    for row in [small, *[r for r in of_task if r.id == f"{plain_id(small.id)}-picture-symbols"]]:
+    for row in [
+        small,
+        *[r for r in of_task if r.id == f"{plain_id(small.id)}-picture-symbols"],
+    ]:
         assert read(row) == normal(json.loads(row.params)), row.id
 
 
@@ -92,8 +97,14 @@ def test_no_number_that_a_picture_shows_stands_in_the_text(task, rows):
             "0.98" in text,
             "turned" in text,
         ]
-        kind += ["Turning by" in text, "divided by m + 1" in text, "more triangles" in text]
-        numbers.setdefault(str(kind), set()).add(tuple(re.findall(r"\d+(?:\.\d+)?", text)))
+        kind += [
+            "Turning by" in text,
+            "divided by m + 1" in text,
+            "more triangles" in text,
+        ]
+        numbers.setdefault(str(kind), set()).add(
+            tuple(re.findall(r"\d+(?:\.\d+)?", text))
+        )
     assert all(len(lists) == 1 for lists in numbers.values()), numbers
 
 
@@ -102,7 +113,10 @@ def test_triangulations_stand_wherever_points_are_moved(rows):
     for row in rows.values():
         if row.task != "delaunay_triangulation":
             continue
-        points = [(round(1000 * x), round(1000 * y)) for x, y in json.loads(row.params)["points"]]
+        points = [
+            (round(1000 * x), round(1000 * y))
+            for x, y in json.loads(row.params)["points"]
+        ]
         assert stands(points, 2)
         right = {frozenset(t) for t in triangulate(points)[0]}
         for turn in range(64):
@@ -110,6 +124,8 @@ def test_triangulations_stand_wherever_points_are_moved(rows):
                 ((turn * (i + 3) // 7 % 2) * 4 - 2, (turn * (i + 5) // 3 % 2) * 4 - 2)
                 for i in range(len(points))
             ]
-            moved = [(x + dx, y + dy) for (x, y), (dx, dy) in zip(points, moves, strict=True)]
+            moved = [
+                (x + dx, y + dy) for (x, y), (dx, dy) in zip(points, moves, strict=True)
+            ]
             assert {frozenset(t) for t in triangulate(moved)[0]} == right
     assert not stands([(0, 0), (100, 0), (100, 100), (0, 103)], 2)

@@ -69,11 +69,17 @@ def test_another_answer_is_judged(path, judged, monkeypatch):
     builder = type(TASK.builder())
     real = builder.counter_references
     monkeypatch.setattr(
-        builder, "counter_references", lambda self, p: {**real(self, p), "extra": {"edges": "?"}}
+        builder,
+        "counter_references",
+        lambda self, p: {**real(self, p), "extra": {"edges": "?"}},
     )
     monkeypatch.setattr(builder, "version", builder.version + 1)
     more = freeze_task(TASK, proofs=path)
-    assert len(more.references) == len(first.references) + len(first.instances) == len(judged)
+    assert (
+        len(more.references)
+        == len(first.references) + len(first.instances)
+        == len(judged)
+    )
 
 
 def test_what_was_drawn_and_solved_is_not_drawn_again(path, monkeypatch):
@@ -105,7 +111,9 @@ def test_damaged_lines_are_judged_again(path, judged):
 def test_a_remembered_score_must_agree_too(path):
     freeze_task(TASK, proofs=path)
     rewrite(path, 0.5)
-    with pytest.raises(ReleaseError, match=r"scores 0\.5, but a reference must score 1"):
+    with pytest.raises(
+        ReleaseError, match=r"scores 0\.5, but a reference must score 1"
+    ):
         freeze_task(TASK, proofs=path)
 
 
@@ -125,7 +133,9 @@ def test_a_forged_score_is_found_from_scratch(path, copy, monkeypatch):
     assert any("must score 1" in line for line in problems), problems
 
 
-def test_the_file_is_one_of_the_code_the_libraries_and_the_machine(monkeypatch, tmp_path):
+def test_the_file_is_one_of_the_code_the_libraries_and_the_machine(
+    monkeypatch, tmp_path
+):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     first = proofs.proofs_file()
     assert first.parent == tmp_path / "scbench" / "proofs"

@@ -93,8 +93,13 @@ def test_a_dry_run_looks_and_changes_nothing(hub, sound):
     lines = plan_upload(release, REPO).lines(release)
     assert lines[0] == "create the data set repository org/scbench"
     assert "as tester, upload 20 files" in lines[1]
-    assert lines[2].startswith("leave out eval.yaml: the Hub refuses evaluation frameworks")
-    assert lines[3:] == ["tag the commit v0.0.1", "download v0.0.1 and compare every byte"]
+    assert lines[2].startswith(
+        "leave out eval.yaml: the Hub refuses evaluation frameworks"
+    )
+    assert lines[3:] == [
+        "tag the commit v0.0.1",
+        "download v0.0.1 and compare every byte",
+    ]
     assert hub.repos == {}
     assert not hub.count("(POST|PUT)", "")
 
@@ -105,7 +110,8 @@ def test_the_next_release_replaces_the_files_and_keeps_the_tags(hub, sound, newe
     plan = plan_upload(release, REPO)
     assert data_file("enumerate_edges") in plan.deleted
     assert any(
-        line.startswith("delete data/enumerate_edges.parquet") for line in plan.lines(release)
+        line.startswith("delete data/enumerate_edges.parquet")
+        for line in plan.lines(release)
     )
     publish(newer)
     held = stored(hub, "v0.0.2")
@@ -132,7 +138,9 @@ def test_a_tag_is_never_moved(hub, copy, forge, sound):
 
 def test_what_is_no_release_is_not_replaced(hub, sound):
     hub.add_repo(REPO).commit({"train.csv": b"1,2\n", CARD: b"mine"}, "mine")
-    with pytest.raises(HubError, match=r"holds files that are no release, such as train\.csv"):
+    with pytest.raises(
+        HubError, match=r"holds files that are no release, such as train\.csv"
+    ):
         publish(sound)
     assert hub.repos[REPO].tags == {}
 
@@ -175,14 +183,21 @@ def test_a_broken_upload_is_told_and_completed_by_a_retry(hub, sound, at):
             READER,
             r"may not do this to org/scbench \(HTTP 403\).*right to write.*rights to write he",
         ),
-        (None, r"no Hugging Face token on this machine; set HF_TOKEN, or run `hf auth login`"),
+        (
+            None,
+            r"no Hugging Face token on this machine; set HF_TOKEN, or run `hf auth login`",
+        ),
     ],
     ids=["wrong", "may only read", "none"],
 )
-def test_a_token_that_does_not_do_is_told(hub, sound, monkeypatch, tmp_path, token, said):
+def test_a_token_that_does_not_do_is_told(
+    hub, sound, monkeypatch, tmp_path, token, said
+):
     if token is None:
         monkeypatch.delenv("HF_TOKEN")
-        monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "none"))
+        monkeypatch.setattr(
+            "huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "none")
+        )
     else:
         monkeypatch.setenv("HF_TOKEN", token)
     with pytest.raises(HubError, match=said) as caught:
@@ -201,7 +216,9 @@ def test_a_token_that_does_not_do_is_told(hub, sound, monkeypatch, tmp_path, tok
         ("POST", "/commit/", 418, r"refused the request for org/scbench \(HTTP 418\)"),
     ],
 )
-def test_what_the_hub_answers_is_told_and_a_retry_completes(hub, sound, method, path, status, said):
+def test_what_the_hub_answers_is_told_and_a_retry_completes(
+    hub, sound, method, path, status, said
+):
     hub.fail(method, path, status, times=50)
     with pytest.raises(HubError, match=said):
         publish(sound)
@@ -222,7 +239,9 @@ def test_bytes_that_come_back_changed_are_told(hub, sound, monkeypatch, name):
 
 def test_commands_publish_load_and_grade_end_to_end(hub, hub_command, sound, tmp_path):
     """Publish by command, load by tag in a fresh process, grade against the Hub: same scores."""
-    done = hub_command(hub, "scbench", "release", "publish", sound, "--repo", REPO, "--dry-run")
+    done = hub_command(
+        hub, "scbench", "release", "publish", sound, "--repo", REPO, "--dry-run"
+    )
     assert done.returncode == 0, done.stderr
     assert "would: tag the commit v0.0.1" in done.stdout
     assert hub.repos == {}

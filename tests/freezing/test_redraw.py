@@ -30,7 +30,11 @@ EXPERIMENT = {
 def folders(tmp_path_factory) -> dict[str, Path]:
     """The same cases with a public and with a private seed, and those of another private seed."""
     home = tmp_path_factory.mktemp("redraw")
-    kinds = {"public": {}, "private": {"private": True}, "other": {"private": True, "seed": 4}}
+    kinds = {
+        "public": {},
+        "private": {"private": True},
+        "other": {"private": True, "seed": 4},
+    }
     for name, change in kinds.items():
         generate_folder(experiment_of(EXPERIMENT | change), home / name)
     return {name: home / name for name in kinds}
@@ -50,7 +54,10 @@ def test_a_sound_folder_has_no_problems(folders, workers):
     assert verify_release(folders["public"], steps.append, workers=workers) == ()
     assert "drawn items" in steps
     assert verify_release(folders["private"], workers=workers) == ()
-    assert verify_release(folders["private"], seed=EXPERIMENT["seed"], workers=workers) == ()
+    assert (
+        verify_release(folders["private"], seed=EXPERIMENT["seed"], workers=workers)
+        == ()
+    )
 
 
 def test_a_wrong_seed_is_one_problem_and_not_one_for_each_row(folders):
@@ -70,12 +77,27 @@ FORGERIES = {
         lambda r: edit_row(r[3]),
         ":arithmetic/03 differs from the builder's in prompt, content_hash",
     ),
-    "seed gone": (lambda r: r[2].update(seed=None), "row 2 has no seed, or a point that the exp"),
-    "point not drawn at": (edit_point, "row 3 has no seed, or a point that the experiment does"),
-    "point no JSON": (lambda r: r[3].update(point="{"), "row 3 has no seed, or a point"),
-    "point a list": (lambda r: r[3].update(point="[1]"), "row 3 has no seed, or a point"),
+    "seed gone": (
+        lambda r: r[2].update(seed=None),
+        "row 2 has no seed, or a point that the exp",
+    ),
+    "point not drawn at": (
+        edit_point,
+        "row 3 has no seed, or a point that the experiment does",
+    ),
+    "point no JSON": (
+        lambda r: r[3].update(point="{"),
+        "row 3 has no seed, or a point",
+    ),
+    "point a list": (
+        lambda r: r[3].update(point="[1]"),
+        "row 3 has no seed, or a point",
+    ),
     "row dropped": (lambda r: r[:-1], '5 rows at point {"division":false,"length":8'),
-    "points swapped": (lambda r: r[6:] + r[:6], "the points are not in the order of the experim"),
+    "points swapped": (
+        lambda r: r[6:] + r[:6],
+        "the points are not in the order of the experim",
+    ),
     "row repeated": (lambda r: [*r[:6], *r[6:7] * 2, *r[7:11]], ":arithmetic/06"),
     "params edited": (
         lambda r: r[0].update(params='{"expression":"1 + 1 + 1 + 1"}'),
@@ -100,9 +122,14 @@ def test_cases_of_another_seed_are_found_with_the_seed_alone(folders, copy):
     """A whole row of another draw is as good as ours, unless one knows what ours are."""
     root = copy("private")
     foreign = read_table((folders["other"] / DATA).read_bytes()).to_pylist()
-    rewrite(root / DATA, lambda rows: [*rows[:5], {**foreign[5], "id": rows[5]["id"]}, *rows[6:]])
+    rewrite(
+        root / DATA,
+        lambda rows: [*rows[:5], {**foreign[5], "id": rows[5]["id"]}, *rows[6:]],
+    )
     problems = verify_release(root, seed=EXPERIMENT["seed"])
-    assert any(":arithmetic/05 differs from the builder's in prompt" in p for p in problems)
+    assert any(
+        ":arithmetic/05 differs from the builder's in prompt" in p for p in problems
+    )
 
 
 def test_forged_experiments_are_named(copy):
@@ -126,7 +153,10 @@ def test_forged_experiments_are_named(copy):
         (ask_for_the_impossible, "length: must be at most 500; got 800"),
         (ask_for_nobody, "unknown task 'arithmetics'"),
         (hide_the_shortfall, ", must be 80"),
-        (invent_a_shortfall, "boolean has 80 of 80 cases at a point where 80 were asked for"),
+        (
+            invent_a_shortfall,
+            "boolean has 80 of 80 cases at a point where 80 were asked for",
+        ),
     ):
         root = copy("private")
         forge(root, change)
@@ -151,8 +181,15 @@ def test_a_frozen_release_must_hold_the_packages_own_manifolds(tmp_path):
 
 def test_a_task_is_frozen_or_drawn_and_not_both(tmp_path):
     experiment = experiment_of({"seed": 1, "task": [{"id": "enumerate_edges"}]})
-    with pytest.raises(ReleaseError, match="enumerate_edges is to be frozen from its list and to"):
-        build_release("0.0.1", tmp_path / "o", [get_task("enumerate_edges")], experiment=experiment)
+    with pytest.raises(
+        ReleaseError, match="enumerate_edges is to be frozen from its list and to"
+    ):
+        build_release(
+            "0.0.1",
+            tmp_path / "o",
+            [get_task("enumerate_edges")],
+            experiment=experiment,
+        )
     seedless = experiment_of({"task": [{"id": "boolean"}]})
     with pytest.raises(ExperimentError, match="there is no seed"):
         build_release("0.0.1", tmp_path / "x", [], experiment=seedless)

@@ -38,8 +38,12 @@ PARAMS = {
         "printing.flat": "with its sign",
         "thickness.share": "in percent",
     },
-    "pack_rectangular_prisms": {"full_marks_percent": "100, and then it needs no saying"},
-    "largest_printable_prime": {"segments[]": "the prompt draws each digit, segment by segment"},
+    "pack_rectangular_prisms": {
+        "full_marks_percent": "100, and then it needs no saying"
+    },
+    "largest_printable_prime": {
+        "segments[]": "the prompt draws each digit, segment by segment"
+    },
     "fluid_simulation": {"goal.kind": WORDED},
     "boolean": {"format": "the prompt uses its words"},
     "objects": {"anchor_format": LOOKS, "opening": LOOKS},
@@ -97,9 +101,13 @@ PARAMS = {
 }
 """What a prompt says in another way, by task and place in ``params``."""
 KINDS = {
-    **dict.fromkeys(["corner_order", "edge_order", "order", "format", "anchor_format"], LOOKS),
+    **dict.fromkeys(
+        ["corner_order", "edge_order", "order", "format", "anchor_format"], LOOKS
+    ),
     **dict.fromkeys(["case_mode", "date_format", "template", "commands"], LOOKS),
-    **dict.fromkeys(["goal", "figure", "form", "target", "frame", "question", "domain"], WORDED),
+    **dict.fromkeys(
+        ["goal", "figure", "form", "target", "frame", "question", "domain"], WORDED
+    ),
     "known": WORDED,
     "kinds": "which kinds of solids are drawn from",
     "relation": "how solids lie to each other, as their places say",
@@ -161,13 +169,21 @@ def rows_of(task):
 @pytest.mark.parametrize("task", OURS, ids=str)
 def test_rows_hold_what_prompts_print(task):
     reviewed = PARAMS.get(task.id, {})
-    parameters = task.builder.space.model_fields.keys() - {"count"} - task.builder.space.unprinted
+    parameters = (
+        task.builder.space.model_fields.keys()
+        - {"count"}
+        - task.builder.space.unprinted
+    )
     places = set()
     for row in rows_of(task):
         assert row["canary"] == CANARY
         for place, value in leaves(json.loads(row["params"])):
             places.add(place)
-            assert place in reviewed or is_printed(value, row["prompt"]), (row["id"], place, value)
+            assert place in reviewed or is_printed(value, row["prompt"]), (
+                row["id"],
+                place,
+                value,
+            )
         for name, value in json.loads(row["point"] or "{}").items():
             assert name in parameters, "a fact, or what tells the answer"
             if isinstance(value, str | list) and not is_printed(value, row["prompt"]):

@@ -48,7 +48,10 @@ def test_files_are_the_schemas(whole):
     assert texts.keys() | file_schemas().keys() <= manifest.files.keys()
     for name in texts:
         assert (whole / name).read_text("utf-8") == texts[name]
-    for name, text in file_schemas().items():  # they grow with the package; what they had stays
+    for (
+        name,
+        text,
+    ) in file_schemas().items():  # they grow with the package; what they had stays
         then, now = json.loads((whole / name).read_text("utf-8")), json.loads(text)
         assert then["properties"].keys() <= now["properties"].keys()
         assert set(then.get("required", ())) <= set(now.get("required", ()))
@@ -67,7 +70,9 @@ def stored(whole) -> dict[str, list[Reference]]:
 def test_parameters_and_references_validate(whole, stored, task_id):
     release = find_release(str(whole))
     instances = release.instances([task_id])
-    params, answer = (published(whole, f"{task_id}.{part}") for part in ("params", "answer"))
+    params, answer = (
+        published(whole, f"{task_id}.{part}") for part in ("params", "answer")
+    )
     for row in instances.values():
         assert params.is_valid(json.loads(row.all_params)), row.id
         columns = jsonschema_rs.validator_for(json.loads(row.answer_schema))
@@ -96,7 +101,24 @@ def damaged(value: object, rng: random.Random) -> object:
     if way and rng.random() < 0.2:
         del parent[last]
     else:
-        odd = [None, True, False, -1, 0, 3, 3.0, -1.0, 2.5, "", "1", "x", [], {}, [0, 1], {"x": 1}]
+        odd = [
+            None,
+            True,
+            False,
+            -1,
+            0,
+            3,
+            3.0,
+            -1.0,
+            2.5,
+            "",
+            "1",
+            "x",
+            [],
+            {},
+            [0, 1],
+            {"x": 1},
+        ]
         odd += [10**6, 1e6]
         parent[last] = rng.choice(odd)
     return box["it"]
@@ -121,23 +143,37 @@ def test_answer_schema_agrees_with_the_package(whole, stored, task_id):
     """
     schema = published(whole, f"{task_id}.answer")
     model = get_task(task_id).answer_model
-    own = [ref for refs in stored.values() for ref in refs if ref.id.startswith(f"{task_id}/")]
+    own = [
+        ref
+        for refs in stored.values()
+        for ref in refs
+        if ref.id.startswith(f"{task_id}/")
+    ]
     verdicts = set()
     for ref in own[:: max(1, len(own) // 20)]:
         value = json.loads(ref.answer)
         rng = random.Random(f"{ref.id} {ref.name}")
         for candidate in (value, *(damaged(value, rng) for _ in range(4))):
-            known = not isinstance(candidate, dict) or candidate.keys() <= set(model.model_fields)
+            known = not isinstance(candidate, dict) or candidate.keys() <= set(
+                model.model_fields
+            )
             if known:
                 valid = schema.is_valid(in_rows(task_id, candidate))
                 taken = accepts(model, candidate)
-                assert valid <= taken if task_id in LENIENT else valid == taken, candidate
+                assert valid <= taken if task_id in LENIENT else valid == taken, (
+                    candidate
+                )
                 verdicts.add(valid)
     assert verdicts == {True, False}
 
 
 TURN = {"action": "x", "observation": "no"}
-RETRY = {"id": "a/00", "setting": "retry", "loop": {"setting": "retry"}, "turns": [TURN]}
+RETRY = {
+    "id": "a/00",
+    "setting": "retry",
+    "loop": {"setting": "retry"},
+    "turns": [TURN],
+}
 GOOD = [
     RETRY,
     RETRY | {"turns": [], "status": "api_error", "answer": None, "response": None},
@@ -150,8 +186,19 @@ GOOD = [
     {"id": "a/00", "answer": None, "response": None, "status": "not_run"},
     {"id": "a/00", "error": "HTTP 500"},
     {"id": "a/00"},
-    {"id": "a/00", "answer": 1, "model": "m", "setting": "tools", "sample": 3, "budget": 4096},
-    {"id": "a/00", "answer": 1, "usage": {"output_tokens": 5, "seconds": 0.5, "vendor": "x"}},
+    {
+        "id": "a/00",
+        "answer": 1,
+        "model": "m",
+        "setting": "tools",
+        "sample": 3,
+        "budget": 4096,
+    },
+    {
+        "id": "a/00",
+        "answer": 1,
+        "usage": {"output_tokens": 5, "seconds": 0.5, "vendor": "x"},
+    },
     {"id": "a/00", "answer": 1, "usage": None, "setting": None, "something": "else"},
 ]
 BAD = [
@@ -209,15 +256,20 @@ JSON = st.recursive(
     | st.sampled_from([0.5, -1.5])
     | st.text(max_size=3),
     lambda inner: (
-        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2)
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.text(max_size=2), inner, max_size=2)
     ),
     max_leaves=4,
 )
 FIELDS = {name: JSON for name in Prediction.model_fields if name != "usage"}
-USED = st.sampled_from(["answered", "refused", "blocked", "unparsed", "no_tools", "tools", "retry"])
+USED = st.sampled_from(
+    ["answered", "refused", "blocked", "unparsed", "no_tools", "tools", "retry"]
+)
 
 
-@given(line=st.fixed_dictionaries({}, optional={k: v | USED for k, v in FIELDS.items()}))
+@given(
+    line=st.fixed_dictionaries({}, optional={k: v | USED for k, v in FIELDS.items()})
+)
 def test_prediction_schema_agrees_with_the_package_on_any_fields(line):
     assert PREDICTION.is_valid(line) == accepts(Prediction, line)
     whole = {"id": "a/00"} | line
@@ -234,10 +286,19 @@ def test_results_of_a_run_validate(parity_release, write_lines, tmp_path):
         *map(json.loads, example_predictions(parity_release)),
     )
     options = Options(
-        str(path), parity_release, tmp_path / "out", WorkerLimits(1, None, 0), partial=True
+        str(path),
+        parity_release,
+        tmp_path / "out",
+        WorkerLimits(1, None, 0),
+        partial=True,
     )
     rows = grade_file(options).results.to_dicts()
-    assert {row["status"] for row in rows} >= {"answered", "unparsed", "blocked", "missing"}
+    assert {row["status"] for row in rows} >= {
+        "answered",
+        "unparsed",
+        "blocked",
+        "missing",
+    }
     for row in rows:
         assert RESULTS.is_valid(row), row
     published(parity_release.root, "results")

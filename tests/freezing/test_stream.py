@@ -24,13 +24,16 @@ def first(count, *args, **kwargs):
 
 def test_a_rung_in_python_is_that_of_the_command(tmp_path):
     folder = generate_folder(
-        ladder().experiment(seed=9, tasks=["two_segments"], rung=3, count=4), tmp_path / "out"
+        ladder().experiment(seed=9, tasks=["two_segments"], rung=3, count=4),
+        tmp_path / "out",
     )
     assert folder.manifest.is_ladder
     held = find_release(str(tmp_path / "out")).instances()
     ours = scbench.generate("two_segments", 4, 9, rung=3)
     assert [item.id for item in ours] == [*held]
-    assert [item.content_hash for item in ours] == [item.content_hash for item in held.values()]
+    assert [item.content_hash for item in ours] == [
+        item.content_hash for item in held.values()
+    ]
     with pytest.raises(ExperimentError, match="rung or parameters"):
         scbench.generate("two_segments", rung=3, segments=2)
     with pytest.raises(ExperimentError, match="no rung 99"):
@@ -47,7 +50,9 @@ def test_ranks_together_draw_what_one_would():
     assert Counter(item.task for item in alone) == dict.fromkeys(
         ("two_segments", "arithmetic", "dates"), 4
     )
-    assert len({tuple(item.task for item in alone[i : i + 3]) for i in (0, 3, 6, 9)}) > 1
+    assert (
+        len({tuple(item.task for item in alone[i : i + 3]) for i in (0, 3, 6, 9)}) > 1
+    )
     second = first(12, ["two_segments", "arithmetic", "dates"], seed=6)
     assert not {item.prompt for item in alone} & {item.prompt for item in second}
     assert len({item.id for item in (*alone, *second)}) == 24
@@ -70,7 +75,9 @@ def test_data_that_a_release_holds_is_never_drawn(monkeypatch):
 def test_a_space_that_is_used_up_repeats_itself_and_says_so():
     tiny = {"length": 3, "max_depth": 0, "prob_negation": 0, "format": "T_F"}
     stream = scbench.stream("boolean", **tiny)
-    with pytest.warns(UserWarning, match="boolean: 20 draws at this point gave nothing new"):
+    with pytest.warns(
+        UserWarning, match="boolean: 20 draws at this point gave nothing new"
+    ):
         drawn = [*islice(stream, 120)]
     assert stream.counts["drawn"] == 120
     different = len(set(map(data_hash, drawn)))
@@ -119,7 +126,9 @@ def test_a_stream_draws_from_the_rung_of_its_curriculum():
 
 
 def test_a_stream_goes_on_in_another_process():
-    stream = scbench.stream(["two_segments", "hamiltonian_loop"], curriculum=True, seed=8)
+    stream = scbench.stream(
+        ["two_segments", "hamiltonian_loop"], curriculum=True, seed=8
+    )
     stream.curriculum.report(next(stream), [1.0] * 8)
     second = pickle.loads(pickle.dumps(stream))  # noqa: S301  (our own)
     assert [next(second) for _ in range(4)] == [next(stream) for _ in range(4)]

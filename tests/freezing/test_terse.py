@@ -23,7 +23,9 @@ def test_terse_differs_in_prompt_and_id_alone(task):
         differing = {name for name in one if one[name] != other[name]}
         assert differing == {"id", "prompt", "content_hash"}
         assert terse.id == f"{full.id}-terse"
-        assert terse.with_terse(terse.prompt).content_hash != terse.content_hash, "of another id"
+        assert terse.with_terse(terse.prompt).content_hash != terse.content_hash, (
+            "of another id"
+        )
 
 
 def test_terse_is_found_as_a_release(sound):

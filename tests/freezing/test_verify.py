@@ -39,7 +39,9 @@ def quick_builders(monkeypatch: pytest.MonkeyPatch) -> None:
 def edit_manifest(root: Path, change) -> None:
     record = json.loads((root / MANIFEST).read_text("utf-8"))
     change(record)
-    (root / MANIFEST).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    (root / MANIFEST).write_text(
+        json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8"
+    )
 
 
 def assert_names(problems: tuple[str, ...], *patterns: str) -> None:
@@ -54,7 +56,9 @@ def test_a_sound_release_has_no_problems(sound):
 
 
 def test_every_file_is_named_when_a_byte_flips(copy):
-    names = [path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()]
+    names = [
+        path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()
+    ]
     assert len(names) == 21
     rng = random.Random(0)
     for name in names:
@@ -152,7 +156,10 @@ DAMAGE = {
         f"^{MANIFEST}: is a link, not a file$",
     ),
     "folder in place of a file": (replaced(DATA, Path.mkdir), f"^{DATA}: missing$"),
-    "pipe in place of a file": (replaced(DATA, os.mkfifo), f"^{DATA}: is not a regular file$"),
+    "pipe in place of a file": (
+        replaced(DATA, os.mkfifo),
+        f"^{DATA}: is not a regular file$",
+    ),
     "emptied": (
         lambda root: (root / DATA).write_bytes(b""),
         f"^{DATA}: 0 bytes, the manifest says",
@@ -169,7 +176,9 @@ DAMAGE = {
         f"^{MANIFEST}: is not written as scbench writes it$",
     ),
     "manifest names files elsewhere": (
-        record(lambda manifest: manifest["files"].update({"../x": manifest["files"][DATA]})),
+        record(
+            lambda manifest: manifest["files"].update({"../x": manifest["files"][DATA]})
+        ),
         rf"{MANIFEST} is not a manifest: files\.\.\./x",
     ),
     "everything gone": (shutil.rmtree, f"is not a release folder: {MANIFEST}"),
@@ -185,7 +194,9 @@ def test_damage_is_named(copy, kind):
 
 def columns(change, name=DATA):
     """Damage to a release: the table of a file is changed."""
-    return lambda root: write_table(root / name, change(read_table((root / name).read_bytes())))
+    return lambda root: write_table(
+        root / name, change(read_table((root / name).read_bytes()))
+    )
 
 
 def wider(table):
@@ -216,7 +227,9 @@ FORGERIES = {
         rf"^{MANIFEST}: tasks\.enumerate_edges\.rows_hash is '1+', computed anew it is",
     ),
     "parameters made easier": (
-        changed(lambda rows: rows[3].update({k: rows[0][k] for k in ("params", "prompt")})),
+        changed(
+            lambda rows: rows[3].update({k: rows[0][k] for k in ("params", "prompt")})
+        ),
         same,
         rf"^{DATA}: row enumerate_edges/03 differs from the builder's in prompt, params$",
     ),
@@ -283,7 +296,9 @@ FORGERIES = {
         rf"^{DATA}: the order of the columns, or their metadata",
     ),
     "card edited": (
-        lambda root: (root / CARD).write_text((root / CARD).read_text("utf-8") + "Trust me.\n"),
+        lambda root: (root / CARD).write_text(
+            (root / CARD).read_text("utf-8") + "Trust me.\n"
+        ),
         same,
         f"^{CARD}: differs from what is written anew$",
     ),
@@ -351,7 +366,9 @@ def test_rows_are_checked_where_the_references_cannot_be_judged(copy, monkeypatc
     why = "cannot be built again: .*/00: reference cannot be judged: the engine is not installed$"
     whole = verify_release(copy)
     assert len(whole) == 2
-    assert_names(whole, f"^task enumerate_edges: {why}", f"^task shikaku_rectangles: {why}")
+    assert_names(
+        whole, f"^task enumerate_edges: {why}", f"^task shikaku_rectangles: {why}"
+    )
     rewrite(copy / OTHER, lambda rows: edit_row(rows[0]))
     assert_names(verify_release(copy), f"^{OTHER}: row shikaku_rectangles/00 differs")
 
@@ -359,7 +376,11 @@ def test_rows_are_checked_where_the_references_cannot_be_judged(copy, monkeypatc
 def test_parquet_written_otherwise_holds_the_same_rows(copy, forge):
     table = read_table((copy / DATA).read_bytes())
     pq.write_table(
-        table, copy / DATA, compression="snappy", row_group_size=3, use_compliant_nested_type=False
+        table,
+        copy / DATA,
+        compression="snappy",
+        row_group_size=3,
+        use_compliant_nested_type=False,
     )
     forge(copy)
     assert verify_release(copy) == ()
@@ -372,7 +393,11 @@ def broken_builder(task):
         def paper(self):
             raise LookupError("no data\nhere")
 
-    return type("Broken", (type(task),), {"__slots__": (), "builder": property(lambda _: Broken)})
+    return type(
+        "Broken",
+        (type(task),),
+        {"__slots__": (), "builder": property(lambda _: Broken)},
+    )
 
 
 def test_a_builder_that_fails_is_a_finding_and_the_rest_is_checked(copy, monkeypatch):
@@ -381,10 +406,13 @@ def test_a_builder_that_fails_is_a_finding_and_the_rest_is_checked(copy, monkeyp
     object.__setattr__(broken, "__class__", broken_builder(task))
     monkeypatch.setattr("scbench.freezing.frozen_task.freeze_task", freeze_task)
     monkeypatch.setattr(
-        "scbench.freezing.verify.all_tasks", lambda: dict(all_tasks()) | {task.id: broken}
+        "scbench.freezing.verify.all_tasks",
+        lambda: dict(all_tasks()) | {task.id: broken},
     )
     problems = verify_release(copy)
-    assert problems == ("task enumerate_edges: cannot be built again: LookupError: no data",)
+    assert problems == (
+        "task enumerate_edges: cannot be built again: LookupError: no data",
+    )
     rewrite(copy / OTHER, lambda rows: edit_row(rows[0]))
     rewrite(copy / REFERENCES, lambda rows: rows[-1].update(score=0.25))
     assert_names(

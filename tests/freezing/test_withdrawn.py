@@ -15,7 +15,10 @@ from scbench.grading.run import Options, choose_tasks, grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import Release, open_release
 
-REASONS = {"enumerate_edges/02": "its third square is drawn twice", "shikaku_rectangles/05": "old"}
+REASONS = {
+    "enumerate_edges/02": "its third square is drawn twice",
+    "shikaku_rectangles/05": "old",
+}
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +49,12 @@ def test_they_stay_in_the_data_and_stand_in_manifest_and_card(release):
 
 def test_what_is_no_instance_cannot_be_withdrawn(tmp_path):
     tasks = [get_task("enumerate_edges")]
-    with pytest.raises(ReleaseError, match=r"'enumerate_edges/99' cannot be .* Did you mean 'enum"):
-        build_release("0.0.3", tmp_path / "out", tasks, withdrawn={"enumerate_edges/99": "x"})
+    with pytest.raises(
+        ReleaseError, match=r"'enumerate_edges/99' cannot be .* Did you mean 'enum"
+    ):
+        build_release(
+            "0.0.3", tmp_path / "out", tasks, withdrawn={"enumerate_edges/99": "x"}
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -59,7 +66,9 @@ def test_verify_names_a_withdrawn_id_that_is_no_instance(copy, forge):
 
 
 def grade(release: Release, path: Path, out: Path, **options: bool):
-    return grade_file(Options(str(path), release, out, WorkerLimits(1, None, 0), **options))
+    return grade_file(
+        Options(str(path), release, out, WorkerLimits(1, None, 0), **options)
+    )
 
 
 def test_excluded_they_are_in_no_table_and_no_coverage(release, predictions, tmp_path):
@@ -89,11 +98,16 @@ def test_a_file_without_them_is_whole(release, predictions, tmp_path):
     ]
     predictions.write_text("\n".join(lines), "utf-8")
     assert grade(release, predictions, tmp_path / "a").exit_code == 1
-    assert grade(release, predictions, tmp_path / "b", exclude_withdrawn=True).exit_code == 0
+    assert (
+        grade(release, predictions, tmp_path / "b", exclude_withdrawn=True).exit_code
+        == 0
+    )
     tasks = choose_tasks(release, None)
     checked = check_file(str(predictions), release, tasks, partial=False)
     assert {problem.code for problem in checked.problems} == {"incomplete"}
-    checked = check_file(str(predictions), release, tasks, partial=False, exclude_withdrawn=True)
+    checked = check_file(
+        str(predictions), release, tasks, partial=False, exclude_withdrawn=True
+    )
     assert checked.problems == []
 
 

@@ -7,7 +7,9 @@ STEPS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 
 def flat(width, height=8, layers=3):
     """The set of rock cells of a flat world."""
-    return {(x, y, z) for x in range(width) for y in range(width) for z in range(layers)}
+    return {
+        (x, y, z) for x in range(width) for y in range(width) for z in range(layers)
+    }
 
 
 def carve(rock, boxes, width, height=8):
@@ -17,7 +19,8 @@ def carve(rock, boxes, width, height=8):
         low = [int(v) for v in box["xyzMin"]]
         high = [int(v) for v in box["xyzMax"]]
         inside = all(
-            0 <= a <= b < n for a, b, n in zip(low, high, (width, width, height), strict=True)
+            0 <= a <= b < n
+            for a, b, n in zip(low, high, (width, width, height), strict=True)
         )
         if not inside:
             continue
@@ -67,7 +70,8 @@ def settle(rock):
             others = rock - piece
             depth = 0
             while all(
-                z - depth - 1 >= 0 and (x, y, z - depth - 1) not in others for x, y, z in piece
+                z - depth - 1 >= 0 and (x, y, z - depth - 1) not in others
+                for x, y, z in piece
             ):
                 depth += 1
             if depth:

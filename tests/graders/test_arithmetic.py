@@ -85,11 +85,14 @@ def test_cases_keep_their_parameters(point, seed):
     if point.prob_dewhitespace == 1:
         assert " " not in params.expression
     if point.prob_dewhitespace == 0:
-        assert " ".join(tokens).replace("( ", "(").replace(" )", ")") == params.expression
+        assert (
+            " ".join(tokens).replace("( ", "(").replace(" )", ")") == params.expression
+        )
 
 
 @pytest.mark.parametrize(
-    "expression", ["", "1 +", "(1", "1)", "1 2", "()", "* 2", "1 + * 2", "- 3", "-(3)", "--3"]
+    "expression",
+    ["", "1 +", "(1", "1)", "1 2", "()", "* 2", "1 + * 2", "- 3", "-(3)", "--3"],
 )
 def test_what_is_no_expression_has_no_value(expression):
     with pytest.raises((ValueError, IndexError)):

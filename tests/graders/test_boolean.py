@@ -94,7 +94,9 @@ def test_what_is_no_expression_has_no_value(expression):
     "parameters", [{}, {"length": 60, "max_depth": 0}, {"prob_negation": 0}], ids=str
 )
 def test_true_and_false_are_equally_likely_even_in_long_rows(parameters):
-    targets = [case["target"] for case in BUILDER.generate_random(count=600, **parameters)]
+    targets = [
+        case["target"] for case in BUILDER.generate_random(count=600, **parameters)
+    ]
     assert 240 < targets.count("TRUE") < 360
 
 
@@ -125,7 +127,12 @@ def test_several_expressions_are_drawn_each_as_one_would_be():
     for case in builder.generate_random(count=20, expressions=6, length=5):
         params = Params.model_validate(case["instance"])
         lines = params.expression.splitlines()
-        values = [by_rewriting(words_of(one, "TRUE", "FALSE"), "TRUE", "FALSE") for one in lines]
-        assert case["target"].split() == [LITERALS["TRUE_FALSE"][not value] for value in values]
+        values = [
+            by_rewriting(words_of(one, "TRUE", "FALSE"), "TRUE", "FALSE")
+            for one in lines
+        ]
+        assert case["target"].split() == [
+            LITERALS["TRUE_FALSE"][not value] for value in values
+        ]
         assert builder.blind_floor(params) == 0.5**6
         assert "each of these 6 expressions" in case["input"]

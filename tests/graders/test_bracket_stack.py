@@ -49,7 +49,9 @@ def test_the_target_balances_the_sequence_at_any_point(point, seed):
 @settings(max_examples=40)
 @given(st.integers(0, 2**63))
 def test_no_other_ending_is_taken(seed):
-    params = BUILDER.draw(Space(length=9, max_depth=3, kinds=2), Stream("endings", seed))
+    params = BUILDER.draw(
+        Space(length=9, max_depth=3, kinds=2), Stream("endings", seed)
+    )
     taken = [
         "".join(ending)
         for size in range(1, 5)

@@ -25,10 +25,15 @@ def verdict(params, labels):
     return judge(TASK, params, {"labels": labels})[0]
 
 
-@pytest.mark.parametrize("labels", [[*RIGHT, KNOWN], RIGHT[:-1], [], [AMBIGUOUS] * 5000])
+@pytest.mark.parametrize(
+    "labels", [[*RIGHT, KNOWN], RIGHT[:-1], [], [AMBIGUOUS] * 5000]
+)
 def test_number_of_names(labels):
     result = verdict(ONE_OF_EACH, labels)
-    assert [(c.id, c.passed) for c in result.failed] == [("length", False), ("names", None)]
+    assert [(c.id, c.passed) for c in result.failed] == [
+        ("length", False),
+        ("names", None),
+    ]
 
 
 def opposite(corner):

@@ -35,12 +35,21 @@ VOLUMES = [
 ]  # fmt: skip
 
 CUBE = [[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]
-CUBE_FACES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+CUBE_FACES = [
+    [0, 1, 3, 2],
+    [4, 6, 7, 5],
+    [0, 4, 5, 1],
+    [2, 3, 7, 6],
+    [0, 2, 6, 4],
+    [1, 5, 7, 3],
+]
 
 
 def box(low, high):
     """The vertices of a box; its faces are those of the cube."""
-    return [[a + (b - a) * t for a, b, t in zip(low, high, v, strict=True)] for v in CUBE]
+    return [
+        [a + (b - a) * t for a, b, t in zip(low, high, v, strict=True)] for v in CUBE
+    ]
 
 
 def mesh(vertices, faces):
@@ -68,7 +77,9 @@ def verdict(subtask, answer):
 
 
 def failed(subtask, answer):
-    return {check.id for check in verdict(subtask, answer).checks if check.passed is False}
+    return {
+        check.id for check in verdict(subtask, answer).checks if check.passed is False
+    }
 
 
 def reference(subtask):
@@ -94,12 +105,16 @@ def test_formula_of_the_score():
     assert half.score == 0.0  # 900/1800 - 0.5 * 1800/1800
     part = verdict(0, boxes((low, [4, 5, 5])))
     assert part.score == 0.25  # 0.5 - 0.5 * 0.5
-    assert part.metrics["missing"] == [{"volume": 900.0, "low": (4, -5, -5), "high": (13, 5, 5)}]
+    assert part.metrics["missing"] == [
+        {"volume": 900.0, "low": (4, -5, -5), "high": (13, 5, 5)}
+    ]
     more = verdict(0, boxes((low, [22, 5, 5])))
     # 1 - 0.5 * 900/1800, and half of that for an area of 1280 in place of 920.
     assert more.metrics["score_by_volume"] == 0.75
     assert more.score == 0.375
-    assert more.metrics["surplus"] == [{"volume": 900.0, "low": (13, -5, -5), "high": (22, 5, 5)}]
+    assert more.metrics["surplus"] == [
+        {"volume": 900.0, "low": (13, -5, -5), "high": (22, 5, 5)}
+    ]
     assert more.metrics["missing"] == []
 
 
@@ -137,7 +152,9 @@ def halves(low, high, gap, hair=0.0, at=0.0):
     body = left + right
     if hair:
         thread = (gap + 1, hair, at or hair)
-        body += Manifold.cube(thread, center=True).translate((middle, (y0 + y1) / 2, (z0 + z1) / 2))
+        body += Manifold.cube(thread, center=True).translate(
+            (middle, (y0 + y1) / 2, (z0 + z1) / 2)
+        )
     return polyhedron_of(body)
 
 
@@ -153,7 +170,8 @@ def polyhedron_of(body, decimals=9):
 
 
 @pytest.mark.parametrize(
-    ("gap", "hair", "at"), [(0.02, 0, 0), (0.5, 0.05, 0), (0.1, 0.02, 9.5), (0.5, 0.3, 0.02)]
+    ("gap", "hair", "at"),
+    [(0.02, 0, 0), (0.5, 0.05, 0), (0.1, 0.02, 9.5), (0.5, 0.3, 0.02)],
 )
 def test_halves_joined_by_a_hair_a_ribbon_or_not_at_all_get_a_quarter(gap, hair, at):
     # Subtask 0 is a box of 18 x 10 x 10.
@@ -207,7 +225,9 @@ def test_eleven_tenths_of_the_area_are_the_limit():
         fin = Manifold.cube((length, 10, 0.0101)).translate((13, -5, 0))
         body = Manifold.cube((18, 10, 10)).translate((-5, -5, -5)) + fin
         result = verdict(0, polyhedron_of(body))
-        assert ("area" not in {check.id for check in result.failed}) == fine, result.failed
+        assert ("area" not in {check.id for check in result.failed}) == fine, (
+            result.failed
+        )
 
 
 def test_unions_of_another_kernel_keep_the_area_however_they_are_rounded():
@@ -226,8 +246,16 @@ def cells_of(low, high):
 
 def surface_of(cells):
     """How many sides of cells have no cell behind them."""
-    steps = [step for step in itertools.product((-1, 0, 1), repeat=3) if sum(map(abs, step)) == 1]
-    moved = (tuple(map(sum, zip(cell, step, strict=True))) for cell in cells for step in steps)
+    steps = [
+        step
+        for step in itertools.product((-1, 0, 1), repeat=3)
+        if sum(map(abs, step)) == 1
+    ]
+    moved = (
+        tuple(map(sum, zip(cell, step, strict=True)))
+        for cell in cells
+        for step in steps
+    )
     return sum(cell not in cells for cell in moved)
 
 
@@ -288,7 +316,11 @@ def test_boxes_against_a_judge_of_cells(seed):
     s = min(common, own) / whole - 0.5 * (whole + own - 2 * common) / whole
     expected = 1.0 if s > 0.95 else max(0.0, s)
     area = surface_of(union)
-    most = 0.25 if sum(area_inside(ends, solids) for ends in answer) > 0.1 * area / 4 else 1
+    most = (
+        0.25
+        if sum(area_inside(ends, solids) for ends in answer) > 0.1 * area / 4
+        else 1
+    )
     kept = 0.5 if surface_of(taken) > 1.1 * area else 1
     assert result.score == pytest.approx(min(most, expected * kept), abs=1e-9)
     assert union_area(params) == pytest.approx(surface_of(union) / 4)
@@ -313,7 +345,9 @@ def test_shells_nearer_than_001_touch(gap, apart):
     assert verdict(17, answer).score == (0.5 if apart else 0)
 
 
-@pytest.mark.parametrize(("lift", "flat"), [(0.0399, True), (0.04, True), (0.0401, False)])
+@pytest.mark.parametrize(
+    ("lift", "flat"), [(0.0399, True), (0.04, True), (0.0401, False)]
+)
 def test_a_face_may_be_uneven_by_001(lift, flat):
     # One corner of a square lifted by h lies h/4 above the best plane, as do the others by turns.
     answer = boxes(([-5, -5, -5], [13, 5, 5]))
@@ -366,13 +400,26 @@ def extruded(ring):
     return mesh(vertices, [range(n - 1, -1, -1), range(n, 2 * n), *walls])
 
 
-@pytest.mark.parametrize(("thickness", "thin"), [(0.0001, True), (0.0099, True), (0.0101, False)])
+@pytest.mark.parametrize(
+    ("thickness", "thin"), [(0.0001, True), (0.0099, True), (0.0101, False)]
+)
 def test_a_wall_thinner_than_001_lies_on_itself(thickness, thin):
     left, right = 5, 5 + thickness
     fin = [(0, 0), (9, 0), (9, 5), (right, 5), (right, 9), (left, 9), (left, 5), (0, 5)]
-    slit = [(0, 0), (9, 0), (9, 5), (right, 5), (right, 1), (left, 1), (left, 5), (0, 5)]
+    slit = [
+        (0, 0),
+        (9, 0),
+        (9, 5),
+        (right, 5),
+        (right, 1),
+        (left, 1),
+        (left, 5),
+        (0, 5),
+    ]
     for ring in (fin, slit):
-        assert failed(0, extruded(ring)) - {"inner_walls"} == ({"touching"} if thin else {"union"})
+        assert failed(0, extruded(ring)) - {"inner_walls"} == (
+            {"touching"} if thin else {"union"}
+        )
 
 
 # The same on every machine.
@@ -443,7 +490,9 @@ def soup(n, flat):
 
 def zigzag(n):
     rng = random.Random(n)
-    return mesh([[rng.uniform(-9, 9), rng.uniform(-9, 9), 0] for _ in range(n)], [range(n)])
+    return mesh(
+        [[rng.uniform(-9, 9), rng.uniform(-9, 9), 0] for _ in range(n)], [range(n)]
+    )
 
 
 HOSTILE = {

@@ -45,13 +45,19 @@ def test_order_of_corners_and_sides_is_only_notation(corners, sides):
         tuple(dict(zip(RING, square, strict=True))[corner] for corner in corners)
         for square in ONE_OF_EACH.squares
     )
-    params = Params(corner_order=tuple(corners), edge_order=tuple(sides), squares=squares)
+    params = Params(
+        corner_order=tuple(corners), edge_order=tuple(sides), squares=squares
+    )
     index = [sides.index(side) for side in SIDES]
     edges = [[sorted((index[a], index[b])) for a, b in pairs] for pairs in RIGHT]
     assert failed(params, edges) == []
 
 
-@given(st.lists(st.sampled_from([[a, b] for a, b in permutations(range(4), 2)]), max_size=3))
+@given(
+    st.lists(
+        st.sampled_from([[a, b] for a, b in permutations(range(4), 2)]), max_size=3
+    )
+)
 def test_right_means_exactly_the_joined_pairs(pairs):
     right = sorted(pairs) == [[0, 1], [2, 3]]
     assert verdict(ONE_OF_EACH, [*RIGHT[:3], pairs, []]).score == right

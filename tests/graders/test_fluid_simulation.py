@@ -15,7 +15,9 @@ from scbench.graders.fluid_simulation.lakes import dry_island, survey
 from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.schemas.fluid_simulation import Answer, Params
 
-plain = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("plain_water.py"))))
+plain = SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).with_name("plain_water.py")))
+)
 
 
 def centre(width):
@@ -73,7 +75,9 @@ def worlds(draw):
     built = plain.flat(width, height, draw(st.integers(1, height - 1)))
     corner = st.tuples(*(st.integers(0, n - 1) for n in (width, width, height)))
     for low, other, material in draw(
-        st.lists(st.tuples(corner, corner, st.sampled_from(["Air", "Rock"])), max_size=8)
+        st.lists(
+            st.tuples(corner, corner, st.sampled_from(["Air", "Rock"])), max_size=8
+        )
     ):
         box = {
             "xyzMin": [min(pair) for pair in zip(low, other, strict=True)],
@@ -82,7 +86,9 @@ def worlds(draw):
         }
         built = plain.carve(built, [box], width, height)
     built ^= draw(st.sets(corner, max_size=40))  # single cells added and taken away
-    columns = draw(st.lists(st.tuples(*[st.integers(0, width - 1)] * 2), min_size=1, max_size=5))
+    columns = draw(
+        st.lists(st.tuples(*[st.integers(0, width - 1)] * 2), min_size=1, max_size=5)
+    )
     return built, width, height, columns
 
 
@@ -103,13 +109,22 @@ def test_fast_and_plain_simulation_agree_on_any_world(built):
         len({(x, y) for x, y, _ in lake}) for lake in lakes
     ]
     open_columns = {
-        (x, y) for x, y, z in wet if not any((x, y, h) in settled for h in range(z, height - 1))
+        (x, y)
+        for x, y, z in wet
+        if not any((x, y, h) in settled for h in range(z, height - 1))
     }
     assert set(measured.visible_columns) == open_columns
     assert measured.roofed == len(
-        {(x, y) for x, y, z in settled if any((x, y, h) not in settled for h in range(z))}
+        {
+            (x, y)
+            for x, y, z in settled
+            if any((x, y, h) not in settled for h in range(z))
+        }
     )
-    runs = [0] + [next(n for n in range(height + 1) if (x, y, z + n) not in wet) for x, y, z in wet]
+    runs = [0] + [
+        next(n for n in range(height + 1) if (x, y, z + n) not in wet)
+        for x, y, z in wet
+    ]
     assert measured.depth == max(runs)
 
 
@@ -211,11 +226,15 @@ def test_goals_at_their_boundaries(goal, boxes, score):
 
 @pytest.mark.parametrize("goal", ["hidden_water", "hidden_lakes"])
 def test_a_roof_in_the_layer_where_drops_start_hides_nothing(goal):
-    goal = {"kind": goal, "min_voxels": 9} | ({"lakes": 1} if goal == "hidden_lakes" else {})
+    goal = {"kind": goal, "min_voxels": 9} | (
+        {"lakes": 1} if goal == "hidden_lakes" else {}
+    )
     for z, score in ((7, 0), (6, 1), (5, 1)):
         roof = [rock(5, 5, 3, 5, 5, z), rock(5, 5, z, 9, 9, z)]
         assert verdict(world(goal), POND, *roof).score == score
-        assert failed(world(goal), POND, *roof) == (set() if score else {"no_visible_water"})
+        assert failed(world(goal), POND, *roof) == (
+            set() if score else {"no_visible_water"}
+        )
 
 
 def test_one_roof_over_all_but_the_zones_is_too_much():
@@ -224,7 +243,9 @@ def test_one_roof_over_all_but_the_zones_is_too_much():
     hole = {"low": (9, 9, 2), "high": (11, 11, 7), "material": "Air"}
     zone = {"low": (6, 0, 0), "high": (7, 15, 7)}
     params = world(
-        {"kind": "hidden_water", "min_voxels": 9}, ground=(hill, hole), protected=(zone,)
+        {"kind": "hidden_water", "min_voxels": 9},
+        ground=(hill, hole),
+        protected=(zone,),
     )
     for z in (5, 6):
         strips = [rock(0, 0, z, 5, 15, z), rock(8, 0, z, 15, 15, z)]
@@ -259,7 +280,9 @@ def ring_by_the_words(lakes, side, width):
 
 
 @given(
-    st.sets(st.tuples(st.integers(1, 7), st.integers(1, 7), st.integers(0, 1)), max_size=60),
+    st.sets(
+        st.tuples(st.integers(1, 7), st.integers(1, 7), st.integers(0, 1)), max_size=60
+    ),
     st.integers(1, 3),
 )
 def test_the_ring_is_what_its_words_say(wet, side):

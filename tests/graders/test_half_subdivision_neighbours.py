@@ -48,7 +48,12 @@ def painted(params) -> dict[str, int]:
         return label
 
     sizes = [1 << bits[axis] for axis in "xyz"]
-    cells = [(x, y, z) for x in range(sizes[0]) for y in range(sizes[1]) for z in range(sizes[2])]
+    cells = [
+        (x, y, z)
+        for x in range(sizes[0])
+        for y in range(sizes[1])
+        for z in range(sizes[2])
+    ]
     owner = {cell: leaf_of(cell) for cell in cells}
     shared: Counter[str] = Counter()
     for cell, leaf in owner.items():

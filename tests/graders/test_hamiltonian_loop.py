@@ -32,13 +32,19 @@ def is_tour(params, cells):
     Each pair of cells that follow each other, the last and the first included, is one edge.
     """
     size = params.size
-    free = {(x, y) for x in range(1, size + 1) for y in range(1, size + 1)} - set(params.blocked)
+    free = {(x, y) for x in range(1, size + 1) for y in range(1, size + 1)} - set(
+        params.blocked
+    )
     edges = Counter(frozenset(pair) for pair in pairwise([*cells, cells[0]]))
     if max(edges.values()) > 1 or any(len(edge) != 2 for edge in edges):
         return False
     beside = {cell: set() for cell in free}
     for a, b in edges:
-        if a not in free or b not in free or (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 != 1:
+        if (
+            a not in free
+            or b not in free
+            or (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 != 1
+        ):
             return False
         beside[a].add(b)
         beside[b].add(a)
@@ -67,8 +73,14 @@ def test_positions_and_cells_are_told_for_a_picture():
     assert check(GRID, cells, "inside").details == {"count": 1, "offenders": [3]}
     assert check(GRID, cells, "free").details == {"count": 1, "offenders": [4]}
     assert check(GRID, cells, "repeats").details == {"count": 1, "offenders": [5]}
-    assert check(GRID, cells, "adjacent").details == {"count": 4, "offenders": [3, 4, 5, 6]}
-    assert check(GRID, cells, "all_cells").details == {"count": 1, "offenders": [(4, 1)]}
+    assert check(GRID, cells, "adjacent").details == {
+        "count": 4,
+        "offenders": [3, 4, 5, 6],
+    }
+    assert check(GRID, cells, "all_cells").details == {
+        "count": 1,
+        "offenders": [(4, 1)],
+    }
     assert verdict(GRID, cells).metrics == {
         "visited": 13,
         "missing": [(4, 1)],

@@ -32,9 +32,16 @@ def crowd(count, **parameters):
 
 
 # Crowds whose pixels were counted here and by OpenSCAD, and a layout that only the sniper sees.
-BLOCK = [(round(-4 - 0.6 * i, 1), round(-4 - 0.6 * j, 1)) for i in range(10) for j in range(20)]
+BLOCK = [
+    (round(-4 - 0.6 * i, 1), round(-4 - 0.6 * j, 1))
+    for i in range(10)
+    for j in range(20)
+]
 ARM = [
-    (round((across - along) / math.sqrt(2), 3), round(-(across + along) / math.sqrt(2), 3))
+    (
+        round((across - along) / math.sqrt(2), 3),
+        round(-(across + along) / math.sqrt(2), 3),
+    )
     for across in (6.5, 5.75, 5, 4.25)
     for along in (18 + 0.75 * k for k in range(10))
 ]
@@ -46,10 +53,14 @@ BOTH_ARMS = [*ARM, *((y, x) for x, y in ARM)]
     [(5, BLOCK, 658, 0, 2948), (3, BOTH_ARMS, 194, 16, 0)],
     ids=["block", "two arms"],
 )
-def test_pixels_are_those_of_the_specification(subtask, people, pixels, shown, published):
+def test_pixels_are_those_of_the_specification(
+    subtask, people, pixels, shown, published
+):
     given = verdict(PAPER[subtask], people)
     assert given.metrics["visible_pixels"] == pixels
-    assert fitted_view_pixels(PAPER[subtask], np.array(people, dtype=float)) == published
+    assert (
+        fitted_view_pixels(PAPER[subtask], np.array(people, dtype=float)) == published
+    )
     assert given.score == pytest.approx(max(0, 1 - 0.005 * pixels))
     if shown:
         assert len(given.metrics["visible_people"]) == shown
@@ -68,7 +79,9 @@ def test_pixels_are_those_of_the_specification(subtask, people, pixels, shown, p
     ],
 )
 def test_people_may_touch_and_not_overlap(second, apart):
-    assert failed(crowd(2), [(-2.0, -2.0), second]) == (set() if apart else {"people_apart"})
+    assert failed(crowd(2), [(-2.0, -2.0), second]) == (
+        set() if apart else {"people_apart"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,5 +148,7 @@ def test_floods_are_judged_or_refused_quickly(name):
         given = verdict(PAPER[5], FLOODS[name])
     assert peak() - before < 2 * 1024 * 1024
     assert given.score == 0
-    assert ({c.id for c in given.checks} == {"resource_limit"}) is (len(FLOODS[name]) > 2000)
+    assert ({c.id for c in given.checks} == {"resource_limit"}) is (
+        len(FLOODS[name]) > 2000
+    )
     assert len(given.metrics.get("visible_places", ())) <= 2000

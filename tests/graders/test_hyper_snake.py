@@ -76,7 +76,9 @@ def test_every_legal_path_of_a_small_box(params):
     longest = 0
     for path in every_path(params):
         given_verdict = verdict(params, path)
-        assert given_verdict.score == pytest.approx(float(exact_score(params, path)), abs=1e-12)
+        assert given_verdict.score == pytest.approx(
+            float(exact_score(params, path)), abs=1e-12
+        )
         assert given_verdict.score > 0
         assert given_verdict.metrics["legal_prefix"] == len(path)
         assert (given_verdict.score == 1) == (not given_verdict.failed)
@@ -89,7 +91,9 @@ CELLS = st.tuples(st.integers(-1, 3), st.integers(-1, 4))
 
 @given(near_misses(WHOLE, CELLS) | st.lists(CELLS, min_size=1, max_size=14))
 def test_any_list_gets_the_score_of_the_second_judge(cells):
-    assert verdict(BOX, cells).score == pytest.approx(float(exact_score(BOX, cells)), abs=1e-12)
+    assert verdict(BOX, cells).score == pytest.approx(
+        float(exact_score(BOX, cells)), abs=1e-12
+    )
 
 
 def test_positions_are_those_of_the_answers_own_list():
@@ -107,7 +111,9 @@ def test_positions_are_those_of_the_answers_own_list():
 
 def test_the_cap_at_1_comes_before_the_food():
     # 100 of 101 free cells count as all of them, but one of two food items is missed.
-    params = Params(size=(1, 102), start=(0, 1), walls=((0, 101),), food=((0, 0), (0, 50)))
+    params = Params(
+        size=(1, 102), start=(0, 1), walls=((0, 101),), food=((0, 0), (0, 50))
+    )
     path = [(0, i) for i in range(1, 101)]
     assert len(path) == 100
     assert 100 / 101 / 0.98 > 1

@@ -71,7 +71,9 @@ def with_part(i, **changes):
 
 
 def message(check_id, parts, params=None) -> str:
-    return next(c.message for v in judged(parts, params) for c in v.checks if c.id == check_id)
+    return next(
+        c.message for v in judged(parts, params) for c in v.checks if c.id == check_id
+    )
 
 
 # ---- 0: valid parts ----
@@ -108,9 +110,16 @@ def test_a_turn_rounded_to_four_digits_is_rigid():
     turned = np.array(matrix).reshape(4, 4)
     angle = np.round([np.cos(0.3), np.sin(0.3)], 4)
     spin = np.array(
-        [[angle[0], -angle[1], 0, 0], [angle[1], angle[0], 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+        [
+            [angle[0], -angle[1], 0, 0],
+            [angle[1], angle[0], 0, 0],
+            [0, 0, 1, 0],
+            [0, 0, 0, 1],
+        ]
     )
-    assert "rigid" not in failed(with_part(2, transform=(spin @ turned).ravel().tolist()))
+    assert "rigid" not in failed(
+        with_part(2, transform=(spin @ turned).ravel().tolist())
+    )
 
 
 @pytest.mark.parametrize("entry", [0, 3, 11])
@@ -123,7 +132,14 @@ def test_a_part_that_is_sent_away_does_not_count_as_placed(number, entry):
 
 def box(x0, y0, z0, x1, y1, z1):
     corners = [(x, y, z) for x in (x0, x1) for y in (y0, y1) for z in (z0, z1)]
-    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    sides = [
+        (0, 1, 3, 2),
+        (4, 6, 7, 5),
+        (0, 4, 5, 1),
+        (2, 3, 7, 6),
+        (0, 2, 6, 4),
+        (1, 5, 7, 3),
+    ]
     three = [(a, b, c) for a, b, c, _ in sides] + [(a, c, d) for a, _, c, d in sides]
     return [[corners[i] for i in corner] for corner in three]
 
@@ -137,7 +153,10 @@ def box(x0, y0, z0, x1, y1, z1):
         ([box(0, 0, 0, 40, 40, 10)[0][::-1], *box(0, 0, 0, 40, 40, 10)[1:]], "closed"),
         (box(0, 0, 0, 40, 40, 10) + box(50, 0, 0, 90, 40, 10), "one_body"),
         (box(0, 0, 0, 40, 40, 10) + box(20, 0, 0, 60, 40, 10), "one_body"),
-        (box(0, 0, 0, 40, 40, 10) + box(40, 40, 0, 80, 80, 10), "closed"),  # along an edge
+        (
+            box(0, 0, 0, 40, 40, 10) + box(40, 40, 0, 80, 80, 10),
+            "closed",
+        ),  # along an edge
         (
             box(0, 0, 0, 40, 40, 10) + [t[::-1] for t in box(10, 10, 3, 30, 30, 7)],
             "one_body",
@@ -180,7 +199,9 @@ def test_a_part_that_is_too_large_for_the_bed_is_found():
     params = small()
     bed = (max(params.inner) - 10, *params.printing.bed[1:])
     printing = params.printing.model_copy(update={"bed": bed})
-    assert failed(right(params), params.model_copy(update={"printing": printing})) == {"bed_size"}
+    assert failed(right(params), params.model_copy(update={"printing": printing})) == {
+        "bed_size"
+    }
 
 
 @pytest.mark.parametrize(
@@ -201,13 +222,17 @@ def test_overhangs_are_measured_by_the_strip_that_covers_them(lug, check):
 
 
 def test_contact_and_balance(monkeypatch):
-    stub = plate_boxes()._replace(boxes=((0, 0, 0, 20, 20, 5), (0, 0, 5, 8, 100, 9)), holes=())
+    stub = plate_boxes()._replace(
+        boxes=((0, 0, 0, 20, 20, 5), (0, 0, 5, 8, 100, 9)), holes=()
+    )
     found = failed(with_part(0, **stl_part(stub)))
     assert {"bed_contact", "balance"} <= found  # 400 mm², and the arm pulls it over
     broad = stub._replace(boxes=((0, 0, 0, 25, 20, 5), (0, 0, 5, 8, 30, 9)))
     parts = with_part(0, **stl_part(broad))
     assert not {"bed_contact", "balance"} & failed(parts)  # 500 mm² are enough
-    monkeypatch.setattr("scbench.graders.interlocking_parts.print_checks.MAX_OUTLINE", 3)
+    monkeypatch.setattr(
+        "scbench.graders.interlocking_parts.print_checks.MAX_OUTLINE", 3
+    )
     parts = with_part(0, **stl_part(broad, 0.01))
     assert message("resource_limit", parts) == "The outline of part 0 is too long."
 
@@ -235,7 +260,12 @@ def test_a_thin_hole_or_no_hole_stops_the_rod_and_a_wide_one_lets_the_nut_fall()
     exact = piece._replace(radius=rod / 2 + 0.01)
     assert failed(with_part(0, **stl_part(exact))) == set()
     away = [
-        {**part, "transform": [v + (40 if k == 3 else 0) for k, v in enumerate(part["transform"])]}
+        {
+            **part,
+            "transform": [
+                v + (40 if k == 3 else 0) for k, v in enumerate(part["transform"])
+            ],
+        }
         for part in right(small())
     ]
     assert {"nut_held", "rods_gripped"} <= failed(away)
@@ -249,7 +279,9 @@ def test_parts_may_touch_but_not_overlap():
     parts = with_part(1, transform=matrix)
     assert failed(parts) == {"interference"}
     check = next(c for v in judged(parts) for c in v.checks if c.id == "interference")
-    assert [item["parts"] for item in check.details["offenders"]] == [[1, i] for i in range(2, 6)]
+    assert [item["parts"] for item in check.details["offenders"]] == [
+        [1, i] for i in range(2, 6)
+    ]
     parts[2] = raised(parts[2], -0.0005 - check.details["offenders"][0]["high"][0], 3)
     check = next(c for v in judged(parts) for c in v.checks if c.id == "interference")
     assert str(check.details["offenders"][0]["high"][0]) == "0.0", "and not -0.0"
@@ -266,7 +298,9 @@ def raised(part, by, entry=11):
 
 @pytest.mark.parametrize(("gap", "fine"), [(2.0, True), (2.01, False)])
 def test_parts_within_2_mm_touch(gap, fine):
-    parts = [part if i != 1 else raised(part, gap) for i, part in enumerate(right(small()))]
+    parts = [
+        part if i != 1 else raised(part, gap) for i, part in enumerate(right(small()))
+    ]
     assert scores(parts) == ("111111111" if fine else "111110111")
 
 
@@ -314,7 +348,9 @@ def test_the_mean_by_the_papers_stop_rule_is_a_metric():
 
     assert stopped(right(small())) == 1
     assert stopped(right(small())[:-1]) == 0
-    apart = [part if i != 1 else raised(part, 3) for i, part in enumerate(right(small()))]
+    apart = [
+        part if i != 1 else raised(part, 3) for i, part in enumerate(right(small()))
+    ]
     assert stopped(apart) == round(5 / 9, 6)
 
 
@@ -346,10 +382,17 @@ def is_grid(params, placed):
     for axis, bottom, top in layers:
         u, v = (k for k in range(3) if k != axis)
         inside = (low[:, axis] < top) & (high[:, axis] > bottom)
-        for side, stopped in ((params.spacing.blocked, True), (params.spacing.free, False)):
+        for side, stopped in (
+            (params.spacing.blocked, True),
+            (params.spacing.free, False),
+        ):
             tries, cuts = [], []
             for k in (u, v):
-                edges = [*(low[inside, k] - side / 2), *(high[inside, k] + side / 2), *ends[k]]
+                edges = [
+                    *(low[inside, k] - side / 2),
+                    *(high[inside, k] + side / 2),
+                    *ends[k],
+                ]
                 edges = np.unique(np.clip(np.round(edges, 6), *ends[k]))
                 tries.append((edges[1:] + edges[:-1]) / 2)
                 cuts.append(edges)
@@ -377,10 +420,17 @@ def covers(spans, whole, by):
     grown = [(low - by, high + by) for low, high in spans]
     tries = []
     for (low, high), (start, end) in zip(grown, whole, strict=True):
-        edges = np.unique(np.clip(np.concatenate([low, high, [start, end]]), start, end))
+        edges = np.unique(
+            np.clip(np.concatenate([low, high, [start, end]]), start, end)
+        )
         tries.append((edges[1:] + edges[:-1]) / 2)
     return all(
-        ((grown[0][0] < a) & (a < grown[0][1]) & (grown[1][0] < b) & (b < grown[1][1])).any()
+        (
+            (grown[0][0] < a)
+            & (a < grown[0][1])
+            & (grown[1][0] < b)
+            & (b < grown[1][1])
+        ).any()
         for a in tries[0]
         for b in tries[1]
     )
@@ -391,7 +441,11 @@ def shares(spans, whole):
     (a, b), (c, d) = whole
     (low, high), (first, last) = spans
     area = shapely.union_all(shapely.box(low, first, high, last))
-    return shapely.area(shapely.intersection(area, shapely.box(a, c, b, d))) / (b - a) / (d - c)
+    return (
+        shapely.area(shapely.intersection(area, shapely.box(a, c, b, d)))
+        / (b - a)
+        / (d - c)
+    )
 
 
 def hangs_together(params, placed):
@@ -400,8 +454,13 @@ def hangs_together(params, placed):
     while waiting:
         low, high = placed[waiting.pop()]
         for other, (a, b) in enumerate(placed):
-            apart = np.maximum(0, np.maximum(a[None] - high[:, None], low[:, None] - b[None]))
-            if other not in reached and np.sqrt((apart**2).sum(axis=2)).min() <= params.touch:
+            apart = np.maximum(
+                0, np.maximum(a[None] - high[:, None], low[:, None] - b[None])
+            )
+            if (
+                other not in reached
+                and np.sqrt((apart**2).sum(axis=2)).min() <= params.touch
+            ):
                 reached.add(other)
                 waiting.append(other)
     return len(reached) == len(placed)
@@ -411,20 +470,29 @@ def hangs_together(params, placed):
 def test_cage_and_assembly_against_a_judge_of_boxes(seed):
     rng = random.Random(seed)
     params = small()
-    pieces, places = map(list, zip(*parts_of(params, layout(params), lambda p: p), strict=True))
+    pieces, places = map(
+        list, zip(*parts_of(params, layout(params), lambda p: p), strict=True)
+    )
     for i in range(len(pieces)):
         if rng.random() < 0.3:
             boxes = list(pieces[i].boxes)
             del boxes[rng.randrange(len(boxes))]
             pieces[i] = pieces[i]._replace(boxes=tuple(boxes))
         if rng.random() < 0.3:
-            entry, by = rng.choice((3, 7, 11)), rng.choice((-25, -3, -1, 1, 1.5, 3, 9, 25))
+            entry, by = (
+                rng.choice((3, 7, 11)),
+                rng.choice((-25, -3, -1, 1, 1.5, 3, 9, 25)),
+            )
             places[i] = [value + by * (k == entry) for k, value in enumerate(places[i])]
     if seed % 4 == 3:
         gone = rng.randrange(len(pieces))
         del pieces[gone], places[gone]
     parts = [
-        {"fileContents": to_binary_stl(piece), "fileType": "STL", "transform": list(place)}
+        {
+            "fileContents": to_binary_stl(piece),
+            "fileType": "STL",
+            "transform": list(place),
+        }
         for piece, place in zip(pieces, places, strict=True)
     ]
     placed, found = boxes_in_place(pieces, places), failed(parts)
@@ -451,7 +519,9 @@ def test_bars_are_as_thick_as_asked_for(wider, fine):
 
 
 def test_programs_are_not_run_unless_allowed():
-    parts = with_part(0, fileContents="print('cube(1);')", fileType="Python Generating OpenSCAD")
+    parts = with_part(
+        0, fileContents="print('cube(1);')", fileType="Python Generating OpenSCAD"
+    )
     with pytest.raises(CannotGrade, match="--allow-code"):
         judged(parts)
     prediction = Prediction(id="interlocking_parts/00", answer={"parts": parts})
@@ -461,10 +531,13 @@ def test_programs_are_not_run_unless_allowed():
 
 
 @pytest.mark.skipif(
-    sandbox.strongest() == "rlimits", reason="no full sandbox on this machine (Debian: bubblewrap)"
+    sandbox.strongest() == "rlimits",
+    reason="no full sandbox on this machine (Debian: bubblewrap)",
 )
 def test_programs_make_parts_where_allowed(monkeypatch):
     monkeypatch.setattr(sandbox, "_allowed", True)
     text = to_openscad(plate_boxes())
-    parts = with_part(0, fileContents=f"print({text!r})", fileType="Python Generating OpenSCAD")
+    parts = with_part(
+        0, fileContents=f"print({text!r})", fileType="Python Generating OpenSCAD"
+    )
     assert scores(parts) == "111111111"

@@ -16,7 +16,10 @@ from scbench.scoring.judge import judge
 TASK = get_task("largest_printable_prime")
 PAPER = TASK.builder().paper()[0].params
 BEST = json.loads(
-    (Path(__file__).parent.parent / "data/spec_references/largest_printable_prime.json").read_text()
+    (
+        Path(__file__).parent.parent
+        / "data/spec_references/largest_printable_prime.json"
+    ).read_text()
 )[0][0]["numberSequence"]
 CODES = {
     "f": "flat", "x": "flippedX", "y": "flippedY", "z": "rotate180Z", "X": "rotate90X",
@@ -35,7 +38,10 @@ TALLEST = (
 
 
 def tower(text):
-    return [{"digit": int(item[:-1]), "orientation": CODES[item[-1]]} for item in text.split()]
+    return [
+        {"digit": int(item[:-1]), "orientation": CODES[item[-1]]}
+        for item in text.split()
+    ]
 
 
 def verdict(text, params=PAPER):
@@ -133,12 +139,23 @@ def plain_score(items):
     """The score by the words of the prompt, with bars as points."""
     number = "".join(str(digit) for digit, _ in items)
     cut = [number[max(0, end - 3) : end] for end in range(len(number), 0, -3)]
-    if not number or number[0] == "0" or len(set(cut)) < len(cut) or not plain_prime(int(number)):
+    if (
+        not number
+        or number[0] == "0"
+        or len(set(cut)) < len(cut)
+        or not plain_prime(int(number))
+    ):
         return 0
     tenths = 0
     for i, (digit, code) in enumerate(items):
         code = "f" if (digit, code) == (1, "Y") else code  # noqa: PLW2901
-        if code in "XY" and (digit, code) not in {(1, "X"), (3, "X"), (3, "Y"), (7, "X"), (7, "Y")}:
+        if code in "XY" and (digit, code) not in {
+            (1, "X"),
+            (3, "X"),
+            (3, "Y"),
+            (7, "X"),
+            (7, "Y"),
+        }:
             return 0
         side = (digit, code) in {(3, "X"), (3, "Y"), (7, "Y")}
         tenths += 12 if code in FLAT else 112 if side else 212
@@ -164,7 +181,8 @@ def plain_score(items):
 
 # Mostly digits that lie on each other, so that legal towers turn up.
 likely = st.lists(
-    st.tuples(st.sampled_from([8, 9, 6, 3, 7, 1, 1, 1]), st.sampled_from("fffffzXXY")), max_size=8
+    st.tuples(st.sampled_from([8, 9, 6, 3, 7, 1, 1, 1]), st.sampled_from("fffffzXXY")),
+    max_size=8,
 ).map(lambda items: sorted(items, key=lambda item: [8, 9, 6, 3, 7, 1].index(item[0])))
 wild = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("fxyzXY")), max_size=8)
 

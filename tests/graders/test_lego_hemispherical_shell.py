@@ -16,7 +16,11 @@ ROOM = Params(inner_radius_mm=0, outer_radius_mm=400, full_marks=0.65)
 
 
 def answer(rows):
-    return {"bricks": [{"Centroid": [x, y, z], "RotationDegrees": turn} for x, y, z, turn in rows]}
+    return {
+        "bricks": [
+            {"Centroid": [x, y, z], "RotationDegrees": turn} for x, y, z, turn in rows
+        ]
+    }
 
 
 def verdict(rows, params=ROOM):
@@ -25,7 +29,9 @@ def verdict(rows, params=ROOM):
 
 
 def failed(rows, params=ROOM):
-    return {c.id for c in verdict(rows, params).checks if c.passed is False} - {"volume"}
+    return {c.id for c in verdict(rows, params).checks if c.passed is False} - {
+        "volume"
+    }
 
 
 def details(rows, check_id, params=ROOM):
@@ -33,7 +39,10 @@ def details(rows, check_id, params=ROOM):
 
 
 def built(params):
-    return [(*brick.Centroid, brick.RotationDegrees) for brick in BUILDER.reference(params).bricks]
+    return [
+        (*brick.Centroid, brick.RotationDegrees)
+        for brick in BUILDER.reference(params).bricks
+    ]
 
 
 FIRST, SECOND, THIRD = (0, 0, 4.8, 90), (0, 0, 14.4, 180), (24, 0, 24, 0)
@@ -61,7 +70,9 @@ def test_contact_and_overlap_meet_at_half_a_millimetre(z, expected):
     assert failed([FIRST, (0, 0, z, 90)]) == expected
 
 
-@pytest.mark.parametrize(("shift", "good"), [(0.0, True), (0.5, True), (0.51, False), (-0.5, True)])
+@pytest.mark.parametrize(
+    ("shift", "good"), [(0.0, True), (0.5, True), (0.51, False), (-0.5, True)]
+)
 def test_studs_have_half_a_millimetre(shift, good):
     assert failed([FIRST, (8 + shift, 8, 14.4, 90)]) == (set() if good else {"studs"})
     assert failed([FIRST, (8, 8 + shift, 14.4, 90)]) == (set() if good else {"studs"})
@@ -77,7 +88,9 @@ def test_studs_have_one_degree(turn, good):
 @pytest.mark.parametrize(("gap", "good"), [(15.97, True), (15.96, False), (16, True)])
 def test_plans_may_share_one_square_millimetre(gap, good):
     # Two bricks side by side along 32 mm: 0.03 mm of overlap are 0.96 square millimetres.
-    assert failed([(0, 0, 4.8, 0), (0, gap, 4.8, 0)]) == (set() if good else {"overlap"})
+    assert failed([(0, 0, 4.8, 0), (0, gap, 4.8, 0)]) == (
+        set() if good else {"overlap"}
+    )
 
 
 def test_a_contact_of_half_the_square_of_a_stud_joins():
@@ -99,7 +112,10 @@ def test_support_goes_up_and_down_again():
     whole = [*column, arm, hanging, standing_on_it, *counterweights]
     assert failed(whole) == set()
     assert failed([row for row in whole if row != arm]) == {"support", "balance"}
-    assert details([row for row in whole if row != arm], "support")["offenders"] == [3, 4]
+    assert details([row for row in whole if row != arm], "support")["offenders"] == [
+        3,
+        4,
+    ]
 
 
 def test_groups_that_lean_on_each_other_fall():
@@ -114,7 +130,9 @@ def test_groups_that_lean_on_each_other_fall():
     assert failed([*left, *right, (64, 0, 33.6, 0)]) == set()
 
 
-@pytest.mark.parametrize(("shift", "good"), [(0.0, True), (0.003, True), (0.004, False)])
+@pytest.mark.parametrize(
+    ("shift", "good"), [(0.0, True), (0.003, True), (0.004, False)]
+)
 def test_the_centre_may_lie_a_micrometre_outside(shift, good):
     rows = [FIRST, SECOND, (24 + shift, 0, 24, 0)]
     assert failed(rows) == (set() if good else {"balance"})

@@ -24,7 +24,9 @@ def verdict(maze, expected):
 
 
 def failed(maze, expected):
-    return [check.id for check in verdict(maze, expected).checks if check.passed is False]
+    return [
+        check.id for check in verdict(maze, expected).checks if check.passed is False
+    ]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +54,9 @@ def test_examples_of_the_specification(maze, numbers, wrong):
 
 def test_a_and_b_count_at_their_heights():
     # 3 of 9 cells have height 5 with A and B; 2 without.
-    assert failed("A5B/012/346", params(3, 5, 5, 0, share=33, route=0)) == ["height_share"]
+    assert failed("A5B/012/346", params(3, 5, 5, 0, share=33, route=0)) == [
+        "height_share"
+    ]
     assert failed("A5B/012/346", params(3, 5, 5, 0, share=34, route=0)) == []
     assert verdict("A5B/012/346", params(3, 5, 5, 0, share=33)).checks[3].details == {
         "count": 1,
@@ -159,7 +163,9 @@ def test_there_is_one_route_where_counting_finds_one(n, heights, ends):
         ]  # fmt: skip
         assert len(result.metrics["jumped_over"]) == len(over)
         share = 100 * len(routes[0]) // (n * n)
-        tight = expected.model_copy(update={"min_route_percent": share, "jumps": len(over)})
+        tight = expected.model_copy(
+            update={"min_route_percent": share, "jumps": len(over)}
+        )
         assert verdict(maze, tight).score == 1
         for change in ({"min_route_percent": share + 1}, {"jumps": len(over) + 1}):
             assert verdict(maze, tight.model_copy(update=change)).score == 0
@@ -175,7 +181,9 @@ def test_ends_that_are_stated_must_be_met():
         stated = expected.model_copy(update={"ends": ends})
         result = verdict("A0B/888/222", stated)
         assert result.score == (not missed)
-        assert [c.message for c in result.checks if c.passed is False] == [missed] * bool(missed)
+        assert [c.message for c in result.checks if c.passed is False] == [
+            missed
+        ] * bool(missed)
         # All else is judged just the same.
         assert result.metrics["route"] == [[0, 0], [2, 0]]
     for wrong in ([[0, 0], [0, 0]], [[0, 0], [0, 3]], [[-1, 0], [0, 1]]):

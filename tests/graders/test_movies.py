@@ -15,7 +15,10 @@ from scbench.scoring.judge import judge
 
 TASK = get_task("movies")
 BUILDER = TaskBuilder()
-KNOWN = {f"{title} ({year})": (set(genres), set(themes)) for title, year, genres, themes in films()}
+KNOWN = {
+    f"{title} ({year})": (set(genres), set(themes))
+    for title, year, genres, themes in films()
+}
 
 MARK = re.compile(r"^(?:- |\(([A-E])\) )?", re.MULTILINE)
 LISTED = re.compile(r"(.* \(\d{4}\)); genres: (.*); themes: (.*)")
@@ -36,7 +39,9 @@ def films_of(line):
 
 def read(prompt):
     """Return points by letter, from the prompt alone; of films told by title, from the data."""
-    weights = re.search(r"gives the choice\s(\d+) points?, .* gives it (\d+) point", prompt)
+    weights = re.search(
+        r"gives the choice\s(\d+) points?, .* gives it (\d+) point", prompt
+    )
     per_genre, per_theme = map(int, weights.groups()) if weights else (1, 1)
     _, above, _, below, *_ = prompt.split("\n\n")
     report = [
@@ -47,7 +52,8 @@ def read(prompt):
     liked = [film for film in report if not film[0]]
     points = {
         label: sum(
-            per_genre * len(genres & liked_genres) + per_theme * len(themes & liked_themes)
+            per_genre * len(genres & liked_genres)
+            + per_theme * len(themes & liked_themes)
             for _, liked_genres, liked_themes in liked
         )
         for label, genres, themes in report

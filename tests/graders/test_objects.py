@@ -21,7 +21,9 @@ BELOW_20 = [
     "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 ]  # fmt: skip
 TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-BELOW_100 = BELOW_20 + [ten + one for ten in TENS for one in ("", *(f"-{w}" for w in BELOW_20[:9]))]
+BELOW_100 = BELOW_20 + [
+    ten + one for ten in TENS for one in ("", *(f"-{w}" for w in BELOW_20[:9]))
+]
 WORDS = BELOW_100 + [
     hundred + rest
     for hundred in (f"{word} hundred" for word in BELOW_20[:9])
@@ -29,7 +31,10 @@ WORDS = BELOW_100 + [
 ]
 VALUES = {"a": 1, "an": 1} | {word: n for n, word in enumerate(WORDS, 1)}
 GROUP_OF = {
-    form: group for group, nouns in things().groups.items() for noun in nouns for form in noun
+    form: group
+    for group, nouns in things().groups.items()
+    for noun in nouns
+    for form in noun
 }
 
 
@@ -97,7 +102,9 @@ def test_every_quantity_up_to_999_is_read():
     assert quantity_of("a") == quantity_of("an") == 1
 
 
-@pytest.mark.parametrize("text", ["", "dozen", "and", "-1", "1.5", "two dozens", "hundred"])
+@pytest.mark.parametrize(
+    "text", ["", "dozen", "and", "-1", "1.5", "two dozens", "hundred"]
+)
 def test_what_is_no_quantity_is_refused(text):
     with pytest.raises(ValueError, match="is no quantity"):
         quantity_of(text)

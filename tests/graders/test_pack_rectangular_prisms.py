@@ -42,7 +42,9 @@ def test_the_score_is_the_share_of_the_bounding_box():
     assert failed(PAIR, flat) == set()
 
 
-@pytest.mark.parametrize(("percent", "score"), [(100, 0.8), (95, 0.8 / 0.95), (80, 1), (79, 1)])
+@pytest.mark.parametrize(
+    ("percent", "score"), [(100, 0.8), (95, 0.8 / 0.95), (80, 1), (79, 1)]
+)
 def test_full_marks_begin_where_the_prompt_says(percent, score):
     params = instance((2, (3, 2, 2)), percent=percent)
     assert verdict(params, RIGHT).score == pytest.approx(score, abs=1e-15)
@@ -51,7 +53,10 @@ def test_full_marks_begin_where_the_prompt_says(percent, score):
 
 @pytest.mark.parametrize("far", [10**20, 10**400, 10**5000], ids=int.bit_length)
 def test_packings_may_lie_anywhere_and_gaps_may_be_huge(far):
-    moved = [(tuple(v - far for v in low), tuple(v - far for v in high)) for low, high in RIGHT]
+    moved = [
+        (tuple(v - far for v in low), tuple(v - far for v in high))
+        for low, high in RIGHT
+    ]
     assert verdict(PAIR, moved) == verdict(PAIR, RIGHT)
     apart = [RIGHT[0], ((far, 0, 0), (far + 2, 2, 3))]
     given = verdict(PAIR, apart)
@@ -68,12 +73,19 @@ def cells(box):
 corner = st.tuples(st.integers(-2, 4), st.integers(-2, 4), st.integers(-2, 4))
 edges = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
 box = st.builds(
-    lambda low, size: (low, tuple(a + b for a, b in zip(low, size, strict=True))), corner, edges
+    lambda low, size: (low, tuple(a + b for a, b in zip(low, size, strict=True))),
+    corner,
+    edges,
 )
 
 
 @given(st.lists(box, max_size=8), st.data())
 def test_overlap_is_that_of_cells(boxes, data):
     chosen = [i for i in range(len(boxes)) if data.draw(st.booleans())]
-    shared = [(i, j) for i in chosen for j in chosen if i < j and cells(boxes[i]) & cells(boxes[j])]
+    shared = [
+        (i, j)
+        for i in chosen
+        for j in chosen
+        if i < j and cells(boxes[i]) & cells(boxes[j])
+    ]
     assert overlapping(boxes, chosen) == shared

@@ -62,7 +62,12 @@ def obeyed(prompt):
     terms = shown[:1]
     while len(terms) < len(shown) + count:
         place = len(terms) + 1
-        value = made(rules[(place - 2) % len(rules)].rpartition("and so on, ")[2], terms[-1]) % 100
+        value = (
+            made(
+                rules[(place - 2) % len(rules)].rpartition("and so on, ")[2], terms[-1]
+            )
+            % 100
+        )
         for step in later:
             value = changed(step, place, value, terms) % 100
         terms.append(value)

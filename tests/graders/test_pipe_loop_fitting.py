@@ -20,7 +20,8 @@ from scbench.schemas.pipe_loop_fitting import (
 )
 
 verdict, failed, check = judging(
-    "pipe_loop_fitting", lambda points: {"points": [{"x": x, "y": y} for x, y in points]}
+    "pipe_loop_fitting",
+    lambda points: {"points": [{"x": x, "y": y} for x, y in points]},
 )
 
 
@@ -52,7 +53,8 @@ def changed(points, at, point):
 
 
 @pytest.mark.parametrize(
-    ("length", "right"), [(1.05, True), (0.95, True), (1.0500001, False), (0.9499999, False)]
+    ("length", "right"),
+    [(1.05, True), (0.95, True), (1.0500001, False), (0.9499999, False)],
 )
 def test_limits_of_a_length_count_as_inside(length, right):
     square = [(0, 0), (length, 0), (length, length), (0, length)]
@@ -90,14 +92,20 @@ def test_a_fold_is_judged_by_its_cosine():
         ([(0, 0), (0.3, 0.9), (0.15, 0.45)], 0),
         ([(0.025, 0.15), (0.1, 0.6), (0, 0)], 180),
     ):
-        assert f"joint 0 is {angle:.1f} degrees" in check(bounded, loop, "angle_range").message
+        assert (
+            f"joint 0 is {angle:.1f} degrees"
+            in check(bounded, loop, "angle_range").message
+        )
 
 
 def bow(k):
     """A loop of pipes of 1 m that crosses itself: a regular star of k points."""
     radius = 0.5 / math.sin(math.pi * 2 / k)
     return [
-        (2 + radius * math.cos(4 * math.pi * i / k), 2 + radius * math.sin(4 * math.pi * i / k))
+        (
+            2 + radius * math.cos(4 * math.pi * i / k),
+            2 + radius * math.sin(4 * math.pi * i / k),
+        )
         for i in range(k)
     ]
 
@@ -118,7 +126,11 @@ def test_crossings_are_counted_exactly(points):
         (TouchWalls(walls=2, tolerance=0.004), RING, True),
         (TouchWalls(walls=3, tolerance=0.004), RING, False),
         (TouchWalls(walls=2, tolerance=0.004), shifted(RING, 0.004, 0.004), True),
-        (TouchWalls(walls=2, tolerance=0.004), shifted(RING, 1 - 0.004, 1 - 0.004), True),
+        (
+            TouchWalls(walls=2, tolerance=0.004),
+            shifted(RING, 1 - 0.004, 1 - 0.004),
+            True,
+        ),
         (TouchWalls(walls=1, tolerance=0.004), shifted(RING, 0.0041, 0.0041), False),
         (MinTurns(turns=4), RING, True),
         (MinTurns(turns=5), RING, False),
@@ -146,7 +158,8 @@ def test_every_constraint_from_both_sides(constraint, points, right):
 
 
 @pytest.mark.parametrize(
-    ("digits", "least", "right"), [(17, 60, True), (9, 60, True), (3, 60, False), (3, 59.9, True)]
+    ("digits", "least", "right"),
+    [(17, 60, True), (9, 60, True), (3, 60, False), (3, 59.9, True)],
 )
 def test_sixty_degrees_pass_if_only_rounding_misses_them(digits, least, right):
     tall = round(math.sqrt(3) / 2, digits)
@@ -167,7 +180,9 @@ def test_a_joint_is_straight_above_175_degrees(bend, straight):
 
 def test_a_joint_in_the_middle_lies_in_no_quadrant():
     square = [(2, 2), (3, 2), (3, 3), (2, 3)]
-    result = check(room(4, 4, 0, CoverQuadrants()), square, "coverage_quadrants").details
+    result = check(
+        room(4, 4, 0, CoverQuadrants()), square, "coverage_quadrants"
+    ).details
     assert result["offenders"] == ["bottom left", "bottom right", "top left"]
 
 
@@ -183,11 +198,21 @@ def test_checks_without_a_loop_are_skipped_and_named():
 
 
 def test_angles_beside_a_pipe_without_length_are_unknown():
-    constraints = (AngleRange(min_deg=20, max_deg=179), MaxStraightRun(joints=9), MinTurns(turns=1))
-    given = verdict(room(5, 4, 0, *constraints), [(0, 0), (0, 0), (1, 0), (1, 1), (0, 1)])
+    constraints = (
+        AngleRange(min_deg=20, max_deg=179),
+        MaxStraightRun(joints=9),
+        MinTurns(turns=1),
+    )
+    given = verdict(
+        room(5, 4, 0, *constraints), [(0, 0), (0, 0), (1, 0), (1, 1), (0, 1)]
+    )
     skipped = {check.id for check in given.checks if check.passed is None}
     assert skipped == {"hairpins", "angle_range", "max_straight_run"}
-    assert {check.id for check in given.failed} - skipped == {"length", "repeats", "touches"}
+    assert {check.id for check in given.failed} - skipped == {
+        "length",
+        "repeats",
+        "touches",
+    }
 
 
 def test_a_flood_of_joints_is_not_gone_through():

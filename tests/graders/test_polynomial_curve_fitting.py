@@ -24,7 +24,11 @@ def verdict(body, params=HALVES, head=HEAD):
 
 
 def failed(body, params=HALVES, head=HEAD):
-    return [check.id for check in verdict(body, params, head).checks if check.passed is False]
+    return [
+        check.id
+        for check in verdict(body, params, head).checks
+        if check.passed is False
+    ]
 
 
 @pytest.mark.parametrize(
@@ -58,10 +62,15 @@ def test_one_colour_scores_nothing_even_if_almost_all_of_it_is_right(sign):
 
 
 def test_texts_over_the_limits_are_not_worked_out():
-    for text in (f"{HEAD}x + y".ljust(400_000) + "+ 1", HEAD + "(" * 151 + "x + y" + ")" * 151):
-        assert [c.id for c in grade(HALVES, Answer(function=text)).failed if c.passed is False] == [
-            "resource_limit"
-        ]
+    for text in (
+        f"{HEAD}x + y".ljust(400_000) + "+ 1",
+        HEAD + "(" * 151 + "x + y" + ")" * 151,
+    ):
+        assert [
+            c.id
+            for c in grade(HALVES, Answer(function=text)).failed
+            if c.passed is False
+        ] == ["resource_limit"]
     right = f"{HEAD}7 - 2*x + 0*y"
     assert grade(HALVES, Answer(function=f"{right}{' ' * 600_000}")).score == 1
     deep = f"{HEAD}{'(' * 150}7 - 2*x + 0*y{')' * 150}"
@@ -139,7 +148,10 @@ def test_what_keeps_the_sign_keeps_the_score(which, factor, blank, shift):
     body = text.partition("return ")[2]
     for _ in range(shift % 3):
         body = f"({body})"
-    assert grade(params, Answer(function=f"{HEAD}{factor}*({body})*(1 + x**2*y**2)")).score == 1
+    assert (
+        grade(params, Answer(function=f"{HEAD}{factor}*({body})*(1 + x**2*y**2)")).score
+        == 1
+    )
     spaced = re.sub(r"([-+*])(?!\*)(?<!\*\*)", rf"\1{blank}", body)
     assert grade(params, Answer(function=f"{HEAD}({spaced})")).score == 1
     mirrored = Params(grid=tuple(row[::-1] for row in params.grid))
@@ -159,7 +171,9 @@ def test_scores_are_those_of_a_plain_count(c):
     body = f"{c[0]} + {c[1]}*x + {c[2]}*y + {c[3]}*x*x + {c[4]}*x*y + {c[5]}*y**2"
     grid = PAPER[1].grid
     drawn = [[value(x, y) > 0 for x in range(12)] for y in range(12)]
-    matched = sum(drawn[y][x] == (grid[y][x] == "#") for y in range(12) for x in range(12))
+    matched = sum(
+        drawn[y][x] == (grid[y][x] == "#") for y in range(12) for x in range(12)
+    )
     positive = sum(map(sum, drawn))
     share = Fraction(matched, 144)
     expected = share**4 if share >= Fraction(3, 4) and 0 < positive < 144 else 0
@@ -180,7 +194,9 @@ HOSTILE = {
         "+".join(f"(x+{i}*y)" for i in range(9_000))
         + "".join(f"-(x+{i}*y)" for i in range(8_999, -1, -1))
     ),
-    "pending_values": lambda: "+".join(f"((x+{i}*y)**500" for i in range(149)) + "*x" + ")" * 149,
+    "pending_values": lambda: (
+        "+".join(f"((x+{i}*y)**500" for i in range(149)) + "*x" + ")" * 149
+    ),
 }
 """Texts that take an ordinary reader's stack, memory or time."""
 

@@ -8,7 +8,9 @@ from judging import judging
 
 from scbench.schemas.shikaku_rectangles import Params
 
-verdict, failed, check = judging("shikaku_rectangles", lambda given: {"rectangles": given})
+verdict, failed, check = judging(
+    "shikaku_rectangles", lambda given: {"rectangles": given}
+)
 
 # 4 0 2    its only cut: the square at the left, the pair beside it,
 # 0 0 0    and the row below.
@@ -24,11 +26,20 @@ def test_positions_are_those_of_the_answers_own_list():
     assert check(SMALL, rectangles, "corners").details == {"count": 1, "offenders": [2]}
     rectangles = [[0, 2, 2, 2], [0, 0, 9, 1], [2, 0, 2, 1]]
     assert check(SMALL, rectangles, "inside").details == {"count": 1, "offenders": [1]}
-    assert check(SMALL, rectangles, "overlap").details == {"count": 2, "offenders": [1, 2]}
-    assert check(SMALL, rectangles, "one_clue").details == {"count": 1, "offenders": [1]}
+    assert check(SMALL, rectangles, "overlap").details == {
+        "count": 2,
+        "offenders": [1, 2],
+    }
+    assert check(SMALL, rectangles, "one_clue").details == {
+        "count": 1,
+        "offenders": [1],
+    }
     rectangles = [RIGHT[2], RIGHT[1], [0, 0, 1, 0], [0, 1, 1, 1]]
     assert check(SMALL, rectangles, "area").details == {"count": 1, "offenders": [2]}
-    assert check(SMALL, rectangles, "one_clue").details == {"count": 1, "offenders": [3]}
+    assert check(SMALL, rectangles, "one_clue").details == {
+        "count": 1,
+        "offenders": [3],
+    }
 
 
 def test_as_many_rectangles_as_cells_are_judged_and_more_are_not():

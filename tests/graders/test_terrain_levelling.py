@@ -34,7 +34,10 @@ TASK = get_task("terrain_levelling")
 PAPER = TASK.builder().paper()
 # Three cells are level, (1, 0) stands out, and the last line is 0 high.
 STEP = Params(
-    heights=((5, 8, 5), (5, 2, 5), (0, 0, 0)), flat_tolerance=0.2, share=0.5, max_blasts=5
+    heights=((5, 8, 5), (5, 2, 5), (0, 0, 0)),
+    flat_tolerance=0.2,
+    share=0.5,
+    max_blasts=5,
 )
 
 
@@ -62,7 +65,9 @@ def fast_blast(rows, n, x, y, z):
 def test_blasts_are_byte_for_byte_those_of_fresh_clients_in_any_order_and_after_a_crash():
     rng = random.Random(7)
     jobs = []
-    for rows, n, x, y, z in random_blasts(rng, [item.params.heights for item in PAPER], 150):
+    for rows, n, x, y, z in random_blasts(
+        rng, [item.params.heights for item in PAPER], 150
+    ):
         before = [list(row) for row in rows]
         plain_blast(rows, n, x, y, z)
         after = [height.hex() for row in rows for height in row]
@@ -75,7 +80,9 @@ def test_blasts_are_byte_for_byte_those_of_fresh_clients_in_any_order_and_after_
         assert fast_blast(*blast) == after
 
 
-def test_a_blast_at_which_the_engine_dies_twice_costs_its_own_row(monkeypatch, tmp_path):
+def test_a_blast_at_which_the_engine_dies_twice_costs_its_own_row(
+    monkeypatch, tmp_path
+):
     script = tmp_path / "engine.py"
     script.write_text("import os\ndef roll(numbers):\n    os.abort()\n")
     row = Prediction(id="terrain_levelling/00", answer=plan((0, 0, 0.5)))
@@ -93,7 +100,9 @@ def test_balls_start_as_specified():
         3, 3, 4, 9, 10, 119, 120, 120,
     ]  # fmt: skip
     starts = start_positions(2, 7, 3.0, 6)
-    assert [z for _, _, z in starts] == pytest.approx([3.6, 3.62, 3.64, 3.66, 3.68, 3.6])
+    assert [z for _, _, z in starts] == pytest.approx(
+        [3.6, 3.62, 3.64, 3.66, 3.68, 3.6]
+    )
     radii = [math.hypot(x - 2.5, y - 7.5) for x, y, _ in starts]
     assert radii == pytest.approx([0.25 * math.sqrt((i + 1) / 6) for i in range(6)])
 
@@ -133,7 +142,10 @@ def test_the_score_is_the_gain_over_the_wanted_gain(monkeypatch):
         return blast
 
     rough = Params(
-        heights=((1, 2, 3), (4, 5, 6), (7, 8, 9)), flat_tolerance=0.2, share=0.5, max_blasts=9
+        heights=((1, 2, 3), (4, 5, 6), (7, 8, 9)),
+        flat_tolerance=0.2,
+        share=0.5,
+        max_blasts=9,
     )
     for cells, score in {1: 0, 2: 1 / 4.5, 5: 4 / 4.5, 6: 1, 9: 1}.items():
         monkeypatch.setattr(terrain_levelling, "blast_cell", flatten(cells))
@@ -181,15 +193,25 @@ def test_a_gentle_slope_is_flat_and_the_rounding_of_doubles_does_not_count():
 def test_work_is_bounded_by_counting(monkeypatch):
     flood = Answer.model_validate(plan(*[(0, 0, 0.01)] * (MAX_BLASTS + 1)))
     given = grade(PAPER[0].params, flood)
-    assert {check.id for check in given.failed} >= {"count", "resource_limit", "depth", "level"}
+    assert {check.id for check in given.failed} >= {
+        "count",
+        "resource_limit",
+        "depth",
+        "level",
+    }
     assert given.metrics["simulated"] == 0
     tower = Params(
-        heights=((9000, 5), (5, 5)), flat_tolerance=0.2, share=0.5, max_blasts=MAX_BLASTS
+        heights=((9000, 5), (5, 5)),
+        flat_tolerance=0.2,
+        share=0.5,
+        max_blasts=MAX_BLASTS,
     )
     monkeypatch.setattr(terrain_levelling, "blast_cell", lambda *_: 0)
     # 120 balls are 120 + 6^4 units of work, 20 are 20 + 1^4, and 3 hardly more than 3.
     assert failed(*[(0, 0, 40)] * 14, *[(0, 0, 5)] * 8, params=tower) == {"level"}
-    assert failed(*[(0, 0, 40)] * 14, *[(0, 0, 5)] * 9, params=tower) == {"resource_limit"}
+    assert failed(*[(0, 0, 40)] * 14, *[(0, 0, 5)] * 9, params=tower) == {
+        "resource_limit"
+    }
     assert failed(*[(0, 0, 0.1)] * 6665, params=tower) == {"level"}
     assert failed(*[(0, 0, 0.1)] * 6666, params=tower) == {"resource_limit"}
 
@@ -220,15 +242,20 @@ def test_every_blast_is_a_beat():
 
 
 @pytest.mark.parametrize(
-    "blasts", [[], [(0, 0, -1)], [(0, 0, 99)], [(9, 9, 1)], [(0, 0, 0.1)] * (MAX_BLASTS + 1)]
+    "blasts",
+    [[], [(0, 0, -1)], [(0, 0, 99)], [(9, 9, 1)], [(0, 0, 0.1)] * (MAX_BLASTS + 1)],
 )
 def test_without_the_engine_no_plan_is_graded(monkeypatch, blasts):
     monkeypatch.setenv(VARIABLE, "/nowhere/python")
-    with pytest.raises(CannotGrade, match="which /nowhere/python does not run: No such file"):
+    with pytest.raises(
+        CannotGrade, match="which /nowhere/python does not run: No such file"
+    ):
         judge(TASK, STEP, plan(*blasts))
 
 
-def test_without_the_engine_the_row_is_not_run_and_broken_answers_still_score_0(monkeypatch):
+def test_without_the_engine_the_row_is_not_run_and_broken_answers_still_score_0(
+    monkeypatch,
+):
     monkeypatch.setenv(VARIABLE, "/nowhere/python")
     row = Prediction(id="terrain_levelling/00", answer=plan((0, 0, 0.5)))
     outcome = grade_prediction(row, TASK, PAPER[0].params)

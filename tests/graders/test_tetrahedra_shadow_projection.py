@@ -14,7 +14,9 @@ from scbench.scoring.judge import judge
 TASK = get_task("tetrahedra_shadow_projection")
 ROOT = math.sqrt(3) / 2
 # The target is exactly the shadow of the tetrahedron as it stands.
-TRIANGLE = Params(title="a triangle", exterior=((0, 0), (1, 0), (0.5, ROOT)), holes=(), divisor=1.0)
+TRIANGLE = Params(
+    title="a triangle", exterior=((0, 0), (1, 0), (0.5, ROOT)), holes=(), divisor=1.0
+)
 AREA = ROOT / 2
 IDENTITY = (1, 0, 0, 0)
 NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
@@ -36,7 +38,9 @@ def failed(poses, params=TRIANGLE):
 PAPER = [item.params for item in TASK.builder().paper()]
 
 
-@pytest.mark.parametrize(("subtask", "hair"), [(0, None), (4, 0.0), (9, 0.01), (11, 0.05)])
+@pytest.mark.parametrize(
+    ("subtask", "hair"), [(0, None), (4, 0.0), (9, 0.01), (11, 0.05)]
+)
 def test_a_copy_beside_the_target_always_costs_its_shadow(subtask, hair):
     params = PAPER[subtask]
     right = list(TASK.builder().reference(params).model_dump()["tetrahedrons"])
@@ -69,7 +73,9 @@ def test_below_a_full_score_a_stray_costs_what_its_shadow_is():
 def test_copies_are_bounded_by_the_area_as_the_prompt_says(subtask):
     params = PAPER[subtask]
     most = math.ceil(50 + 10 * round(Polygon(params.exterior, params.holes).area, 6))
-    assert f"Use up to {most:,} copies" in " ".join(TASK.builder().prompt(params).split())
+    assert f"Use up to {most:,} copies" in " ".join(
+        TASK.builder().prompt(params).split()
+    )
     right = list(TASK.builder().reference(params).model_dump()["tetrahedrons"])
     assert len(right) < most / 3
     pile = [dict(right[0], z=100 + 2 * i) for i in range(most - len(right))]
@@ -93,13 +99,19 @@ def test_within_the_slack_a_moved_shadow_only_loses_cover(shift, score):
 
 
 def test_beyond_the_slack_spill_and_gaps_cost_half():
-    covered, difference = (verdict([pose(x=0.3)]).metrics[key] for key in ("covered", "difference"))
+    covered, difference = (
+        verdict([pose(x=0.3)]).metrics[key] for key in ("covered", "difference")
+    )
     assert covered == pytest.approx(0.49)
     assert 0 < difference < 2 * 0.51
     spill = verdict([pose(x=0.3)]).metrics["spill"]
-    assert spill == pytest.approx(difference / 2), "each triangle is the mirror of the other"
+    assert spill == pytest.approx(difference / 2), (
+        "each triangle is the mirror of the other"
+    )
     assert verdict([pose(x=0.06)]).metrics["difference"] > 0
-    assert verdict([pose(x=0.3)]).score == pytest.approx(covered - difference / 2, abs=1e-8)
+    assert verdict([pose(x=0.3)]).score == pytest.approx(
+        covered - difference / 2, abs=1e-8
+    )
     assert verdict([pose(x=5)]).score == 0
 
 
@@ -129,13 +141,24 @@ def test_a_factor_is_taken_before_the_difference():
 
 @pytest.mark.parametrize(
     ("length", "unit"),
-    [(0.995, True), (0.9949, False), (1.0049, True), (1.005, False), (-1, True), (0.5, False)],
+    [
+        (0.995, True),
+        (0.9949, False),
+        (1.0049, True),
+        (1.005, False),
+        (-1, True),
+        (0.5, False),
+    ],
 )
 def test_squared_length_may_be_off_by_one_percent(length, unit):
-    assert ("unit_quaternions" not in failed([pose(quaternion=(length, 0, 0, 0))])) is unit
+    assert (
+        "unit_quaternions" not in failed([pose(quaternion=(length, 0, 0, 0))])
+    ) is unit
 
 
-@pytest.mark.parametrize(("shift", "cuts"), [(0.0014, False), (0.00142, True), (-0.1, False)])
+@pytest.mark.parametrize(
+    ("shift", "cuts"), [(0.0014, False), (0.00142, True), (-0.1, False)]
+)
 def test_bodies_may_reach_a_thousandth_into_each_other(shift, cuts):
     # Side by side along an edge, the depth is the shift over the square root of 2.
     poses = [pose(), pose(x=1 - shift)]
@@ -158,11 +181,16 @@ def test_hard_faults_score_zero_and_the_rest_is_still_judged():
 RNG = random.Random(1)
 FLOODS = {
     "at_one_place": [pose()] * 2000,
-    "stacked": [pose(RNG.uniform(-3, 3), RNG.uniform(-3, 3), 1.01 * i) for i in range(2000)],
-    "tiled": [
-        pose(i % 20 - 10, i // 20 % 10 * ROOT, i // 200 * math.sqrt(2 / 3)) for i in range(2000)
+    "stacked": [
+        pose(RNG.uniform(-3, 3), RNG.uniform(-3, 3), 1.01 * i) for i in range(2000)
     ],
-    "far_away": [pose(RNG.uniform(-1e6, 1e6), RNG.uniform(-1e6, 1e6)) for _ in range(2000)],
+    "tiled": [
+        pose(i % 20 - 10, i // 20 % 10 * ROOT, i // 200 * math.sqrt(2 / 3))
+        for i in range(2000)
+    ],
+    "far_away": [
+        pose(RNG.uniform(-1e6, 1e6), RNG.uniform(-1e6, 1e6)) for _ in range(2000)
+    ],
     "huge": [pose(1e300, -1e300, 1.7e308, (1e300, 1.7e308, 1, 0))] * 2000,
     "one_more_than_is_judged": [pose()] * 2001,
     "seventy_thousand": [pose()] * 70_000,

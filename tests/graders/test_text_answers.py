@@ -52,7 +52,9 @@ FILMS = {
 BELLS = {
     "story": "test",
     "opening": "It is told.",
-    "events": [[f"the bell {name}", "ring", "rings", "rang", "rung"] for name in "abcde"],
+    "events": [
+        [f"the bell {name}", "ring", "rings", "rang", "rung"] for name in "abcde"
+    ],
     "rules": [[2, "all", [[0, True], [1, True]]], [4, "all", [[3, True]]]],
     "told": [[0, True], [1, True], [3, True]],
     "outcome": 2,
@@ -173,7 +175,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(
-    ("task_id", "instance", "right", "said", "wrong"), CASES, ids=[row[0] for row in CASES]
+    ("task_id", "instance", "right", "said", "wrong"),
+    CASES,
+    ids=[row[0] for row in CASES],
 )
 def test_forms_of_answers(task_id, instance, right, said, wrong):
     task = get_task(task_id)
@@ -185,6 +189,8 @@ def test_forms_of_answers(task_id, instance, right, said, wrong):
         for answer in answers:
             (verdict,) = judge(task, params, {"answer": answer})
             assert verdict.score == 0
-            assert next(c.id for c in verdict.checks if c.passed is False) == check, answer
+            assert next(c.id for c in verdict.checks if c.passed is False) == check, (
+                answer
+            )
             if check in {"value", "shape", "date"}:
                 assert said in verdict.failed[0].message

@@ -51,7 +51,11 @@ def test_known_corners_narrow_the_list():
     assert failed(params, [[0, 1, 2, 0], [0, 1, 0, 2]]) == ["known", "forced"]
 
 
-@given(st.lists(st.sampled_from([*SEVEN, [0, 0, 0, 0], [0, 1, 1, 2], [2, 2, 2, 0]]), max_size=9))
+@given(
+    st.lists(
+        st.sampled_from([*SEVEN, [0, 0, 0, 0], [0, 1, 1, 2], [2, 2, 2, 0]]), max_size=9
+    )
+)
 def test_right_means_the_seven_patterns_once_each(configs):
     once = sorted([0, 0, 0, 1] if p == [2, 2, 2, 0] else p for p in configs)
     assert verdict(TWO, configs).score == (once == SEVEN)

@@ -24,7 +24,9 @@ def verdict(params, segments):
 
 
 def failed(params, segments) -> set[str]:
-    return {check.id for check in verdict(params, segments).checks if check.passed is False}
+    return {
+        check.id for check in verdict(params, segments).checks if check.passed is False
+    }
 
 
 def make(counts, corners=UNIT, **more) -> Params:
@@ -41,7 +43,9 @@ def split_exactly(corners, chords, unit) -> list[int]:
     def point(place):
         side, share = divmod(place, unit)
         a, b = ring[side], ring[(side + 1) % 4]
-        return tuple(p + (q - p) * Fraction(share, unit) for p, q in zip(a, b, strict=True))
+        return tuple(
+            p + (q - p) * Fraction(share, unit) for p, q in zip(a, b, strict=True)
+        )
 
     def turn(a, b, c):
         return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
@@ -54,18 +58,24 @@ def split_exactly(corners, chords, unit) -> list[int]:
                 kept.append(p)
             if at_p * at_q < 0:
                 share = at_p / (at_p - at_q)
-                kept.append(tuple(s + (t - s) * share for s, t in zip(p, q, strict=True)))
+                kept.append(
+                    tuple(s + (t - s) * share for s, t in zip(p, q, strict=True))
+                )
         return kept
 
     def sides(polygon):
         if len(polygon) < 3:
             return 0
-        return sum(turn(polygon[i - 2], polygon[i - 1], p) != 0 for i, p in enumerate(polygon))
+        return sum(
+            turn(polygon[i - 2], polygon[i - 1], p) != 0 for i, p in enumerate(polygon)
+        )
 
     pieces = [ring]
     for chord in chords:
         a, b = map(point, chord)
-        pieces = [side for piece in pieces for side in (half(piece, a, b), half(piece, b, a))]
+        pieces = [
+            side for piece in pieces for side in (half(piece, a, b), half(piece, b, a))
+        ]
     counts = [sides(list(dict.fromkeys(piece))) for piece in pieces]
     return sorted(n for n in counts if n >= 3)
 
@@ -74,12 +84,16 @@ PLACES = st.integers(0, 4 * 20 - 1)
 
 
 @given(
-    frame=st.sampled_from(FRAMES), first=st.tuples(PLACES, PLACES), second=st.tuples(PLACES, PLACES)
+    frame=st.sampled_from(FRAMES),
+    first=st.tuples(PLACES, PLACES),
+    second=st.tuples(PLACES, PLACES),
 )
 def test_regions_equal_an_exact_split_of_the_polygon(frame, first, second):
     if any(a == b or on_one_side((a, b), 20) for a, b in (first, second)):
         return
-    assert sorted(regions(first, second, 20)) == split_exactly(frame, (first, second), 20)
+    assert sorted(regions(first, second, 20)) == split_exactly(
+        frame, (first, second), 20
+    )
 
 
 @given(x=st.floats(-1e6, 1e6))
@@ -108,7 +122,9 @@ def test_nearest_place_equals_a_plain_search_in_fractions(corners, side, share, 
     for i in range(4):
         (ax, ay), (bx, by) = ring[i], ring[(i + 1) % 4]
         length2 = (bx - ax) ** 2 + (by - ay) ** 2
-        t = ((given_point[0] - ax) * (bx - ax) + (given_point[1] - ay) * (by - ay)) / length2
+        t = (
+            (given_point[0] - ax) * (bx - ax) + (given_point[1] - ay) * (by - ay)
+        ) / length2
         t = min(max(t, Fraction(0)), Fraction(1))
         gap2 = (given_point[0] - ax - t * (bx - ax)) ** 2
         gap2 += (given_point[1] - ay - t * (by - ay)) ** 2
@@ -142,7 +158,9 @@ def test_tolerance_grows_with_the_side():
 
 
 def test_grid_has_its_own_tolerance_on_the_coordinates_as_written():
-    params = make({"triangle": 3, "pentagon": 1}, coordinate_grid=(0.0, 0.33, 0.5, 0.67, 1.0))
+    params = make(
+        {"triangle": 3, "pentagon": 1}, coordinate_grid=(0.0, 0.33, 0.5, 0.67, 1.0)
+    )
     good = [[[0.6705, 0], [1, 1]], [[1, 0], [0.3295, 1]]]
     assert verdict(params, good).score == 1
     assert failed(params, [[[0.67051, 0], [1, 1]], good[1]]) == {"grid"}
@@ -163,7 +181,10 @@ def test_grid_has_its_own_tolerance_on_the_coordinates_as_written():
         ([[[0.2, 0], [0.4, 1]], [[0.4, 1], [0.2, 0]]], {"distinct", "regions"}),
         ([[[0.2, 0], [0.4, 1]], [[0.2001, 0], [0.4, 1]]], {"distinct", "regions"}),
         ([[[0.2, 0], [0.8, 0]], [[0.2, 0], [0.8, 0]]], {"one_side", "distinct"}),
-        ([[[0.5, 0.5], [0.5, 0.5]], [[0.2, 0], [0.8, 0]]], {"boundary", "length", "one_side"}),
+        (
+            [[[0.5, 0.5], [0.5, 0.5]], [[0.2, 0], [0.8, 0]]],
+            {"boundary", "length", "one_side"},
+        ),
         ([[[0.5, 0.5], [0.1, 1]], [[0.5, 0.5], [0.1, 1]]], {"boundary", "distinct"}),
     ],
 )
@@ -177,5 +198,7 @@ def test_extreme_numbers_are_graded(i, huge):
     rest = [[float(x) for x in corner] for corner in PAPER[i].corners]
     result = verdict(PAPER[i], [[[huge, 0.0], rest[2]], [rest[1], rest[3]]])
     assert result.score == 0
-    json.dumps([dict(result.metrics), *(dict(check.details) for check in result.checks)])
+    json.dumps(
+        [dict(result.metrics), *(dict(check.details) for check in result.checks)]
+    )
     assert all(len(check.message) < 500 for check in result.checks)

@@ -29,7 +29,9 @@ def verdict(cells, params=SMALL):
 
 
 def failed(cells, params=SMALL):
-    return [check.id for check in verdict(cells, params).checks if check.passed is False]
+    return [
+        check.id for check in verdict(cells, params).checks if check.passed is False
+    ]
 
 
 def with_count(cells, **changes):
@@ -52,11 +54,16 @@ def test_what_is_no_cell_of_the_grid_fails_for_that(cell):
     assert verdict([*RIGHT[:-1], cell]).score == 0
 
 
-@pytest.mark.parametrize(("error", "score"), [(0, 1), (1e-9, 1), (-9e-10, 1), (1.1e-9, 0)])
+@pytest.mark.parametrize(
+    ("error", "score"), [(0, 1), (1e-9, 1), (-9e-10, 1), (1.1e-9, 0)]
+)
 def test_coordinates_may_be_off_by_the_stated_tolerance(error, score):
     assert verdict([(0 + error, 0, 0), *RIGHT[1:]]).score == score
     x, y, z = RIGHT[8]
-    assert verdict([*RIGHT[:8], (x + error, y + error, z + error), *RIGHT[9:]]).score == score
+    assert (
+        verdict([*RIGHT[:8], (x + error, y + error, z + error), *RIGHT[9:]]).score
+        == score
+    )
 
 
 @pytest.mark.parametrize("digit", range(10))
@@ -105,7 +112,9 @@ def rotations_and_reflections():
 )
 def test_symmetries_are_those_of_the_cube_about_its_centre(size, element, seeds):
     matrices = list(rotations_and_reflections())
-    cells = {tuple(int(v) for v in np.unravel_index(s % size**3, (size,) * 3)) for s in seeds}
+    cells = {
+        tuple(int(v) for v in np.unravel_index(s % size**3, (size,) * 3)) for s in seeds
+    }
     # The set's closure under one element, so that symmetric sets come up as often as others.
     for _ in range(12):
         doubled = 2 * np.array(sorted(cells)) - (size - 1)
@@ -113,11 +122,14 @@ def test_symmetries_are_those_of_the_cube_about_its_centre(size, element, seeds)
         cells |= {tuple(row) for row in image.tolist()}
     doubled = 2 * np.array(sorted(cells)) - (size - 1)
     keeping = sum(
-        {tuple(row) for row in (doubled @ m.T).tolist()} == {tuple(r) for r in doubled.tolist()}
+        {tuple(row) for row in (doubled @ m.T).tolist()}
+        == {tuple(r) for r in doubled.tolist()}
         for m in matrices
     )
     check = next(
-        c for c in verdict(cells, Params(size=size, cells=9)).checks if c.id == "no_symmetry"
+        c
+        for c in verdict(cells, Params(size=size, cells=9)).checks
+        if c.id == "no_symmetry"
     )
     assert check.details.get("count", 0) == keeping - 1
     assert check.passed == (keeping == 1)

@@ -55,19 +55,34 @@ def classify_behaviour():
 
 def half_subdivision_neighbours():
     most = 10 * len(params("half_subdivision_neighbours", 16).leaves)
-    yield "deep labels", 16, {"neighbors": ["01" * 700 + "0" * (i % 50) for i in range(most)]}
+    yield (
+        "deep labels",
+        16,
+        {"neighbors": ["01" * 700 + "0" * (i % 50) for i in range(most)]},
+    )
     yield "one long label", 16, {"neighbors": ["0" * 8_000_000]}
     yield "no digits", 16, {"neighbors": ["٠١", "\0", "", "0\n", "𝟘𝟙"] * (most // 5)}
 
 
 def two_segments():
-    for name, x in (("tiny", TINY), ("large", LARGEST), ("long", 0.1), ("huge", float(10**308))):
-        yield name, 26, {"segments": [[[x, -x], [1 / 3, x]], [[x, x], [0.1 + 0.2, 1e-17]]]}
+    for name, x in (
+        ("tiny", TINY),
+        ("large", LARGEST),
+        ("long", 0.1),
+        ("huge", float(10**308)),
+    ):
+        yield (
+            name,
+            26,
+            {"segments": [[[x, -x], [1 / 3, x]], [[x, x], [0.1 + 0.2, 1e-17]]]},
+        )
 
 
 def lego_hemispherical_shell():
     def bricks(places):
-        return {"bricks": [{"Centroid": list(p), "RotationDegrees": r} for p, r in places]}
+        return {
+            "bricks": [{"Centroid": list(p), "RotationDegrees": r} for p, r in places]
+        }
 
     yield "all in one place", 7, bricks([((0, 0, 4.8), 0.0)] * 20_000)
     yield (
@@ -85,7 +100,13 @@ def lego_hemispherical_shell():
 
 def csg_union():
     meshes = runpy.run_path(str(GRADERS / "test_csg_union.py"))["HOSTILE"]
-    for name in ("soup", "globe_at_the_limit", "400_cubes_nested", "prism_of_2400", "1e300"):
+    for name in (
+        "soup",
+        "globe_at_the_limit",
+        "400_cubes_nested",
+        "prism_of_2400",
+        "1e300",
+    ):
         yield name, 16, meshes[name]()
     yield "100,000 faces", 16, meshes["100000_equal_faces"]()
 
@@ -115,7 +136,11 @@ def tetrahedra_shadow_projection():
             ]
         ),
     )
-    yield "far", 19, poses([(1e6, 1e6, LARGEST, LARGEST, LARGEST, LARGEST, LARGEST)] * 2000)
+    yield (
+        "far",
+        19,
+        poses([(1e6, 1e6, LARGEST, LARGEST, LARGEST, LARGEST, LARGEST)] * 2000),
+    )
 
 
 def voxel_grid_projection():
@@ -154,9 +179,16 @@ def hamiltonian_loop():
 
 
 def pipe_loop_fitting():
-    for name, step in (("one point", 0.0), ("nearly one point", 1e-300), ("a line", 1e-3)):
+    for name, step in (
+        ("one point", 0.0),
+        ("nearly one point", 1e-300),
+        ("a line", 1e-3),
+    ):
         yield name, 39, {"points": [{"x": 1 + i * step, "y": 1} for i in range(28)]}
-    star = [{"x": 5 + 5 * math.sin(i * 2.9), "y": 5 + 5 * math.cos(i * 2.9)} for i in range(28)]
+    star = [
+        {"x": 5 + 5 * math.sin(i * 2.9), "y": 5 + 5 * math.cos(i * 2.9)}
+        for i in range(28)
+    ]
     yield "star", 39, {"points": star}
     yield "far", 39, {"points": [{"x": LARGEST, "y": -LARGEST}] * 9}
 
@@ -166,7 +198,11 @@ def hide_and_seek():
     many = [[rng.uniform(-60, 60), rng.uniform(-60, 60)] for _ in range(2000)]
     yield "crowd", 5, {"people": [{"xy": xy} for xy in many]}
     yield "one place", 5, {"people": [{"xy": [0, 0]}] * 2000}
-    yield "before the eye", 5, {"people": [{"xy": [i * 1e-9, -40 + i * 1e-9]} for i in range(2000)]}
+    yield (
+        "before the eye",
+        5,
+        {"people": [{"xy": [i * 1e-9, -40 + i * 1e-9]} for i in range(2000)]},
+    )
     yield "far", 5, {"people": [{"xy": [LARGEST, TINY]}] * 2000}
 
 
@@ -182,7 +218,20 @@ def pack_rectangular_prisms():
 def boxes_as_stl(count, seed):
     """Boxes in one place that overlap in every way, as binary STL in base64."""
     rng = random.Random(seed)
-    faces = ("013", "032", "467", "475", "045", "051", "237", "276", "026", "064", "157", "173")
+    faces = (
+        "013",
+        "032",
+        "467",
+        "475",
+        "045",
+        "051",
+        "237",
+        "276",
+        "026",
+        "064",
+        "157",
+        "173",
+    )
     data = bytearray(80) + struct.pack("<I", 12 * count)
     for _ in range(count):
         low = [rng.uniform(0, 100) for _ in "xyz"]
@@ -200,12 +249,17 @@ def boxes_as_stl(count, seed):
 
 def interlocking_parts():
     def parts(kind, *contents):
-        made = [{"fileType": kind, "fileContents": c, "transform": HERE} for c in contents]
+        made = [
+            {"fileType": kind, "fileContents": c, "transform": HERE} for c in contents
+        ]
         return 0, {"parts": made}
 
     yield "tangled boxes", *parts("STL", boxes_as_stl(2500, 1))
     yield "crossing tangles", *parts("STL", *(boxes_as_stl(150, i) for i in range(4)))
-    yield "nested brackets", *parts("OpenSCAD", "union(){" * 3000 + "cube(1);" + "}" * 3000)
+    yield (
+        "nested brackets",
+        *parts("OpenSCAD", "union(){" * 3000 + "cube(1);" + "}" * 3000),
+    )
     doubling = "module d(){children();children();} " + "d() " * 40 + "cube(1);"
     yield "doubling children", *parts("OpenSCAD", doubling)
     yield (
@@ -219,7 +273,11 @@ def interlocking_parts():
     deep = "function f(n)=n==0?0:1+f(n-1); cube(f(100000)+1);"
     yield "deep recursion", *parts("OpenSCAD", deep)
     yield "a million parts", *parts("STL", *[""] * 20_000)
-    bent = {"fileType": "STL", "fileContents": boxes_as_stl(1, 1), "transform": [LARGEST] * 16}
+    bent = {
+        "fileType": "STL",
+        "fileContents": boxes_as_stl(1, 1),
+        "transform": [LARGEST] * 16,
+    }
     yield "bent", 0, {"parts": [bent, {**bent, "transform": [TINY] * 16}] * 5}
 
 
@@ -240,7 +298,11 @@ def shikaku_rectangles():
 
 def maze_3d():
     n = params("maze_3d", 5).size
-    yield "flat", 5, "\n".join(["A" + "5" * (n - 1), *["5" * n] * (n - 2), "5" * (n - 1) + "B"])
+    yield (
+        "flat",
+        5,
+        "\n".join(["A" + "5" * (n - 1), *["5" * n] * (n - 2), "5" * (n - 1) + "B"]),
+    )
     yield "other digits", 5, "\n".join(["٣" * n] * n)
     yield "long", 5, "0" * 9_000_000
     yield "lines", 5, "\r\n" * (2 * n * n)
@@ -253,13 +315,20 @@ def hyper_snake():
     free = math.prod(frame.size) - len(frame.walls)
     start = list(frame.start)
     beside = [*start[:-1], start[-1] + 1]
-    yield "to and fro", 12, {"path": [{"pos": (start, beside)[i % 2]} for i in range(4 * free)]}
+    yield (
+        "to and fro",
+        12,
+        {"path": [{"pos": (start, beside)[i % 2]} for i in range(4 * free)]},
+    )
     yield "far", 12, {"path": [{"pos": [HUGE] * len(start)}] * 300}
     yield "many axes", 12, {"path": [{"pos": [0] * 200_000}, {"pos": []}]}
 
 
 def fluid_simulation():
-    n, height = params("fluid_simulation", 10).width, params("fluid_simulation", 10).height
+    n, height = (
+        params("fluid_simulation", 10).width,
+        params("fluid_simulation", 10).height,
+    )
 
     def box(low, high, material):
         return {"xyzMin": list(low), "xyzMax": list(high), "material": material}
@@ -288,11 +357,27 @@ def terrain_levelling():
 MAKERS = {
     make.__name__: make
     for make in (
-        *(topology_enumeration, enumerate_edges, classify_behaviour, half_subdivision_neighbours),
-        *(two_segments, lego_hemispherical_shell, csg_union, tetrahedra_shadow_projection),
+        *(
+            topology_enumeration,
+            enumerate_edges,
+            classify_behaviour,
+            half_subdivision_neighbours,
+        ),
+        *(
+            two_segments,
+            lego_hemispherical_shell,
+            csg_union,
+            tetrahedra_shadow_projection,
+        ),
         *(voxel_grid_projection, polynomial_curve_fitting, delaunay_triangulation),
         *(hamiltonian_loop, pipe_loop_fitting, hide_and_seek, pack_rectangular_prisms),
-        *(interlocking_parts, largest_printable_prime, shikaku_rectangles, maze_3d, hyper_snake),
+        *(
+            interlocking_parts,
+            largest_printable_prime,
+            shikaku_rectangles,
+            maze_3d,
+            hyper_snake,
+        ),
         *(fluid_simulation, terrain_levelling),
     )
 }

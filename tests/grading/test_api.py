@@ -14,7 +14,14 @@ from scbench.grading.options import tasks_in
 from scbench.release.load import find_release
 
 NAMES = [
-    *("CannotGrade", "CatalogError", "Check", "ExperimentError", "GenerationError", "HubError"),
+    *(
+        "CannotGrade",
+        "CatalogError",
+        "Check",
+        "ExperimentError",
+        "GenerationError",
+        "HubError",
+    ),
     *("Instance", "Prediction", "PredictionsError", "ReleaseError", "ResultsError"),
     *("ScbenchError", "Status", "Verdict", "__version__", "generate", "grade_file"),
     *("load_release", "outcome", "read_results", "score", "scores", "stream"),
@@ -43,7 +50,9 @@ def predictions(write_lines):
         for ref in scbench.load_release().references()
         if ref.kind == "reference" and ref.id.startswith("enumerate_edges/")
     }
-    return write_lines(*({"id": name, "answer": answer} for name, answer in answers.items()))
+    return write_lines(
+        *({"id": name, "answer": answer} for name, answer in answers.items())
+    )
 
 
 def test_a_script_grades_a_file_as_the_command_does(tmp_path, predictions):
@@ -57,7 +66,13 @@ def test_a_script_grades_a_file_as_the_command_does(tmp_path, predictions):
     )
     printed = run(sys.executable, script, cwd=tmp_path, code=0).stdout.strip()
     assert printed == f"0 8.0 {script}"
-    words = [str(predictions), "--tasks", "enumerate_edges", "--out", str(tmp_path / "command")]
+    words = [
+        str(predictions),
+        "--tasks",
+        "enumerate_edges",
+        "--out",
+        str(tmp_path / "command"),
+    ]
     assert CliRunner().invoke(grade.app, [*words, "--quiet"]).exit_code == 0
     script_bytes, command_bytes = (
         (tmp_path / name / "results.parquet").read_bytes()
@@ -72,7 +87,10 @@ def test_a_file_of_spatial_and_text_answers_is_graded_as_it_is(tmp_path):
         {"id": "shuffle/00", "response": "Answer: A"},
     ]
     release = find_release()
-    for count, named in ((1, None), (2, [*release.manifest.named_tasks(None), "shuffle"])):
+    for count, named in (
+        (1, None),
+        (2, [*release.manifest.named_tasks(None), "shuffle"]),
+    ):
         path = tmp_path / f"{count}.jsonl"
         path.write_text("".join(json.dumps(line) + "\n" for line in lines[:count]))
         chosen = tasks_in(str(path), release)

@@ -56,9 +56,21 @@ def test_every_problem_is_listed_with_its_line(check):
 
 
 WARNED = {
-    "wrong shape": ({"answer": {"bit": "0"}}, "answer_schema", "bit: must be a whole number; got"),
-    "text in answer": ({"answer": '{"bit": 0}'}, "answer_schema", "belongs in response"),
-    "too long": ({"answer": {"bit": [0] * MAX_VALUES}}, "resource_limit", "500,000 values"),
+    "wrong shape": (
+        {"answer": {"bit": "0"}},
+        "answer_schema",
+        "bit: must be a whole number; got",
+    ),
+    "text in answer": (
+        {"answer": '{"bit": 0}'},
+        "answer_schema",
+        "belongs in response",
+    ),
+    "too long": (
+        {"answer": {"bit": [0] * MAX_VALUES}},
+        "resource_limit",
+        "500,000 values",
+    ),
     "prose": ({"response": "It is even."}, "no_answer", "no answer can be read"),
     "blank": ({"response": " "}, "no_answer", "it will count as unparsed"),
     "nothing": ({"model": "unnamed"}, "no_answer", "holds neither answer nor response"),
@@ -77,7 +89,9 @@ def test_what_is_likely_not_meant_is_a_warning(check, fields, code, said):
     assert result.usable == 2
 
 
-@pytest.mark.parametrize("status", ["truncated", "refused", "blocked", "missing", "not_run"])
+@pytest.mark.parametrize(
+    "status", ["truncated", "refused", "blocked", "missing", "not_run"]
+)
 def test_a_status_that_says_why_is_no_warning(check, status):
     for fields in ({}, {"response": "I can't."}):
         assert check(row(0, status=status, **fields)).warnings == []
@@ -86,7 +100,10 @@ def test_a_status_that_says_why_is_no_warning(check, status):
 def test_a_file_that_lacks_items_is_a_problem_unless_partial(check):
     result = check(*map(row, range(4)), partial=False)
     assert codes(result.problems) == [("incomplete", None)]
-    assert "8 of 12 instances, the first is enumerate_edges/00" in result.problems[0].message
+    assert (
+        "8 of 12 instances, the first is enumerate_edges/00"
+        in result.problems[0].message
+    )
     assert check(*map(row, range(4)), partial=False, tasks=TASKS[:1]).problems == []
     assert check(*map(row, range(3)), partial=True).problems == []
 

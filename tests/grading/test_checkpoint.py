@@ -35,7 +35,9 @@ def test_outcomes_come_back_as_they_were_and_by_line(open_checkpoint):
     resumed.close()
 
 
-def test_what_is_worth_a_second_try_is_in_the_results_but_not_taken_over(open_checkpoint):
+def test_what_is_worth_a_second_try_is_in_the_results_but_not_taken_over(
+    open_checkpoint,
+):
     checkpoint = open_checkpoint(resume=False)
     checkpoint.keep_outcome(HEAD, OUTCOME, again=True)
     assert list(checkpoint.outcomes()) == [(HEAD, OUTCOME)]

@@ -21,7 +21,9 @@ def frame(*rows):
             "setting": ["tools"] * len(rows),
             "budget": pl.Series([None] * len(rows), dtype=pl.Int64),
             "task": [row[1] for row in rows],
-            "metrics": [json.dumps({"fingerprint": row[2]} if row[2] else {}) for row in rows],
+            "metrics": [
+                json.dumps({"fingerprint": row[2]} if row[2] else {}) for row in rows
+            ],
         }
     )
 
@@ -47,7 +49,10 @@ def record(fingerprint):
 
 def test_only_tasks_that_depend_on_the_machine_have_fingerprints():
     rows = frame(
-        ("a", TASK.id, "f1"), ("a", TASK.id, None), ("b", TASK.id, "f2"), ("b", "maze_3d", "f3")
+        ("a", TASK.id, "f1"),
+        ("a", TASK.id, None),
+        ("b", TASK.id, "f2"),
+        ("b", "maze_3d", "f3"),
     )
     assert fingerprints_in(rows.lazy()) == {TASK.id: ["f1", "f2"]}
     assert fingerprints_in(rows.filter(task="maze_3d").lazy()) == {}

@@ -30,7 +30,11 @@ def tools():
 
 RUNS = {"line": 400, "response": 400, "formula": 300, "stl": 200, "import": 20}
 SLOW = {
-    *("answer:lego_hemispherical_shell", "answer:csg_union", "answer:tetrahedra_shadow_projection"),
+    *(
+        "answer:lego_hemispherical_shell",
+        "answer:csg_union",
+        "answer:tetrahedra_shadow_projection",
+    ),
     *("answer:hide_and_seek", "answer:interlocking_parts", "answer:hyper_snake"),
     *("answer:fluid_simulation", "answer:terrain_levelling"),
 }
@@ -38,18 +42,25 @@ SLOW = {
 
 def test_targets_hold_for_a_few_inputs(tools, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    guard, inputs, targets = (tools[f"fuzz_{name}"] for name in ("guard", "inputs", "targets"))
+    guard, inputs, targets = (
+        tools[f"fuzz_{name}"] for name in ("guard", "inputs", "targets")
+    )
     for name in targets.names():
         target = targets.make(name)
         scratch = tempfile.gettempdir() if target.scratch else None
         guard.install(min(target.children, 2), scratch)
-        for seed in target.seeds[:4]:  # what is imported and opened once is no act of the input
+        for seed in target.seeds[
+            :4
+        ]:  # what is imported and opened once is no act of the input
             target.run(seed)
         rng = random.Random(f"smoke {name}")
         for _ in range(RUNS.get(name, 8 if name in SLOW else 60)):
             seed = rng.choice(target.seeds)
             data = inputs.mutated_bytes(rng, seed, target.tokens, target.max_bytes)
-            assert tools["fuzz"].attempt(target.run, data, seconds=60) is None, (name, data)
+            assert tools["fuzz"].attempt(target.run, data, seconds=60) is None, (
+                name,
+                data,
+            )
 
 
 def spin(_):
@@ -71,7 +82,9 @@ ACTS = {
 
 
 @pytest.mark.parametrize("name", ACTS)
-def test_what_a_target_may_not_do_is_found_before_it_happens(tools, name, tmp_path, monkeypatch):
+def test_what_a_target_may_not_do_is_found_before_it_happens(
+    tools, name, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     tools["fuzz_guard"].install()
     result = tools["fuzz"].attempt(ACTS[name], b"x")

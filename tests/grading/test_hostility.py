@@ -29,12 +29,20 @@ from scbench.scoring.outcomes import grade_prediction
 
 BIN = Path(sys.executable).parent
 SHORT_LINES = Path(__file__).parent.parent / "data" / "hostile" / "lines.bin"
-HOSTILE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("hostile_answers.py"))))
+HOSTILE = SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).with_name("hostile_answers.py")))
+)
 HEAD = b'{"id":"two_segments/00","model":"bombs","answer":'
 
 BOMBS = {
-    "deep arrays": (lambda: HEAD + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}", "not_json"),
-    "deep objects": (lambda: HEAD + b'{"a":' * 300_000 + b"1" + b"}" * 300_001, "not_json"),
+    "deep arrays": (
+        lambda: HEAD + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}",
+        "not_json",
+    ),
+    "deep objects": (
+        lambda: HEAD + b'{"a":' * 300_000 + b"1" + b"}" * 300_001,
+        "not_json",
+    ),
     "deep and open": (lambda: b"[" * 5_000_000, "not_json"),
     "just deep enough": (lambda: HEAD + b"[" * 199 + b"]" * 199 + b"}", None),
     "wide array": (lambda: HEAD + b"[" + b"0," * 5_000_000 + b"0]}", None),
@@ -43,7 +51,10 @@ BOMBS = {
         None,
     ),
     "empty arrays": (lambda: HEAD + b"[" + b"[]," * 4_000_000 + b"[]]}", None),
-    "one key often": (lambda: HEAD + b"{" + b",".join([b'"a":0'] * 600_000) + b"}}", "not_json"),
+    "one key often": (
+        lambda: HEAD + b"{" + b",".join([b'"a":0'] * 600_000) + b"}}",
+        "not_json",
+    ),
     "long key": (lambda: HEAD + b'{"' + b"k" * 9_000_000 + b'":0}}', None),
     "long text": (lambda: HEAD + b'"' + b"\\u0041" * 2_000_000 + b'"}', None),
     "digits": (lambda: HEAD + b"9" * 5_000 + b"}", "not_json"),
@@ -53,7 +64,10 @@ BOMBS = {
     "surrogates": (lambda: HEAD + b'"' + b"\\ud83d" * 100_000 + b'"}', "not_json"),
     "over the limit": (lambda: b"x" * (16 * 2**20 + 1), "line_too_long"),
     "long id": (lambda: b'{"id":"' + b"i" * 5_000_000 + b'"}', "bad_prediction"),
-    "long model": (lambda: b'{"id":"a","model":"' + b"m" * 5_000_000 + b'"}', "bad_prediction"),
+    "long model": (
+        lambda: b'{"id":"a","model":"' + b"m" * 5_000_000 + b'"}',
+        "bad_prediction",
+    ),
     "long error": (
         lambda: (
             b'{"id":"two_segments/01","model":"bombs","status":"api_error","error":"'
@@ -109,7 +123,9 @@ def lines_of_all():
 @pytest.mark.parametrize("name", BOMBS)
 def test_bombs_are_read_or_refused(name):
     make, code = BOMBS[name]
-    (result,) = read_predictions(io.BytesIO(make() + b"\n"), SimpleNamespace(update=len))
+    (result,) = read_predictions(
+        io.BytesIO(make() + b"\n"), SimpleNamespace(update=len)
+    )
     if code is None:
         assert isinstance(result, Line)
     else:
@@ -162,7 +178,15 @@ def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
     before = {name: snapshot(folder) for name, folder in folders.items()}
     out = tmp_path / "out"
     done = subprocess.run(
-        [BIN / "scbench-grade", path.name, "--out", out, "--partial", "--timeout", "600"],
+        [
+            BIN / "scbench-grade",
+            path.name,
+            "--out",
+            out,
+            "--partial",
+            "--timeout",
+            "600",
+        ],
         cwd=folders["work"],
         env={
             "PATH": os.environ["PATH"],
@@ -179,14 +203,24 @@ def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
     assert "Traceback" not in said
     assert {name: snapshot(folder) for name, folder in folders.items()} == before
     # Nothing that was quoted can steer a terminal.
-    assert not set(said + done.stdout.decode()) & {"\x1b", "\x07", "\0", "\u202e", "\x85"}
+    assert not set(said + done.stdout.decode()) & {
+        "\x1b",
+        "\x07",
+        "\0",
+        "\u202e",
+        "\x85",
+    }
 
     summary = json.loads((out / "summary.json").read_text())
     frame = pl.read_parquet(out / "results.parquet")
     assert set(frame["status"]) <= {"answered", "unparsed", "refused", "api_error", "not_run",
                                     "missing", "blocked"}  # fmt: skip
     assert frame.filter(pl.col("score") == 1).is_empty()
-    expected = {i for i, line in enumerate(lines, 1) if line.removeprefix(b"\xef\xbb\xbf").strip()}
+    expected = {
+        i
+        for i, line in enumerate(lines, 1)
+        if line.removeprefix(b"\xef\xbb\xbf").strip()
+    }
     graded = set(frame["line"].drop_nulls())
     refused = {problem["line"] for problem in summary["problems"]}
     assert graded | refused >= expected
@@ -202,5 +236,7 @@ def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
         for sample, (name, instance_id, _) in enumerate(HOSTILE.answers())
     }
     if sys.version_info >= (3, 12):  # nothing simulates blasts there
-        statuses = {n: s for n, s in statuses.items() if not n.startswith("terrain_levelling")}
+        statuses = {
+            n: s for n, s in statuses.items() if not n.startswith("terrain_levelling")
+        }
     assert {n: s for n, s in statuses.items() if s != "answered"} == {}

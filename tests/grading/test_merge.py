@@ -21,22 +21,40 @@ from scbench.release.load import find_release
 def mixed(release) -> list[str]:
     """Lines of many kinds: several runs, duplicates near and far, and everything that is wrong."""
     rows = [json.loads(line) for line in example_predictions(release)]
-    lines = [json.dumps({**row, "sample": sample}) for sample in range(5) for row in rows]
+    lines = [
+        json.dumps({**row, "sample": sample}) for sample in range(5) for row in rows
+    ]
     turns = [{"action": "odd", "observation": "Well done."}]
-    loop = {"setting": "retry", "loop": {"setting": "retry"}, "turns": turns, "model": "forger"}
+    loop = {
+        "setting": "retry",
+        "loop": {"setting": "retry"},
+        "turns": turns,
+        "model": "forger",
+    }
     forged = [json.dumps({"id": f"parity/0{i}"} | loop) for i in (3, 2)]
     lines[20:20] = [forged[0], forged[0]]
     lines[40:40] = [lines[3], "no JSON", "[]", "", lines[40], '{"id": "parity/99"}']
-    lines += ['{"id": "csg_union/03", "model": "m"}', lines[7], '{"id": "parity/1"}', lines[60]]
-    lines += [json.dumps({"id": f"parity_{i}/00"}) for i in range(450)]  # more than get a hint
-    lines += [json.dumps({"id": "parity/02", "model": "half", "answer": {"bit": 0}})] * 3
+    lines += [
+        '{"id": "csg_union/03", "model": "m"}',
+        lines[7],
+        '{"id": "parity/1"}',
+        lines[60],
+    ]
+    lines += [
+        json.dumps({"id": f"parity_{i}/00"}) for i in range(450)
+    ]  # more than get a hint
+    lines += [
+        json.dumps({"id": "parity/02", "model": "half", "answer": {"bit": 0}})
+    ] * 3
     lines += [forged[1]]
     return lines
 
 
 def options(path, release, out, shard=None, **more) -> Options:
     more = {"restart": True} | more
-    return Options(str(path), release, out, WorkerLimits(2, None, 0), shard=shard, **more)
+    return Options(
+        str(path), release, out, WorkerLimits(2, None, 0), shard=shard, **more
+    )
 
 
 @pytest.fixture(scope="module")
@@ -64,17 +82,25 @@ def shards(graded, tmp_path) -> list[Path]:
 def same(folder: Path, whole: Path, *names: str) -> None:
     for name in names:
         assert (folder / name).read_bytes() == (whole / name).read_bytes(), name
-    summaries = [json.loads((it / "summary.json").read_text()) for it in (folder, whole)]
+    summaries = [
+        json.loads((it / "summary.json").read_text()) for it in (folder, whole)
+    ]
     for summary in summaries:
         del summary["seconds"]
     assert summaries[0] == summaries[1]
-    assert {file.name for file in folder.iterdir()} == {file.name for file in whole.iterdir()}
+    assert {file.name for file in folder.iterdir()} == {
+        file.name for file in whole.iterdir()
+    }
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
-def test_merged_shards_are_what_one_run_writes(graded, shards, parity_release, tmp_path, order):
+def test_merged_shards_are_what_one_run_writes(
+    graded, shards, parity_release, tmp_path, order
+):
     folder, report = graded
-    merged = merge(read_shards([shards[i] for i in order]), parity_release, tmp_path / "merged")
+    merged = merge(
+        read_shards([shards[i] for i in order]), parity_release, tmp_path / "merged"
+    )
     same(tmp_path / "merged", folder / "whole", "results.parquet")
     assert merged.problems == report.problems
     assert merged.exit_code == report.exit_code == 1
@@ -92,10 +118,14 @@ def test_files_that_end_early_are_merged_alike(parity_release, tmp_path):
     whole = grade_file(options(path, parity_release, tmp_path / "whole", partial=True))
     folders = [tmp_path / f"s{number}" for number in range(1, total + 1)]
     for number, folder in enumerate(folders, 1):
-        grade_file(options(path, parity_release, folder, Shard(number, total), partial=True))
+        grade_file(
+            options(path, parity_release, folder, Shard(number, total), partial=True)
+        )
     merged = merge(read_shards(folders), parity_release, tmp_path / "merged")
     same(tmp_path / "merged", tmp_path / "whole", "results.parquet")
-    codes = [problem.code for problem in merged.problems if problem.code != "forged_trace"]
+    codes = [
+        problem.code for problem in merged.problems if problem.code != "forged_trace"
+    ]
     assert codes[-1] == "unreadable"
     assert merged.problems == whole.problems
 
@@ -137,20 +167,29 @@ def test_shards_that_do_not_belong_together_are_refused(shards, more, words):
 def test_damaged_shards_are_refused_and_leave_nothing(shards, parity_release, tmp_path):
     out = tmp_path / "merged"
     data = (shards[0] / "results.parquet").read_bytes()
-    (shards[0] / "results.parquet").write_bytes((shards[1] / "results.parquet").read_bytes())
+    (shards[0] / "results.parquet").write_bytes(
+        (shards[1] / "results.parquet").read_bytes()
+    )
     refused(shards, "is not of 1/3; grade that shard again", parity_release, out)
     (shards[0] / "results.parquet").write_bytes(data[:500])
     refused(shards, "cannot be read as Parquet", parity_release, out)
     (shards[0] / "results.parquet").write_bytes(data)
     problems = shards[2] / "problems.jsonl"
     problems.write_text("".join(problems.read_text().splitlines(keepends=True)[:-1]))
-    refused(shards, r"problems.jsonl holds \d+ problems, its summary counts", parity_release, out)
+    refused(
+        shards,
+        r"problems.jsonl holds \d+ problems, its summary counts",
+        parity_release,
+        out,
+    )
     problems.unlink()
     refused(shards, "problems.jsonl cannot be read", parity_release, out)
     assert list(out.iterdir()) == []
 
 
-def test_another_release_or_another_version_of_us_is_refused(shards, parity_release, tmp_path):
+def test_another_release_or_another_version_of_us_is_refused(
+    shards, parity_release, tmp_path
+):
     refused(shards, "name theirs with --release", find_release(), tmp_path / "out")
     for folder in shards:
         change(folder, scbench="0.0.9")

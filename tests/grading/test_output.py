@@ -6,7 +6,9 @@ from scbench.base.errors import ResultsError
 from scbench.grading.output import check_place, check_report
 
 
-def test_what_no_run_wrote_is_not_overwritten_whether_or_not_predictions_are_a_file(tmp_path):
+def test_what_no_run_wrote_is_not_overwritten_whether_or_not_predictions_are_a_file(
+    tmp_path,
+):
     for name in ("report.html", "results.parquet"):
         (tmp_path / name).write_bytes(b"mine")
     with pytest.raises(ResultsError, match="is no report that scbench wrote"):

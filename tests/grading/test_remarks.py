@@ -13,17 +13,23 @@ from scbench.grading.summary import grader_differences, remarks
 from scbench.release.load import Release, open_release
 from scbench.release.manifest import MANIFEST, Manifest
 
-SAID = "Graded with other grader versions than those of release 0.0.1: enumerate_edges v"
+SAID = (
+    "Graded with other grader versions than those of release 0.0.1: enumerate_edges v"
+)
 
 
 @pytest.fixture(scope="module")
 def older(tmp_path_factory) -> Release:
     """A release that says it was frozen with another grader of one of its two tasks."""
     root = tmp_path_factory.mktemp("older") / "release"
-    build_release("0.0.1", root, [get_task("enumerate_edges"), get_task("shikaku_rectangles")])
+    build_release(
+        "0.0.1", root, [get_task("enumerate_edges"), get_task("shikaku_rectangles")]
+    )
     record = json.loads((root / MANIFEST).read_text("utf-8"))
     record["tasks"]["enumerate_edges"]["grader_version"] += 7
-    (root / MANIFEST).write_text(Manifest.model_validate(record).sealed().text(), "utf-8")
+    (root / MANIFEST).write_text(
+        Manifest.model_validate(record).sealed().text(), "utf-8"
+    )
     return open_release(root)
 
 
@@ -40,7 +46,10 @@ def test_differences_name_both_versions(older):
 
 
 def test_lines_that_name_no_setting_beside_others_are_told(older, tmp_path):
-    runs = [{"model": name, "setting": setting} for name, setting in (("a", None), ("b", "tools"))]
+    runs = [
+        {"model": name, "setting": setting}
+        for name, setting in (("a", None), ("b", "tools"))
+    ]
     assert list(remarks(older, [], runs=runs)) == []
     (said,) = remarks(older, [], runs=[*runs, {"model": "b", "setting": None}])
     assert said.startswith(

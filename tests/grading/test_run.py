@@ -19,9 +19,15 @@ from scbench.machine.store import Store
 def lines_of(release) -> list[str]:
     """Some chunks of lines: several runs, duplicates in other chunks, a grader that dies, junk."""
     rows = [json.loads(line) for line in example_predictions(release)]
-    lines = [json.dumps({**row, "sample": sample}) for sample in range(12) for row in rows]
-    lines.insert(70, json.dumps({"id": "parity/03", "model": "x", "answer": {"bit": 9}}))
-    lines.insert(90, '{"id": "parity/00", "model": "x", "answer": {"bit": 0, "mood": "die"}}')
+    lines = [
+        json.dumps({**row, "sample": sample}) for sample in range(12) for row in rows
+    ]
+    lines.insert(
+        70, json.dumps({"id": "parity/03", "model": "x", "answer": {"bit": 9}})
+    )
+    lines.insert(
+        90, '{"id": "parity/00", "model": "x", "answer": {"bit": 0, "mood": "die"}}'
+    )
     lines.insert(95, '{"id": "parity/03", "model": "x", "answer": {"bit": 0}}')
     return [*lines, lines[0], "{", lines[40], '{"id": "csg_union/3"}', "", lines[91]]
 
@@ -44,7 +50,9 @@ def options(parity_release, tmp_path):
 def sort_key(row: Row) -> tuple:
     """The order of rows in results: by line, then rows without one by run and item."""
     missing = row.line is None
-    run = RunKey(row.model, row.setting, row.sample, row.budget).order if missing else ()
+    run = (
+        RunKey(row.model, row.setting, row.sample, row.budget).order if missing else ()
+    )
     return (missing, row.line or 0, *run, row.id, row.subtask)
 
 
@@ -64,7 +72,9 @@ def test_rows_are_in_the_order_that_is_defined(options, parity_release):
     assert [row.status for row in rows if row.line == 91] == ["grader_error"]
 
 
-def test_bytes_do_not_depend_on_workers_packing_or_interruptions(options, parity_release, tmp_path):
+def test_bytes_do_not_depend_on_workers_packing_or_interruptions(
+    options, parity_release, tmp_path
+):
     lines = lines_of(parity_release)
     grade_file(options(lines, "one", workers=1))
     whole = written(tmp_path / "one")
@@ -93,10 +103,14 @@ def test_a_line_that_hangs_does_not_use_up_the_time_of_its_chunk(options, monkey
     lines = [line % (i, ', "mood": "hang"' if i == 400 else "") for i in range(600)]
     report = grade_file(options(lines, seconds=2))
     first, *_, alone = report.incidents
-    assert first.startswith("no verdict on a line within 2 s; a chunk of lines is tried again")
+    assert first.startswith(
+        "no verdict on a line within 2 s; a chunk of lines is tried again"
+    )
     assert alone == "no verdict within 2 s; tried alone: parity/03"
     failed = report.results.filter(report.results["status"] == "grader_error")
-    assert (401, "no verdict within 2 s; tried twice") in failed.select("line", "reason").rows()
+    assert (401, "no verdict within 2 s; tried twice") in failed.select(
+        "line", "reason"
+    ).rows()
     assert report.results["line"].count() == 600
 
 
@@ -143,11 +157,14 @@ def test_a_package_that_changes_before_a_run_goes_on_is_noticed(
     report = grade_file(options(lines, resume=True))
     assert report.resumed == 0
     assert any(
-        "graded with another release, version or options" in said for said in report.incidents
+        "graded with another release, version or options" in said
+        for said in report.incidents
     )
 
 
-def test_a_flood_of_problems_is_counted_and_written_down(options, parity_release, tmp_path):
+def test_a_flood_of_problems_is_counted_and_written_down(
+    options, parity_release, tmp_path
+):
     lines = ["junk"] * 2500 + ['{"id": "parity/00", "answer": {"bit": 0}}'] * 3
     report = grade_file(options(lines, partial=True))
     assert report.problem_counts == {"not_json": 2500, "duplicate": 2}
@@ -160,7 +177,9 @@ def test_a_flood_of_problems_is_counted_and_written_down(options, parity_release
     report = grade_file(options(lines[-1:], partial=True))
     assert not report.problems
     assert not file.exists(), "it told of another run"
-    report = grade_file(options([lines[-1], '{"id": "zzz/00", "answer": 1}'], partial=True))
+    report = grade_file(
+        options([lines[-1], '{"id": "zzz/00", "answer": 1}'], partial=True)
+    )
     assert report.problem_counts == {"unknown_id": 1}
 
 

@@ -15,7 +15,9 @@ def test_one_object_is_of_all_runs_and_the_last_that_fits_counts(tmp_path):
     result = read_run_file(write(tmp_path, {"effort": "high", "tools": []}))
     assert metadata_of("any", None, None, result) == '{"effort":"high","tools":[]}'
     listed = read_run_file(
-        write(tmp_path, [{"effort": "low"}, {"model": "b", "budget": 8, "effort": "high"}])
+        write(
+            tmp_path, [{"effort": "low"}, {"model": "b", "budget": 8, "effort": "high"}]
+        )
     )
     assert metadata_of("b", "tools", 8, listed) == '{"effort":"high"}'
     assert metadata_of("b", "tools", None, listed) == '{"effort":"low"}'

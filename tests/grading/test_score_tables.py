@@ -66,7 +66,11 @@ def test_samples_are_averaged_first_and_items_counted_once():
     )
     row = score_table(results, "task").row(0, named=True)
     assert (row["n"], row["samples"], row["scored"]) == (2, 2, 3)
-    assert (row["mean"], row["mean_missing_as_zero"], row["coverage"]) == (0.75, 0.5, 0.75)
+    assert (row["mean"], row["mean_missing_as_zero"], row["coverage"]) == (
+        0.75,
+        0.5,
+        0.75,
+    )
 
 
 def test_rows_outside_the_release_are_counted_apart():
@@ -89,7 +93,9 @@ FLOORS = rows(
 
 def test_the_normalized_score_leads_and_weighs_by_answers_with_room():
     table = {row["bucket"]: row for row in score_table(FLOORS, "bucket").to_dicts()}
-    assert table["constructive"]["floor"] == pytest.approx(0.85), "of the rows with a score"
+    assert table["constructive"]["floor"] == pytest.approx(0.85), (
+        "of the rows with a score"
+    )
     assert table["constructive"]["normalized"] == pytest.approx((0 + 1) / 2)
     assert table["constructive"]["below_floor"] == 0.5
     assert table["planning"]["normalized"] == 1
@@ -97,7 +103,9 @@ def test_the_normalized_score_leads_and_weighs_by_answers_with_room():
     expected = (constructive * 0.5 + planning) / (constructive + planning)
     assert table["overall"]["normalized"] == pytest.approx(expected)
     given = score_table(FLOORS, "bucket", {"csg_union": 3.0, "maze_3d": 1.0})
-    assert given.filter(bucket="overall")["normalized"][0] == pytest.approx((1.5 + 1) / 4)
+    assert given.filter(bucket="overall")["normalized"][0] == pytest.approx(
+        (1.5 + 1) / 4
+    )
     cells = Cells()
     cells.add(FLOORS)
     block = cells.blocks()[1]["shuffle"]
@@ -112,14 +120,18 @@ def test_the_normalized_score_leads_and_weighs_by_answers_with_room():
 
 def test_one_unreadable_reply_costs_one_answer_and_no_more():
     """The mean of u has no ends far below 0, however high floors are."""
-    full = rows(*(("pack_rectangular_prisms", "constructive", i, 1.0) for i in range(9)))
+    full = rows(
+        *(("pack_rectangular_prisms", "constructive", i, 1.0) for i in range(9))
+    )
     floors = pl.lit(0.95)
     row = score_table(full.with_columns(floor=floors), "task").row(0, named=True)
     assert (row["normalized"], row["normalized_high"]) == (1, 1)
     assert row["normalized_low"] > 0.6
     lost = full.with_columns(
         score=pl.when(pl.col("subtask") == 0).then(0.0).otherwise("score"),
-        status=pl.when(pl.col("subtask") == 0).then(pl.lit("unparsed")).otherwise("status"),
+        status=pl.when(pl.col("subtask") == 0)
+        .then(pl.lit("unparsed"))
+        .otherwise("status"),
     )
     row = score_table(lost.with_columns(floor=floors), "task").row(0, named=True)
     assert (row["normalized"], row["readable"]) == pytest.approx((8 / 9, 8 / 9))
@@ -130,7 +142,15 @@ def test_an_answer_with_nine_scores_counts_once_and_each_sample_by_itself():
     scores = {0: [1] * 9, 1: [0] * 9}
     results = rows(
         *(
-            ("interlocking_parts", "constructive", i, float(score), "answered", "m", sample)
+            (
+                "interlocking_parts",
+                "constructive",
+                i,
+                float(score),
+                "answered",
+                "m",
+                sample,
+            )
             for sample, of_answer in scores.items()
             for i, score in enumerate(of_answer)
         )

@@ -25,7 +25,14 @@ def report(tmp_path_factory):
     (folder / "p.jsonl").write_text("\n".join(lines))
     limits = WorkerLimits(2, None, 0)
     return grade_file(
-        Options(str(folder / "p.jsonl"), release, folder / "out", limits, tasks, partial=True)
+        Options(
+            str(folder / "p.jsonl"),
+            release,
+            folder / "out",
+            limits,
+            tasks,
+            partial=True,
+        )
     )
 
 
@@ -36,7 +43,9 @@ def test_portions_change_nothing(report, monkeypatch, portion):
     result = tally(report.path, weights)
     rows = report.results
     for by in ("bucket", "task"):
-        assert result.tables[by].equals(score_table(rows, by, weights)), "to the last bit"
+        assert result.tables[by].equals(score_table(rows, by, weights)), (
+            "to the last bit"
+        )
     assert result.rows == rows.height
     assert result.unscored == rows["score"].null_count() > 0
     assert result.outside == outside_release(rows).to_dicts()

@@ -15,8 +15,14 @@ def texts() -> dict[str, str]:
     modules = {}
     for folder, _, names in os.walk(ROOT / "scbench", followlinks=True):
         for path in (Path(folder, name) for name in names if name.endswith(".py")):
-            modules[path.relative_to(ROOT / "scbench").as_posix()] = path.read_text("utf-8")
-    assert {"catalog.py", "base/model.py", "graders/csg_union/__init__.py"} <= modules.keys()
+            modules[path.relative_to(ROOT / "scbench").as_posix()] = path.read_text(
+                "utf-8"
+            )
+    assert {
+        "catalog.py",
+        "base/model.py",
+        "graders/csg_union/__init__.py",
+    } <= modules.keys()
     return modules
 
 

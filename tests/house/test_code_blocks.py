@@ -33,7 +33,11 @@ OF_OTHERS = {"trl", "vllm"}
 
 
 def blocks(page: Path, *kinds: str) -> list[str]:
-    return [code for _, kind, code in BLOCK.findall(page.read_text("utf-8")) if kind in kinds]
+    return [
+        code
+        for _, kind, code in BLOCK.findall(page.read_text("utf-8"))
+        if kind in kinds
+    ]
 
 
 def commands(code: str) -> Iterator[list[str]]:
@@ -62,10 +66,15 @@ def fault(words: list[str]) -> str | None:
     """Return why a command could not be started, or None."""
     name = words[0].removeprefix(".venv/bin/")
     if name == "pip":
-        return next((f"no extra {extra}" for extra in extras(words) if extra not in EXTRAS), None)
+        return next(
+            (f"no extra {extra}" for extra in extras(words) if extra not in EXTRAS),
+            None,
+        )
     if name in {"pytest", "python"}:
         paths = [word for word in words[1:] if "/" in word]
-        return next((f"no file {path}" for path in paths if not (ROOT / path).exists()), None)
+        return next(
+            (f"no file {path}" for path in paths if not (ROOT / path).exists()), None
+        )
     if "nox" in words and "-s" in words:
         session = words[words.index("-s") + 1].partition("-")[0]
         return None if session in SESSIONS else f"no session {session}"
@@ -83,7 +92,9 @@ def fault(words: list[str]) -> str | None:
     except typer.Exit:  # --help and the like
         return None
     except Exception as error:  # noqa: BLE001  (whatever the parser says)
-        said = error.format_message() if hasattr(error, "format_message") else repr(error)
+        said = (
+            error.format_message() if hasattr(error, "format_message") else repr(error)
+        )
         return None if "does not exist" in said else said
 
 
@@ -100,7 +111,9 @@ def extras(words: list[str]) -> list[str]:
 def test_commands_and_their_options_exist(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     faults = {
-        shlex.join(words): fault(words) for code in blocks(page, "sh") for words in commands(code)
+        shlex.join(words): fault(words)
+        for code in blocks(page, "sh")
+        for words in commands(code)
     }
     assert {line: why for line, why in faults.items() if why} == {}
 

@@ -17,7 +17,9 @@ DOCS = ROOT / "docs"
 @pytest.fixture(scope="module")
 def site():
     """The program that puts the sources of the site together."""
-    spec = importlib.util.spec_from_file_location("docs_site", ROOT / "tools" / "docs_site.py")
+    spec = importlib.util.spec_from_file_location(
+        "docs_site", ROOT / "tools" / "docs_site.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -32,7 +34,11 @@ def sources(site, tmp_path_factory):
 
 def test_every_page_is_in_the_menu(site):
     listed = {name for names in site.NAV.values() for name in names}
-    written = {f"docs/{path.stem}" for path in DOCS.iterdir() if path.suffix in {".md", ".ipynb"}}
+    written = {
+        f"docs/{path.stem}"
+        for path in DOCS.iterdir()
+        if path.suffix in {".md", ".ipynb"}
+    }
     written |= {path.stem for path in ROOT.glob("*.md")} - {"README"}
     assert written - listed == set()
     assert listed - written <= {"docs/tasks", "docs/commands", "docs/api"}
@@ -41,14 +47,18 @@ def test_every_page_is_in_the_menu(site):
 def test_the_columns_of_results_are_those_documented():
     text = (DOCS / "files.md").read_text("utf-8")
     table = text.partition("## Results")[2].partition("\n## ")[0]
-    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    cells = [
+        line.split("|")[1] for line in table.splitlines() if line.startswith("| `")
+    ]
     names = [name.strip(" `") for cell in cells for name in cell.split(",")]
     assert sorted(names) == sorted(Row.__dataclass_fields__)
 
 
 def test_the_notebook_runs(tmp_path):
     stored = nbformat.read(DOCS / "two_runs.ipynb", as_version=4)
-    assert not any(cell.get("outputs") for cell in stored.cells)  # made anew for the site
+    assert not any(
+        cell.get("outputs") for cell in stored.cells
+    )  # made anew for the site
     shutil.copy(DOCS / "two_runs.ipynb", tmp_path / "two_runs.ipynb")
     run("jupyter-execute", "--output=run.ipynb", "two_runs.ipynb", cwd=tmp_path, code=0)
     results = [

@@ -31,7 +31,9 @@ def test_every_line_of_the_table_of_deep_tests_names_some():
         path, _, name = line.partition("::")
         file = ROOT / "tests" / path
         assert file.exists(), line
-        assert not name or f"def {name.partition('[')[0]}(" in file.read_text("utf-8"), line
+        assert not name or f"def {name.partition('[')[0]}(" in file.read_text(
+            "utf-8"
+        ), line
         assert kind_of(f"{line}[x-y]" if name and "[" not in name else line), line
 
 
@@ -50,7 +52,15 @@ def test_asking_for_help_loads_nothing_heavy(tmp_path, module):
     code = f"import sys, {module}; print(*{{name.partition('.')[0] for name in sys.modules}})"
     loaded = set(run(sys.executable, "-c", code, cwd=tmp_path).stdout.split())
     assert "typer" in loaded
-    assert not loaded & {"numpy", "polars", "pyarrow", "pydantic", "pebble", "rich", "datasets"}
+    assert not loaded & {
+        "numpy",
+        "polars",
+        "pyarrow",
+        "pydantic",
+        "pebble",
+        "rich",
+        "datasets",
+    }
 
 
 def test_nothing_executes_or_unpickles_data(trees):
@@ -60,9 +70,15 @@ def test_nothing_executes_or_unpickles_data(trees):
         (name, node.lineno)
         for name, tree in trees.items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in calls
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in calls
     ]
-    faults += [(name, what) for name, tree in trees.items() for what in modules & {*imported(tree)}]
+    faults += [
+        (name, what)
+        for name, tree in trees.items()
+        for what in modules & {*imported(tree)}
+    ]
     assert faults == []
 
 
@@ -86,13 +102,20 @@ def test_only_pictures_name_a_single_task(trees):
 
 def test_graders_have_no_clock_no_randomness_and_no_files(trees):
     barred = {"random", "time", "datetime", "secrets", "os", "uuid", "resources"}
-    graders = {name: tree for name, tree in trees.items() if name.startswith("graders/")}
-    faults = [(name, what) for name, tree in graders.items() for what in barred & imported(tree)]
+    graders = {
+        name: tree for name, tree in trees.items() if name.startswith("graders/")
+    }
+    faults = [
+        (name, what)
+        for name, tree in graders.items()
+        for what in barred & imported(tree)
+    ]
     faults += [
         (name, node.lineno)
         for name, tree in graders.items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and ast.unparse(node) in {"np.random", "numpy.random"}
+        if isinstance(node, ast.Attribute)
+        and ast.unparse(node) in {"np.random", "numpy.random"}
     ]
     assert faults == []
 
@@ -111,7 +134,9 @@ def test_ci_runs_the_commands_of_the_readme_in_order():
 
 
 def test_the_checkout_itself_can_be_imported():
-    done = run(sys.executable, "-S", "-c", "import scbench; print(scbench.__path__)", cwd=ROOT)
+    done = run(
+        sys.executable, "-S", "-c", "import scbench; print(scbench.__path__)", cwd=ROOT
+    )
     assert str(ROOT) in done.stdout, done.stderr
     code = "import scbench.graders.csg_union as it; print(it.__file__)"
     done = run(sys.executable, "-c", code, cwd=ROOT)
@@ -119,8 +144,12 @@ def test_the_checkout_itself_can_be_imported():
 
 
 def test_versions_agree():
-    assert f'version = "{scbench.__version__}"' in (ROOT / "pyproject.toml").read_text("utf-8")
-    assert f"version: {scbench.__version__}" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f'version = "{scbench.__version__}"' in (ROOT / "pyproject.toml").read_text(
+        "utf-8"
+    )
+    assert f"version: {scbench.__version__}" in (ROOT / "CITATION.cff").read_text(
+        "utf-8"
+    )
     assert f"## {scbench.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 

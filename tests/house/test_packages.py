@@ -38,9 +38,13 @@ def copy_repository(folder: Path) -> None:
     Git knows them; where there is none, as in what an sdist unpacks to, the list of setuptools.
     """
     if (ROOT / ".git").exists():
-        listed = run("git", "-c", "safe.directory=*", "ls-files", "-z", cwd=ROOT).split("\0")
+        listed = run("git", "-c", "safe.directory=*", "ls-files", "-z", cwd=ROOT).split(
+            "\0"
+        )
     else:
-        listed = (ROOT / "scbench.egg-info" / "SOURCES.txt").read_text("utf-8").splitlines()
+        listed = (
+            (ROOT / "scbench.egg-info" / "SOURCES.txt").read_text("utf-8").splitlines()
+        )
     for path in (ROOT / name for name in listed if ".egg-info/" not in name):
         if path.is_symlink() or path.is_file():
             copy = folder / path.relative_to(ROOT)
@@ -61,7 +65,9 @@ def built(tmp_path_factory):
     """
     base = tmp_path_factory.mktemp("packages")
     copy_repository(base / "copy")
-    repository = {as_in_the_sdist(name): data for name, data in files(base / "copy").items()}
+    repository = {
+        as_in_the_sdist(name): data for name, data in files(base / "copy").items()
+    }
     run(sys.executable, "-c", BUILD.format("build_sdist"), base, cwd=base / "copy")
     (sdist,) = base.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
@@ -73,7 +79,13 @@ def built(tmp_path_factory):
     run(sys.executable, "-c", BUILD.format("build_wheel"), base, cwd=unpacked)
     (wheel,) = base.glob("*.whl")
     shutil.unpack_archive(wheel, base / "installed", "zip")
-    run(sys.executable, "-c", BUILD.format("build_wheel"), base / "copy", cwd=base / "copy")
+    run(
+        sys.executable,
+        "-c",
+        BUILD.format("build_wheel"),
+        base / "copy",
+        cwd=base / "copy",
+    )
     (direct,) = (base / "copy").glob("*.whl")
     return SimpleNamespace(
         repository=repository,
@@ -88,7 +100,9 @@ def built(tmp_path_factory):
 
 def test_the_sdist_is_the_repository(built):
     made = {"PKG-INFO", "setup.cfg"}
-    of_it = {name: data for name, data in built.source.items() if ".egg-info/" not in name}
+    of_it = {
+        name: data for name, data in built.source.items() if ".egg-info/" not in name
+    }
     assert of_it.keys() - made == built.repository.keys() - made
     assert all(of_it[name] == data for name, data in built.repository.items())
     assert built.sdist.name == f"scbench-{scbench.__version__}.tar.gz"
@@ -96,9 +110,19 @@ def test_the_sdist_is_the_repository(built):
 
 
 def test_the_wheel_holds_the_rooms_and_nothing_else(built):
-    wanted = {name: data for name, data in built.repository.items() if name.startswith("scbench/")}
-    del wanted["scbench/README.md"]  # stands there for those who load the checkout as a data set
-    found = {name: data for name, data in built.installed.items() if ".dist-info/" not in name}
+    wanted = {
+        name: data
+        for name, data in built.repository.items()
+        if name.startswith("scbench/")
+    }
+    del wanted[
+        "scbench/README.md"
+    ]  # stands there for those who load the checkout as a data set
+    found = {
+        name: data
+        for name, data in built.installed.items()
+        if ".dist-info/" not in name
+    }
     assert found.keys() == wanted.keys()
     assert found == wanted
     assert built.wheel.stat().st_size < MOST_BYTES
@@ -107,7 +131,9 @@ def test_the_wheel_holds_the_rooms_and_nothing_else(built):
 def test_the_wheel_grades_by_itself(built, tmp_path):
     where = {"cwd": tmp_path, "PYTHONPATH": str(built.site)}
     code = "import scbench.cli.{0} as command; print(command.__file__); command.run()"
-    lines = run(sys.executable, "-c", code.format("main"), "example", **where).splitlines()
+    lines = run(
+        sys.executable, "-c", code.format("main"), "example", **where
+    ).splitlines()
     assert lines[0].startswith(str(built.site))
     (tmp_path / "example.jsonl").write_text("\n".join(lines[1:]) + "\n", "utf-8")
     said = run(

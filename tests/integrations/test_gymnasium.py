@@ -32,7 +32,9 @@ def right(instance):
 @pytest.mark.parametrize("reward", ["score", "normalized", "improvement"])
 @pytest.mark.parametrize("setting", ["retry", "probe", "act"])
 def test_its_checker_has_nothing_to_say(setting, reward):
-    made = gymnasium.make(NAME, instances=rows("hyper_snake"), setting=setting, reward=reward)
+    made = gymnasium.make(
+        NAME, instances=rows("hyper_snake"), setting=setting, reward=reward
+    )
     check_env(made.unwrapped)
 
 
@@ -50,17 +52,23 @@ def test_every_step_has_a_reward_and_improvements_add_up():
     assert scores[0] == scores[2] == 0
     assert scores[3] == 1
     assert sum(reward for reward, _, _ in got["improvement"]) == pytest.approx(1)
-    assert [ended for _, *ended in got["score"]] == [[False, False]] * 3 + [[True, False]]
+    assert [ended for _, *ended in got["score"]] == [[False, False]] * 3 + [
+        [True, False]
+    ]
 
 
 def test_what_guesses_earn_by_then_is_worth_nothing():
     (instance,) = scbench.generate("shuffle", seed=2)
     task = get_task("shuffle")
-    floor = floor_of(task, task.params_model.model_validate_json(instance.all_params)).score
+    floor = floor_of(
+        task, task.params_model.model_validate_json(instance.all_params)
+    ).score
     assert 0 < floor < 0.5
     for misses in range(3):
         env = SpatialEnv(
-            [instance], Setup(setting="retry", attempts=3, closed=True), reward="normalized"
+            [instance],
+            Setup(setting="retry", attempts=3, closed=True),
+            reward="normalized",
         )
         env.reset(seed=0)
         rewards = [env.step("?")[1] for _ in range(misses)]

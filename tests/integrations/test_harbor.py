@@ -12,7 +12,13 @@ import scbench
 from scbench.cli.main import app
 
 PICTURED = "polynomial_curve_fitting/04"
-IDS = ["two_segments/07", "two_segments/08", "enumerate_edges/02", PICTURED, "svg_shapes/00"]
+IDS = [
+    "two_segments/07",
+    "two_segments/08",
+    "enumerate_edges/02",
+    PICTURED,
+    "svg_shapes/00",
+]
 
 
 @pytest.fixture(scope="module")
@@ -20,17 +26,31 @@ def tasks(tmp_path_factory):
     folder = tmp_path_factory.mktemp("harbor")
     ids = folder / "ids.txt"
     ids.write_text("\n".join(IDS))
-    options = ["--format", "harbor", "--ids", str(ids), "--solutions", "--out", str(folder / "t")]
+    options = [
+        "--format",
+        "harbor",
+        "--ids",
+        str(ids),
+        "--solutions",
+        "--out",
+        str(folder / "t"),
+    ]
     done = CliRunner().invoke(app, ["prompts", *options])
     assert done.exit_code == 0, done.stderr
     assert "keep it from whatever is evaluated" in done.stderr
-    assert CliRunner().invoke(app, ["prompts", *options]).exit_code == 2  # nothing is written over
+    assert (
+        CliRunner().invoke(app, ["prompts", *options]).exit_code == 2
+    )  # nothing is written over
     return {row_id: folder / "t" / row_id.replace("/", "-") for row_id in IDS}
 
 
 def script(path: Path, task: Path, folder: Path) -> int:
     """Run a script as Harbor does, but in a plain folder."""
-    places = {"TESTS": task / "tests", "ANSWER": folder / "answer.json", "LOGS": folder / "logs"}
+    places = {
+        "TESTS": task / "tests",
+        "ANSWER": folder / "answer.json",
+        "LOGS": folder / "logs",
+    }
     return run(
         "sh", path, **{f"SCBENCH_{name}": place for name, place in places.items()}
     ).returncode
@@ -38,22 +58,35 @@ def script(path: Path, task: Path, folder: Path) -> int:
 
 @pytest.mark.parametrize(
     ("row_id", "answer", "score"),
-    [*((row_id, None, 1.0) for row_id in IDS), (IDS[0], "", 0.0), (IDS[0], "[broken", 0.0)],
+    [
+        *((row_id, None, 1.0) for row_id in IDS),
+        (IDS[0], "", 0.0),
+        (IDS[0], "[broken", 0.0),
+    ],
 )
-def test_the_verifier_writes_what_the_command_scores(tasks, tmp_path, row_id, answer, score):
+def test_the_verifier_writes_what_the_command_scores(
+    tasks, tmp_path, row_id, answer, score
+):
     if answer is None:
-        assert script(tasks[row_id] / "solution" / "solve.sh", tasks[row_id], tmp_path) == 0
+        assert (
+            script(tasks[row_id] / "solution" / "solve.sh", tasks[row_id], tmp_path)
+            == 0
+        )
     elif answer:
         (tmp_path / "answer.json").write_text(answer)
     assert script(tasks[row_id] / "tests" / "test.sh", tasks[row_id], tmp_path) == 0
     rewards = json.loads((tmp_path / "logs" / "reward.json").read_text())
     normalized = (
-        {} if scbench.load_release().floors().get(row_id, 0.0) == 1 else {"normalized_score": score}
+        {}
+        if scbench.load_release().floors().get(row_id, 0.0) == 1
+        else {"normalized_score": score}
     )
     assert rewards == {"reward": score, "score": score, **normalized}
 
 
-def trial(folder: Path, row_id: str, number: int, answer: str | None, error: str = "") -> None:
+def trial(
+    folder: Path, row_id: str, number: int, answer: str | None, error: str = ""
+) -> None:
     result = {
         "task_name": f"scbench/{row_id.replace('/', '-')}",
         "agent_info": {
@@ -62,7 +95,9 @@ def trial(folder: Path, row_id: str, number: int, answer: str | None, error: str
             "model_info": {"name": "m", "provider": "p"},
         },
         "agent_result": {"n_input_tokens": 9, "n_output_tokens": 5, "cost_usd": 0.5},
-        "exception_info": {"exception_type": error, "exception_message": "why"} if error else None,
+        "exception_info": {"exception_type": error, "exception_message": "why"}
+        if error
+        else None,
     }
     path = folder / f"trial-{number}"
     (path / "artifacts" / "app").mkdir(parents=True)
@@ -76,7 +111,9 @@ def test_a_job_folder_is_read(tmp_path):
     job.mkdir()
     (job / "result.json").write_text("{}")  # of the job itself
     stored = scbench.load_release().references()
-    right = next(ref.answer for ref in stored if ref.id == IDS[0] and ref.kind == "reference")
+    right = next(
+        ref.answer for ref in stored if ref.id == IDS[0] and ref.kind == "reference"
+    )
     trials = [
         (right, "", "answered", 1.0),
         ("no idea", "", "unparsed", 0.0),

@@ -54,7 +54,11 @@ def hasty():
 def replies():
     """Texts by prompt: real answers where there are some, references, and words."""
     held = scbench.load_release().references()
-    lines = [{"id": one.id, "answer": json.loads(one.answer)} for one in held if one.score == 1]
+    lines = [
+        {"id": one.id, "answer": json.loads(one.answer)}
+        for one in held
+        if one.score == 1
+    ]
     if REAL.is_file():
         lines = [*map(json.loads, REAL.read_text("utf-8").splitlines()), *lines]
     prompts = {row_id: one.prompt for row_id, one in instances().items()}
@@ -83,7 +87,9 @@ def log(model, tmp_path_factory):
     for row_id, faults in ITEMS.items():
         model.faults[instances()[row_id].prompt] = faults.split()
     folder = tmp_path_factory.mktemp("logs")
-    return play("spatial", folder, model.url, task_args={"ids": list(ITEMS), "budget": 900})
+    return play(
+        "spatial", folder, model.url, task_args={"ids": list(ITEMS), "budget": 900}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +98,9 @@ def report(log, tmp_path_factory):
 
 
 def graded(log, folder: Path, tasks: list[str] | None = None):
-    return scbench.grade_file(log.location, folder, tasks=tasks, partial=True, workers=2)
+    return scbench.grade_file(
+        log.location, folder, tasks=tasks, partial=True, workers=2
+    )
 
 
 def answered(report) -> pl.DataFrame:
@@ -136,11 +144,17 @@ def test_means_and_coverage_are_those_of_the_tables(log, report):
     lines = report.tables["bucket"].rows_by_key("bucket", named=True, unique=True)
     found = {name: one.value for name, one in log.results.scores[0].metrics.items()}
     assert {*found} == {f"{name}{more}" for name in lines for more in ("", " coverage")}
-    counts = Counter()  # of all items: the table of a partial file is of its own tasks alone
+    counts = (
+        Counter()
+    )  # of all items: the table of a partial file is of its own tasks alone
     for task in all_tasks().values():
         if task.bucket in BUCKETS:
-            names = [row_id for row_id in instances() if row_id.rpartition("/")[0] == task.id]
-            size = task.scores * sum(name.rpartition("/")[2].isdecimal() for name in names)
+            names = [
+                row_id for row_id in instances() if row_id.rpartition("/")[0] == task.id
+            ]
+            size = task.scores * sum(
+                name.rpartition("/")[2].isdecimal() for name in names
+            )
             counts.update({task.bucket: size, "overall": size})
     for name, line in lines.items():
         assert found[name] == line["mean"]
@@ -159,13 +173,19 @@ def test_what_failed_is_asked_again_and_nothing_else(log, model):
     assert again.status == "success"
 
 
-def test_a_grader_that_fails_is_an_error_and_the_reply_is_kept(model, tmp_path, monkeypatch):
+def test_a_grader_that_fails_is_an_error_and_the_reply_is_kept(
+    model, tmp_path, monkeypatch
+):
     broken = Future()
     broken.set_result(
-        scbench.grading.rows.wire.WireOutcome("grader_error", reason="ZeroDivisionError: oh")
+        scbench.grading.rows.wire.WireOutcome(
+            "grader_error", reason="ZeroDivisionError: oh"
+        )
     )
     monkeypatch.setattr(LiveGrader, "submit", lambda *_: broken)
-    log = play("two_segments", tmp_path, model.url, task_args={"ids": "two_segments/07"})
+    log = play(
+        "two_segments", tmp_path, model.url, task_args={"ids": "two_segments/07"}
+    )
     (sample,) = log.samples
     assert "ZeroDivisionError: oh" in sample.error.message
     assert not sample.scores
@@ -182,10 +202,19 @@ def test_the_second_setting_has_python_and_search(replies, tmp_path):
             assert "1764" in body["messages"][-1]["content"]
             return replies[prompt]
         code = json.dumps({"code": "print(42 ** 2)"})
-        call = {"id": "1", "type": "function", "function": {"name": "python", "arguments": code}}
+        call = {
+            "id": "1",
+            "type": "function",
+            "function": {"name": "python", "arguments": code},
+        }
         return {"role": "assistant", "content": None, "tool_calls": [call]}
 
-    given = {"ids": "two_segments/07", "tools": True, "sandbox": "local", "search": "tavily"}
+    given = {
+        "ids": "two_segments/07",
+        "tools": True,
+        "sandbox": "local",
+        "search": "tavily",
+    }
     with Loopback(reply) as loopback:
         log = play("spatial", tmp_path, loopback.url, task_args=given)
         offered = [tool["function"]["name"] for tool in loopback.requests[0]["tools"]]

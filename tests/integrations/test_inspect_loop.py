@@ -47,7 +47,9 @@ def rows(log, tmp_path_factory):
     folder = tmp_path_factory.mktemp("graded")
     report = scbench.grade_file(log.location, folder, partial=True, workers=1)
     assert not report.problems
-    return report.results.filter(pl.col("status") != "missing").rows_by_key("id", named=True)
+    return report.results.filter(pl.col("status") != "missing").rows_by_key(
+        "id", named=True
+    )
 
 
 def test_a_trial_is_the_same_in_a_plain_loop(setting, log):

@@ -22,7 +22,10 @@ FOLDER = Path(str(files("scbench.integrations"))) / "lm_eval"
 def test_every_task_and_bucket_of_the_release_has_a_file():
     records = find_release().manifest.tasks
     buckets: dict[str, list[str]] = {}
-    paths = {FOLDER / name for name in ("scbench.yaml", "images.yaml", "terse.yaml", "ladder.yaml")}
+    paths = {
+        FOLDER / name
+        for name in ("scbench.yaml", "images.yaml", "terse.yaml", "ladder.yaml")
+    }
     for task, record in records.items():
         path = FOLDER / record.bucket / f"{task}.yaml"
         assert yaml.safe_load(path.read_text()) == {
@@ -41,7 +44,9 @@ def test_every_task_and_bucket_of_the_release_has_a_file():
         }
         paths.add(path)
     whole = yaml.safe_load((FOLDER / "scbench.yaml").read_text())
-    assert whole["task"] == [f"scbench_{name}" for name in buckets if name != "manifolds"]
+    assert whole["task"] == [
+        f"scbench_{name}" for name in buckets if name != "manifolds"
+    ]
     assert {*FOLDER.rglob("*.yaml")} == paths
 
 
@@ -55,13 +60,18 @@ def test_prompts_with_pictures_are_named_and_a_task_of_their_own(documents, capl
     instances = find_release().instances(["polynomial_curve_fitting"])
     pictured = [row_id for row_id, one in instances.items() if one.images]
     documents_loaded = documents["load"](tasks="polynomial_curve_fitting")["test"]
-    assert documents_loaded["id"] == [row_id for row_id in instances if row_id not in pictured]
+    assert documents_loaded["id"] == [
+        row_id for row_id in instances if row_id not in pictured
+    ]
     assert (
-        f"left out, for their pictures (see scbench_images): {', '.join(pictured)}" in caplog.text
+        f"left out, for their pictures (see scbench_images): {', '.join(pictured)}"
+        in caplog.text
     )
     with pytest.raises(PredictionsError, match="needs its own run"):
         documents["load"](images=True)
-    documents_loaded = runpy.run_path(str(FOLDER / "documents.py"))["load"](images=True)["test"]
+    documents_loaded = runpy.run_path(str(FOLDER / "documents.py"))["load"](
+        images=True
+    )["test"]
     assert documents_loaded["id"] == pictured
 
 
@@ -80,7 +90,11 @@ def test_a_prompt_that_was_asked_without_its_pictures_has_no_score(documents, ca
 def test_what_cannot_be_graded_has_no_metric(documents, caplog):
     document = {"id": "interlocking_parts/00", "release": None}
     here = [float(i % 5 == 0) for i in range(16)]
-    program = {"fileContents": "print(1)", "fileType": "Python Generating STL", "transform": here}
+    program = {
+        "fileContents": "print(1)",
+        "fileType": "Python Generating STL",
+        "transform": here,
+    }
     reply = str({"parts": [program]}).replace("'", '"')
     assert documents["process_results"](document, [reply]) == {}
     assert documents["process_results"](document, [None]) == {}
@@ -92,7 +106,9 @@ def test_a_call_that_a_filter_ended_is_no_zero(tmp_path):
     """The harness logs neither the reason nor that there was no text; it is told to."""
     withheld = {"role": "assistant", "content": None}
     with Loopback(lambda _: withheld) as served:
-        (samples,) = run_lm_eval(served.url, ["scbench_two_segments"], 1, tmp_path / "out", {})
+        (samples,) = run_lm_eval(
+            served.url, ["scbench_two_segments"], 1, tmp_path / "out", {}
+        )
     (line,) = map(json.loads, samples.read_text().splitlines())
     assert line["filtered_resps"] == [NO_REPLY]
     assert "score" not in line

@@ -56,7 +56,9 @@ print(json.dumps([done, posted("num_tasks", split="ladder"), first]))
 @pytest.mark.parametrize("setting", SCRIPTS)
 def test_64_sessions_play_as_in_a_plain_loop(setting, pytestconfig):
     folder = installed(pytestconfig.cache.mkdir("packages"), "openenv==0.10.0")
-    output = python(PROGRAM, json.dumps([setting, scripts(setting), 64]), PYTHONPATH=folder)
+    output = python(
+        PROGRAM, json.dumps([setting, scripts(setting), 64]), PYTHONPATH=folder
+    )
     trials, count, first = json.loads(output.splitlines()[-1])
     plain = played(setting)
     assert len(trials) == 64

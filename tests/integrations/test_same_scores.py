@@ -25,7 +25,12 @@ Maker = Callable[[str, Stored], dict]
 
 
 def own(row_id: str, one: Stored) -> dict:
-    return {"id": row_id, "model": "own", "response": one.text, "finish_reason": one.finish}
+    return {
+        "id": row_id,
+        "model": "own",
+        "response": one.text,
+        "finish_reason": one.finish,
+    }
 
 
 def answered(row_id: str, body: dict) -> dict:
@@ -39,7 +44,10 @@ def answered(row_id: str, body: dict) -> dict:
 
 
 def openai_chat(row_id: str, one: Stored) -> dict:
-    choice = {"finish_reason": one.finish, "message": {"role": "assistant", "content": one.text}}
+    choice = {
+        "finish_reason": one.finish,
+        "message": {"role": "assistant", "content": one.text},
+    }
     return answered(row_id, {"choices": [choice]})
 
 
@@ -131,7 +139,9 @@ def inspect_logs(folder: Path, replies: Replies) -> list[Path]:
         message = ChatMessageAssistant(content=one.text, model="M")
         choice = ChatCompletionChoice(message=message, stop_reason=stops[one.finish])
         output = ModelOutput(model="M", choices=[choice])
-        samples.append(EvalSample(id=row_id, epoch=1, input="Q", target="", output=output))
+        samples.append(
+            EvalSample(id=row_id, epoch=1, input="Q", target="", output=output)
+        )
     spec = EvalSpec(
         created="2026-11-22T00:00:00+00:00",
         task="scbench",
@@ -154,15 +164,21 @@ def written(folder: Path, replies: Replies) -> dict[str, list[Path]]:
     }
     files_by_way["lighteval"] = [lighteval(folder / "details.parquet", replies)]
     if find_spec("inspect_ai") is not None:
-        files_by_way |= {f"inspect {p.suffix}": [p] for p in inspect_logs(folder, replies)}
+        files_by_way |= {
+            f"inspect {p.suffix}": [p] for p in inspect_logs(folder, replies)
+        }
     tasks = [f"scbench_{row_id.removesuffix('/00')}" for row_id in replies]
     with playing(replies) as served:
         files_by_way["lm-eval"] = run_lm_eval(
             served.url, tasks, 1, folder / "lm-eval", {"release": "3.0.0"}
         )
     instances = find_release().instances()
-    assert sorted(served.asked) == sorted(instances[row_id].prompt for row_id in replies)
-    assert all(one["max_tokens"] == 32768 and one["stop"] == [] for one in served.requests)
+    assert sorted(served.asked) == sorted(
+        instances[row_id].prompt for row_id in replies
+    )
+    assert all(
+        one["max_tokens"] == 32768 and one["stop"] == [] for one in served.requests
+    )
     return files_by_way
 
 
@@ -173,7 +189,10 @@ def test_the_same_replies_give_the_same_rows_by_every_way(tmp_path):
     with path.open("wb") as sink:
         for way, paths in files.items():
             mapped = MAPPED if way == "table" else None
-            assert gather([*map(str, paths)], sink, ImportOptions(mapped, way)).problems == []
+            assert (
+                gather([*map(str, paths)], sink, ImportOptions(mapped, way)).problems
+                == []
+            )
     expected_rows = expected(replies)
     assert {status for status, _ in expected_rows.values()} == {
         "answered",

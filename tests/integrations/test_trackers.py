@@ -25,16 +25,29 @@ def predictions(tmp_path):
 
 
 @pytest.mark.parametrize("tracker", LIBRARIES)
-def test_offline_it_keeps_tables_scores_and_files(tracker, predictions, tmp_path, pytestconfig):
+def test_offline_it_keeps_tables_scores_and_files(
+    tracker, predictions, tmp_path, pytestconfig
+):
     package, settings = LIBRARIES[tracker]
     folder = installed(pytestconfig.cache.mkdir("packages"), package)
     program = "from scbench.cli.grade import run; run()"
-    options = (predictions, "--partial", "--workers", "1", "--out", "out", "--log", tracker)
+    options = (
+        predictions,
+        "--partial",
+        "--workers",
+        "1",
+        "--out",
+        "out",
+        "--log",
+        tracker,
+    )
     command = (sys.executable, "-c", program, *options)
     done = run(*command, cwd=tmp_path, PYTHONPATH=folder, **settings)
     assert f"logged by {tracker}" in done.stderr, done.stderr[-2000:]
     kept = [path.name for path in tmp_path.rglob("*") if path.is_file()]
-    assert sum(name.startswith("bucket") and name.endswith(".json") for name in kept) == 2
+    assert (
+        sum(name.startswith("bucket") and name.endswith(".json") for name in kept) == 2
+    )
     if tracker == "mlflow":
         assert kept.count("results.parquet") == 3
     else:

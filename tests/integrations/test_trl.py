@@ -29,12 +29,22 @@ def call(pytestconfig):
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.FunctionDef) and node.name == "_calculate_rewards"
     )
-    begin = next(i for i, node in enumerate(method.body) if ast.unparse(node).startswith("keys ="))
-    end = next(i for i, node in enumerate(method.body) if "async_funcs_info" in ast.unparse(node))
+    begin = next(
+        i
+        for i, node in enumerate(method.body)
+        if ast.unparse(node).startswith("keys =")
+    )
+    end = next(
+        i
+        for i, node in enumerate(method.body)
+        if "async_funcs_info" in ast.unparse(node)
+    )
     (called,) = (
         node
         for node in ast.walk(method)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "reward_func" and node.keywords
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "reward_func"
+        and node.keywords
         if "completion_ids" in ast.unparse(node)
     )
     arguments = compile(ast.Module(method.body[begin:end], []), "trl", "exec")
@@ -42,7 +52,10 @@ def call(pytestconfig):
 
     def make(inputs, completions, log=None):
         trainer = SimpleNamespace(
-            state="state", environments=None, _log_completion_extra=print, _log_metric=log
+            state="state",
+            environments=None,
+            _log_completion_extra=print,
+            _log_metric=log,
         )
         space = {"self": trainer, "inputs": inputs, "completions": completions}
         space |= {"prompts": [one["prompt"] for one in inputs], "reward_func": for_trl}
@@ -70,7 +83,9 @@ def test_completions_as_text_and_as_messages_get_the_scores_of_the_command(call)
     assert call(inputs, texts, lambda *pair: logged.append(pair)) == scores
     assert logged == [("scbench_scored", 1.0)]
     assert call(inputs, talks, lambda *_: None) == scores
-    assert call(inputs, [[{"role": "tool", "content": "x"}]] * len(inputs)) == [0.0] * len(inputs)
+    assert call(inputs, [[{"role": "tool", "content": "x"}]] * len(inputs)) == [
+        0.0
+    ] * len(inputs)
 
 
 def test_fresh_instances_travel_in_a_column(call):
@@ -87,11 +102,21 @@ def test_fresh_instances_travel_in_a_column(call):
 
 def test_what_cannot_be_graded_is_none_and_counted(call):
     here = [float(i % 5 == 0) for i in range(16)]
-    program = {"fileContents": "print(1)", "fileType": "Python Generating STL", "transform": here}
+    program = {
+        "fileContents": "print(1)",
+        "fileType": "Python Generating STL",
+        "transform": here,
+    }
     answer = str({"parts": [program]}).replace("'", '"')
     logged = []
-    inputs = [{"prompt": "Q", "id": "interlocking_parts/00"}, {"prompt": "Q", "id": "maze_3d/00"}]
-    assert call(inputs, [answer, "no"], lambda *pair: logged.append(pair)) == [None, 0.0]
+    inputs = [
+        {"prompt": "Q", "id": "interlocking_parts/00"},
+        {"prompt": "Q", "id": "maze_3d/00"},
+    ]
+    assert call(inputs, [answer, "no"], lambda *pair: logged.append(pair)) == [
+        None,
+        0.0,
+    ]
     assert logged == [("scbench_scored", 0.5)]
 
 
@@ -104,7 +129,11 @@ def test_a_data_set_without_ids_is_refused(call):
 
 def test_the_block_of_the_page_makes_what_the_trainer_takes(monkeypatch):
     page = Path(__file__).parents[2] / "docs" / "environments.md"
-    (block,) = (part for part in page.read_text("utf-8").split("```python\n") if "from trl" in part)
+    (block,) = (
+        part
+        for part in page.read_text("utf-8").split("```python\n")
+        if "from trl" in part
+    )
     made = {}
     trl = ModuleType("trl")
     trl.GRPOTrainer = lambda _, **given: made.update(given)
@@ -130,4 +159,6 @@ def test_the_block_of_the_page_makes_what_the_trainer_takes(monkeypatch):
 
 def right(instance):
     task = get_task(instance.task)
-    return task.builder().target(task.params_model.model_validate_json(instance.all_params))
+    return task.builder().target(
+        task.params_model.model_validate_json(instance.all_params)
+    )

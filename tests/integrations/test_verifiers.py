@@ -28,7 +28,10 @@ from scbench.reward import unpacked
 FOLDER = Path(str(files("scbench.integrations"))) / "verifiers_env"
 WITHHELD = "maze_3d/00"
 PICTURED = "polynomial_curve_fitting/04"
-REFUSED = {"two_segments/20": ("long!", "api_error"), "two_segments/21": ("invalid!", "blocked")}
+REFUSED = {
+    "two_segments/20": ("long!", "api_error"),
+    "two_segments/21": ("invalid!", "blocked"),
+}
 """Calls that the provider refuses with 400, and what comes of them."""
 
 PROGRAM = """
@@ -58,7 +61,9 @@ main(sys.argv[3:])
 
 PAGE = Path(__file__).parents[2] / "docs" / "integrations.md"
 (BLOCK,) = re.findall(
-    r"^```sh\n(vf-eval .*)\n(scbench-grade .*)\n```$", PAGE.read_text("utf-8"), re.MULTILINE
+    r"^```sh\n(vf-eval .*)\n(scbench-grade .*)\n```$",
+    PAGE.read_text("utf-8"),
+    re.MULTILINE,
 )
 
 ASKED = [
@@ -82,7 +87,9 @@ def played(once, pytestconfig):
     cache = pytestconfig.cache.mkdir("packages")
     out = once("verifiers", lambda folder: play(cache, folder))
     (traces,) = out.glob("outputs/*/traces.jsonl")
-    loaded, asked = (json.loads((out / f"{name}.json").read_text()) for name in ("loaded", "asked"))
+    loaded, asked = (
+        json.loads((out / f"{name}.json").read_text()) for name in ("loaded", "asked")
+    )
     return loaded, traces, asked
 
 
@@ -98,7 +105,11 @@ def play_trials(cache: Path, out: Path) -> None:
     ids = [*SCRIPTS["retry"]]
     with Loopback(scripted("retry")) as served:
         command = [
-            *(sys.executable, "-c", "from verifiers.v1.cli.eval.main import main; main()"),
+            *(
+                sys.executable,
+                "-c",
+                "from verifiers.v1.cli.eval.main import main; main()",
+            ),
             *shlex.split(BLOCK[0].replace("$BASE_URL", served.url))[1:],
             *("--no-rich", "--env.taskset.setting", "retry", "--env.taskset.tasks"),
             json.dumps(sorted({row_id.partition("/")[0] for row_id in ids})),
@@ -111,7 +122,10 @@ def called(command: list[str], cache: Path, out: Path) -> None:
     """Run a command where verifiers is installed."""
     folder = installed(cache, "verifiers==0.4.0")
     variables = {"API_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"}
-    variables |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": cache / "compiled"}
+    variables |= {
+        "PYTHONDONTWRITEBYTECODE": "",
+        "PYTHONPYCACHEPREFIX": cache / "compiled",
+    }
     run(*command, cwd=out, code=0, **variables)
 
 
@@ -127,7 +141,13 @@ def play(cache: Path, out: Path) -> None:
         for row_id, (fault, _) in REFUSED.items():
             served.faults[refused[row_id].prompt] = [fault]
         command = [
-            *(sys.executable, "-c", PROGRAM, json.dumps(ASKED), str(out / "loaded.json")),
+            *(
+                sys.executable,
+                "-c",
+                PROGRAM,
+                json.dumps(ASKED),
+                str(out / "loaded.json"),
+            ),
             *shlex.split(BLOCK[0].replace("$BASE_URL", served.url))[1:],
             *("--no-rich", "--env.taskset.tasks", json.dumps(tasks)),
             *("--select.include.keys", json.dumps(ids)),
@@ -139,7 +159,10 @@ def play(cache: Path, out: Path) -> None:
 def test_rewards_are_the_scores_of_the_command(played):
     replies = stored_replies()
     _, traces, _ = played
-    episodes = {one["task"]["key"]: one for one in map(json.loads, traces.read_text().splitlines())}
+    episodes = {
+        one["task"]["key"]: one
+        for one in map(json.loads, traces.read_text().splitlines())
+    }
     assert episodes.keys() == {*replies, WITHHELD, PICTURED, *REFUSED}
     for row_id, one in replies.items():
         (trace,) = episodes[row_id]["traces"]
@@ -156,7 +179,9 @@ def test_rewards_are_the_scores_of_the_command(played):
 def test_what_cannot_be_graded_is_an_error_and_no_reward(played):
     _, traces, _ = played
     (episode,) = (
-        one for one in map(json.loads, traces.read_text().splitlines()) if WITHHELD in str(one)
+        one
+        for one in map(json.loads, traces.read_text().splitlines())
+        if WITHHELD in str(one)
     )
     (trace,) = episode["traces"]
     assert not episode["ok"]
@@ -170,10 +195,13 @@ def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
     instances = find_release().instances()
     _, _, asked = played
     wanted = {
-        instances[row_id].prompt for row_id in [*stored_replies(), WITHHELD, PICTURED, *REFUSED]
+        instances[row_id].prompt
+        for row_id in [*stored_replies(), WITHHELD, PICTURED, *REFUSED]
     }
     assert {*map(prompt_of, asked)} == wanted
-    (pictured,) = (one for one in asked if not isinstance(one["messages"][0]["content"], str))
+    (pictured,) = (
+        one for one in asked if not isinstance(one["messages"][0]["content"], str)
+    )
     parts = [part["type"] for part in pictured["messages"][0]["content"]]
     assert parts == ["text", *["image_url"] * len(instances[PICTURED].images)]
     assert all(len(one["messages"]) == 1 and "tools" not in one for one in asked)
@@ -182,10 +210,15 @@ def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
 def test_a_trial_is_played_and_replayed_as_in_a_plain_loop(played_in_a_loop):
     plain = played_by_script("retry")
     (traces,) = played_in_a_loop.glob("outputs/*/traces.jsonl")
-    episodes = {one["task"]["key"]: one for one in map(json.loads, traces.read_text().splitlines())}
+    episodes = {
+        one["task"]["key"]: one
+        for one in map(json.loads, traces.read_text().splitlines())
+    }
     assert episodes.keys() == plain.keys()
     report = scbench.grade_file(str(traces), played_in_a_loop / "graded", partial=True)
-    graded = report.results.filter(pl.col("status") != "missing").rows_by_key("id", named=True)
+    graded = report.results.filter(pl.col("status") != "missing").rows_by_key(
+        "id", named=True
+    )
     assert graded.keys() == plain.keys()
     for row_id, environment in plain.items():
         (trace,) = episodes[row_id]["traces"]
@@ -208,11 +241,21 @@ def test_tasksets_by_parameters(played):
     assert scbench.score(right, "no") == 0.0
     assert ":two_segments/" in drawn_rung[0]["id"]
     ladder = find_release().ladder().instances(["two_segments"])
-    assert [one["id"] for one in rung] == [one for one in ladder if "/ladder-02-" in one]
+    assert [one["id"] for one in rung] == [
+        one for one in ladder if "/ladder-02-" in one
+    ]
     assert {one["bucket"] for one in terse} == {"planning"}
-    assert all(one["id"].endswith("-terse") and one["instance"] is None for one in terse)
+    assert all(
+        one["id"].endswith("-terse") and one["instance"] is None for one in terse
+    )
     assert [one["id"][-2:] for one in no_pictures] == ["00", "01", "02", "03"]
-    wanted = ["Did you mean 'planning'", "add tasks", "fresh", "no rung 99", "config ladder"]
+    wanted = [
+        "Did you mean 'planning'",
+        "add tasks",
+        "fresh",
+        "no rung 99",
+        "config ladder",
+    ]
     wanted += ["would do so on this machine", "docker"]  # a shell for the model
     for told, error in zip(wanted, errors, strict=True):
         assert told in error
@@ -220,7 +263,9 @@ def test_tasksets_by_parameters(played):
 
 def test_beside_the_openai_of_inspect_it_says_what_to_do(tmp_path):
     (tmp_path / "openai-3.54.0.dist-info").mkdir()
-    (tmp_path / "openai-3.54.0.dist-info" / "METADATA").write_text("Name: openai\nVersion: 3.54.0")
+    (tmp_path / "openai-3.54.0.dist-info" / "METADATA").write_text(
+        "Name: openai\nVersion: 3.54.0"
+    )
     program = "import scbench.integrations.verifiers"
     done = run(sys.executable, "-c", program, PYTHONPATH=tmp_path)
     assert "scbench[verifiers] and scbench[inspect] exclude each other" in done.stderr

@@ -56,7 +56,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Release:
 def rungs() -> Ladder:
     """A ladder of eight rungs of one task."""
     steps = [{"points": 4 + rung} for rung in range(8)]
-    table = {"delaunay_triangulation": {"measure": "points", "words": "more", "rungs": steps}}
+    table = {
+        "delaunay_triangulation": {"measure": "points", "words": "more", "rungs": steps}
+    }
     return Ladder.model_validate({"seed": 3, "count": 3, "tasks": table})
 
 
@@ -64,7 +66,9 @@ def rungs() -> Ladder:
 def climbed(tmp_path_factory: pytest.TempPathFactory, rungs: Ladder) -> Release:
     """A frozen release with it."""
     folder = tmp_path_factory.mktemp("climbed") / "0.0.3"
-    build_release("0.0.3", folder, [get_task("delaunay_triangulation")], ladder=rungs.experiment())
+    build_release(
+        "0.0.3", folder, [get_task("delaunay_triangulation")], ladder=rungs.experiment()
+    )
     return find_release(str(folder))
 
 
@@ -80,14 +84,21 @@ def submit_climb(
     submit(folder, about, lines)
 
 
-def answers(release: Release, tasks: Collection[str] = (), **more: object) -> list[dict]:
+def answers(
+    release: Release, tasks: Collection[str] = (), **more: object
+) -> list[dict]:
     """A line for every instance of tasks (the default config's), each with the reference answer."""
     tasks = tasks or release.manifest.default_tasks
     right = (
-        ref for ref in release.references() if ref.kind == "reference" and task_of(ref.id) in tasks
+        ref
+        for ref in release.references()
+        if ref.kind == "reference" and task_of(ref.id) in tasks
     )
     head = {"model": "aurora-large", "setting": "no_tools"}
-    return [{"id": ref.id, **head, "answer": json.loads(ref.answer), **more} for ref in right]
+    return [
+        {"id": ref.id, **head, "answer": json.loads(ref.answer), **more}
+        for ref in right
+    ]
 
 
 def write_predictions(path: Path, lines: list[dict]) -> None:
@@ -130,7 +141,9 @@ def entry(_good: Path, tmp_path: Path) -> SimpleNamespace:
     about, predictions = folder / "submission.yaml", folder / "predictions.jsonl"
 
     def lines(change: Callable[[list[dict]], object]) -> None:
-        rows = [json.loads(line) for line in predictions.read_text("utf-8").splitlines()]
+        rows = [
+            json.loads(line) for line in predictions.read_text("utf-8").splitlines()
+        ]
         changed = change(rows)
         write_predictions(predictions, changed if isinstance(changed, list) else rows)
 
@@ -164,10 +177,25 @@ def synthetic() -> Callable[..., None]:
 
     def make(root: Path, release: Release, models: dict[str, dict]) -> None:
         rows = [
-            {"id": row.id, "task": row.task, "bucket": row.bucket, "subtask": row.subtask + i}
+            {
+                "id": row.id,
+                "task": row.task,
+                "bucket": row.bucket,
+                "subtask": row.subtask + i,
+            }
             | {"instance_hash": row.content_hash, "release": release.version}
-            | {"release_hash": release.manifest.rows_hash, "sample": 0, "failed_checks": []}
-            | {"checks": "[]", "metrics": "{}", "notes": [], "repairs": [], "reason": ""}
+            | {
+                "release_hash": release.manifest.rows_hash,
+                "sample": 0,
+                "failed_checks": [],
+            }
+            | {
+                "checks": "[]",
+                "metrics": "{}",
+                "notes": [],
+                "repairs": [],
+                "reason": "",
+            }
             | {"grader_version": get_task(row.task).grader_version, "line": 1}
             for row in release.instances(release.manifest.default_tasks).values()
             for i in range(row.scores)
@@ -183,7 +211,9 @@ def synthetic() -> Callable[..., None]:
             text += model.get("more", "")
             (folder / "submission.yaml").write_text(text, "utf-8")
             # Long enough that hashing it costs what it costs for a real one.
-            write_predictions(folder / "predictions.jsonl", [{"id": name, "response": "x" * 10**6}])
+            write_predictions(
+                folder / "predictions.jsonl", [{"id": name, "response": "x" * 10**6}]
+            )
             rng = random.Random(f"{name} {model.get('seed', 0)}")
             scored = []
             for row in rows:
@@ -191,10 +221,13 @@ def synthetic() -> Callable[..., None]:
                 status = "blocked" if score is None else "answered"
                 used = {"usage": json.dumps(model["usage"])} if "usage" in model else {}
                 scored.append(
-                    row | used | {"model": name, "status": status, "score": score, "floor": 0.0}
+                    row
+                    | used
+                    | {"model": name, "status": status, "score": score, "floor": 0.0}
                 )
             frame = pl.DataFrame(
-                [dict.fromkeys(column_types()) | row for row in scored], schema=column_types()
+                [dict.fromkeys(column_types()) | row for row in scored],
+                schema=column_types(),
             )
             frame.write_parquet(out / "results.parquet")
             data = (folder / "predictions.jsonl").read_bytes()

@@ -38,7 +38,11 @@ def noise(seed: int):
 
     def answer(i: int, reference: dict) -> dict:
         rng = random.Random(f"{seed} {i}")
-        return {next(iter(reference)): [[rng.randrange(99) for _ in range(4)] for _ in range(12)]}
+        return {
+            next(iter(reference)): [
+                [rng.randrange(99) for _ in range(4)] for _ in range(12)
+            ]
+        }
 
     return answer
 
@@ -54,7 +58,11 @@ def test_right_answers_prove_nothing(warned):
 def test_a_copy_is_noticed_with_number_and_share(warned):
     mine, own = noise(1), noise(2)
     (finding,) = warned(mine, lambda i, ref: (mine if i % 2 else own)(i, ref))
-    assert (finding.level, finding.code, finding.file) == ("warning", "alike", "predictions.jsonl")
+    assert (finding.level, finding.code, finding.file) == (
+        "warning",
+        "alike",
+        "predictions.jsonl",
+    )
     assert "borealis" in finding.message
     assert "13 of 27 long answers (48%)" in finding.message
 

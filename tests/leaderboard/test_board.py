@@ -38,7 +38,9 @@ def collected(small, tmp_path):
     return run
 
 
-def test_a_submission_is_graded_and_then_known_by_its_receipt(entry, collected, tmp_path, small):
+def test_a_submission_is_graded_and_then_known_by_its_receipt(
+    entry, collected, tmp_path, small
+):
     done, said = collected()
     assert not done.refused
     assert said == ["aurora: graded, because it has no receipt yet"]
@@ -49,7 +51,9 @@ def test_a_submission_is_graded_and_then_known_by_its_receipt(entry, collected, 
     assert receipt.overall.model_dump() == {
         "n": 27, "expected": 27, "scored": 27, "mean": 1.0, "mean_missing_as_zero": 1.0,
     }  # fmt: skip
-    assert receipt.graders == {task: get_task(task).grader_version for task in small.manifest.tasks}
+    assert receipt.graders == {
+        task: get_task(task).grader_version for task in small.manifest.tasks
+    }
     assert receipt.date == "2026-01-02"
     stamp = (tmp_path / "site/graded/aurora/receipt.json").read_bytes()
     done, said = collected()
@@ -67,7 +71,9 @@ def change_predictions(entry, site):
 
 def forge_receipt(entry, site):
     path = site / "receipt.json"
-    path.write_text(path.read_text("utf-8").replace('"mean":1.0', '"mean":0.5'), "utf-8")
+    path.write_text(
+        path.read_text("utf-8").replace('"mean":1.0', '"mean":0.5'), "utf-8"
+    )
 
 
 def other_columns(entry, site):
@@ -118,7 +124,11 @@ def test_one_bad_submission_does_not_hide_the_others(entry, collected, tmp_path)
     (bad / "run.sh").write_text("x")
     claimed = tmp_path / "submissions" / "claims"
     shutil.copytree(entry.folder, claimed)
-    about = (claimed / "submission.yaml").read_text("utf-8").replace('2026-01"', 'claiming"')
+    about = (
+        (claimed / "submission.yaml")
+        .read_text("utf-8")
+        .replace('2026-01"', 'claiming"')
+    )
     (claimed / "submission.yaml").write_text(about, "utf-8")
     (claimed / "claimed.json").write_text('{"scores": {"overall": 99.0}}')
     (tmp_path / "submissions" / "a b").mkdir()
@@ -126,7 +136,10 @@ def test_one_bad_submission_does_not_hide_the_others(entry, collected, tmp_path)
     (tmp_path / "submissions" / "README.md").write_text("Submissions live here.")
     done, said = collected()
     assert [item.name for item in done.entries] == ["aurora"]
-    codes = {name: [found.code for found in findings] for name, findings in done.refused.items()}
+    codes = {
+        name: [found.code for found in findings]
+        for name, findings in done.refused.items()
+    }
     assert codes == {
         "a b": ["bad_name"],
         "bad": ["unexpected_file"],
@@ -136,7 +149,12 @@ def test_one_bad_submission_does_not_hide_the_others(entry, collected, tmp_path)
     assert not (tmp_path / "site/graded/claims/receipt.json").exists()
     assert "claims: refused, 1 problem" in said
     board = make_board(done)
-    assert [part["submission"] for part in board["refused"]] == ["a b", "bad", "claims", "link"]
+    assert [part["submission"] for part in board["refused"]] == [
+        "a b",
+        "bad",
+        "claims",
+        "link",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +169,9 @@ def test_one_bad_submission_does_not_hide_the_others(entry, collected, tmp_path)
         ({"buckets": [{"bucket": "overall", "mean": 0.97}], "tasks": []}, False),
     ],
 )
-def test_claims_are_compared_to_the_digit_they_give(entry, check, tmp_path, claimed, fits):
+def test_claims_are_compared_to_the_digit_they_give(
+    entry, check, tmp_path, claimed, fits
+):
     wrong = {"labels": ["no such label"]}
     entry.lines(
         lambda rows: [
@@ -162,7 +182,9 @@ def test_claims_are_compared_to_the_digit_they_give(entry, check, tmp_path, clai
     (entry.folder / "claimed.json").write_text(json.dumps(claimed))
     graded = grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
     assert (graded.receipt is not None) is fits
-    assert [found.code for found in graded.findings] == ([] if fits else ["claim_differs"])
+    assert [found.code for found in graded.findings] == (
+        [] if fits else ["claim_differs"]
+    )
     assert (tmp_path / "out/receipt.json").exists() is fits
 
 
@@ -179,7 +201,8 @@ def test_the_hash_of_results_is_of_rows_not_of_files(entry, check, tmp_path):
     frame = pl.read_parquet(tmp_path / "out/results.parquet")
     frame.write_parquet(tmp_path / "again.parquet", compression="snappy")
     assert (
-        results_hash(pl.read_parquet(tmp_path / "again.parquet")) == graded.receipt.results_sha256
+        results_hash(pl.read_parquet(tmp_path / "again.parquet"))
+        == graded.receipt.results_sha256
     )
     check_results(frame)
     elsewhere = frame.with_columns(metrics=pl.lit('{"machine":"another"}'))
@@ -198,7 +221,9 @@ def test_an_unfit_submission_is_not_graded(entry, check, tmp_path):
 def whole_board(synthetic, kit, tmp_path_factory):
     """A board on the real release: ties, a gap, both settings."""
     release, root = find_release(), tmp_path_factory.mktemp("whole")
-    gap = lambda row, rng: None if row["id"] == "two_segments/00" else float(rng.random() < 0.5)  # noqa: E731
+    gap = lambda row, rng: (  # noqa: E731
+        None if row["id"] == "two_segments/00" else float(rng.random() < 0.5)
+    )
     synthetic(
         root,
         release,
@@ -212,7 +237,9 @@ def whole_board(synthetic, kit, tmp_path_factory):
         },
     )
     options = {"reports": False, "on_step": pytest.fail}
-    done = collect(root / "submissions", root / "site", release_finder(), LIMITS, **options)
+    done = collect(
+        root / "submissions", root / "site", release_finder(), LIMITS, **options
+    )
     return done, make_board(done), root / "site"
 
 
@@ -225,9 +252,17 @@ def test_settings_are_ranked_apart_and_gaps_stand_last_without_a_rank(whole_boar
         scores[task.bucket] = scores.get(task.bucket, 0) + task.scores
     assert part["buckets"] == scores
     plain, tools = part["settings"]["no_tools"], part["settings"]["tools"]
-    assert [row["submission"] for row in plain] == ["best", "good", "fine", "poor", "gap"]
+    assert [row["submission"] for row in plain] == [
+        "best",
+        "good",
+        "fine",
+        "poor",
+        "gap",
+    ]
     places = [
-        tuple(row["buckets"]["overall"][key] for key in ("rank", "rank_low", "rank_high"))
+        tuple(
+            row["buckets"]["overall"][key] for key in ("rank", "rank_low", "rank_high")
+        )
         for row in plain
     ]
     assert places == [(1, 1, 1), (2, 2, 3), (2, 2, 3), (4, 4, 4), (None, None, None)]
@@ -243,7 +278,9 @@ def test_figures_are_those_of_the_tables(whole_board):
     name = "good"
     frame = pl.read_parquet(site / f"graded/{name}/results.parquet")
     table = paper_table(frame, "bucket")
-    row = next(r for r in board["boards"][0]["settings"]["no_tools"] if r["submission"] == name)
+    row = next(
+        r for r in board["boards"][0]["settings"]["no_tools"] if r["submission"] == name
+    )
     for wanted in table.iter_rows(named=True):
         found = row["buckets"][wanted["bucket"]]
         assert (found["n"], found["scored"]) == (wanted["n"], wanted["scored"])
@@ -264,11 +301,12 @@ def test_files_say_the_same(whole_board):
     assert table.columns == list(SCHEMA)
     assert table.equals(flat_rows(board))
     assert table.height == 6 * (4 + len(find_release().manifest.default_tasks))
-    best = table.filter(pl.col("submission") == "best", pl.col("bucket") == "overall").row(
-        0, named=True
-    )
+    best = table.filter(
+        pl.col("submission") == "best", pl.col("bucket") == "overall"
+    ).row(0, named=True)
     assert (
-        best["mean"] == stored["boards"][0]["settings"]["no_tools"][0]["buckets"]["overall"]["mean"]
+        best["mean"]
+        == stored["boards"][0]["settings"]["no_tools"][0]["buckets"]["overall"]["mean"]
     )
     assert (best["setting"], best["rank"], best["task"]) == ("no_tools", 1, None)
     before = {path: path.read_bytes() for path in files}
@@ -277,7 +315,9 @@ def test_files_say_the_same(whole_board):
     assert not list(site.glob(".*"))
 
 
-def test_releases_are_never_mixed_and_history_has_both(synthetic, small, kit, collected, tmp_path):
+def test_releases_are_never_mixed_and_history_has_both(
+    synthetic, small, kit, collected, tmp_path
+):
     folder = tmp_path / "older"
     build_release("0.0.0", folder, [get_task("enumerate_edges")])
     older = find_release(str(folder))
@@ -287,9 +327,13 @@ def test_releases_are_never_mixed_and_history_has_both(synthetic, small, kit, co
     done, said = collected(older)
     assert said == []
     board = make_board(done)
-    assert [part["release"]["version"] for part in board["boards"]] == ["0.0.1", "0.0.0"]
+    assert [part["release"]["version"] for part in board["boards"]] == [
+        "0.0.1",
+        "0.0.0",
+    ]
     shown = [
-        [row["submission"] for row in part["settings"]["no_tools"]] for part in board["boards"]
+        [row["submission"] for row in part["settings"]["no_tools"]]
+        for part in board["boards"]
     ]
     assert shown == [["b", "a-new"], ["a-old"]]
     (a, b) = board["history"]

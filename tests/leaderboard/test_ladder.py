@@ -16,9 +16,18 @@ RIGHT_UP_TO = {"aurora": 3, "boreal": 6, "corona": 8}
 def found(climbed, kit, tmp_path_factory):
     """Three models on the ladder, of which one answered the spatial tasks, too."""
     root = tmp_path_factory.mktemp("board")
-    for name, tasks in [("aurora", "spatial"), *((name, "ladder") for name in RIGHT_UP_TO)]:
+    for name, tasks in [
+        ("aurora", "spatial"),
+        *((name, "ladder") for name in RIGHT_UP_TO),
+    ]:
         release = climbed.ladder() if tasks == "ladder" else climbed
-        kit.climb(root / "submissions" / f"{name}-{tasks}", name, release, RIGHT_UP_TO[name], tasks)
+        kit.climb(
+            root / "submissions" / f"{name}-{tasks}",
+            name,
+            release,
+            RIGHT_UP_TO[name],
+            tasks,
+        )
     done = kit.collected(root, climbed)
     assert not done.refused
     assert all(entry.reused for entry in kit.collected(root, climbed).entries)
@@ -48,7 +57,11 @@ def test_a_model_has_its_level_beside_its_means(found):
 
 def test_the_hub_is_told_no_levels(found, tmp_path):
     files = write_board(tmp_path, make_board(found), found.entries, "scbench/scbench")
-    assert [path.name for path in files if path.suffix == ".yaml"] == ["aurora-spatial.yaml"]
-    ladder = next(entry for entry in found.entries if entry.receipt.tasks_of == "ladder")
+    assert [path.name for path in files if path.suffix == ".yaml"] == [
+        "aurora-spatial.yaml"
+    ]
+    ladder = next(
+        entry for entry in found.entries if entry.receipt.tasks_of == "ladder"
+    )
     with pytest.raises(ResultsError, match="no levels"):
         hub_results(ladder.receipt, "scbench/scbench")

@@ -22,12 +22,17 @@ def mixed(tmp_path_factory):
 
 
 def test_an_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_path):
-    lines = [*kit.answers(mixed), {"id": "boolean/00", "model": "aurora-large", "response": "x"}]
+    lines = [
+        *kit.answers(mixed),
+        {"id": "boolean/00", "model": "aurora-large", "response": "x"},
+    ]
     kit.submit(tmp_path, kit.about.format(release="0.0.2"), lines)
     with open_submission(tmp_path) as opened:
         (finding,) = validate(opened, release_finder([mixed])).problems
     assert (finding.code, finding.line) == ("not_in_release", len(lines))
-    assert finding.message == "boolean is in release 0.0.2, but no task of the leaderboard"
+    assert (
+        finding.message == "boolean is in release 0.0.2, but no task of the leaderboard"
+    )
 
 
 def test_text_tasks_have_a_board_of_their_own(mixed, kit, tmp_path):
@@ -50,7 +55,9 @@ def test_text_tasks_have_a_board_of_their_own(mixed, kit, tmp_path):
     overall = row["buckets"]["overall"]
     assert (row["submission"], overall["mean"], overall["rank"]) == ("boreal", 0.6, 1)
     right, answered, n, g = 3, 5, 5, overall["floor"]
-    assert overall["normalized"] == pytest.approx((right - g * answered) / (n * (1 - g)))
+    assert overall["normalized"] == pytest.approx(
+        (right - g * answered) / (n * (1 - g))
+    )
     assert [entry["tasks_of"] for entry in board["history"]] == ["manifolds", "spatial"]
     receipts = {entry.name: entry.receipt for entry in finding.entries}
     assert receipts["boreal"].tasks_of == "manifolds"

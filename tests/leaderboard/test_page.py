@@ -47,15 +47,21 @@ def read(page) -> html_reader.Reader:
 
 def test_hostile_names_are_text(read, page):
     assert [tag for tag, _ in read.elements].count("script") == 1
-    assert not [tag for tag, _ in read.elements if tag in {"img", "iframe", "object", "form"}]
+    assert not [
+        tag for tag, _ in read.elements if tag in {"img", "iframe", "object", "form"}
+    ]
     assert NASTY in "".join(read.texts)
-    assert not [name for _, attrs in read.elements for name in attrs if name.startswith("on")]
+    assert not [
+        name for _, attrs in read.elements for name in attrs if name.startswith("on")
+    ]
     assert "{{7*7}}" in page.read_text("utf-8")
     assert ">49<" not in page.read_text("utf-8")
 
 
 def test_nothing_is_loaded_and_only_our_script_may_run(read):
-    policy = next(attrs["content"] for tag, attrs in read.elements if "http-equiv" in attrs)
+    policy = next(
+        attrs["content"] for tag, attrs in read.elements if "http-equiv" in attrs
+    )
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "script-src 'unsafe" not in policy
     for tag, attrs in read.elements:
@@ -67,7 +73,11 @@ def test_nothing_is_loaded_and_only_our_script_may_run(read):
 def test_tables_are_announced_by_caption_and_heads(read, page):
     tables = [tag for tag, _ in read.elements].count("table")
     assert [tag for tag, _ in read.elements].count("caption") == tables == 7
-    assert all(attrs.get("scope") in {"col", "row"} for tag, attrs in read.elements if tag == "th")
+    assert all(
+        attrs.get("scope") in {"col", "row"}
+        for tag, attrs in read.elements
+        if tag == "th"
+    )
     ids = [attrs["id"] for _, attrs in read.elements if "id" in attrs]
     assert len(set(ids)) == len(ids)
     named = [a["aria-labelledby"] for _, a in read.elements if "aria-labelledby" in a]
@@ -89,11 +99,16 @@ def column(browser, table: int, number: int) -> list[str]:
 
 
 def models(browser) -> list[str]:
-    return [re.sub(r"\s+", " ", name).removesuffix(" 2026-01") for name in column(browser, 0, 1)]
+    return [
+        re.sub(r"\s+", " ", name).removesuffix(" 2026-01")
+        for name in column(browser, 0, 1)
+    ]
 
 
 def heads(browser):
-    return browser.driver.find_elements("css selector", "table.sortable thead th > button")
+    return browser.driver.find_elements(
+        "css selector", "table.sortable thead th > button"
+    )
 
 
 def test_page_in_a_browser_asks_for_nothing_and_has_no_errors(page, browser):
@@ -120,7 +135,12 @@ def test_columns_sort_by_click_and_what_has_no_rank_stays_last(page, browser):
     assert models(browser) == [NASTY, "alpha 9", "Alpha 10", "Gap"]
     model.click()
     assert head.get_attribute("aria-sort") is None
-    assert models(browser) == [NASTY, "alpha 9", "Alpha 10", "Gap"]  # numbers in names count
+    assert models(browser) == [
+        NASTY,
+        "alpha 9",
+        "Alpha 10",
+        "Gap",
+    ]  # numbers in names count
     said = browser.driver.find_element("id", "said").get_attribute("textContent")
     assert said == "Sorted by Model, ascending"
 

@@ -35,7 +35,12 @@ def test_a_row_without_answer_lowers_the_coverage_and_says_so(warnings):
 
 def test_input_that_a_call_without_tools_cannot_have(warnings):
     assert warnings(usage={"input_tokens": 91_676})[0] == [("usage_input", 3)]
-    assert warnings(usage={"input_tokens": 900, "output_tokens": 5, "reasoning_tokens": 5})[0] == []
+    assert (
+        warnings(
+            usage={"input_tokens": 900, "output_tokens": 5, "reasoning_tokens": 5}
+        )[0]
+        == []
+    )
     retried = {"input_tokens": 60_000, "attempts": 20}
     assert warnings(usage=retried)[0] == []
 

@@ -23,13 +23,17 @@ LIMITS = WorkerLimits(1, 120, 0)
 def folders(kit, climbed, rungs, tmp_path_factory):
     """Public submissions with their release, and the maintainers' folder."""
     root = tmp_path_factory.mktemp("private")
-    generate_folder(rungs.experiment(seed=2**70, private=True), root / "held" / "release")
+    generate_folder(
+        rungs.experiment(seed=2**70, private=True), root / "held" / "release"
+    )
     twin = find_release(str(root / "held" / "release"))
     for name, most in PUBLIC.items():
         kit.climb(root / "submissions" / name, name, climbed.ladder(), most)
     for name, most in PRIVATE.items():
         kit.climb(root / "held" / "submissions" / name, name, twin, most)
-    kit.climb(root / "held" / "submissions" / "wrong", "corona", twin, 8, tasks="spatial")
+    kit.climb(
+        root / "held" / "submissions" / "wrong", "corona", twin, 8, tasks="spatial"
+    )
     return root, climbed, twin
 
 
@@ -78,7 +82,10 @@ def test_nothing_else_of_it_leaves_the_folder(board, folders):
     for row in board["boards"][1]["settings"]["no_tools"]:
         assert row["files"] == {}
     assert {path.name for path in (root / "site" / "graded").iterdir()} == set(PUBLIC)
-    assert {path.name for path in (root / "held" / "graded").iterdir()} == {*PRIVATE, "wrong"}
+    assert {path.name for path in (root / "held" / "graded").iterdir()} == {
+        *PRIVATE,
+        "wrong",
+    }
 
 
 def test_it_must_lie_apart_and_be_a_private_ladder(folders, tmp_path):

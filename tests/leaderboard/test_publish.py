@@ -16,14 +16,19 @@ def receipts(synthetic, kit, tmp_path_factory):
     gap = lambda row, _: None if row["subtask"] == 0 else 1.0  # noqa: E731
     models = {"half": {"scores": half}, "gap": {"scores": gap}}
     synthetic(root, find_release(), models)
-    return {name: read_receipt(root / f"site/graded/{name}/receipt.json") for name in models}
+    return {
+        name: read_receipt(root / f"site/graded/{name}/receipt.json") for name in models
+    }
 
 
 def test_entries_are_read_by_the_hubs_library(receipts):
     from huggingface_hub import parse_eval_result_entries  # noqa: PLC0415  (heavy)
 
     text = hub_results(
-        receipts["half"], "scbench/scbench", revision="abc123", source="https://example.org/board"
+        receipts["half"],
+        "scbench/scbench",
+        revision="abc123",
+        source="https://example.org/board",
     )
     entries = parse_eval_result_entries(yaml.safe_load(text))
     assert [entry.task_id for entry in entries] == [
@@ -34,7 +39,9 @@ def test_entries_are_read_by_the_hubs_library(receipts):
         assert entry.dataset_revision == "abc123"
         assert entry.source_url == "https://example.org/board"
         assert entry.date == "2026-01-02"
-        begin = f"mean of all scores; no-tools; scbench release {find_release().version}"
+        begin = (
+            f"mean of all scores; no-tools; scbench release {find_release().version}"
+        )
         assert entry.notes.startswith(begin)
         name = "overall" if entry.task_id == "default" else entry.task_id
         assert entry.value == round(100 * receipts["half"].buckets[name].mean, 1)
@@ -43,5 +50,7 @@ def test_entries_are_read_by_the_hubs_library(receipts):
 def test_gaps_are_not_for_the_hub(receipts):
     tasks = find_release().manifest.default_records.values()
     scores = sum(task.scores for task in tasks)
-    with pytest.raises(ResultsError, match=f"only {scores - len(tasks)} of {scores} scores"):
+    with pytest.raises(
+        ResultsError, match=f"only {scores - len(tasks)} of {scores} scores"
+    ):
         hub_results(receipts["gap"], "scbench/scbench")

@@ -20,10 +20,17 @@ def right(rng: np.random.Generator, n: int, *skills: float) -> np.ndarray:
 
 def test_a_tie_in_the_middle_is_a_range():
     scores = right(np.random.default_rng(2), 285, 0.95, 0.5, 0.5, 0.05)
-    assert ranks(scores, names(285)) == [Rank(1, 1, 1), Rank(2, 2, 3), Rank(2, 2, 3), Rank(4, 4, 4)]
+    assert ranks(scores, names(285)) == [
+        Rank(1, 1, 1),
+        Rank(2, 2, 3),
+        Rank(2, 2, 3),
+        Rank(4, 4, 4),
+    ]
 
 
-@pytest.mark.parametrize(("wins", "losses"), [(5, 0), (6, 0), (9, 1), (10, 1), (10, 3), (14, 3)])
+@pytest.mark.parametrize(
+    ("wins", "losses"), [(5, 0), (6, 0), (9, 1), (10, 1), (10, 3), (14, 3)]
+)
 def test_two_models_are_told_apart_as_mcnemar_does(wins, losses):
     """Its two-sided exact p at 5 %; at the rim a draw of signs has its own chance, so not there."""
     n = wins + losses
@@ -55,7 +62,9 @@ def test_the_limits_give_the_pairs_that_the_corrected_p_values_give():
     rng = np.random.default_rng(6)
     for seed, draws in product(range(30), (1, 19, 20, 50, 1000)):
         answers, models = int(rng.integers(3, 30)), int(rng.integers(2, 14))
-        scores = right(rng, answers, *rng.random(models)) * (1 if seed % 2 else rng.random(models))
+        scores = right(rng, answers, *rng.random(models)) * (
+            1 if seed % 2 else rng.random(models)
+        )
         first, second = np.triu_indices(models, 1)
         differences = scores[:, first] - scores[:, second]
         spread = np.sqrt((differences**2).sum(axis=0))
@@ -63,7 +72,9 @@ def test_the_limits_give_the_pairs_that_the_corrected_p_values_give():
         found = np.zeros(len(first))
         found[differ] = differences.sum(axis=0)[differ] / spread[differ]
         drawn = np.zeros((len(signs(answers, draws, seed)), len(first)))
-        drawn[:, differ] = (signs(answers, draws, seed) @ differences[:, differ]) / spread[differ]
+        drawn[:, differ] = (
+            signs(answers, draws, seed) @ differences[:, differ]
+        ) / spread[differ]
         p_values = adjusted(np.abs(found), [np.abs(drawn)], answers)
         wanted = np.zeros((models, models), dtype=bool)
         wanted[first, second] = (p_values <= 0.05) & (found > 0)

@@ -22,7 +22,9 @@ def at(entry, number: int, **change: object) -> None:
 
     def apply(rows: list[dict]) -> None:
         row = rows[number - 1] | change
-        rows[number - 1] = {key: value for key, value in row.items() if value is not None}
+        rows[number - 1] = {
+            key: value for key, value in row.items() if value is not None
+        }
 
     entry.lines(apply)
 
@@ -149,8 +151,12 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_submission_is_refused_with_the_right_message(entry, check, monkeypatch, name):
-    monkeypatch.setattr(predictions, "MOST_UNPACKED", 2_000_000 if name == "a bomb" else 10**9)
+def test_bad_submission_is_refused_with_the_right_message(
+    entry, check, monkeypatch, name
+):
+    monkeypatch.setattr(
+        predictions, "MOST_UNPACKED", 2_000_000 if name == "a bomb" else 10**9
+    )
     spoil, code, file, words, line = BAD[name]
     spoil(entry)
     done = check(entry.folder)

@@ -24,7 +24,8 @@ def frozen():
     right = [
         (ref.id, ref.answer)
         for ref in release.references()
-        if ref.kind == "reference" and ref.id.partition("/")[0] in release.manifest.default_tasks
+        if ref.kind == "reference"
+        and ref.id.partition("/")[0] in release.manifest.default_tasks
     ]
     return release, right, telling_answers(release)
 
@@ -37,7 +38,9 @@ def other(text: str) -> str:
             return {key: turned(part) for key, part in value.items()}
         if isinstance(value, str):
             return f"{value} "
-        return [turned(part) for part in value[::-1]] if isinstance(value, list) else value
+        return (
+            [turned(part) for part in value[::-1]] if isinstance(value, list) else value
+        )
 
     answer = turned(json.loads(text))
     return canonical_json(answer | {"told": "apart"})
@@ -47,7 +50,9 @@ def test_nothing_but_references_is_marked_with_the_counts_by_task(frozen):
     _, right, telling = frozen
     overlap = copied(right, telling)
     assert overlap.marked
-    assert overlap.references["hamiltonian_loop"] == overlap.of["hamiltonian_loop"] == 10
+    assert (
+        overlap.references["hamiltonian_loop"] == overlap.of["hamiltonian_loop"] == 10
+    )
     assert overlap.references.keys() & ONE_ANSWER == set()
     assert overlap.count >= 100
     assert "hamiltonian_loop 10 of 10" in str(overlap)
@@ -57,7 +62,8 @@ def test_a_model_that_gets_everything_right_by_itself_is_not(frozen):
     _, right, telling = frozen
     # What has one right answer is as the reference has it; of what has many, another is given.
     own = [
-        (row, text if row.partition("/")[0] in ONE_ANSWER else other(text)) for row, text in right
+        (row, text if row.partition("/")[0] in ONE_ANSWER else other(text))
+        for row, text in right
     ]
     overlap = copied(own, telling)
     assert overlap.count == 0
@@ -71,7 +77,11 @@ def test_a_reference_is_known_whatever_it_is_written_like(frozen):
         answer = json.loads(text, parse_int=float)  # 1.0 for 1
         return json.dumps({"why": "padding", **dict(reversed(answer.items()))})
 
-    loops = [(row, respelt(text)) for row, text in right if row.startswith("hamiltonian_loop")]
+    loops = [
+        (row, respelt(text))
+        for row, text in right
+        if row.startswith("hamiltonian_loop")
+    ]
     assert copied(loops, telling).references == {"hamiltonian_loop": 10}
 
 
@@ -121,9 +131,13 @@ def loops(tmp_path_factory):
     return find_release(str(folder))
 
 
-def test_a_marked_row_is_shown_and_warned_of_and_has_no_rank(loops, kit, tmp_path: Path):
+def test_a_marked_row_is_shown_and_warned_of_and_has_no_rank(
+    loops, kit, tmp_path: Path
+):
     lines = kit.answers(loops)
-    own = [line | {"answer": {"steps": line["answer"]["steps"][::-1]}} for line in lines]
+    own = [
+        line | {"answer": {"steps": line["answer"]["steps"][::-1]}} for line in lines
+    ]
     for name, rows in (("copy", lines), ("own", own)):
         about = kit.about.format(release="0.0.1").replace("Aurora", name)
         kit.submit(tmp_path / "submissions" / name, about, rows)
@@ -137,6 +151,9 @@ def test_a_marked_row_is_shown_and_warned_of_and_has_no_rank(loops, kit, tmp_pat
     assert own_row["copied"] is None
     assert (copy_row["ranked"], copy_row["buckets"]["overall"]["rank"]) == (False, None)
     assert copy_row["copied"]["references"] == {"hamiltonian_loop": 10}
-    assert (own_row["overlap"]["same"], copy_row["overlap"]) == (0, {"same": 10, "of": 10})
+    assert (own_row["overlap"]["same"], copy_row["overlap"]) == (
+        0,
+        {"same": 10, "of": 10},
+    )
     assert "10 answers are the release's own" in render_board(board)
     assert '100%<span class="between">10 of 10</span>' in render_board(board)

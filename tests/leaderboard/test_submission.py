@@ -25,10 +25,18 @@ GOOD = {
     "release": "1.0.0rc1",
     "setting": "tools",
     "tools": ["python", "web search"],
-    "sampling": {"temperature": 0.5, "reasoning": {"effort": "high"}, "stop": ["x"], "n": None},
+    "sampling": {
+        "temperature": 0.5,
+        "reasoning": {"effort": "high"},
+        "stop": ["x"],
+        "n": None,
+    },
     "attempts": 3,
     "contact": "a@example.org",
-    "links": {"paper": "https://arxiv.org/abs/2601.00001v2", "code": "https://x.org/a_b?c=d#e"},
+    "links": {
+        "paper": "https://arxiv.org/abs/2601.00001v2",
+        "code": "https://x.org/a_b?c=d#e",
+    },
     "outputs_licence": "CC-BY-4.0",
     "notes": "Two lines.\nThat is all.",
 }
@@ -65,7 +73,14 @@ def test_schema_agrees_with_the_package_on_a_good_one_and_thousands_of_damaged_o
         ["x"],
         {"x": 1},
     ]
-    odd += ["http://x.org", "https://x.org", "https://x.org/<b>", "javascript:1", "2026-1-1", "1.0"]
+    odd += [
+        "http://x.org",
+        "https://x.org",
+        "https://x.org/<b>",
+        "javascript:1",
+        "2026-1-1",
+        "1.0",
+    ]
     odd += ["no_tools", "tools", "x" * 201, [1], ["x"] * 21, 10**30]
     verdicts = set()
     for _ in range(4000):
@@ -79,7 +94,9 @@ def test_schema_agrees_with_the_package_on_a_good_one_and_thousands_of_damaged_o
                 part.pop(key, None)
             else:
                 part[key] = rng.choice(odd)
-            if not all(isinstance(value.get(name), dict) for name in ("model", "links")):
+            if not all(
+                isinstance(value.get(name), dict) for name in ("model", "links")
+            ):
                 break
         assert SCHEMA.is_valid(value) == accepts(value), value
         verdicts.add(accepts(value))

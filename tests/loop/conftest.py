@@ -48,7 +48,9 @@ class Stored:
 
 
 class _Quiet(dict):
-    __repr__ = object.__repr__  # of all tasks it is a megabyte, and hypothesis writes it
+    __repr__ = (
+        object.__repr__
+    )  # of all tasks it is a megabyte, and hypothesis writes it
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +62,9 @@ def all_stored() -> Mapping[str, Stored]:
     result: dict[str, Stored] = {}
     for instance in release.instances().values():
         if instance.task not in result and by_id[instance.id]:
-            right = next(item for item in by_id[instance.id] if item.kind == "reference")
+            right = next(
+                item for item in by_id[instance.id] if item.kind == "reference"
+            )
             wrong = [item.answer for item in by_id[instance.id] if item.score < 1]
             result[instance.task] = Stored(instance, right.answer, wrong)
     return _Quiet(result)

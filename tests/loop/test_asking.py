@@ -51,10 +51,16 @@ def test_a_query_is_carried_out_and_its_cost_counted(probe):
     game, stored = probe
     assert "Ask how long a side is." in game.rules
     assert "may cost 3;" in game.rules
-    move = game.play('Let me see: ```json\n{"query": "side", "number": 8, "price": 2}\n```')
-    assert move.observation == '{"length":10}\nLeft of the budget: 1 of 3. Replies left: 8.'
+    move = game.play(
+        'Let me see: ```json\n{"query": "side", "number": 8, "price": 2}\n```'
+    )
     assert (
-        "more than is left" in game.play('{"query": "side", "number": 8, "price": 2}').observation
+        move.observation
+        == '{"length":10}\nLeft of the budget: 1 of 3. Replies left: 8.'
+    )
+    assert (
+        "more than is left"
+        in game.play('{"query": "side", "number": 8, "price": 2}').observation
     )
     assert game.used == 2
     assert "counted from 0" in game.play('{"query": "side", "number": -1}').observation
@@ -94,7 +100,9 @@ def test_a_model_that_only_talks_ends_after_five_replies_in_a_row(probe):
     again = Probe(game.setup, game.task, game.params, (Side,), 20)
     again.restore(game.state)
     for left in (2, 1, 0):
-        assert again.play("Hm.").observation.endswith("The trial is over.") == (not left)
+        assert again.play("Hm.").observation.endswith("The trial is over.") == (
+            not left
+        )
     assert again.over
     assert again.replies_left
 
@@ -102,7 +110,11 @@ def test_a_model_that_only_talks_ends_after_five_replies_in_a_row(probe):
 def test_what_fails_here_ends_the_trial_without_a_score(probe):
     game, _ = probe
     move = game.play('{"query": "side", "number": 13}')
-    assert (game.over, move.outcome.status, move.outcome.score) == (True, Status.NOT_RUN, None)
+    assert (game.over, move.outcome.status, move.outcome.score) == (
+        True,
+        Status.NOT_RUN,
+        None,
+    )
     game.over = False
     move = game.play('{"query": "side", "number": 7}')  # divides by zero
     assert (game.over, move.outcome.status) == (True, Status.GRADER_ERROR)
@@ -156,7 +168,9 @@ def act(all_stored):
 def test_actions_change_the_state_and_what_was_done_is_the_answer(act):
     assert act.rules.endswith('{"total":0}')
     first = act.play('{"action": "add", "amount": 3}')
-    assert first.observation == '{"total":3}\nLeft of the budget: 3 of 4. Replies left: 9.'
+    assert (
+        first.observation == '{"total":3}\nLeft of the budget: 3 of 4. Replies left: 9.'
+    )
     assert first.outcome.score == 0
     refused = act.play('{"action": "add", "amount": -3}')
     assert "only more" in refused.observation
@@ -184,7 +198,9 @@ JUNK = st.one_of(
     st.text(max_size=50),
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+        ),
         max_leaves=8,
     ).map(lambda value: json.dumps({"query": value, "action": value})),
 )
@@ -196,9 +212,13 @@ QUICK = [name for name in ACT if name in RELEASED and name != "terrain_levelling
 @given(replies=st.lists(JUNK, max_size=4), name=st.sampled_from(["maze_3d", *QUICK]))
 def test_any_reply_has_an_observation(all_stored, replies, name):
     stored = all_stored[name]
-    for setting in (setting for setting in ("probe", "act") if name in playable(setting)):
+    for setting in (
+        setting for setting in ("probe", "act") if name in playable(setting)
+    ):
         environment, steps = stored.played(replies, setting=setting)
-        assert all(step.observation and len(step.observation) <= 20_000 for step in steps)
+        assert all(
+            step.observation and len(step.observation) <= 20_000 for step in steps
+        )
         line = Prediction.model_validate(environment.prediction(status="refused"))
         assert not grade_line(line, stored.task, stored.params).forged
 
@@ -243,7 +263,9 @@ PLAYED += [("act", name) for name in ACT if name in RELEASED]
 
 
 @pytest.mark.parametrize(("setting", "name"), PLAYED)
-def test_traces_of_real_tasks_are_played_again_to_the_same_score(all_stored, setting, name):
+def test_traces_of_real_tasks_are_played_again_to_the_same_score(
+    all_stored, setting, name
+):
     stored = all_stored[name]
     key = {"probe": "query", "act": "action"}[setting]
     environment = Environment(Setup(setting=setting, budget=2))

@@ -72,7 +72,9 @@ def test_turns_that_were_dropped_added_or_moved_are_named(trial, change, turn):
     assert outcome.reason.startswith(f"turn {turn}: ")
 
 
-@pytest.mark.parametrize("change", [{"disclose": "score"}, {"attempts": 5}, {"attempts": 2}])
+@pytest.mark.parametrize(
+    "change", [{"disclose": "score"}, {"attempts": 5}, {"attempts": 2}]
+)
 def test_a_trace_of_another_setup_is_named(trial, change):
     stored, line = trial
     outcome = grade(stored, forged(line, loop=line["loop"] | change))
@@ -117,7 +119,9 @@ def test_a_trial_that_was_cut_off_says_so_with_a_status(trial):
         ("interlocking_parts", "truncated"),
     ],
 )
-def test_a_trial_cut_at_its_best_turn_keeps_the_status_it_declares(all_stored, name, status):
+def test_a_trial_cut_at_its_best_turn_keeps_the_status_it_declares(
+    all_stored, name, status
+):
     stored = all_stored[name]
     best, other, *_ = sorted(stored.wrong, key=len)[-2:]
     environment, _ = stored.played([best, other])

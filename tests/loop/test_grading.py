@@ -23,16 +23,26 @@ def report(all_stored, tmp_path_factory):
         forged = json.loads(json.dumps(line)) | {"model": "forger"}
         forged["turns"][1]["observation"] += " "
         lines += [line, forged]
-    environment, _ = all_stored[LIGHT].played([all_stored[LIGHT].right], setting="probe")
+    environment, _ = all_stored[LIGHT].played(
+        [all_stored[LIGHT].right], setting="probe"
+    )
     lines += [environment.prediction(model="m")]
-    lines += [{"id": lines[0]["id"], "model": "m", "answer": json.loads(all_stored[LIGHT].right)}]
+    lines += [
+        {
+            "id": lines[0]["id"],
+            "model": "m",
+            "answer": json.loads(all_stored[LIGHT].right),
+        }
+    ]
     lines += [lines[0] | {"model": "junk", "turns": [5]}]
     folder = tmp_path_factory.mktemp("loop")
     path = folder / "predictions.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     limits = WorkerLimits(1, None, 0)
     tasks = [get_task(LIGHT).id, get_task(HEAVY).id]
-    options = Options(str(path), find_release(), folder / "out", limits, tasks=tasks, partial=True)
+    options = Options(
+        str(path), find_release(), folder / "out", limits, tasks=tasks, partial=True
+    )
     return grade_file(options)
 
 
@@ -44,7 +54,9 @@ def rows_of(report, **of):
 @pytest.mark.parametrize("name", [LIGHT, HEAVY])
 def test_a_trace_has_the_scores_of_its_turns(report, all_stored, name):
     (row,) = rows_of(report, task=name, model="m", setting="retry")
-    _, steps = all_stored[name].played(["Hm.", all_stored[name].wrong[1], all_stored[name].right])
+    _, steps = all_stored[name].played(
+        ["Hm.", all_stored[name].wrong[1], all_stored[name].right]
+    )
     assert row["turn_scores"] == [step.info["score"] for step in steps]
     assert row["turn_scores"][0] is None
     assert (row["score"], row["best_score"], row["queries"]) == (1, 1, None)
@@ -84,12 +96,18 @@ def test_forged_traces_are_problems_named_by_line_and_turn(report):
 
 
 def test_junk_is_bad_input_and_settings_stand_apart(report):
-    (bad,) = (problem for problem in report.problems if problem.code == "bad_prediction")
+    (bad,) = (
+        problem for problem in report.problems if problem.code == "bad_prediction"
+    )
     assert (bad.line, "turns" in bad.message) == (7, True)
     (probe,) = rows_of(report, setting="probe")
     assert (probe["turn_scores"], probe["queries"]) == ([1.0], 0)
     (plain,) = rows_of(report, model="m", setting=None)
-    assert (plain["turn_scores"], plain["best_score"], plain["loop"]) == (None, None, None)
+    assert (plain["turn_scores"], plain["best_score"], plain["loop"]) == (
+        None,
+        None,
+        None,
+    )
     assert any(said.startswith("Setting probe, retry: ") for said in report.remarks)
     runs = {(run["model"], run["setting"]) for run in report.summary["runs"]}
     assert {("m", None), ("m", "retry"), ("m", "probe")} <= runs

@@ -39,7 +39,9 @@ def won(instance, setting):
 
 
 def test_rain_is_led_where_every_goal_of_the_paper_wants_it(paper):
-    assert [won(instance, "probe") for instance in paper.values()] == [1] * 7 + [2] + [1] * 3
+    assert [won(instance, "probe") for instance in paper.values()] == [1] * 7 + [2] + [
+        1
+    ] * 3
 
 
 def test_holes_that_the_rain_shows_are_filled(ladder):
@@ -88,7 +90,10 @@ LEGAL = {
         {"action": "remove", "cells": [[1, 2, 3], [0, 0, 0]]},
     ),
     "pipe_loop_fitting": (
-        {"action": "place", "joints": [{"x": 0, "y": 0}, {"x": 1, "y": 0}, {"x": 1, "y": 1}]},
+        {
+            "action": "place",
+            "joints": [{"x": 0, "y": 0}, {"x": 1, "y": 0}, {"x": 1, "y": 1}],
+        },
         {"action": "place", "joints": [{"x": 1e5, "y": 0}]},
         {"action": "remove", "count": 4},
         {"action": "remove", "count": 3},
@@ -111,7 +116,8 @@ def test_what_was_done_can_be_undone_and_a_fault_changes_nothing(name):
     assert (150 if name == "shikaku_rectangles" else 100) == task.actions.BUDGET
     play = task.actions.Play(params)
     kinds = {
-        kind.model_fields["action"].annotation.__args__[0]: kind for kind in task.actions.ACTIONS
+        kind.model_fields["action"].annotation.__args__[0]: kind
+        for kind in task.actions.ACTIONS
     }
     size = str(play.look().get("left", [[[]]])[0][0])
     moves = [json.loads(json.dumps(item).replace('"a"', size)) for item in LEGAL[name]]

@@ -11,7 +11,12 @@ from scbench.loop import Environment, Setup
 from scbench.release.load import find_release
 
 LIGHT = {
-    "retry": ["two_segments", "enumerate_edges", "hamiltonian_loop", "shikaku_rectangles"],
+    "retry": [
+        "two_segments",
+        "enumerate_edges",
+        "hamiltonian_loop",
+        "shikaku_rectangles",
+    ],
     "probe": ["maze_3d", "hyper_snake"],
     "act": ["hamiltonian_loop", "pack_rectangular_prisms"],
 }
@@ -30,7 +35,10 @@ HEAVY = {
         '{"action": "blast", "blasts": [{"x": -1, "y": 5, "z": 1.0}]}',
         '{"done": true}',
     ],
-    ("probe", "fluid_simulation/00"): ['{"query": "rain", "earthworks": []}', '{"earthworks": []}'],
+    ("probe", "fluid_simulation/00"): [
+        '{"query": "rain", "earthworks": []}',
+        '{"earthworks": []}',
+    ],
     ("retry", "csg_union/00"): ['{"vertices": [], "faces": []}', "no", "no"],
 }
 
@@ -61,7 +69,9 @@ def test_light_trials_are_over_while_every_heavy_step_waits(rows):
         setting, name = key
         return played(rows[name], setting, HEAVY[key], run)
 
-    kinds = [(setting, f"{task}/00") for setting, tasks in LIGHT.items() for task in tasks]
+    kinds = [
+        (setting, f"{task}/00") for setting, tasks in LIGHT.items() for task in tasks
+    ]
     with ThreadPoolExecutor(8) as threads:
         waiting = [threads.submit(heavy, key) for key in [*HEAVY] * 2]
         try:
@@ -76,7 +86,9 @@ def test_light_trials_are_over_while_every_heavy_step_waits(rows):
             gate.set()
         results = [item.result() for item in waiting]
     assert all(line["turns"] for line in lines)
-    plain = [played(rows[name], setting, said) for (setting, name), said in HEAVY.items()]
+    plain = [
+        played(rows[name], setting, said) for (setting, name), said in HEAVY.items()
+    ]
     assert results == plain * 2
 
 
@@ -87,7 +99,10 @@ def test_two_heavy_steps_are_under_way_at_a_time(tmp_path):
     grader = LiveGrader(2)
     try:
         with ThreadPoolExecutor(2) as threads:
-            ends = [threads.submit(grader.run, os.open, pipe, how) for how in (os.O_RDONLY, 1)]
+            ends = [
+                threads.submit(grader.run, os.open, pipe, how)
+                for how in (os.O_RDONLY, 1)
+            ]
             assert all(end.result(120) >= 0 for end in ends)
     finally:
         grader.close()

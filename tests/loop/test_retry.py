@@ -35,8 +35,12 @@ def test_a_player_that_repairs_by_the_checks_ends_at_full_score(stored):
     outcome = grade_line(line, stored.task, stored.params)
     assert outcome.status is Status.ANSWERED
     alone = Prediction(id=line.id, response=reply(stored.right))
-    assert outcome.verdicts == grade_prediction(alone, stored.task, stored.params).verdicts
-    means = [None if item is None else sum(item) / len(item) for item in outcome.trial.scores]
+    assert (
+        outcome.verdicts == grade_prediction(alone, stored.task, stored.params).verdicts
+    )
+    means = [
+        None if item is None else sum(item) / len(item) for item in outcome.trial.scores
+    ]
     assert means == [step.info["score"] for step in steps]
 
 
@@ -57,9 +61,15 @@ def test_what_is_told_of_wrong_answers_never_holds_the_right_one(stored):
             if check not in {"answer_schema", "answer_found", *task.own_faults}:
                 assert rule in fixed or said.startswith("- resource_limit")
             if shape_of(task.answer_model).is_short:
-                parts = right["answer"] if isinstance(right["answer"], list) else [right["answer"]]
+                parts = (
+                    right["answer"]
+                    if isinstance(right["answer"], list)
+                    else [right["answer"]]
+                )
                 words = set(re.findall(r"[\w/().-]+", said.replace(rule, "").lower()))
-                assert not words & {str(part).lower() for part in parts if str(part) not in answer}
+                assert not words & {
+                    str(part).lower() for part in parts if str(part) not in answer
+                }
 
 
 def test_no_piece_of_the_reference_is_told_of_wrong_answers(stored):
@@ -80,8 +90,14 @@ def test_no_piece_of_the_reference_is_told_of_wrong_answers(stored):
 
 OWN = {
     "shikaku_rectangles": {"overlap": "the first at column", "one_clue": "which holds"},
-    "delaunay_triangulation": {"repeats": "is listed 2 times", "indices": "an index outside"},
-    "half_subdivision_neighbours": {"repeats": "more than once", "target": "itself is listed"},
+    "delaunay_triangulation": {
+        "repeats": "is listed 2 times",
+        "indices": "an index outside",
+    },
+    "half_subdivision_neighbours": {
+        "repeats": "more than once",
+        "target": "itself is listed",
+    },
 }
 
 
@@ -123,9 +139,12 @@ def test_going_through_the_choices_earns_nothing(all_stored):
         for row in rows:
             params = task.params_model.model_validate_json(row.all_params)
             solved += any(
-                scbench.score(row, {"answer": item}) for item in params.options[:attempts]
+                scbench.score(row, {"answer": item})
+                for item in params.options[:attempts]
             )
-            guessed += floor_after(task.bucket, task.builder().blind_floor(params), attempts)
+            guessed += floor_after(
+                task.bucket, task.builder().blind_floor(params), attempts
+            )
         assert abs(solved - guessed) / len(rows) < 0.12
 
 
@@ -143,7 +162,12 @@ def test_more_is_told_the_more_is_disclosed(all_stored):
 def test_what_is_told_is_bounded_and_says_what_was_left_out():
     task = get_task("two_segments")
     many = tuple(
-        Check(f"c{i}", False, "x" * 1000, {"places": list(range(10_000)), "text": "y" * 9999})
+        Check(
+            f"c{i}",
+            False,
+            "x" * 1000,
+            {"places": list(range(10_000)), "text": "y" * 9999},
+        )
         for i in range(100)
     )
     for level in ("checks", "places"):
@@ -194,7 +218,9 @@ def test_a_state_is_small_json_and_can_be_gone_to(all_stored):
     assert other.prediction() == environment.prediction()
 
 
-def test_what_cannot_be_judged_here_ends_the_trial_without_a_score(all_stored, monkeypatch):
+def test_what_cannot_be_judged_here_ends_the_trial_without_a_score(
+    all_stored, monkeypatch
+):
     stored = all_stored["enumerate_edges"]
     grade = "scbench.graders.enumerate_edges.grade"
     monkeypatch.setattr(grade, lambda *_: 1 / 0)
@@ -207,7 +233,9 @@ def test_what_cannot_be_judged_here_ends_the_trial_without_a_score(all_stored, m
     assert grade_line(line, stored.task, stored.params).forged  # here it can be judged
 
 
-@given(texts=st.lists(st.text(max_size=200) | st.binary(max_size=50).map(repr), max_size=6))
+@given(
+    texts=st.lists(st.text(max_size=200) | st.binary(max_size=50).map(repr), max_size=6)
+)
 def test_any_reply_is_answered_and_played_again_alike(all_stored, texts):
     stored = all_stored["two_segments"]
     environment, steps = stored.played([*texts, "\ud800{", *[JUNK] * 9], attempts=7)
@@ -218,7 +246,13 @@ def test_any_reply_is_answered_and_played_again_alike(all_stored, texts):
 
 @pytest.mark.parametrize(
     "setup",
-    [{"attempts": 0}, {"attempts": 11}, {"disclose": "all"}, {"budget": 0}, {"setting": "tools"}],
+    [
+        {"attempts": 0},
+        {"attempts": 11},
+        {"disclose": "all"},
+        {"budget": 0},
+        {"setting": "tools"},
+    ],
 )
 def test_setups_are_bounded(setup):
     with pytest.raises(ValueError, match="validation error"):

@@ -54,7 +54,8 @@ def macos(tmp_path):
     python.write_text(PLAYED.replace("FOLDER", str(tmp_path)))
     python.chmod(0o755)
     start = (
-        f"exec(open({str(tmp_path / 'gone.py')!r}).read())\nsys._base_executable = {str(python)!r}"
+        f"exec(open({str(tmp_path / 'gone.py')!r}).read())\n"
+        f"sys._base_executable = {str(python)!r}"
     )
     (tmp_path / "sitecustomize.py").write_text(start)
 
@@ -62,7 +63,9 @@ def macos(tmp_path):
 
 
 def test_all_is_graded_there_but_programs(macos, tmp_path):
-    reference = TaskBuilder().reference(TaskBuilder().paper()[0].params).model_dump(mode="json")
+    reference = (
+        TaskBuilder().reference(TaskBuilder().paper()[0].params).model_dump(mode="json")
+    )
     assert {part["fileType"] for part in reference["parts"]} == {"OpenSCAD"}
     program = json.loads(json.dumps(reference))
     program["parts"][0]["fileType"] = "Python Generating STL"
@@ -73,18 +76,40 @@ def test_all_is_graded_there_but_programs(macos, tmp_path):
     ]
     (tmp_path / "p.jsonl").write_text("\n".join(map(json.dumps, rows)))
     done = macos(
-        *("scbench-grade", "p.jsonl", "--out", "out", "--partial", "--allow-code", "--quiet"),
+        *(
+            "scbench-grade",
+            "p.jsonl",
+            "--out",
+            "out",
+            "--partial",
+            "--allow-code",
+            "--quiet",
+        ),
         *("--workers", 2, "--tasks", "interlocking_parts,two_segments"),
     )
     summary = json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))
-    assert summary["walls"][0] == "rlimits: memory, time, sizes, descriptors", done.stderr
+    assert summary["walls"][0] == "rlimits: memory, time, sizes, descriptors", (
+        done.stderr
+    )
     assert summary["walls"][1].startswith("no seccomp")
-    read = "import polars, sys; polars.read_parquet(sys.argv[1]).write_ndjson(sys.argv[2])"
-    command = [sys.executable, "-c", read, tmp_path / "out/results.parquet", tmp_path / "rows"]
+    read = (
+        "import polars, sys; polars.read_parquet(sys.argv[1]).write_ndjson(sys.argv[2])"
+    )
+    command = [
+        sys.executable,
+        "-c",
+        read,
+        tmp_path / "out/results.parquet",
+        tmp_path / "rows",
+    ]
     subprocess.run(command, check=True)
-    results = [json.loads(line) for line in (tmp_path / "rows").read_text().splitlines()]
+    results = [
+        json.loads(line) for line in (tmp_path / "rows").read_text().splitlines()
+    ]
     of_a = [row for row in results if row["model"] == "a" and row["score"] is not None]
     assert [row["score"] for row in of_a] == [1.0] * 9 + [0.0]
-    refused = [row for row in results if row["model"] == "b" and row["status"] == "not_run"]
+    refused = [
+        row for row in results if row["model"] == "b" and row["status"] == "not_run"
+    ]
     assert len(refused) == 9
     assert "cannot put it in a sandbox" in refused[0]["reason"]

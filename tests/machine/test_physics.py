@@ -21,7 +21,9 @@ def another_python(monkeypatch, tmp_path):
     """An interpreter that has a library of that name, and nothing else of ours."""
     site = tmp_path / "site"
     (site / "pybullet-3.2.9.dist-info").mkdir(parents=True)
-    (site / "pybullet-3.2.9.dist-info" / "METADATA").write_text("Name: pybullet\nVersion: 3.2.9\n")
+    (site / "pybullet-3.2.9.dist-info" / "METADATA").write_text(
+        "Name: pybullet\nVersion: 3.2.9\n"
+    )
     python = tmp_path / "python"
     code = f"import sys, runpy; sys.path.insert(0, {str(site)!r}); del sys.argv[0]"
     code += "; runpy.run_path(sys.argv[0], run_name='__main__')"
@@ -48,7 +50,10 @@ def ends(pid: int) -> bool:
     """Whether a process is gone, or ended and waits to be asked for, within a minute."""
     for _ in range(6000):
         try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            if (
+                Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+                == "Z"
+            ):
                 return True
         except (FileNotFoundError, ProcessLookupError):
             return True
@@ -57,7 +62,9 @@ def ends(pid: int) -> bool:
 
 
 def test_doubles_go_both_ways_to_the_bit_and_noise_does_not_matter(engine):
-    there = engine("print('noise', flush=True); os.write(2, b'noise'); return numbers[::-1]")
+    there = engine(
+        "print('noise', flush=True); os.write(2, b'noise'); return numbers[::-1]"
+    )
     for times in (1, 7, 20_000):
         back = there.call(DOUBLES * times)
         assert [x.hex() for x in back] == [x.hex() for x in (DOUBLES * times)[::-1]]
@@ -82,13 +89,17 @@ def test_it_dies_with_a_process_that_is_killed_whatever_it_is_at(tmp_path):
         f"there = open_engine(Path({str(tmp_path / 'engine.py')!r}))\n"
         "print(int(there.call([1])[0]), flush=True); there.call([1, 2])"
     )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as parent:
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE
+    ) as parent:
         pid = int(parent.stdout.readline())
         parent.kill()
     assert ends(pid)
 
 
-def test_what_is_no_interpreter_or_has_no_library_is_said(engine, monkeypatch, tmp_path):
+def test_what_is_no_interpreter_or_has_no_library_is_said(
+    engine, monkeypatch, tmp_path
+):
     silent = tmp_path / "silent"
     silent.write_text("#!/bin/sh\nexit 0\n")
     silent.chmod(0o755)
@@ -102,11 +113,15 @@ def test_what_is_no_interpreter_or_has_no_library_is_said(engine, monkeypatch, t
         with pytest.raises(CannotGrade, match=why):
             engine()
     monkeypatch.setenv(VARIABLE, sys.executable)
-    with pytest.raises(CannotGrade, match="ModuleNotFoundError: No module named 'no_such_thing'"):
+    with pytest.raises(
+        CannotGrade, match="ModuleNotFoundError: No module named 'no_such_thing'"
+    ):
         engine(head="import no_such_thing")
 
 
-def test_the_interpreter_is_the_one_named_or_this_or_the_one_made(monkeypatch, tmp_path):
+def test_the_interpreter_is_the_one_named_or_this_or_the_one_made(
+    monkeypatch, tmp_path
+):
     assert engine_python() == os.environ[VARIABLE]
     monkeypatch.delenv(VARIABLE)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -40,7 +40,11 @@ def values_of(path, *keys: str) -> list[bytes | None]:
 def test_values_come_back_and_the_last_of_a_key_counts(path):
     store = Store(path)
     assert (len(store), path.exists()) == (0, False)
-    places = [store.add("a", b'{"x": "\xc3\xbc y"}'), store.add("b", b""), store.add("a", b"2")]
+    places = [
+        store.add("a", b'{"x": "\xc3\xbc y"}'),
+        store.add("b", b""),
+        store.add("a", b"2"),
+    ]
     assert (store.get("a"), store.get("b"), store.get("c")) == (b"2", b"", None)
     assert store.read(places[0]) == b'{"x": "\xc3\xbc y"}'
     store.close()
@@ -75,7 +79,8 @@ def test_a_damaged_record_is_passed_over_wherever_it_is_damaged(path):
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"\n", b"{", b"a b c\n", b"\x00\xff\n", sha256("k").encode() + b" k\n"]
+    "text",
+    [b"", b"\n", b"{", b"a b c\n", b"\x00\xff\n", sha256("k").encode() + b" k\n"],
 )
 def test_what_is_no_record_does_no_harm(path, text):
     path.write_bytes(text)

@@ -46,7 +46,10 @@ def test_it_is_found_again_with_its_identity_and_removed_whole(path):
 
 def test_it_has_one_holder_and_death_frees_it(path):
     holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLD, path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert holder.stdout.readline() == "held\n"
     with pytest.raises(ResultsError, match=rf"process {holder.pid} on .* is at work"):
@@ -65,19 +68,38 @@ def test_it_has_one_holder_and_death_frees_it(path):
         lambda path: path.write_text("a file"),
         lambda path: (path.mkdir(), (path / "thesis.tex").write_text("years of work")),
         lambda path: (path.mkdir(), (path / MARKER).write_text('{"run": 7}')),
-        lambda path: (path.mkdir(), (path / MARKER).touch(), (path / "thesis.tex").touch()),
+        lambda path: (
+            path.mkdir(),
+            (path / MARKER).touch(),
+            (path / "thesis.tex").touch(),
+        ),
         lambda path: (path.mkdir(), (path / MARKER).symlink_to(path.parent / "other")),
-        lambda path: (path.with_name("far").mkdir(), path.symlink_to(path.with_name("far"))),
+        lambda path: (
+            path.with_name("far").mkdir(),
+            path.symlink_to(path.with_name("far")),
+        ),
         lambda path: path.symlink_to(path.with_name("nowhere")),
     ],
-    ids=["a file", "unmarked", "another's marker", "empty marker", "link", "folder link", "dead"],
+    ids=[
+        "a file",
+        "unmarked",
+        "another's marker",
+        "empty marker",
+        "link",
+        "folder link",
+        "dead",
+    ],
 )
 def test_what_is_not_ours_is_refused_and_left_as_it_is(path, make):
     make(path)
-    before = sorted((file.as_posix(), file.lstat().st_mtime_ns) for file in path.parent.rglob("*"))
+    before = sorted(
+        (file.as_posix(), file.lstat().st_mtime_ns) for file in path.parent.rglob("*")
+    )
     with pytest.raises(ResultsError, match="was not made by scbench"):
         WorkFolder(path)
-    after = sorted((file.as_posix(), file.lstat().st_mtime_ns) for file in path.parent.rglob("*"))
+    after = sorted(
+        (file.as_posix(), file.lstat().st_mtime_ns) for file in path.parent.rglob("*")
+    )
     assert after == before
 
 

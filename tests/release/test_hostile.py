@@ -22,7 +22,9 @@ from scbench.release.load import find_release, open_release
 from scbench.release.manifest import MANIFEST, REFERENCES, Manifest
 
 DATA = "data/enumerate_edges.parquet"
-STEERING = "\x1b[31mred\x1b]0;t\x07 <script>alert(1)</script> \u202e\u2066\u200b\x9b &\"'"
+STEERING = (
+    "\x1b[31mred\x1b]0;t\x07 <script>alert(1)</script> \u202e\u2066\u200b\x9b &\"'"
+)
 RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
 """What may not reach a terminal."""
 
@@ -62,7 +64,9 @@ def test_a_manifest_that_is_no_plain_file_is_refused_at_once(replaced, kind):
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device", "secret", "huge"])
 @pytest.mark.parametrize("name", [DATA, REFERENCES])
-def test_a_file_that_is_no_plain_one_is_refused_at_once(replaced, name, kind, monkeypatch):
+def test_a_file_that_is_no_plain_one_is_refused_at_once(
+    replaced, name, kind, monkeypatch
+):
     root = replaced(name, kind)
     with pytest.raises(ReleaseError, match=re.escape(name)) as caught:
         open_release(root).instances()
@@ -99,12 +103,16 @@ def test_rows_beyond_measure_are_refused_before_they_are_made(copy, forge, monke
     for module in ("release.load", "freezing.tables"):
         monkeypatch.setattr(f"scbench.{module}.MOST_ROWS", 10_000)
     columns = [
-        pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int8()), one[name].combine_chunks())
+        pa.DictionaryArray.from_arrays(
+            pa.array([0] * count, pa.int8()), one[name].combine_chunks()
+        )
         if pa.types.is_string(schema.field(name).type) and one[name][0].is_valid
         else pa.array([one[name][0].as_py()] * count, schema.field(name).type)
         for name in schema.names
     ]
-    pq.write_table(pa.table(columns, names=schema.names), copy / REFERENCES, row_group_size=count)
+    pq.write_table(
+        pa.table(columns, names=schema.names), copy / REFERENCES, row_group_size=count
+    )
     assert (copy / REFERENCES).stat().st_size < 100_000
     forge(copy)
     with pytest.raises(ReleaseError, match="more than 10,000 rows"):
@@ -114,7 +122,9 @@ def test_rows_beyond_measure_are_refused_before_they_are_made(copy, forge, monke
 
 
 def test_parquet_that_its_library_panics_over_is_refused(copy, forge):
-    pl.DataFrame({"id": ["two_segments/07"], "response": ["{}"]}).write_parquet(copy / REFERENCES)
+    pl.DataFrame({"id": ["two_segments/07"], "response": ["{}"]}).write_parquet(
+        copy / REFERENCES
+    )
     data = bytearray((copy / REFERENCES).read_bytes())
     data[426 // 8] ^= 1 << 426 % 8
     (copy / REFERENCES).write_bytes(data)
@@ -193,7 +203,9 @@ def test_text_of_a_release_steers_no_terminal_and_no_page(steering, monkeypatch,
 
 def test_nor_does_it_in_a_run_and_its_report(steering, monkeypatch):
     monkeypatch.chdir(steering)
-    done = CliRunner().invoke(grade, ["p.jsonl", "--release", "r", "--out", "o", "--report"])
+    done = CliRunner().invoke(
+        grade, ["p.jsonl", "--release", "r", "--out", "o", "--report"]
+    )
     assert done.exit_code == 0, done.output
     assert not RAW.search(done.output)
     assert "<script>alert" not in (steering / "o" / "report.html").read_text("utf-8")

@@ -44,7 +44,9 @@ def test_an_unknown_version_names_near_ones(home):
     assert "Did you mean '0.9.0'" in message
 
 
-@pytest.mark.parametrize("name", ["x" * 5000, "a\x00b", "\n", "no/such/folder", "MANIFEST.json"])
+@pytest.mark.parametrize(
+    "name", ["x" * 5000, "a\x00b", "\n", "no/such/folder", "MANIFEST.json"]
+)
 def test_odd_names_are_refused_in_words(home, name):
     with pytest.raises(ReleaseError, match="no release"):
         find_release(name)
@@ -53,9 +55,16 @@ def test_odd_names_are_refused_in_words(home, name):
 def test_weights_are_those_of_the_manifest_or_follow_from_the_floors(sound):
     release = find_release(str(sound))
     records = release.manifest.tasks
-    assert release.weights() == {task: record.weight for task, record in records.items()}
-    bare = {task: record.model_copy(update={"weight": None}) for task, record in records.items()}
-    older = replace(release, manifest=release.manifest.model_copy(update={"tasks": bare}))
+    assert release.weights() == {
+        task: record.weight for task, record in records.items()
+    }
+    bare = {
+        task: record.model_copy(update={"weight": None})
+        for task, record in records.items()
+    }
+    older = replace(
+        release, manifest=release.manifest.model_copy(update={"tasks": bare})
+    )
     assert older.weights() == pytest.approx(release.weights())
 
 
@@ -74,14 +83,19 @@ def test_only_the_files_of_named_tasks_are_read(copy):
         (DATA, lambda release: release.instances()),
         (REFERENCES, lambda release: release.references()),
         ("README.md", lambda release: release.read("README.md")),
-        ("schemas/prediction.json", lambda release: release.read("schemas/prediction.json")),
+        (
+            "schemas/prediction.json",
+            lambda release: release.read("schemas/prediction.json"),
+        ),
     ],
 )
 def test_a_file_changed_after_freezing_is_refused_by_name(copy, name, read):
     data = bytearray((copy / name).read_bytes())
     data[len(data) // 2] ^= 1
     (copy / name).write_bytes(data)
-    with pytest.raises(ReleaseError, match=rf"{name} was changed after it was frozen; `scbench"):
+    with pytest.raises(
+        ReleaseError, match=rf"{name} was changed after it was frozen; `scbench"
+    ):
         read(find_release(str(copy)))
 
 
@@ -116,8 +130,12 @@ def test_an_id_that_stands_twice_is_refused(copy, forge):
 def test_a_floor_that_is_not_one_score_is_refused(copy, forge, floors):
     rewrite(
         copy / REFERENCES,
-        lambda rows: [row | {"floor": floors[i % len(floors)]} for i, row in enumerate(rows)],
+        lambda rows: [
+            row | {"floor": floors[i % len(floors)]} for i, row in enumerate(rows)
+        ],
     )
     forge(copy)
-    with pytest.raises(ReleaseError, match="the floor of enumerate_edges/00 is not one number"):
+    with pytest.raises(
+        ReleaseError, match="the floor of enumerate_edges/00 is not one number"
+    ):
         find_release(str(copy)).floors()

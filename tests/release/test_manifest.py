@@ -6,7 +6,13 @@ import pytest
 from pydantic import ValidationError
 
 from scbench.base.errors import ReleaseError
-from scbench.release.manifest import MANIFEST, Manifest, is_version, version_key, weight_of
+from scbench.release.manifest import (
+    MANIFEST,
+    Manifest,
+    is_version,
+    version_key,
+    weight_of,
+)
 from scbench.release.sources import read_manifest
 
 
@@ -21,7 +27,18 @@ def test_versions_sort_by_number_and_stage():
 
 @pytest.mark.parametrize(
     "name",
-    ["", "1", "1.0", "v1.0.0", "1.0.0 ", "1.0.0\n", "../1.0.0", "1.0.0rc", "1.0.0.1", "١.٠.٠"],
+    [
+        "",
+        "1",
+        "1.0",
+        "v1.0.0",
+        "1.0.0 ",
+        "1.0.0\n",
+        "../1.0.0",
+        "1.0.0rc",
+        "1.0.0.1",
+        "١.٠.٠",
+    ],
 )
 def test_other_names_are_no_versions(name):
     assert not is_version(name)
@@ -55,12 +72,15 @@ def test_file_names_cannot_lead_out_of_the_folder(sound, name):
 )
 def test_what_is_no_manifest_is_refused_with_a_reason(tmp_path, data, said):
     (tmp_path / MANIFEST).write_bytes(data)
-    with pytest.raises(ReleaseError, match=rf"MANIFEST\.json is not a manifest: .*({said})"):
+    with pytest.raises(
+        ReleaseError, match=rf"MANIFEST\.json is not a manifest: .*({said})"
+    ):
         read_manifest(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("floors", "weight"), [([0.0] * 10, 20.0), ([0.0, 1.0, 1.0], 4.348), ([1.0, 1.0], 0.0), ([], 0)]
+    ("floors", "weight"),
+    [([0.0] * 10, 20.0), ([0.0, 1.0, 1.0], 4.348), ([1.0, 1.0], 0.0), ([], 0)],
 )
 def test_a_task_weighs_by_its_answers_with_room(floors, weight):
     assert weight_of(floors) == weight

@@ -66,7 +66,9 @@ def add(path: Path, name: str, data: bytes = b"x") -> None:
         archive.writestr(name, data)
 
 
-@pytest.mark.parametrize("name", ["../evil", "/etc/evil", "a/../../evil", "C:\\evil", "..\\evil"])
+@pytest.mark.parametrize(
+    "name", ["../evil", "/etc/evil", "a/../../evil", "C:\\evil", "..\\evil"]
+)
 def test_names_that_lead_elsewhere_are_only_named(sound, tmp_path, name):
     path = pack(sound, tmp_path / "release.zip")
     add(path, name)
@@ -112,7 +114,9 @@ def test_an_archive_must_hold_one_release(sound, tmp_path, tops):
         archive.writestr("README.md", "x")
         for top in tops:
             archive.write(sound / MANIFEST, top + MANIFEST)
-    with pytest.raises(ReleaseError, match=r"holds (no|2) releases; .* has one MANIFEST\.json"):
+    with pytest.raises(
+        ReleaseError, match=r"holds (no|2) releases; .* has one MANIFEST\.json"
+    ):
         find_release(str(path))
 
 

@@ -34,7 +34,8 @@ class Small:
     def manifest(self) -> SimpleNamespace:
         tasks = {row.task: row for row in self.held.values()}
         records = {
-            name: SimpleNamespace(grader_version=get_task(name).grader_version) for name in tasks
+            name: SimpleNamespace(grader_version=get_task(name).grader_version)
+            for name in tasks
         }
         default = [name for name in tasks if get_task(name).bucket != MANIFOLDS]
         facts = {"withdrawn": {}, "terse": {}, "pictures": {}, "default_tasks": default}
@@ -44,7 +45,11 @@ class Small:
         return self
 
     def instances(self, tasks=None) -> dict[str, Instance]:
-        return {key: row for key, row in self.held.items() if tasks is None or row.task in tasks}
+        return {
+            key: row
+            for key, row in self.held.items()
+            if tasks is None or row.task in tasks
+        }
 
     def ids(self, tasks) -> list[str]:
         return list(self.instances(tasks))
@@ -53,7 +58,9 @@ class Small:
         return dict.fromkeys(self.held, 0.125)
 
 
-def graded(instance: Instance, answer: object, model: str, **rest: object) -> pl.DataFrame:
+def graded(
+    instance: Instance, answer: object, model: str, **rest: object
+) -> pl.DataFrame:
     """The rows that grading one prediction gives."""
     prediction = Prediction(id=instance.id, answer=answer, model=model, **rest)
     data = canonical_json({"id": instance.id, "model": model}).encode()
@@ -96,9 +103,15 @@ def right_and_wrong(instances: Iterable[Instance], answers) -> pl.DataFrame:
     for instance in instances:
         kinds = answers[instance.id]
         right = kinds["reference"][0]
-        wrong = max(kinds["counter_reference"], key=lambda ref: (ref.score, len(ref.answer)))
-        parts.append(graded(instance, json.loads(right.answer), "right", setting="no_tools"))
-        parts.append(graded(instance, json.loads(wrong.answer), "wrong", setting="no_tools"))
+        wrong = max(
+            kinds["counter_reference"], key=lambda ref: (ref.score, len(ref.answer))
+        )
+        parts.append(
+            graded(instance, json.loads(right.answer), "right", setting="no_tools")
+        )
+        parts.append(
+            graded(instance, json.loads(wrong.answer), "wrong", setting="no_tools")
+        )
     return pl.concat(parts).sort("id", "subtask", maintain_order=True)
 
 

@@ -49,7 +49,9 @@ def wait_for(driver, script: str, *args) -> None:
     until(lambda: driver.execute_script(f"return {script}", *args))
 
 
-def test_it_opens_filters_and_shows_every_task(browser, whole_report, small, tmp_path, ungraded):
+def test_it_opens_filters_and_shows_every_task(
+    browser, whole_report, small, tmp_path, ungraded
+):
     browser.open(whole_report)
     driver = browser.driver
     everything = 2 * len(small.held)
@@ -57,7 +59,9 @@ def test_it_opens_filters_and_shows_every_task(browser, whole_report, small, tmp
     choose(driver, "run", "2")
     assert shown(driver) == everything // 2
     choose(driver, "result", "short")
-    assert shown(driver) == everything // 2, "every counter-reference is short of full marks"
+    assert shown(driver) == everything // 2, (
+        "every counter-reference is short of full marks"
+    )
     choose(driver, "bucket", "planning")
     assert 0 < shown(driver) < everything // 2
     assert "bucket=planning" in driver.current_url
@@ -101,7 +105,9 @@ def test_a_view_can_be_turned(browser, whole_report, tmp_path):
         press(driver, item.find_element("css selector", ".turn"))
         wait_for(driver, "arguments[0].querySelector('.canvas canvas')", item)
         wait_for(
-            driver, "arguments[0].querySelector('.turn').textContent == 'Back to the picture'", item
+            driver,
+            "arguments[0].querySelector('.turn').textContent == 'Back to the picture'",
+            item,
         )
     assert len(driver.find_elements("css selector", ".canvas")) == 4
     canvas = items[5].find_element("css selector", ".canvas")
@@ -139,9 +145,9 @@ def test_the_keyboard_is_enough(browser, whole_report):
             break
     summary = driver.switch_to.active_element
     assert "csg_union/00" in summary.text
-    assert driver.execute_script("return getComputedStyle(arguments[0]).outlineStyle", summary) != (
-        "none"
-    )
+    assert driver.execute_script(
+        "return getComputedStyle(arguments[0]).outlineStyle", summary
+    ) != ("none")
     summary.send_keys(Keys.ENTER)
     assert driver.execute_script("return arguments[0].parentElement.open", summary)
     for _ in range(4):

@@ -32,10 +32,14 @@ def test_tiles_in_a_row_become_one():
     step = drawing.scale * 10
     for left, top, right, bottom in boxes:
         assert bottom - top == pytest.approx(step, abs=1)
-        assert right - left == pytest.approx(10 * step if right - left > 2 * step else step, abs=1)
+        assert right - left == pytest.approx(
+            10 * step if right - left > 2 * step else step, abs=1
+        )
     whole = covered(re.search(r' d="([^"]*)"', text)[1])
     assert min(whole)[0] == pytest.approx(min(boxes)[0], abs=1)
-    assert max(box[2] for box in whole) == pytest.approx(max(box[2] for box in boxes), abs=1)
+    assert max(box[2] for box in whole) == pytest.approx(
+        max(box[2] for box in boxes), abs=1
+    )
 
 
 def test_places_are_rounded_and_words_are_not():

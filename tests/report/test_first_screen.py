@@ -23,7 +23,11 @@ def report(make_results, stored, tmp_path):
 
 def twenty():
     return [
-        {"model": f"{LONG}-{run:02d}" if run else NASTY, "subtask": i, "score": float(i * run > 40)}
+        {
+            "model": f"{LONG}-{run:02d}" if run else NASTY,
+            "subtask": i,
+            "score": float(i * run > 40),
+        }
         | {"task": task, "checks": CHECKS, "answer": '{"n":' + "1" * 400 + "}"}
         for run in range(20)
         for task in ("two_segments", "csg_union")
@@ -31,7 +35,9 @@ def twenty():
     ]
 
 
-CHECKS = '[{"id":"a_check","passed":false,"message":"Something is wrong.","details":{}}]'
+CHECKS = (
+    '[{"id":"a_check","passed":false,"message":"Something is wrong.","details":{}}]'
+)
 
 
 def test_of_twenty_runs_all_have_columns_and_twelve_are_shown(report):
@@ -45,7 +51,9 @@ def test_of_twenty_runs_all_have_columns_and_twelve_are_shown(report):
 
 
 @pytest.mark.slow
-def test_it_can_be_read_at_every_width_and_runs_can_be_chosen_and_sorted(report, browser):
+def test_it_can_be_read_at_every_width_and_runs_can_be_chosen_and_sorted(
+    report, browser
+):
     from selenium.webdriver.common.keys import Keys  # noqa: PLC0415  (wanted by few tests)
 
     page = report(twenty(), items="failed")

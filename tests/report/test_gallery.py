@@ -38,7 +38,9 @@ def test_every_task_has_a_small_picture(installed, tmp_path):
         write_gallery(installed, folder)
 
 
-def test_a_contact_sheet_has_a_right_and_a_wrong_answer_to_every_task(installed, monkeypatch):
+def test_a_contact_sheet_has_a_right_and_a_wrong_answer_to_every_task(
+    installed, monkeypatch
+):
     drawn = []
     monkeypatch.setattr(
         "scbench.report.gallery.draw_each",
@@ -52,8 +54,15 @@ def test_a_contact_sheet_has_a_right_and_a_wrong_answer_to_every_task(installed,
     fits = [answer_of(get_task(case.task), case.answer) is not None for case in drawn]
     assert all(fits), "what cannot be read cannot be drawn"
     assert all(case.look.dark for case in drawn)
-    right = {(ref.id, ref.answer) for ref in installed.references() if ref.kind == "reference"}
-    assert [(case.instance_id, case.answer) in right for case in drawn] == [True, False] * 34
+    right = {
+        (ref.id, ref.answer)
+        for ref in installed.references()
+        if ref.kind == "reference"
+    }
+    assert [(case.instance_id, case.answer) in right for case in drawn] == [
+        True,
+        False,
+    ] * 34
 
 
 def png(pixels, mode="RGBA", **options) -> bytes:
@@ -70,7 +79,9 @@ def test_pictures_are_compared_by_what_they_show():
     loose, tight = (png(pixels, "RGB", compress_level=level) for level in (0, 9))
     assert loose != tight
     assert same_picture(loose, tight)
-    assert same_picture(loose, png([[(*pixel, 255) for pixel in row] for row in pixels]))
+    assert same_picture(
+        loose, png([[(*pixel, 255) for pixel in row] for row in pixels])
+    )
     assert not same_picture(loose, png([[(0, 0, 9), (9, 9, 8)]] * 50, "RGB"))
     assert not same_picture(loose, png(pixels * 2, "RGB"))
     assert not same_picture(loose, b"no picture")

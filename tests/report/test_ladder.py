@@ -22,10 +22,22 @@ def results():
 def test_what_leaves_the_ladder_points_out_of_it(results):
     found = climbs_of(results, 60)
     spec = ladder_chart(ladder_table(found), rung_table(found))
-    marks = {row["line"]: row for row in spec["concat"][0]["layer"][2]["data"]["values"]}
-    assert (marks["Two Segments"]["kind"], marks["Two Segments"]["level"]) == ("below", 0.5)
-    assert (marks["Enumerate Edges"]["kind"], marks["Enumerate Edges"]["level"]) == ("above", 8.5)
-    assert marks["CSG Union"]["low"] < marks["CSG Union"]["level"] < marks["CSG Union"]["high"]
+    marks = {
+        row["line"]: row for row in spec["concat"][0]["layer"][2]["data"]["values"]
+    }
+    assert (marks["Two Segments"]["kind"], marks["Two Segments"]["level"]) == (
+        "below",
+        0.5,
+    )
+    assert (marks["Enumerate Edges"]["kind"], marks["Enumerate Edges"]["level"]) == (
+        "above",
+        8.5,
+    )
+    assert (
+        marks["CSG Union"]["low"]
+        < marks["CSG Union"]["level"]
+        < marks["CSG Union"]["high"]
+    )
 
 
 def test_a_report_on_a_ladder_has_its_levels(results, tmp_path):
@@ -43,7 +55,10 @@ def test_the_picture_of_the_readme_is_of_what_is_computed():
 
     def said(svg: str) -> list[str]:
         labels = re.findall(r'aria-label="([^"]*)"', svg)
-        return [re.sub(r"-?\d+\.\d+", lambda n: f"{float(n[0]):.1f}", label) for label in labels]
+        return [
+            re.sub(r"-?\d+\.\d+", lambda n: f"{float(n[0]):.1f}", label)
+            for label in labels
+        ]
 
     stored = (Path(__file__).parents[2] / "docs" / "ladder.svg").read_text("utf-8")
     assert "simulated, stronger" in stored

@@ -7,7 +7,11 @@ import scbench
 
 @pytest.fixture
 def runs(make_results, tmp_path):
-    rows = ({"model": model, "subtask": i, "score": i % 2} for model in "ab" for i in range(4))
+    rows = (
+        {"model": model, "subtask": i, "score": i % 2}
+        for model in "ab"
+        for i in range(4)
+    )
     make_results(*rows).write_parquet(tmp_path / "r.parquet")
     return scbench.read_results(str(tmp_path / "r.parquet"))
 
@@ -20,4 +24,6 @@ def test_runs_are_a_line_a_table_and_a_chart(runs, tmp_path):
     assert chart._repr_svg_().startswith("<svg")
     chart.save(tmp_path / "c.png", dark=True)
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
-    assert "shape: (2, 1)" in repr(runs.select("model").unique()), "other frames are polars' own"
+    assert "shape: (2, 1)" in repr(runs.select("model").unique()), (
+        "other frames are polars' own"
+    )

@@ -20,24 +20,39 @@ def test_it_holds_an_item_of_every_task_with_its_picture(whole_report, small):
     page = read(whole_report)
     items = [attrs for tag, attrs in page.elements if attrs.get("class") == "item"]
     assert len(items) == 2 * len(small.held)
-    assert {attrs["data-task"] for attrs in items} == {row.task for row in small.held.values()}
+    assert {attrs["data-task"] for attrs in items} == {
+        row.task for row in small.held.values()
+    }
     text = " ".join(page.texts)
     assert "No picture could be drawn" not in text
     for row in small.held.values():
         assert row.prompt.strip()[:200].split("\n")[0] in text, row.id
-    for words in ("right and wrong", "9.9.9", "no tools", "graders v2", "all axiomatic"):
+    for words in (
+        "right and wrong",
+        "9.9.9",
+        "no tools",
+        "graders v2",
+        "all axiomatic",
+    ):
         assert words in text, words
     names = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
     assert len(names) == len(set(names)), "an id stands twice"
 
 
-def test_it_asks_for_nothing_and_runs_only_what_its_policy_names(rows, small, stored, tmp_path):
+def test_it_asks_for_nothing_and_runs_only_what_its_policy_names(
+    rows, small, stored, tmp_path
+):
     few = rows.filter(pl.col("task").is_in(["csg_union", "two_segments"]))
-    write_report([stored(few)], tmp_path / "r.html", release=small, workers=1, most_bytes=10**8)
+    write_report(
+        [stored(few)], tmp_path / "r.html", release=small, workers=1, most_bytes=10**8
+    )
     page = read(tmp_path / "r.html")
     for tag, attrs in page.elements:
         for name in ("src", "href", "xlink:href"):
-            assert attrs.get(name, "#").startswith(("#", "data:", "r.html")), (tag, attrs)
+            assert attrs.get(name, "#").startswith(("#", "data:", "r.html")), (
+                tag,
+                attrs,
+            )
         assert not any(name.startswith("on") for name in attrs), attrs
         assert "style" not in attrs, "only sheets are read"
     policy = next(
@@ -54,9 +69,17 @@ def test_it_asks_for_nothing_and_runs_only_what_its_policy_names(rows, small, st
 def hostile(make_results, **more: object) -> pl.DataFrame:
     check = {"id": NASTY, "passed": False, "message": NASTY, "details": {"x": NASTY}}
     usual = {"score": 0.0, "model": NASTY, "failed_checks": [NASTY]}
-    usual |= {"checks": canonical_json([check]), "metrics": canonical_json({NASTY: NASTY})}
+    usual |= {
+        "checks": canonical_json([check]),
+        "metrics": canonical_json({NASTY: NASTY}),
+    }
     usual |= {"answer": canonical_json({NASTY: [NASTY]}), "answer_source": NASTY}
-    usual |= {"notes": [NASTY], "repairs": [NASTY], "reason": NASTY, "finish_reason": NASTY}
+    usual |= {
+        "notes": [NASTY],
+        "repairs": [NASTY],
+        "reason": NASTY,
+        "finish_reason": NASTY,
+    }
     return make_results(usual | {"release": NASTY, "release_hash": NASTY} | more)
 
 
@@ -69,7 +92,10 @@ def test_nothing_in_the_results_is_trusted(make_results, stored, tmp_path, field
         frame = frame.with_columns(pl.lit(NASTY).alias(field))
     folder = stored(frame)
     summary = {"scbench": NASTY, "predictions": {"file": NASTY, "sha256": NASTY}}
-    summary |= {"problem_counts": {NASTY: 1}, "not_in_release": [{"task": NASTY, "rows": 1}]}
+    summary |= {
+        "problem_counts": {NASTY: 1},
+        "not_in_release": [{"task": NASTY, "rows": 1}],
+    }
     summary |= {"withdrawn": {"excluded": True, "instances": [NASTY]}}
     (folder / "summary.json").write_text(json.dumps(summary), "utf-8")
     write_report([folder], tmp_path / "report.html")
@@ -79,13 +105,17 @@ def test_nothing_in_the_results_is_trusted(make_results, stored, tmp_path, field
     scripts = [attrs for tag, attrs in page.elements if tag == "script"]
     assert len(scripts) == 1, "the page's own"
     assert not any(tag == "img" for tag, _ in page.elements)
-    assert not any(name.startswith("on") for _, attrs in page.elements for name in attrs)
+    assert not any(
+        name.startswith("on") for _, attrs in page.elements for name in attrs
+    )
 
 
 def test_a_response_is_shown_as_text(small, rows, stored, write_lines, tmp_path):
     from scbench.base.canonical import sha256  # noqa: PLC0415
 
-    line = json.dumps({"id": "two_segments/00", "model": "right", "response": NASTY * 500})
+    line = json.dumps(
+        {"id": "two_segments/00", "model": "right", "response": NASTY * 500}
+    )
     frame = rows.filter(pl.col("id") == "two_segments/00", pl.col("model") == "right")
     frame = frame.with_columns(prediction_hash=pl.lit(sha256(line.encode())))
     path = write_lines(line)
@@ -98,12 +128,16 @@ def test_a_response_is_shown_as_text(small, rows, stored, write_lines, tmp_path)
     other = write_lines({"id": "two_segments/00", "model": "right"}, name="other.jsonl")
     with pytest.raises(ResultsError, match="is not what was graded"):
         write_report(
-            [stored(frame, "again")], tmp_path / "r.html", **options | {"predictions": str(other)}
+            [stored(frame, "again")],
+            tmp_path / "r.html",
+            **options | {"predictions": str(other)},
         )
     assert not (tmp_path / "r.html").exists()
 
 
-def test_a_picture_that_fails_costs_itself_only(rows, small, stored, tmp_path, monkeypatch):
+def test_a_picture_that_fails_costs_itself_only(
+    rows, small, stored, tmp_path, monkeypatch
+):
     def draw(task):
         if task.id != "shikaku_rectangles":
             return draw_of(task)
@@ -111,10 +145,17 @@ def test_a_picture_that_fails_costs_itself_only(rows, small, stored, tmp_path, m
 
     monkeypatch.setattr("scbench.report.items.draw_of", draw)
     few = rows.filter(pl.col("task").is_in(["shikaku_rectangles", "two_segments"]))
-    written = write_report([stored(few)], tmp_path / "report.html", release=small, workers=1)
-    assert [name for name, _ in written.without_picture] == ["shikaku_rectangles/00"] * 2
+    written = write_report(
+        [stored(few)], tmp_path / "report.html", release=small, workers=1
+    )
+    assert [name for name, _ in written.without_picture] == [
+        "shikaku_rectangles/00"
+    ] * 2
     text = " ".join(read(tmp_path / "report.html").texts)
-    assert text.count("No picture could be drawn: ZeroDivisionError: no <b>picture</b>") == 2
+    assert (
+        text.count("No picture could be drawn: ZeroDivisionError: no <b>picture</b>")
+        == 2
+    )
     assert "the frame" in text, "the other task has its picture"
 
 

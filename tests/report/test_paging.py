@@ -28,7 +28,9 @@ def test_many_items_go_into_pages_of_their_own(many, tmp_path):
         text = page.read_text("utf-8")
         assert re.findall(r'<td><a href="([^"]+)"', text) == names
         assert re.findall(r'<a href="([^"]+)" aria-current="page"', text) == [page.name]
-        assert ("Scores by bucket" in text) == (page == out), "the tables are on the first page"
+        assert ("Scores by bucket" in text) == (page == out), (
+            "the tables are on the first page"
+        )
     bare = re.sub(r"<[^>]+>|\s+", " ", written.pages[2].read_text("utf-8"))
     words = "3 (this page) 6 Two Segments (4), CSG Union (2) 4 6 CSG Union (6) 5 2 CSG"
     assert words in re.sub(r" +", " ", bare)
@@ -41,9 +43,13 @@ def test_many_items_go_into_pages_of_their_own(many, tmp_path):
 def test_no_page_is_longer_than_it_may_be(make_results, stored, tmp_path):
     answer = '{"n":' + "1" * 1_500 + "}"
     rows = [
-        {"subtask": i, "model": m, "score": 0.0, "answer": answer} for i in range(200) for m in "ab"
+        {"subtask": i, "model": m, "score": 0.0, "answer": answer}
+        for i in range(200)
+        for m in "ab"
     ]
-    written = write_report([stored(make_results(*rows))], tmp_path / "r.html", most_bytes=500_000)
+    written = write_report(
+        [stored(make_results(*rows))], tmp_path / "r.html", most_bytes=500_000
+    )
     sizes = [path.stat().st_size for path in written.pages]
     assert max(sizes) <= 500_000
     assert len(sizes) > 3
@@ -52,13 +58,17 @@ def test_no_page_is_longer_than_it_may_be(make_results, stored, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_script_for_3d_counts_and_is_only_where_it_is_wanted(rows, small, stored, tmp_path):
+def test_the_script_for_3d_counts_and_is_only_where_it_is_wanted(
+    rows, small, stored, tmp_path
+):
     few = rows.filter(
         pl.col("task").is_in(["two_segments", "csg_union", "lego_hemispherical_shell"])
     )
     script = len(page_parts(in_3d=True)["plotly"])
     most = script + 210_000
-    written = write_report([stored(few)], tmp_path / "r.html", release=small, most_bytes=most)
+    written = write_report(
+        [stored(few)], tmp_path / "r.html", release=small, most_bytes=most
+    )
     texts = [page.read_text("utf-8") for page in written.pages]
     assert max(map(len, texts)) <= most
     for text in texts:
@@ -72,6 +82,14 @@ def test_equal_answers_to_an_instance_are_drawn_once(monkeypatch):
         items_module, "draw", lambda job: drawn.append(job) or Figure(caption=str(job))
     )
     job = FigureJob("two_segments", "{}", "1", ())
-    jobs = [job, job._replace(answer="2"), job, None, None, job._replace(params="{ }"), job]
+    jobs = [
+        job,
+        job._replace(answer="2"),
+        job,
+        None,
+        None,
+        job._replace(params="{ }"),
+        job,
+    ]
     assert [f.caption for f in draw_all(jobs, 1)] == [str(job) for job in jobs]
     assert drawn == [jobs[0], jobs[1], None, jobs[5], jobs[6]]

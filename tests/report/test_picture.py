@@ -16,7 +16,9 @@ def test_bars_are_as_long_as_the_share_and_marks_stand_at_what_was_wanted():
     text = panel.view.render("x")
     ground, cells, _, jumps = bars(panel)
     whole = float(ground.get("width"))
-    assert float(cells.get("width")) == pytest.approx(whole * 30 / (60 * 1.15), abs=0.01)
+    assert float(cells.get("width")) == pytest.approx(
+        whole * 30 / (60 * 1.15), abs=0.01
+    )
     assert float(jumps.get("width")) == pytest.approx(whole / 1.15, abs=0.01)
     assert cells.get("fill").endswith("-wrong)")
     assert jumps.get("class") == "f-right"

@@ -17,7 +17,9 @@ def flat(width: float = 10) -> Drawing:
     return drawing
 
 
-def placed(picture: Picture, **more: object) -> tuple[ET.Element, list[tuple[float, float]]]:
+def placed(
+    picture: Picture, **more: object
+) -> tuple[ET.Element, list[tuple[float, float]]]:
     root = ET.fromstring(sheet_svg(picture, **more))  # noqa: S314  (our own text)
     nested = [one for one in root.findall(f"{SVG}svg") if one.get("class") == "sb"]
     return root, [(float(one.get("x")), float(one.get("y"))) for one in nested]
@@ -26,7 +28,9 @@ def placed(picture: Picture, **more: object) -> tuple[ET.Element, list[tuple[flo
 @pytest.mark.parametrize("title", ["plain", NASTY])
 def test_panels_stand_side_by_side_and_wrap(title):
     panels = tuple(Panel(title, flat(), title) for _ in range(4))
-    picture = Picture(panels, NASTY, (("missing", NASTY), ("wrong", "words"), ("given", "w")))
+    picture = Picture(
+        panels, NASTY, (("missing", NASTY), ("wrong", "words"), ("given", "w"))
+    )
     root, places = placed(picture, heading=NASTY, most_width=600)
     assert len({y for _, y in places}) == 2, "two rows"
     assert [x for x, _ in places[:2]] == [x for x, _ in places[2:]]

@@ -13,7 +13,10 @@ from scbench.report.single import RunChoice
     ("name", "said"),
     [
         ("two_segment/01", "Did you mean 'two_segments'"),
-        ("two_segments/99", "those of two_segments are two_segments/00 to two_segments/26"),
+        (
+            "two_segments/99",
+            "those of two_segments are two_segments/00 to two_segments/26",
+        ),
         ("two_segments", "those of two_segments are"),
         (
             "largest_printable_prime/7",
@@ -44,7 +47,9 @@ def test_an_answer_that_cannot_be_read_has_no_solids(installed):
     item = single.unanswered(instance)
     assert single.solids(item, instance)
     with pytest.raises(ResultsError, match="its answer has none"):
-        single.solids(replace(item, status="answered", answer='{"polyhedron": 1}'), instance)
+        single.solids(
+            replace(item, status="answered", answer='{"polyhedron": 1}'), instance
+        )
     lego = single.find_instance(installed, "lego_hemispherical_shell/00")
     with pytest.raises(ResultsError, match="choose an answer, such as --reference"):
         single.solids(single.unanswered(lego), lego)

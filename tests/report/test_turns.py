@@ -13,7 +13,9 @@ from scbench.report.page import write_report
 def test_the_turns_of_an_item_are_a_strip_of_scores_and_pictures(tmp_path):
     release = find_release()
     instance = release.instances(["two_segments"])["two_segments/00"]
-    answers = {ref.name: ref.answer for ref in release.references() if ref.id == instance.id}
+    answers = {
+        ref.name: ref.answer for ref in release.references() if ref.id == instance.id
+    }
     environment = Environment(Setup(setting="retry"))
     environment.reset(instance)
     for said in ("Hm <b>.", answers["other_regions"], answers["reference"]):
@@ -22,7 +24,9 @@ def test_the_turns_of_an_item_are_a_strip_of_scores_and_pictures(tmp_path):
     path.write_text(json.dumps(environment.prediction()) + "\n")
     limits = WorkerLimits(1, None, 0)
     grade_file(
-        Options(str(path), release, tmp_path / "out", limits, ["two_segments"], partial=True)
+        Options(
+            str(path), release, tmp_path / "out", limits, ["two_segments"], partial=True
+        )
     )
     out = tmp_path / "report.html"
     write_report([tmp_path / "out"], out, predictions=str(path))
@@ -33,6 +37,8 @@ def test_the_turns_of_an_item_are_a_strip_of_scores_and_pictures(tmp_path):
     assert "Turn 1, the model:\nHm &lt;b&gt;." in page
     assert "Turn 2, shown:\nAnswer 2 of 3: score 0 of 1." in page
     write_report([tmp_path / "out"], out)
-    (strip,) = re.findall(r'<ol class="turns">(.*?)</ol>', out.read_text("utf-8"), re.DOTALL)
+    (strip,) = re.findall(
+        r'<ol class="turns">(.*?)</ol>', out.read_text("utf-8"), re.DOTALL
+    )
     assert "no answer" in strip
     assert "<svg" not in strip

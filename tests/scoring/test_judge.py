@@ -7,7 +7,9 @@ from scbench.catalog import get_task
 from scbench.scoring.judge import MAX_VALUES, judge, schema_check, size_check
 
 DELAUNAY = get_task("delaunay_triangulation")
-SQUARE = DELAUNAY.params_model(points=((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.1, 0.9)), decimals=1)
+SQUARE = DELAUNAY.params_model(
+    points=((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.1, 0.9)), decimals=1
+)
 RIGHT = {"triangles": [[0, 1, 3], [1, 2, 3]]}
 
 
@@ -27,12 +29,24 @@ THREE = "must be three whole numbers from 0"
 BAD = {
     "true": (True, "must be an object with the key 'triangles'; got true"),
     "text": ("[[0, 1, 2]]", "A model's text belongs in response, not in answer."),
-    "array": ([[0, 1, 2]], "must be an object with the key 'triangles'; got a list of 1 entry"),
+    "array": (
+        [[0, 1, 2]],
+        "must be an object with the key 'triangles'; got a list of 1 entry",
+    ),
     "wrong key": ({"triangle": []}, "triangles: is missing"),
-    "object inside": ({"triangles": {"0": [0, 1, 2]}}, "got an object with the keys '0'"),
-    "boolean": ({"triangles": [[0, True, 2]]}, f"triangles.0: {THREE}; got [0, true, 2]."),
+    "object inside": (
+        {"triangles": {"0": [0, 1, 2]}},
+        "got an object with the keys '0'",
+    ),
+    "boolean": (
+        {"triangles": [[0, True, 2]]},
+        f"triangles.0: {THREE}; got [0, true, 2].",
+    ),
     "float": ({"triangles": [[0, 1.5, 2]]}, f"triangles.0: {THREE}; got [0, 1.5, 2]."),
-    "NaN": ({"triangles": [[0, float("nan"), 2]]}, f"triangles.0: {THREE}; got [0, NaN, 2]."),
+    "NaN": (
+        {"triangles": [[0, float("nan"), 2]]},
+        f"triangles.0: {THREE}; got [0, NaN, 2].",
+    ),
     "two": ({"triangles": [[0, 1, 2], [0, 1]]}, f"triangles.1: {THREE}; got [0, 1]."),
 }
 
@@ -69,7 +83,9 @@ def test_every_score_of_a_task_gets_the_schema_check(make_task):
     task, params = make_task(giving(None), scores=9)
     verdicts = judge(task, params, {})
     assert [verdict.score for verdict in verdicts] == [0.0] * 9
-    assert {check.id for verdict in verdicts for check in verdict.checks} == {"answer_schema"}
+    assert {check.id for verdict in verdicts for check in verdict.checks} == {
+        "answer_schema"
+    }
 
 
 def test_a_task_of_several_scores_gets_as_many_verdicts(make_task):
@@ -99,7 +115,11 @@ def test_a_grader_that_gives_anything_else_is_at_fault(make_task, given, said):
 def test_answers_of_too_many_values_fail_the_resource_limit():
     half = [[0, 0]] * (MAX_VALUES // 3 - 10)
     assert size_check({"triangles": half}) is None
-    for answer in ([0] * MAX_VALUES, {"a": half, "b": [half]}, {str(i): 0 for i in range(500_001)}):
+    for answer in (
+        [0] * MAX_VALUES,
+        {"a": half, "b": [half]},
+        {str(i): 0 for i in range(500_001)},
+    ):
         check = size_check(answer)
         assert isinstance(check, Check)
         assert (check.id, check.passed) == ("resource_limit", False)

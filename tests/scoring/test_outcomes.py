@@ -43,68 +43,172 @@ ROWS = {
     # call fails, times out or returns nothing
     "nothing": ({}, missing, None, "the line holds neither answer nor response"),
     "blank": ({"response": " \n"}, unparsed, 0, "the response is empty"),
-    "blank, answered": ({"response": "", "status": "answered"}, unparsed, 0, "is empty"),
+    "blank, answered": (
+        {"response": "", "status": "answered"},
+        unparsed,
+        0,
+        "is empty",
+    ),
     "error": ({"error": "timeout"}, api_error, None, "timeout"),
-    "error and half a text": ({"error": "reset", "response": "The"}, api_error, None, "reset"),
+    "error and half a text": (
+        {"error": "reset", "response": "The"},
+        api_error,
+        None,
+        "reset",
+    ),
     "error, yet an answer": ({"error": "slow", "response": FOUND}, answered, 1, ""),
-    "error at the limit": ({"error": "x", "finish_reason": "length"}, api_error, None, "x"),
+    "error at the limit": (
+        {"error": "x", "finish_reason": "length"},
+        api_error,
+        None,
+        "x",
+    ),
     "long error": ({"error": "e" * 9000}, api_error, None, "e" * 500),
     # malformed JSON
     "prose": ({"response": PROSE}, unparsed, 0, "no answer can be read from the text"),
     "NaN": ({"response": '{"bit": NaN}'}, unparsed, 0, "no answer can be read"),
-    "a number in a string": ({"response": '{"bit": "1"}'}, unparsed, 0, "no answer can be read"),
+    "a number in a string": (
+        {"response": '{"bit": "1"}'},
+        unparsed,
+        0,
+        "no answer can be read",
+    ),
     "Python": ({"response": "{'bit': 1,}"}, answered, 1, ""),
-    "only thoughts": ({"response": f"<think>{FOUND}</think>"}, unparsed, 0, "no answer can be"),
+    "only thoughts": (
+        {"response": f"<think>{FOUND}</think>"},
+        unparsed,
+        0,
+        "no answer can be",
+    ),
     # empty payload, required key absent
     "empty object in text": ({"response": "{}"}, unparsed, 0, "no answer can be read"),
     "false as answer": ({"answer": False}, answered, 0, ""),
     "wrong key": ({"answer": {"bits": 1}}, answered, 0, ""),
     # truncated at the output cap
-    "cut off, blank": ({"response": "", "finish_reason": "length"}, truncated, 0, "no text"),
+    "cut off, blank": (
+        {"response": "", "finish_reason": "length"},
+        truncated,
+        0,
+        "no text",
+    ),
     "cut off, no text": ({"finish_reason": "max_tokens"}, truncated, 0, "no text"),
-    "cut off in prose": ({"response": PROSE, "finish_reason": "length"}, truncated, 0, "length"),
-    "cut off in JSON": ({"response": '{"bit": ', "finish_reason": "length"}, truncated, 0, ""),
-    "cut off after all": ({"response": FOUND, "finish_reason": "length"}, answered, 1, ""),
-    "said to be cut off": ({"status": "truncated"}, truncated, 0, "as the prediction says"),
+    "cut off in prose": (
+        {"response": PROSE, "finish_reason": "length"},
+        truncated,
+        0,
+        "length",
+    ),
+    "cut off in JSON": (
+        {"response": '{"bit": ', "finish_reason": "length"},
+        truncated,
+        0,
+        "",
+    ),
+    "cut off after all": (
+        {"response": FOUND, "finish_reason": "length"},
+        answered,
+        1,
+        "",
+    ),
+    "said to be cut off": (
+        {"status": "truncated"},
+        truncated,
+        0,
+        "as the prediction says",
+    ),
     "said so, answer": ({"status": "truncated", "response": FOUND}, answered, 1, ""),
     "said so, field": ({"status": "truncated", "answer": RIGHT}, answered, 1, ""),
     # provider policy block
     "filtered": ({"finish_reason": "content_filter"}, blocked, None, "content_filter"),
-    "filtered midway": ({"response": "Th", "finish_reason": "refusal"}, blocked, None, "refusal"),
+    "filtered midway": (
+        {"response": "Th", "finish_reason": "refusal"},
+        blocked,
+        None,
+        "refusal",
+    ),
     "filtered with error": (
         {"error": "policy", "finish_reason": "content_filter"},
         blocked,
         None,
         "content_filter",
     ),
-    "filtered, yet answered": ({"response": FOUND, "finish_reason": "safety"}, answered, 1, ""),
-    "said to be blocked": ({"status": "blocked", "error": "policy"}, blocked, None, "policy"),
+    "filtered, yet answered": (
+        {"response": FOUND, "finish_reason": "safety"},
+        answered,
+        1,
+        "",
+    ),
+    "said to be blocked": (
+        {"status": "blocked", "error": "policy"},
+        blocked,
+        None,
+        "policy",
+    ),
     # model refuses in words
-    "refusal": ({"response": REFUSAL}, refused, 0, "the text declines and holds no answer"),
+    "refusal": (
+        {"response": REFUSAL},
+        refused,
+        0,
+        "the text declines and holds no answer",
+    ),
     "refusal, then fence": ({"response": f"{REFUSAL} But:\n{FOUND}"}, answered, 1, ""),
-    "refusal in thought": ({"response": f"<think>{REFUSAL}</think>{PROSE}"}, unparsed, 0, ""),
-    "said to be refused": ({"status": "refused", "response": PROSE}, refused, 0, "as the pred"),
+    "refusal in thought": (
+        {"response": f"<think>{REFUSAL}</think>{PROSE}"},
+        unparsed,
+        0,
+        "",
+    ),
+    "said to be refused": (
+        {"status": "refused", "response": PROSE},
+        refused,
+        0,
+        "as the pred",
+    ),
     "said so, no text": ({"status": "refused"}, refused, 0, "as the prediction says"),
-    "said to refuse, answer": ({"status": "refused", "response": FOUND}, answered, 1, ""),
+    "said to refuse, answer": (
+        {"status": "refused", "response": FOUND},
+        answered,
+        1,
+        "",
+    ),
     # early stop of a runner, and other statuses a lab may give
     "not run": ({"status": "not_run"}, not_run, None, "as the prediction says"),
     "missing": ({"status": "missing", "error": "lost"}, missing, None, "lost"),
-    "api_error with text": ({"status": "api_error", "response": FOUND}, api_error, None, ""),
+    "api_error with text": (
+        {"status": "api_error", "response": FOUND},
+        api_error,
+        None,
+        "",
+    ),
     "answered": ({"status": "answered", "response": FOUND}, answered, 1, ""),
-    "answered with refusal": ({"status": "answered", "response": REFUSAL}, refused, 0, ""),
+    "answered with refusal": (
+        {"status": "answered", "response": REFUSAL},
+        refused,
+        0,
+        "",
+    ),
     # graded
     "wrong": ({"answer": {"bit": 0}}, answered, 0, ""),
     # grader raises
-    "raises": ({"answer": RIGHT | {"mood": "raise"}}, Status.GRADER_ERROR, None, "RuntimeError: "),
+    "raises": (
+        {"answer": RIGHT | {"mood": "raise"}},
+        Status.GRADER_ERROR,
+        None,
+        "RuntimeError: ",
+    ),
 }
 
 
-@pytest.mark.parametrize(("fields", "status", "score", "reason"), ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize(
+    ("fields", "status", "score", "reason"), ROWS.values(), ids=ROWS
+)
 def test_what_happened_to_a_row_is_told_by_its_status(fields, status, score, reason):
     found = outcome(**fields)
     assert found.status is status
     assert status.scored == (score is not None)
-    assert [verdict.score for verdict in found.verdicts] == ([] if score is None else [score])
+    assert [verdict.score for verdict in found.verdicts] == (
+        [] if score is None else [score]
+    )
     assert reason in found.reason
     assert (found.reason == "") == (status is answered)
     assert (found.answer is not None) == (status is answered)
@@ -117,13 +221,31 @@ def test_what_happened_to_a_row_is_told_by_its_status(fields, status, score, rea
 @pytest.mark.parametrize(
     ("reason", "status"),
     [
-        *((word, truncated) for word in ("length", "MAX_TOKENS", "FinishReason.MAX_TOKENS")),
-        *((word, truncated) for word in ("max_output_tokens", "model_length", " length ")),
+        *(
+            (word, truncated)
+            for word in ("length", "MAX_TOKENS", "FinishReason.MAX_TOKENS")
+        ),
+        *(
+            (word, truncated)
+            for word in ("max_output_tokens", "model_length", " length ")
+        ),
         ("model_context_window_exceeded", truncated),
-        *((word, blocked) for word in ("content_filter", "SAFETY", "FinishReason.SAFETY")),
-        *((word, blocked) for word in ("RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")),
-        *((word, blocked) for word in ("refusal", "guardrail_intervened", "content_filtered")),
-        *((word, unparsed) for word in ("stop", "end_turn", "STOP", "tool_calls", "", "odd")),
+        *(
+            (word, blocked)
+            for word in ("content_filter", "SAFETY", "FinishReason.SAFETY")
+        ),
+        *(
+            (word, blocked)
+            for word in ("RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")
+        ),
+        *(
+            (word, blocked)
+            for word in ("refusal", "guardrail_intervened", "content_filtered")
+        ),
+        *(
+            (word, unparsed)
+            for word in ("stop", "end_turn", "STOP", "tool_calls", "", "odd")
+        ),
     ],
 )
 def test_finish_reasons_of_all_providers_are_understood(reason, status):
@@ -161,7 +283,9 @@ class MuteError(Exception):
 
 def graded(make_task, grade) -> Outcome:
     task, params = make_task(grade)
-    return grade_prediction(Prediction(id="made_up/00", answer={"values": [1]}), task, params)
+    return grade_prediction(
+        Prediction(id="made_up/00", answer={"values": [1]}), task, params
+    )
 
 
 FAULTS = {
@@ -174,16 +298,30 @@ FAULTS = {
         ImportError("cannot import name x from y (/usr/lib/python3/y.py)"),
         "ImportError: cannot import name x from y (y.py) (test_outcomes.py:",
     ),
-    "drive": (OSError(r"bad C:\Users\me\a.txt"), "OSError: bad a.txt (test_outcomes.py:"),
-    "long": (ValueError("x" * 10_000_000), "ValueError: " + "x" * 300 + " (test_outcomes.py:"),
+    "drive": (
+        OSError(r"bad C:\Users\me\a.txt"),
+        "OSError: bad a.txt (test_outcomes.py:",
+    ),
+    "long": (
+        ValueError("x" * 10_000_000),
+        "ValueError: " + "x" * 300 + " (test_outcomes.py:",
+    ),
     "surrogate": (ValueError("\ud800"), "ValueError: ? (test_outcomes.py:"),
-    "mute": (MuteError(), "MuteError: its message cannot be written (test_outcomes.py:"),
-    "digits": (KeyError(10**5000), "KeyError: its message cannot be written (test_outcomes.py:"),
+    "mute": (
+        MuteError(),
+        "MuteError: its message cannot be written (test_outcomes.py:",
+    ),
+    "digits": (
+        KeyError(10**5000),
+        "KeyError: its message cannot be written (test_outcomes.py:",
+    ),
 }
 
 
 @pytest.mark.parametrize(("error", "reason"), FAULTS.values(), ids=FAULTS)
-def test_a_grader_that_raises_is_a_grader_error_without_machine_paths(make_task, error, reason):
+def test_a_grader_that_raises_is_a_grader_error_without_machine_paths(
+    make_task, error, reason
+):
     found = graded(make_task, raising(error))
     assert found.status is Status.GRADER_ERROR
     assert found.verdicts == ()
@@ -203,11 +341,17 @@ def test_memory_errors_are_passed_on(make_task):
 def test_an_answer_of_millions_of_values_is_a_zero_not_a_fault(make_task):
     task, params = make_task(raising(AssertionError))
     values = [""] * (MAX_VALUES + 10)
-    found = grade_prediction(Prediction(id="a", answer={"values": values}), task, params)
+    found = grade_prediction(
+        Prediction(id="a", answer={"values": values}), task, params
+    )
     assert found.status is answered
     assert found.answer is None
     [check] = found.verdicts[0].checks
-    assert (found.verdicts[0].score, check.id, check.passed) == (0, "resource_limit", False)
+    assert (found.verdicts[0].score, check.id, check.passed) == (
+        0,
+        "resource_limit",
+        False,
+    )
 
 
 def test_a_long_answer_is_graded_but_not_copied(make_task):
@@ -242,7 +386,9 @@ def test_hostile_replies_are_zeros_that_can_be_written(response):
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 

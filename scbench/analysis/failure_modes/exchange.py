@@ -34,15 +34,22 @@ from scbench.base.canonical import canonical_json, parse_json, sha256
 from scbench.base.errors import JsonError, ResultsError, faults_of, printable
 from scbench.base.model import Prediction
 from scbench.catalog import Task, get_task
-from scbench.formats.predictions import Line, Problem, open_predictions, read_predictions, stripped
+from scbench.formats.predictions import (
+    Line,
+    Problem,
+    open_predictions,
+    read_predictions,
+    stripped,
+)
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.release.load import Release
 from scbench.schemas.base import json_schema
 from scbench.scoring.answers.shape import Shape, shape_of
 
+# Stands with every label; raised whenever prompts or cards are worded differently.
 PROMPT_VERSION = "failure-modes-2"
-"""Stands with every label; raised whenever prompts or cards are worded differently."""
 
+# Characters of each part that a judge is shown.
 LENGTHS: Mapping[str, int] = {
     "prompt": 20_000,
     "output": 20_000,
@@ -51,7 +58,6 @@ LENGTHS: Mapping[str, int] = {
     "verdict": 12_000,
     "check": 1_500,
 }
-"""Characters of each part that a judge is shown."""
 
 _IMAGE = re.compile(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=]+")
 
@@ -66,7 +72,11 @@ def card(task: Task) -> str:
         CatalogError: the task's schema or grader is not installed.
     """
     shape = shape_of(task.answer_model)
-    intent = task.card_text.partition("\n\n")[0].replace("\n", " ").removeprefix("**Asks for** ")
+    intent = (
+        task.card_text.partition("\n\n")[0]
+        .replace("\n", " ")
+        .removeprefix("**Asks for** ")
+    )
     parts = (
         f"- {text} (at most {LENGTHS[kind]:,} characters; a cut is marked)"
         for kind, text in TEXTS["input"].items()
@@ -117,7 +127,9 @@ def _signal_table(task: Task) -> Iterator[str]:
     yield "| signal | meaning if it fails | likely label |"
     yield "|---|---|---|"
     for signal in signals(task):
-        labels = "; ".join(f"{mode}{' if ' * bool(when)}{when}" for mode, when in signal.likely)
+        labels = "; ".join(
+            f"{mode}{' if ' * bool(when)}{when}" for mode, when in signal.likely
+        )
         meaning = signal.requirement.replace("|", "\\|")
         yield f"| `{signal.check}` | Not so: {meaning} | {labels} |"
     yield ""
@@ -130,13 +142,19 @@ def _cues(task: Task, shape: Shape) -> Iterator[str]:
     facts = {
         "where": " or ".join(f"`{key}`" for key in shape.keys),
         "count": len(task.checks),
-        "defining": f", or fails {defining}, without which it is another task" if defining else "",
+        "defining": f", or fails {defining}, without which it is another task"
+        if defining
+        else "",
         "partial": ", or partial credit shows that less than half is right"
         * (task.scoring == "partial"),
         "places": SLIP_PLACES,
     }
     for label, cue in TEXTS["cues"].items():
-        text = only if label == Mode.NEAR_MISS and len(task.checks) <= 1 else cue.format(**facts)
+        text = (
+            only
+            if label == Mode.NEAR_MISS and len(task.checks) <= 1
+            else cue.format(**facts)
+        )
         yield f"- {MEANINGS[Mode(label)].title} (`{label}`): {text}"
 
 
@@ -156,7 +174,9 @@ def shown_prompt(prompt: str, images: int) -> str:
     return clip("\n".join([text, *marks]), LENGTHS["prompt"])
 
 
-def judge_prompt(row: Mapping[str, Any], card: str, prompt: str, output: str | None) -> str:
+def judge_prompt(
+    row: Mapping[str, Any], card: str, prompt: str, output: str | None
+) -> str:
     """Return the whole prompt for a judge.
 
     Args:
@@ -180,8 +200,12 @@ def judge_prompt(row: Mapping[str, Any], card: str, prompt: str, output: str | N
         "characters of the reply": row["response_characters"],
         "characters of the reasoning": row["reasoning_characters"],
     }
-    answer = "[none, or too large to be kept]" if row["answer"] is None else row["answer"]
-    attempt = [f"- {name}: {value}" for name, value in facts.items() if value not in {None, ""}]
+    answer = (
+        "[none, or too large to be kept]" if row["answer"] is None else row["answer"]
+    )
+    attempt = [
+        f"- {name}: {value}" for name, value in facts.items() if value not in {None, ""}
+    ]
     parts = [
         TEXTS["task"],
         _modes(),
@@ -201,7 +225,10 @@ def _modes() -> str:
     lines = [
         "# Failure modes",
         "",
-        *(f"- {m.title} (`{mode}`): {m.applies} Not if {m.not_if}." for mode, m in means),
+        *(
+            f"- {m.title} (`{mode}`): {m.applies} Not if {m.not_if}."
+            for mode, m in means
+        ),
         "",
         "Decision order; the first that applies is the label:",
         "",
@@ -267,8 +294,13 @@ def export(
             line
             | {
                 "prompt_version": PROMPT_VERSION,
-                "prompt": judge_prompt(row, cards[row["task"]], prompts[row["id"]], output),
-                "reply_schema": {**schema, "properties": {**schema["properties"], **fixed}},
+                "prompt": judge_prompt(
+                    row, cards[row["task"]], prompts[row["id"]], output
+                ),
+                "reply_schema": {
+                    **schema,
+                    "properties": {**schema["properties"], **fixed},
+                },
             }
         )
 
@@ -301,7 +333,11 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
                     strangers.add(entry.number)
     wrong = sorted(line for line, digest in graded if (line, digest) not in texts)
     if wrong:
-        what = "differs (its SHA-256 is another)" if wrong[0] in strangers else "is not there"
+        what = (
+            "differs (its SHA-256 is another)"
+            if wrong[0] in strangers
+            else "is not there"
+        )
         raise ResultsError(
             f"these are not the predictions that were graded: of {len(graded)} lines that "
             f"candidates come from, {len(wrong)} cannot be found; the first, line {wrong[0]}, "
@@ -322,7 +358,9 @@ def _reply_text(prediction: Prediction) -> str:
     return f"{reply}\n\n[reasoning before it]\n{reasoning}"
 
 
-def import_decisions(stream: BinaryIO, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[Problem]]:
+def import_decisions(
+    stream: BinaryIO, rows: pl.DataFrame
+) -> tuple[pl.DataFrame, list[Problem]]:
     """Read decisions back: exactly one for each candidate.
 
     Args:
@@ -336,7 +374,9 @@ def import_decisions(stream: BinaryIO, rows: pl.DataFrame) -> tuple[pl.DataFrame
     """
     expected = {
         row["candidate"]: row
-        for row in rows.select("candidate", "task", "subtask", "id").iter_rows(named=True)
+        for row in rows.select("candidate", "task", "subtask", "id").iter_rows(
+            named=True
+        )
     }
     problems: list[Problem] = []
     decided: dict[str, tuple[int, Decision]] = {}
@@ -354,11 +394,15 @@ def import_decisions(stream: BinaryIO, rows: pl.DataFrame) -> tuple[pl.DataFrame
         for name, row in expected.items()
         if name not in decided
     ]
-    records = [] if problems else [decision.model_dump() for _, decision in decided.values()]
+    records = (
+        [] if problems else [decision.model_dump() for _, decision in decided.values()]
+    )
     return pl.DataFrame(records, schema=DECISIONS), problems
 
 
-def _numbered_lines(stream: BinaryIO, problems: list[Problem]) -> Iterator[tuple[int, bytes]]:
+def _numbered_lines(
+    stream: BinaryIO, problems: list[Problem]
+) -> Iterator[tuple[int, bytes]]:
     """Yield lines that are not blank, with their numbers; a stream that breaks is a problem."""
     number = 0
     try:
@@ -367,7 +411,9 @@ def _numbered_lines(stream: BinaryIO, problems: list[Problem]) -> Iterator[tuple
                 yield number, text
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         reason = printable(str(error))
-        problems.append(Problem("unreadable", f"reading stopped here: {reason}", number + 1))
+        problems.append(
+            Problem("unreadable", f"reading stopped here: {reason}", number + 1)
+        )
 
 
 def _decision_in(text: bytes) -> Decision | str:
@@ -381,7 +427,9 @@ def _decision_in(text: bytes) -> Decision | str:
 
 
 def _misplaced(
-    decision: Decision, expected: Mapping[str, Any], decided: Mapping[str, tuple[int, Decision]]
+    decision: Decision,
+    expected: Mapping[str, Any],
+    decided: Mapping[str, tuple[int, Decision]],
 ) -> str | None:
     name = printable(decision.candidate[:100])
     row = expected.get(decision.candidate)

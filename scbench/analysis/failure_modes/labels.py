@@ -24,6 +24,62 @@ from scbench.grading.means import RUN
 from scbench.machine.children import checked_parquet
 from scbench.schemas.base import Index, Number, Text
 
+# State of a score that is no candidate because it is high enough.
+PASS = "pass"  # noqa: S105  (no password)
+
+# Scores below it are candidates.
+THRESHOLD = 0.6
+
+# Places at which one failed check is still a slip.
+SLIP_PLACES = 2
+# What people and judges are told, worded once.
+TEXTS = packaged_toml("scbench.analysis.failure_modes", "texts.toml")
+# Columns that a diagnosis needs in addition to `scbench.analysis.results.NEEDED`.
+COLUMNS = (
+    *(
+        "line",
+        "checks",
+        "failed_checks",
+        "reason",
+        "answer",
+        "answer_source",
+        "finish_reason",
+    ),
+    *("response_characters", "reasoning_characters", "prediction_hash"),
+)
+
+# Columns that tell one score of one run from all others.
+IDENTITY = (*RUN, "sample", *ITEM)
+
+# The same with what a score belongs to.
+KEY = (*RUN, "sample", "id", "task", "bucket", "subtask")
+MAX_TAGS = 8
+# Columns of decisions.
+DECISIONS: Mapping[str, Any] = {
+    "candidate": pl.String(),
+    "task": pl.String(),
+    "subtask": pl.Int64(),
+    "failure_mode": pl.String(),
+    "confidence": pl.Float64(),
+    "justification": pl.String(),
+    "evidence_tags": pl.List(pl.String),
+}
+
+_KINDS = {"budget": pl.Int64(), "sample": pl.Int64(), "subtask": pl.Int64()}
+# Columns of a file of labels.
+LABELS: Mapping[str, Any] = {
+    "candidate": pl.String(),
+    **{name: _KINDS.get(name, pl.String()) for name in KEY},
+    "score": pl.Float64(),
+    **{
+        name: kind
+        for name, kind in DECISIONS.items()
+        if name not in {"candidate", *KEY}
+    },
+    "judge": pl.String(),
+    "prompt_version": pl.String(),
+}
+
 
 class Mode(StrEnum):
     """Why an answer scored low. Exactly one holds for a candidate; in the order of the paper."""
@@ -35,24 +91,17 @@ class Mode(StrEnum):
     NEAR_MISS = "near_miss"
 
 
-PASS = "pass"  # noqa: S105  (no password)
-"""State of a score that is no candidate because it is high enough."""
-
-THRESHOLD = 0.6
-"""Scores below it are candidates."""
-
-SLIP_PLACES = 2
-"""Places at which one failed check is still a slip."""
-
+# What a diagnosed score can be, as the paper's figure lists it.
 STATES: tuple[str, ...] = (
     PASS,
-    *(Mode.EVASION, Mode.LOCAL_ONLY, Mode.NEAR_MISS, Mode.TRIVIALIZED, Mode.OVERTHINKING),
+    *(
+        Mode.EVASION,
+        Mode.LOCAL_ONLY,
+        Mode.NEAR_MISS,
+        Mode.TRIVIALIZED,
+        Mode.OVERTHINKING,
+    ),
 )
-"""What a diagnosed score can be, as the paper's figure lists it."""
-
-
-TEXTS = packaged_toml("scbench.analysis.failure_modes", "texts.toml")
-"""What people and judges are told, worded once."""
 
 
 class Meaning(NamedTuple):
@@ -71,7 +120,9 @@ class Meaning(NamedTuple):
     not_if: str
 
 
-MEANINGS: Mapping[Mode, Meaning] = {mode: Meaning(**TEXTS["modes"][mode]) for mode in Mode}
+MEANINGS: Mapping[Mode, Meaning] = {
+    mode: Meaning(**TEXTS["modes"][mode]) for mode in Mode
+}
 
 
 class Signal(NamedTuple):
@@ -93,7 +144,11 @@ def signals(task: Task) -> list[Signal]:
     """Return a signal for every check a task can fail: its own in their order, then the common."""
     defining = task.defining_checks
     of_task = [
-        Signal(check, requirement, _likely_labels("defining" if check in defining else "own"))
+        Signal(
+            check,
+            requirement,
+            _likely_labels("defining" if check in defining else "own"),
+        )
         for check, requirement in task.checks.items()
     ]
     return of_task + [
@@ -105,19 +160,6 @@ def signals(task: Task) -> list[Signal]:
 def _likely_labels(check: str) -> list[tuple[Mode, str]]:
     labels = TEXTS["likely"][check].items()
     return [(Mode(label), when.format(places=SLIP_PLACES)) for label, when in labels]
-
-
-COLUMNS = (
-    *("line", "checks", "failed_checks", "reason", "answer", "answer_source", "finish_reason"),
-    *("response_characters", "reasoning_characters", "prediction_hash"),
-)
-"""Columns that a diagnosis needs in addition to `scbench.analysis.results.NEEDED`."""
-
-IDENTITY = (*RUN, "sample", *ITEM)
-"""Columns that tell one score of one run from all others."""
-
-KEY = (*RUN, "sample", "id", "task", "bucket", "subtask")
-"""The same with what a score belongs to."""
 
 
 def candidates(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFrame:
@@ -189,9 +231,6 @@ def undiagnosed(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataF
     return results.select(*KEY, state=state)
 
 
-MAX_TAGS = 8
-
-
 class Decision(BaseModel):
     """A judge's decision on one candidate."""
 
@@ -212,29 +251,6 @@ class Decision(BaseModel):
     )
 
 
-DECISIONS: Mapping[str, Any] = {
-    "candidate": pl.String(),
-    "task": pl.String(),
-    "subtask": pl.Int64(),
-    "failure_mode": pl.String(),
-    "confidence": pl.Float64(),
-    "justification": pl.String(),
-    "evidence_tags": pl.List(pl.String),
-}
-"""Columns of decisions."""
-
-_KINDS = {"budget": pl.Int64(), "sample": pl.Int64(), "subtask": pl.Int64()}
-LABELS: Mapping[str, Any] = {
-    "candidate": pl.String(),
-    **{name: _KINDS.get(name, pl.String()) for name in KEY},
-    "score": pl.Float64(),
-    **{name: kind for name, kind in DECISIONS.items() if name not in {"candidate", *KEY}},
-    "judge": pl.String(),
-    "prompt_version": pl.String(),
-}
-"""Columns of a file of labels."""
-
-
 def labelled(
     rows: pl.DataFrame, decisions: pl.DataFrame, judge: str, prompt_version: str
 ) -> pl.DataFrame:
@@ -250,8 +266,12 @@ def labelled(
         Columns `LABELS`, in the order of the rows.
     """
     verdicts = decisions.drop("task", "subtask")
-    return rows.join(verdicts, on="candidate", validate="1:1", maintain_order="left").select(
-        pl.col(list(LABELS)[:-2]), judge=pl.lit(judge), prompt_version=pl.lit(prompt_version)
+    return rows.join(
+        verdicts, on="candidate", validate="1:1", maintain_order="left"
+    ).select(
+        pl.col(list(LABELS)[:-2]),
+        judge=pl.lit(judge),
+        prompt_version=pl.lit(prompt_version),
     )
 
 
@@ -276,7 +296,9 @@ def read_labels(paths: Iterable[Path]) -> pl.DataFrame:
     """
     labels = pl.concat([_read_file_of_labels(path) for path in paths])
     if labels["candidate"].is_duplicated().any():
-        raise ResultsError("the labels name a candidate twice; give those of one judge, each once")
+        raise ResultsError(
+            "the labels name a candidate twice; give those of one judge, each once"
+        )
     return labels
 
 
@@ -289,11 +311,15 @@ def _read_file_of_labels(path: Path) -> pl.DataFrame:
         schema = lazy.collect_schema()
         lacking = [name for name in LABELS if name not in schema]
         if lacking:
-            raise ResultsError(f"{path} holds no labels: it has no column {lacking[0]!r}")
+            raise ResultsError(
+                f"{path} holds no labels: it has no column {lacking[0]!r}"
+            )
         labels = lazy.select(list(LABELS)).collect()
     for name, kind in LABELS.items():
         if labels.schema[name] not in {kind, pl.Null()}:
-            raise ResultsError(f"{path}: column {name!r} is {labels.schema[name]}, must be {kind}")
+            raise ResultsError(
+                f"{path}: column {name!r} is {labels.schema[name]}, must be {kind}"
+            )
     strange = set(labels["failure_mode"]) - set(Mode)
     if strange:
         raise ResultsError(f"{path}: {min(map(str, strange))!r} is no failure mode")

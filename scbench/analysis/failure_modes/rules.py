@@ -10,21 +10,29 @@ from typing import Any, NamedTuple
 import polars as pl
 from pydantic import JsonValue
 
-from scbench.analysis.failure_modes.labels import DECISIONS, MAX_TAGS, SLIP_PLACES, Mode, parsed
+from scbench.analysis.failure_modes.labels import (
+    DECISIONS,
+    MAX_TAGS,
+    SLIP_PLACES,
+    Mode,
+    parsed,
+)
 from scbench.base.model import Status
 from scbench.catalog import Task, get_task
 from scbench.scoring.answers.shape import shape_of
 
 JUDGE = "rules"
+# Stands with every label in place of a prompt's version; raised whenever a label could
+# change.
 VERSION = "rules-2"
-"""Stands with every label in place of a prompt's version; raised whenever a label could change."""
 
+# Characters from which on a text without an answer may be more than a shrug.
 _LONG = 2000
-"""Characters from which on a text without an answer may be more than a shrug."""
+# Characters of reasoning from which on a misshapen answer is what much work derailed
+# into.
 _LONG_REASONING = 20_000
-"""Characters of reasoning from which on a misshapen answer is what much work derailed into."""
+# A score with partial credit below this is of an answer that is mostly wrong.
 _HALF = 0.5
-"""A score with partial credit below this is of an answer that is mostly wrong."""
 
 
 class _Finding(NamedTuple):
@@ -55,7 +63,11 @@ def judge_by_rules(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
     checks = parsed(row, "checks") or []
-    failed = {check["id"]: _failing_places(check) for check in checks if check["passed"] is False}
+    failed = {
+        check["id"]: _failing_places(check)
+        for check in checks
+        if check["passed"] is False
+    }
     unmade = sum(check["passed"] is None for check in checks)
     finding = _finding_of(row, task, failed, unmade)
     return {
@@ -76,7 +88,9 @@ def _finding_of(
     answer, keys = parsed(row, "answer"), shape_of(task.answer_model).keys
     reasoning = row["reasoning_characters"] or 0
     if row["status"] == Status.REFUSED:
-        return _Finding(Mode.EVASION, 0.95, "The reply declines in words and holds no answer.")
+        return _Finding(
+            Mode.EVASION, 0.95, "The reply declines in words and holds no answer."
+        )
     if row["status"] == Status.UNPARSED or "answer_found" in failed:
         return _without_answer(row["response_characters"], reasoning)
     if _is_empty(answer, keys):
@@ -160,11 +174,17 @@ def _is_empty(answer: JsonValue, keys: Collection[str]) -> bool:
     # holds is words, such as an apology.
     if answer is None:
         return False
-    values = [answer[key] for key in keys if key in answer] if isinstance(answer, dict) else []
+    values = (
+        [answer[key] for key in keys if key in answer]
+        if isinstance(answer, dict)
+        else []
+    )
     if values:
         return all(map(_is_blank, values))
     if isinstance(answer, dict) and keys:
-        return all(isinstance(value, str) or _is_blank(value) for value in answer.values())
+        return all(
+            isinstance(value, str) or _is_blank(value) for value in answer.values()
+        )
     return _is_blank(answer)
 
 

@@ -36,11 +36,41 @@ from scbench.base.model import Status
 from scbench.catalog import all_tasks
 from scbench.grading.means import RUN
 
+# Model, setting and budget.
 Run = tuple[str, str | None, int | None]
-"""Model, setting and budget."""
 
+# Columns by which rows of two runs belong together.
 PAIRED = ("sample", "id", "subtask")
-"""Columns by which rows of two runs belong together."""
+
+
+# Columns of `label_shares`.
+SHARES: Mapping[str, Any] = (
+    RUN_TYPES
+    | texts("task failure_mode")
+    | counts("count judged")
+    | figures("share")
+    | counts("rows passed", *(status.value for status in Status))
+)
+# Columns of `transitions`.
+MATRIX: Mapping[str, Any] = texts("first second first_state second_state") | counts(
+    "count"
+)
+# Columns of `state_deltas`.
+DELTAS: Mapping[str, Any] = (
+    texts("first second state")
+    | counts("n left_out first_count second_count")
+    | figures("first_rate second_rate delta")
+)
+_SHARES_NOTE = (
+    "Labels: count and share of the judged candidates, in points. What was never sent, blocked, "
+    "lost, cut off or blank is not judged and stands under status."
+)
+# Columns of `agreement`.
+AGREEMENT: Mapping[str, Any] = (
+    texts("first_label second_label")
+    | counts("count n")
+    | figures("agreement kappa kappa_low kappa_high")
+)
 
 
 def states(
@@ -71,16 +101,6 @@ def states(
     return joined.select(*KEY, "status", state=pl.coalesce("state", "failure_mode"))
 
 
-SHARES: Mapping[str, Any] = (
-    RUN_TYPES
-    | texts("task failure_mode")
-    | counts("count judged")
-    | figures("share")
-    | counts("rows passed", *(status.value for status in Status))
-)
-"""Columns of `label_shares`."""
-
-
 def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataFrame:
     """Return how often each label occurs.
 
@@ -97,13 +117,21 @@ def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataF
     groups = [*RUN, "task"] if by_task else [*RUN]
     order = {task: i for i, task in enumerate(all_tasks())}
     counted = row_states.group_by(groups).agg(
-        *((pl.col("state") == mode.value).sum().alias(f"label {mode}") for mode in Mode),
-        *((pl.col("status") == status.value).sum().alias(status.value) for status in Status),
+        *(
+            (pl.col("state") == mode.value).sum().alias(f"label {mode}")
+            for mode in Mode
+        ),
+        *(
+            (pl.col("status") == status.value).sum().alias(status.value)
+            for status in Status
+        ),
         judged=pl.col("state").is_in([mode.value for mode in Mode]).sum(),
         passed=(pl.col("state") == PASS).sum(),
         rows=pl.len(),
     )
-    place = [pl.col("task").replace_strict(order, default=len(order))] if by_task else []
+    place = (
+        [pl.col("task").replace_strict(order, default=len(order))] if by_task else []
+    )
     counted = counted.sort(*RUN, *place, nulls_last=False)
     rows: list[dict[str, Any]] = []
     for row in counted.iter_rows(named=True):
@@ -111,7 +139,9 @@ def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataF
         for mode in Mode:
             count = row[f"label {mode}"]
             share = count / row["judged"] if row["judged"] else None
-            rows.append(beside | {"failure_mode": mode.value, "count": count, "share": share})
+            rows.append(
+                beside | {"failure_mode": mode.value, "count": count, "share": share}
+            )
     return pl.DataFrame(rows, schema=SHARES)
 
 
@@ -133,7 +163,9 @@ def run_pairs(
     Raises:
         ResultsError: there is no such run, or no pair.
     """
-    runs: list[Run] = list(row_states.select(RUN).unique().sort(RUN, nulls_last=False).iter_rows())
+    runs: list[Run] = list(
+        row_states.select(RUN).unique().sort(RUN, nulls_last=False).iter_rows()
+    )
     if first is not None or second is not None:
         if first is None or second is None:
             raise ResultsError("name both runs, with --first and --second")
@@ -155,15 +187,15 @@ def _run_of_name(runs: Sequence[Run], name: str) -> Run:
     by_name = {run_name(*run): run for run in runs}
     if name not in by_name:
         names = ", ".join(map(repr, by_name))
-        raise ResultsError(f"there is no run {name!r} among {names}.{did_you_mean(name, by_name)}")
+        raise ResultsError(
+            f"there is no run {name!r} among {names}.{did_you_mean(name, by_name)}"
+        )
     return by_name[name]
 
 
-MATRIX: Mapping[str, Any] = texts("first second first_state second_state") | counts("count")
-"""Columns of `transitions`."""
-
-
-def transitions(row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.DataFrame:
+def transitions(
+    row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]
+) -> pl.DataFrame:
     """Return what became of each state from one run to another, score by score.
 
     Args:
@@ -183,7 +215,10 @@ def transitions(row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> p
     for a, b in pairs:
         counts = Counter(_both(row_states, a, b).iter_rows())
         occurring = {state for pair in counts for state in pair}
-        order = [*STATES, *(status.value for status in Status if status.value in occurring)]
+        order = [
+            *STATES,
+            *(status.value for status in Status if status.value in occurring),
+        ]
         pair = {"first": run_name(*a), "second": run_name(*b)}
         rows += (
             pair | {"first_state": x, "second_state": y, "count": counts[x, y]}
@@ -198,26 +233,23 @@ def _both(row_states: pl.DataFrame, a: Run, b: Run) -> pl.DataFrame:
     first, second = (
         row_states.filter(
             pl.all_horizontal(
-                pl.col(name).eq_missing(pl.lit(value)) for name, value in zip(RUN, run, strict=True)
+                pl.col(name).eq_missing(pl.lit(value))
+                for name, value in zip(RUN, run, strict=True)
             )
         ).select(*PAIRED, pl.col("state").alias(side))
         for run, side in ((a, "first_state"), (b, "second_state"))
     )
-    both = first.join(second, on=PAIRED, validate="1:1").select("first_state", "second_state")
+    both = first.join(second, on=PAIRED, validate="1:1").select(
+        "first_state", "second_state"
+    )
     if both.is_empty():
         raise ResultsError(f"{run_name(*a)} and {run_name(*b)} have no row in common")
     return both
 
 
-DELTAS: Mapping[str, Any] = (
-    texts("first second state")
-    | counts("n left_out first_count second_count")
-    | figures("first_rate second_rate delta")
-)
-"""Columns of `state_deltas`."""
-
-
-def state_deltas(row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.DataFrame:
+def state_deltas(
+    row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]
+) -> pl.DataFrame:
     """Return how often each state occurs in two runs, and the difference.
 
     Args:
@@ -241,7 +273,12 @@ def state_deltas(row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> 
         firsts, seconds = (Counter(both[side].to_list()) for side in both.columns)
         for state in STATES:
             first, second = firsts[state], seconds[state]
-            row = {"first": run_name(*a), "second": run_name(*b), "state": str(state), "n": n}
+            row = {
+                "first": run_name(*a),
+                "second": run_name(*b),
+                "state": str(state),
+                "n": n,
+            }
             row |= {"left_out": all_rows.height - n}
             row |= {"first_count": first, "second_count": second}
             if n:
@@ -249,12 +286,6 @@ def state_deltas(row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> 
                 row |= {"delta": (second - first) / n}
             rows.append(dict.fromkeys(DELTAS) | row)
     return pl.DataFrame(rows, schema=DELTAS)
-
-
-_SHARES_NOTE = (
-    "Labels: count and share of the judged candidates, in points. What was never sent, blocked, "
-    "lost, cut off or blank is not judged and stands under status."
-)
 
 
 def _run_cell(row: Row) -> str:
@@ -271,12 +302,18 @@ def shares_sheet(frame: pl.DataFrame) -> Sheet:
     by_task = frame["task"].null_count() < frame.height
     rows = []
     for part in frame.partition_by(*RUN, "task", maintain_order=True):
-        labels = {row[0]: row[1:] for row in part.select("failure_mode", "count", "share").rows()}
+        labels = {
+            row[0]: row[1:]
+            for row in part.select("failure_mode", "count", "share").rows()
+        }
         rows.append({**part.row(0, named=True), "labels": labels})
     columns = [
         Column("run", _run_cell, is_words=True),
         *([Column("task", task_title, is_words=True)] if by_task else []),
-        *(Column(*names) for names in (("rows", "rows"), ("pass", "passed"), ("judged", "judged"))),
+        *(
+            Column(*names)
+            for names in (("rows", "rows"), ("pass", "passed"), ("judged", "judged"))
+        ),
         *(Column(MEANINGS[mode].short, partial(_label_cell, mode)) for mode in Mode),
         Column("status", statuses, is_words=True, wraps=True),
     ]
@@ -306,7 +343,10 @@ def square_sheet(
     titles = [*map(state_title, states), "all"]
     table = [[cells[a, b] for b in states] for a in states]
     table.append([sum(column) for column in zip(*table, strict=True)])
-    rows = [[name, *map(str, row), str(sum(row))] for name, row in zip(titles, table, strict=True)]
+    rows = [
+        [name, *map(str, row), str(sum(row))]
+        for name, row in zip(titles, table, strict=True)
+    ]
     words, breaks = frozenset({head}), frozenset({len(states)})
     return Sheet(title, [head, *titles], rows, words, [note], breaks)
 
@@ -316,9 +356,13 @@ def matrix_sheets(frame: pl.DataFrame) -> list[Sheet]:
     sheets = []
     for (first, second), part in frame.group_by("first", "second", maintain_order=True):
         states = part["first_state"].unique(maintain_order=True).to_list()
-        title = f"From {printable(str(first))} (rows) to {printable(str(second))} (columns)"
+        title = (
+            f"From {printable(str(first))} (rows) to {printable(str(second))} (columns)"
+        )
         note = "Scores, paired: the same subtask, and the same sample, in both runs."
-        sheets.append(square_sheet(title, "state", states, part.drop("first", "second"), note))
+        sheets.append(
+            square_sheet(title, "state", states, part.drop("first", "second"), note)
+        )
     return sheets
 
 
@@ -347,14 +391,6 @@ def deltas_sheets(frame: pl.DataFrame) -> list[Sheet]:
     return sheets
 
 
-AGREEMENT: Mapping[str, Any] = (
-    texts("first_label second_label")
-    | counts("count n")
-    | figures("agreement kappa kappa_low kappa_high")
-)
-"""Columns of `agreement`."""
-
-
 def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     """Return how far two judges agree on the same candidates.
 
@@ -372,7 +408,8 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
         ResultsError: the two are not of the same candidates, or there are none.
     """
     lacking = [
-        a.join(b, on="candidate", how="anti").height for a, b in ((first, second), (second, first))
+        a.join(b, on="candidate", how="anti").height
+        for a, b in ((first, second), (second, first))
     ]
     if any(lacking):
         raise ResultsError(
@@ -393,10 +430,17 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     kappa = (n * same - chance) / (n * n - chance) if chance < n * n else None
     table = np.array([[counts[a, b] for b in Mode] for a in Mode], dtype=np.float64)
     low, high = (None, None) if kappa is None else kappa_interval(table, kappa)
-    fixed = {"n": n, "agreement": same / n, "kappa": kappa, "kappa_low": low, "kappa_high": high}
+    fixed = {
+        "n": n,
+        "agreement": same / n,
+        "kappa": kappa,
+        "kappa_low": low,
+        "kappa_high": high,
+    }
     return pl.DataFrame(
         [
-            {"first_label": str(a), "second_label": str(b), "count": counts[a, b]} | fixed
+            {"first_label": str(a), "second_label": str(b), "count": counts[a, b]}
+            | fixed
             for a in Mode
             for b in Mode
         ],
@@ -404,7 +448,9 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def kappa_interval(table: Floats, kappa: float, level: float = LEVEL) -> tuple[float, float]:
+def kappa_interval(
+    table: Floats, kappa: float, level: float = LEVEL
+) -> tuple[float, float]:
     """Return an interval of Cohen's kappa.
 
     Its variance is that of Fleiss, Cohen and Everitt (1969), of a table to which two candidates
@@ -423,8 +469,12 @@ def kappa_interval(table: Floats, kappa: float, level: float = LEVEL) -> tuple[f
     rows, columns = p.sum(axis=1), p.sum(axis=0)
     agreed, chance = float(np.trace(p)), float(rows @ columns)
     smooth = (agreed - chance) / (1 - chance)
-    weights = columns[:, None] + rows[None, :]  # of each cell, the margins of the other judge
-    on = float((np.diag(p) * ((1 - chance) - np.diag(weights) * (1 - agreed)) ** 2).sum())
+    weights = (
+        columns[:, None] + rows[None, :]
+    )  # of each cell, the margins of the other judge
+    on = float(
+        (np.diag(p) * ((1 - chance) - np.diag(weights) * (1 - agreed)) ** 2).sum()
+    )
     off = p * weights.T**2
     apart_sum = float(off.sum() - np.trace(off)) * (1 - agreed) ** 2
     last = (agreed * chance - 2 * chance + agreed) ** 2

@@ -36,6 +36,15 @@ _MOST_NAME = 200
 _MOST_COUNT = 2**53 - 1
 
 
+# The code of an error in what harnesses keep of it as text, or in ours.
+_CODE = re.compile(r"[\"']code[\"']\s*:\s*[\"'](\w+)|^(?:\d{3} )?(\w+): ")
+_NAMES = ("id", "scbench_id", "instance_id", "custom_id")
+# What our tasks have lm-eval write where a call came back without text, as filters
+# leave it.
+NO_REPLY = "(there was no reply)"
+_ABSENT = "the call came back without text: a filter, or nothing but reasoning; it is not logged why"
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What came of one request.
@@ -70,7 +79,9 @@ class Reply:
             **({"setting": setting} if setting else {}),
         }
         try:
-            text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+            text = json.dumps(
+                record, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+            )
         except (ValueError, TypeError) as error:
             raise PredictionsError(f"it cannot be written as JSON: {error}") from None
         return text.encode(errors="replace") + b"\n"
@@ -88,8 +99,13 @@ def with_turns(last_reply: Reply, metadata: Mapping[str, Any]) -> Reply:
     loop, turns = metadata.get("loop"), metadata.get("turns")
     if not (isinstance(loop, Mapping) and isinstance(turns, list)):
         return last_reply
-    besides = {"response", *(("status", "finish_reason") if metadata.get("over") is True else ())}
-    fields = {name: value for name, value in last_reply.fields.items() if name not in besides}
+    besides = {
+        "response",
+        *(("status", "finish_reason") if metadata.get("over") is True else ()),
+    }
+    fields = {
+        name: value for name, value in last_reply.fields.items() if name not in besides
+    }
     played = {"setting": loop.get("setting"), "loop": loop, "turns": turns}
     return replace(last_reply, fields={**fields, **played})
 
@@ -151,12 +167,10 @@ def failed(request: RequestKey, *errors: object, model: object = None) -> Reply:
 
     One that a filter withheld is blocked, by the code of the error; no other is the model's doing.
     """
-    message = next(filter(None, map(error_text, errors)), "the call failed; no reason is given")
+    message = next(
+        filter(None, map(error_text, errors)), "the call failed; no reason is given"
+    )
     return reply(request, model, None, failure(message), {}, error=message)
-
-
-_CODE = re.compile(r"[\"']code[\"']\s*:\s*[\"'](\w+)|^(?:\d{3} )?(\w+): ")
-"""The code of an error in what harnesses keep of it as text, or in ours."""
 
 
 def failure(message: str) -> State:
@@ -173,7 +187,11 @@ def error_text(error: object) -> str:
             error = error["error"]
     if isinstance(error, Mapping):
         parts = (error.get(key) for key in ("code", "type", "message"))
-        words = [str(part) for part in parts if isinstance(part, str | int) and part != "error"]
+        words = [
+            str(part)
+            for part in parts
+            if isinstance(part, str | int) and part != "error"
+        ]
         return ": ".join(dict.fromkeys(filter(None, words)))
     return error if isinstance(error, str) else ""
 
@@ -192,7 +210,11 @@ def dig(value: object, *path: str | int) -> Any:  # noqa: ANN401  (JSON)
 
 def objects(value: object) -> list[Entry]:
     """Return the objects in a list; none if it is not one."""
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    return (
+        [item for item in value if isinstance(item, Mapping)]
+        if isinstance(value, list)
+        else []
+    )
 
 
 def count(value: object) -> int | None:
@@ -216,14 +238,20 @@ def content_text(content: object) -> str | None:
     if isinstance(content, str):
         return content
     parts = objects(content)
-    texts = [part.get("text") for part in parts if part.get("type") in {"text", "output_text"}]
+    texts = [
+        part.get("text")
+        for part in parts
+        if part.get("type") in {"text", "output_text"}
+    ]
     return joined(texts) if parts else None
 
 
 def with_calls(text: str | None, *arguments: object) -> str | None:
     """Return what a model said, with the arguments of its tool calls below it, each on a line."""
     lines = [
-        argument if isinstance(argument, str) else json.dumps(argument, ensure_ascii=False)
+        argument
+        if isinstance(argument, str)
+        else json.dumps(argument, ensure_ascii=False)
         for argument in arguments
         if argument
     ]
@@ -232,15 +260,18 @@ def with_calls(text: str | None, *arguments: object) -> str | None:
 
 def message_text(message: object) -> str | None:
     """Return what a message in the form of OpenAI's chats says; None if it is nothing."""
-    calls = [*objects(dig(message, "tool_calls")), {"function": dig(message, "function_call")}]
+    calls = [
+        *objects(dig(message, "tool_calls")),
+        {"function": dig(message, "function_call")},
+    ]
     arguments = (
-        dig(call, "function", "arguments") or dig(call, "custom", "input") for call in calls
+        dig(call, "function", "arguments") or dig(call, "custom", "input")
+        for call in calls
     )
     return with_calls(content_text(dig(message, "content")), *arguments)
 
 
 _ENDED = State(None, None)
-_NAMES = ("id", "scbench_id", "instance_id", "custom_id")
 
 
 def state_of(finish: object, *, text: bool) -> State:
@@ -277,7 +308,9 @@ def openai(entry: Entry) -> Iterator[Reply]:
     code = dig(entry, "response", "status_code")
     if entry.get("error") or code not in {200, None} or not isinstance(body, Mapping):
         http_status = f"HTTP {code}" if isinstance(code, int) else ""
-        yield failed(request, entry.get("error"), body, http_status, model=dig(body, "model"))
+        yield failed(
+            request, entry.get("error"), body, http_status, model=dig(body, "model")
+        )
     elif body.get("object") == "response" or "output" in body:
         yield _of_responses(request, body)
     else:
@@ -296,9 +329,15 @@ def bedrock(entry: Entry) -> Iterator[Reply]:
         return anthropic({**named, "result": {"type": "succeeded", "message": output}})
     if output is None or _is_body(output):
         error = entry.get("error")
-        words = joined(f"{dig(error, key) or ''} " for key in ("errorCode", "errorMessage"))
-        return openai({**named, "response": output, "error": words.strip() if error else None})
-    raise PredictionsError("Bedrock: this model answers neither as Anthropic's nor as OpenAI's do")
+        words = joined(
+            f"{dig(error, key) or ''} " for key in ("errorCode", "errorMessage")
+        )
+        return openai(
+            {**named, "response": output, "error": words.strip() if error else None}
+        )
+    raise PredictionsError(
+        "Bedrock: this model answers neither as Anthropic's nor as OpenAI's do"
+    )
 
 
 def vertex(entry: Entry) -> Iterator[Reply]:
@@ -311,10 +350,14 @@ def vertex(entry: Entry) -> Iterator[Reply]:
 
 def _of_chat(request: RequestKey, body: Entry) -> Iterator[Reply]:
     details = "completion_tokens_details.reasoning_tokens"
-    counts = _token_counts([body.get("usage")], "prompt_tokens", "completion_tokens", details)
+    counts = _token_counts(
+        [body.get("usage")], "prompt_tokens", "completion_tokens", details
+    )
     choices = objects(body.get("choices"))
     if not choices:
-        yield failed(request, body, "the reply holds no choices", model=body.get("model"))
+        yield failed(
+            request, body, "the reply holds no choices", model=body.get("model")
+        )
     for place, choice in enumerate(choices):
         message = choice.get("message")
         text = message_text(message)
@@ -336,13 +379,21 @@ def _of_chat(request: RequestKey, body: Entry) -> Iterator[Reply]:
 
 def _of_responses(request: RequestKey, body: Entry) -> Reply:
     details = "output_tokens_details.reasoning_tokens"
-    counts = _token_counts([body.get("usage")], "input_tokens", "output_tokens", details)
+    counts = _token_counts(
+        [body.get("usage")], "input_tokens", "output_tokens", details
+    )
     items = objects(body.get("output"))
     parts = [part for item in items for part in objects(item.get("content"))]
-    calls = (item for item in items if item.get("type") in {"function_call", "custom_tool_call"})
+    calls = (
+        item
+        for item in items
+        if item.get("type") in {"function_call", "custom_tool_call"}
+    )
     arguments = (call.get("arguments") or call.get("input") for call in calls)
     text = with_calls(content_text(parts), *arguments) or ""
-    refusals = joined(part.get("refusal") for part in parts if part.get("type") == "refusal")
+    refusals = joined(
+        part.get("refusal") for part in parts if part.get("type") == "refusal"
+    )
     summaries = (part for item in items for part in objects(item.get("summary")))
     error = ""
     match body.get("status"):
@@ -359,7 +410,9 @@ def _of_responses(request: RequestKey, body: Entry) -> Reply:
         case other:
             state = State(Status.API_ERROR, str(other))
     thought = joined(part.get("text") for part in summaries)
-    return reply(request, body.get("model"), text or refusals, state, counts, thought, error)
+    return reply(
+        request, body.get("model"), text or refusals, state, counts, thought, error
+    )
 
 
 def anthropic(entry: Entry) -> Iterator[Reply]:
@@ -368,15 +421,21 @@ def anthropic(entry: Entry) -> Iterator[Reply]:
     result = entry.get("result")
     message = dig(result, "message")
     if dig(result, "type") != "succeeded" or not isinstance(message, Mapping):
-        yield failed(request, result if dig(result, "error") else None, dig(result, "type"))
+        yield failed(
+            request, result if dig(result, "error") else None, dig(result, "type")
+        )
         return
     inputs = "input_tokens cache_creation_input_tokens cache_read_input_tokens"
     details = "output_tokens_details.thinking_tokens"
     counts = _token_counts([message.get("usage")], inputs, "output_tokens", details)
     blocks = objects(message.get("content"))
-    arguments = (block.get("input") for block in blocks if block.get("type") == "tool_use")
+    arguments = (
+        block.get("input") for block in blocks if block.get("type") == "tool_use"
+    )
     text = with_calls(content_text(blocks), *arguments) or ""
-    thought = joined(part.get("thinking") for part in blocks if part.get("type") == "thinking")
+    thought = joined(
+        part.get("thinking") for part in blocks if part.get("type") == "thinking"
+    )
     state = state_of(message.get("stop_reason"), text=bool(text))
     yield reply(request, message.get("model"), text, state, counts, thought)
 
@@ -397,19 +456,34 @@ def gemini(entry: Entry) -> Iterator[Reply]:
     inputs = "promptTokenCount toolUsePromptTokenCount"
     # Thoughts are counted apart here; an answer of thoughts alone has no other count.
     outputs = "candidatesTokenCount thoughtsTokenCount"
-    counts = _token_counts([usage], inputs, outputs, "thoughtsTokenCount", look=_camel_or_snake)
-    blocked = _camel_or_snake(_camel_or_snake(response, "promptFeedback"), "blockReason")
+    counts = _token_counts(
+        [usage], inputs, outputs, "thoughtsTokenCount", look=_camel_or_snake
+    )
+    blocked = _camel_or_snake(
+        _camel_or_snake(response, "promptFeedback"), "blockReason"
+    )
     candidates = objects(response.get("candidates"))
     if blocked:
         state = State(Status.BLOCKED, str(blocked))
-        yield reply(request, model, None, state, counts, error=f"the prompt was blocked: {blocked}")
+        yield reply(
+            request,
+            model,
+            None,
+            state,
+            counts,
+            error=f"the prompt was blocked: {blocked}",
+        )
         return
     if not candidates:
-        yield failed(request, "the reply holds neither candidates nor a reason", model=model)
+        yield failed(
+            request, "the reply holds neither candidates nor a reason", model=model
+        )
     for place, candidate in enumerate(candidates):
         parts = objects(dig(candidate, "content", "parts"))
         shown = joined(part.get("text") for part in parts if not part.get("thought"))
-        arguments = (dig(_camel_or_snake(part, "functionCall"), "args") for part in parts)
+        arguments = (
+            dig(_camel_or_snake(part, "functionCall"), "args") for part in parts
+        )
         text = with_calls(shown, *arguments) or ""
         thought = joined(part.get("text") for part in parts if part.get("thought"))
         state = state_of(_camel_or_snake(candidate, "finishReason"), text=bool(text))
@@ -422,13 +496,6 @@ def _camel_or_snake(value: object, name: str) -> Any:  # noqa: ANN401  (JSON)
     snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
     field = dig(value, name)
     return dig(value, snake) if field is None else field
-
-
-NO_REPLY = "(there was no reply)"
-"""What our tasks have lm-eval write where a call came back without text, as filters leave it."""
-_ABSENT = (
-    "the call came back without text: a filter, or nothing but reasoning; it is not logged why"
-)
 
 
 def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
@@ -457,7 +524,9 @@ def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
 def lighteval(entry: Entry) -> Iterator[Reply]:
     """Read a row of the details: columns ``doc``, ``metric`` and ``model_response``."""
     doc = entry.get("doc")
-    request = request_key(_first_field(dig(doc, "specific"), *_NAMES) or _first_field(doc, *_NAMES))
+    request = request_key(
+        _first_field(dig(doc, "specific"), *_NAMES) or _first_field(doc, *_NAMES)
+    )
     response = entry.get("model_response")
     texts = dig(response, "text")
     texts = [texts] if isinstance(texts, str) else texts
@@ -497,7 +566,9 @@ def verifiers(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
     history[request.id] += 1
     traces = objects(entry.get("traces"))
     if not traces:
-        error = next(filter(None, map(error_text, objects(entry.get("errors")))), "no trace")
+        error = next(
+            filter(None, map(error_text, objects(entry.get("errors")))), "no trace"
+        )
         yield reply(request, None, None, State(Status.API_ERROR, None), {}, error=error)
         return
     trace = traces[0]
@@ -520,11 +591,18 @@ def verifiers(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
     else:
         text, state = ended(text, last.get("finish_reason"))
     last_reply = reply(
-        request, last.get("model"), text, state, counts, error=error if text is None else ""
+        request,
+        last.get("model"),
+        text,
+        state,
+        counts,
+        error=error if text is None else "",
     )
     info = trace.get("info")
     yield with_turns(last_reply, info if isinstance(info, Mapping) else {})
 
 
 def _first_field(value: object, *names: str) -> object:
-    return next((field for name in names if (field := dig(value, name)) is not None), None)
+    return next(
+        (field for name in names if (field := dig(value, name)) is not None), None
+    )

@@ -42,26 +42,50 @@ from scbench.formats.imports.tables import (
     read_mapping,
     row_reply,
 )
-from scbench.formats.predictions import Problem, numbered_lines, open_predictions, stripped
+from scbench.formats.predictions import (
+    Problem,
+    numbered_lines,
+    open_predictions,
+    stripped,
+)
 
 OWN_FORM = "predictions"
+# Lines of a file that are looked at to tell what it is.
 _MOST_TRIED = 20
-"""Lines of a file that are looked at to tell what it is."""
+# A file that is one JSON value must be read whole, and may not be larger.
 _MOST_BYTES = 2**28
-"""A file that is one JSON value must be read whole, and may not be larger."""
+# How the JSON form of an Inspect log begins.
 _INSPECT = re.compile(rb"\s*\{\s*\"version\"\s*:\s*\d+\s*,\s*\"status\"\s*:\s*\"")
-"""How the JSON form of an Inspect log begins."""
+# Keys of requests, one of each form.
 _REQUEST_KEYS = {"body", "params", "request", "prompt"}
-"""Keys of requests, one of each form."""
 _INLINED = ("inlinedResponses", "inlined_responses")
 
 Numbered = tuple[int, bytes]
+# Line or number of an entry, and the reply in it; a line of ours as it stands; or the
+# problem.
 Read = tuple[int, Reply | bytes | Problem]
-"""Line or number of an entry, and the reply in it; a line of ours as it stands; or the problem."""
+# First bytes of Arrow's file and stream formats.
 _ARROW = (b"ARROW1", b"\xff\xff\xff\xff")
-"""First bytes of Arrow's file and stream formats."""
 _IN_MEMORY = 2**26
 _MOST_NAMED = 3
+
+
+_READERS: Mapping[str, Callable[[Entry, Counter[str]], Iterable[Reply]]] = {
+    "OpenAI batch": lambda entry, _: openai(entry),
+    "Bedrock batch": lambda entry, _: bedrock(entry),
+    "Vertex batch": lambda entry, _: vertex(entry),
+    "Anthropic batch": lambda entry, _: anthropic(entry),
+    "Gemini batch": lambda entry, _: gemini(entry),
+    "lm-evaluation-harness samples": lm_eval,
+    "lighteval details": lambda entry, _: lighteval(entry),
+    "verifiers traces": verifiers,
+    "requests left out": lambda entry, _: [
+        Reply(
+            request_key(entry.get("custom_id")),
+            fields={"status": "not_run", "error": str(entry.get("error"))},
+        )
+    ],
+}
 
 
 def is_own(path: str, mapped: Mapped | None = None) -> bool:
@@ -77,12 +101,18 @@ def is_own(path: str, mapped: Mapped | None = None) -> bool:
     if not _is_file(path):
         return True
     head = _first_bytes(path)
-    if head[:4] in {b"PAR1", b"PK\x03\x04"} or _INSPECT.match(head) or head.startswith(_ARROW):
+    if (
+        head[:4] in {b"PAR1", b"PK\x03\x04"}
+        or _INSPECT.match(head)
+        or head.startswith(_ARROW)
+    ):
         return False
     return _file_kind(_looked_at(_numbered_entries(path)), path, mapped) == OWN_FORM
 
 
-def read_file(path: str, kinds: Counter[str], mapped: Mapped | None = None) -> Iterator[Read]:
+def read_file(
+    path: str, kinds: Counter[str], mapped: Mapped | None = None
+) -> Iterator[Read]:
     """Tell what a file is and return its entries, to be read once.
 
     Args:
@@ -102,9 +132,13 @@ def read_file(path: str, kinds: Counter[str], mapped: Mapped | None = None) -> I
     if _INSPECT.match(head) or (head[:4] == b"PK\x03\x04" and is_inspect_archive(path)):
         return _numbered_replies(read_log(path), "Inspect log", kinds)
     if head.startswith(_ARROW):
-        raise PredictionsError(f"{path} is an Arrow file; write its table as Parquet or JSON Lines")
+        raise PredictionsError(
+            f"{path} is an Arrow file; write its table as Parquet or JSON Lines"
+        )
     if head[:4] == b"PK\x03\x04":
-        raise PredictionsError(f"{path} is a zip archive, and no log of Inspect; unpack it first")
+        raise PredictionsError(
+            f"{path} is a zip archive, and no log of Inspect; unpack it first"
+        )
     remainder = _numbered_entries(path)
     first = _looked_at(remainder)
     lines = chain(first, remainder)
@@ -148,12 +182,16 @@ def _looked_at(lines: Iterator[Numbered | Problem]) -> list[Numbered | Problem]:
 def _json_value(data: bytes) -> Any:  # noqa: ANN401  (JSON)
     """Return a line's JSON; None if it is none. Harnesses write NaN, which ours never read."""
     try:
-        return jiter.from_json(stripped(data), allow_inf_nan=True, catch_duplicate_keys=True)
+        return jiter.from_json(
+            stripped(data), allow_inf_nan=True, catch_duplicate_keys=True
+        )
     except ValueError:
         return None
 
 
-def _file_kind(lines: Iterable[Numbered | Problem], path: str, mapped: Mapped | None) -> str:
+def _file_kind(
+    lines: Iterable[Numbered | Problem], path: str, mapped: Mapped | None
+) -> str:
     first = [stripped(line[1]) for line in lines if not isinstance(line, Problem)]
     first = [line for line in first if line]
     for entry in filter(None, map(_json_value, first)):
@@ -168,7 +206,11 @@ def _file_kind(lines: Iterable[Numbered | Problem], path: str, mapped: Mapped | 
         except PredictionsError:
             return OWN_FORM
         value = entries[0][1] if entries else None
-        return "JSON" if isinstance(value, dict) and (mapped or kind_of(value)) else OWN_FORM
+        return (
+            "JSON"
+            if isinstance(value, dict) and (mapped or kind_of(value))
+            else OWN_FORM
+        )
     columns = csv_columns(first[0]) if first else []
     if own_columns(columns) or (mapped and {*mapped.values()} <= {*columns}):
         return "CSV"
@@ -177,7 +219,9 @@ def _file_kind(lines: Iterable[Numbered | Problem], path: str, mapped: Mapped | 
     return OWN_FORM
 
 
-def _unmapped(path: str, columns: Iterable[str], mapped: Mapped | None) -> PredictionsError:
+def _unmapped(
+    path: str, columns: Iterable[str], mapped: Mapped | None
+) -> PredictionsError:
     lacking = sorted({*mapped.values()} - {*columns}) if mapped else []
     lack = f"no column {lacking[0]!r}" if lacking else "no columns id and response"
     names = ", ".join(columns)[:200] or "none that can be read"
@@ -189,40 +233,34 @@ def _unmapped(path: str, columns: Iterable[str], mapped: Mapped | None) -> Predi
 
 def _kind_of_first(entry: Entry, path: str, mapped: Mapped | None) -> str:
     kind = kind_of(entry)
-    if kind is None and {"custom_id", "key"} & entry.keys() and _REQUEST_KEYS & entry.keys():
-        raise PredictionsError(f"{path} holds requests, not replies; name the file that came back")
-    return OWN_FORM if kind in {None, OWN_FORM} and not mapped else "lines"
-
-
-_READERS: Mapping[str, Callable[[Entry, Counter[str]], Iterable[Reply]]] = {
-    "OpenAI batch": lambda entry, _: openai(entry),
-    "Bedrock batch": lambda entry, _: bedrock(entry),
-    "Vertex batch": lambda entry, _: vertex(entry),
-    "Anthropic batch": lambda entry, _: anthropic(entry),
-    "Gemini batch": lambda entry, _: gemini(entry),
-    "lm-evaluation-harness samples": lm_eval,
-    "lighteval details": lambda entry, _: lighteval(entry),
-    "verifiers traces": verifiers,
-    "requests left out": lambda entry, _: [
-        Reply(
-            request_key(entry.get("custom_id")),
-            fields={"status": "not_run", "error": str(entry.get("error"))},
+    if (
+        kind is None
+        and {"custom_id", "key"} & entry.keys()
+        and _REQUEST_KEYS & entry.keys()
+    ):
+        raise PredictionsError(
+            f"{path} holds requests, not replies; name the file that came back"
         )
-    ],
-}
+    return OWN_FORM if kind in {None, OWN_FORM} and not mapped else "lines"
 
 
 def kind_of(entry: Entry) -> str | None:
     """Return what an object is an entry of, by its keys; None if that is not known."""
     keys = entry.keys()
-    has_result = isinstance(entry.get("response"), dict) or isinstance(entry.get("error"), dict)
+    has_result = isinstance(entry.get("response"), dict) or isinstance(
+        entry.get("error"), dict
+    )
     if "custom_id" in keys and isinstance(entry.get("result"), dict):
         return "Anthropic batch"
     if "custom_id" in keys and (has_result or {"response", "error"} <= keys):
         return "OpenAI batch"
     if "recordId" in keys and {"modelOutput", "error"} & keys:
         return "Bedrock batch"
-    if "request" in keys and "key" not in keys and isinstance(entry.get("response"), dict):
+    if (
+        "request" in keys
+        and "key" not in keys
+        and isinstance(entry.get("response"), dict)
+    ):
         return "Vertex batch"
     if "custom_id" in keys and "id" not in keys and entry.get("status") == "not_run":
         return "requests left out"
@@ -243,7 +281,9 @@ def kind_of(entry: Entry) -> str | None:
     return OWN_FORM if "id" in keys and not is_request else None
 
 
-def _own_lines(lines: Iterable[Numbered | Problem], kinds: Counter[str]) -> Iterator[Read]:
+def _own_lines(
+    lines: Iterable[Numbered | Problem], kinds: Counter[str]
+) -> Iterator[Read]:
     for line in lines:
         if isinstance(line, Problem):
             yield line.line or 0, line
@@ -265,11 +305,15 @@ def _parsed_lines(lines: Iterable[Numbered | Problem]) -> Iterator[tuple[int, An
 def _document_values(path: str) -> Iterator[tuple[int, Any]]:
     """Yield the entries of a file that is one JSON value: a list, or a job of Gemini's."""
     if not _is_file(path):
-        raise PredictionsError(f"{path}: one JSON value over several lines must be in a file")
+        raise PredictionsError(
+            f"{path}: one JSON value over several lines must be in a file"
+        )
     with open_predictions(path) as stream:
         data = stream.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
-        raise PredictionsError(f"{path}: one JSON value may have {_MOST_BYTES:,} bytes, not more")
+        raise PredictionsError(
+            f"{path}: one JSON value may have {_MOST_BYTES:,} bytes, not more"
+        )
     value = _json_value(data)
     if value is None:
         raise PredictionsError(f"{path} is not valid JSON")
@@ -283,7 +327,9 @@ def _document_entries(value: Any) -> list[Any]:  # noqa: ANN401  (JSON)
         if not isinstance(value, dict):
             break
         inner = next((value[key] for key in _INLINED if key in value), None)
-        deeper = next((value[key] for key in ("response", "dest") if key in value), None)
+        deeper = next(
+            (value[key] for key in ("response", "dest") if key in value), None
+        )
         if inner is None and (deeper is None or kind_of(value)):
             break
         value = deeper if inner is None else inner
@@ -349,13 +395,21 @@ def _row_or_problem(
         return Problem("not_placed", str(error), number)
 
 
-def _of_parquet(path: str, mapped: Mapped | None, kinds: Counter[str]) -> Iterator[Read]:
+def _of_parquet(
+    path: str, mapped: Mapped | None, kinds: Counter[str]
+) -> Iterator[Read]:
     columns = parquet_columns(path)
-    if {"doc", "model_response"} <= columns.keys() and columns["model_response"] == "Struct":
-        yield from _entry_replies(parquet_rows(path, ("doc", "model_response")), None, kinds)
+    if {"doc", "model_response"} <= columns.keys() and columns[
+        "model_response"
+    ] == "Struct":
+        yield from _entry_replies(
+            parquet_rows(path, ("doc", "model_response")), None, kinds
+        )
         return
     if {"score", "failed_checks", "release_hash"} <= columns.keys():
-        raise PredictionsError(f"{path} holds results; show them by `scbench tables {path}`")
+        raise PredictionsError(
+            f"{path} holds results; show them by `scbench tables {path}`"
+        )
     names = mapped or own_columns(columns)
     needed = {
         column if column in columns else column.partition(".")[0]
@@ -369,7 +423,9 @@ def _of_parquet(path: str, mapped: Mapped | None, kinds: Counter[str]) -> Iterat
 
 
 def _numbered_replies(
-    replies: Iterable[tuple[int, Reply | PredictionsError]], kind: str, kinds: Counter[str]
+    replies: Iterable[tuple[int, Reply | PredictionsError]],
+    kind: str,
+    kinds: Counter[str],
 ) -> Iterator[Read]:
     number = 0
     try:
@@ -417,7 +473,9 @@ class Gathered:
         """What was found, in a sentence without an end."""
         parts = []
         for path, kinds in zip(self.files, self.kinds, strict=True):
-            counts = [f"{kind} ({count:,})" for kind, count in sorted(kinds.items()) if count]
+            counts = [
+                f"{kind} ({count:,})" for kind, count in sorted(kinds.items()) if count
+            ]
             parts.append(f"{path}: {', '.join(counts) or 'nothing that is known'}")
         return printable("; ".join(parts))
 
@@ -437,12 +495,16 @@ class ImportOptions:
     setting: str | None = None
 
     @classmethod
-    def of(cls, mapping: str | None, model: str | None, setting: str | None) -> "ImportOptions":
+    def of(
+        cls, mapping: str | None, model: str | None, setting: str | None
+    ) -> "ImportOptions":
         """Return them from options of a command; see `read_mapping` for the first."""
         return cls(read_mapping(mapping), model, setting)
 
 
-def gather(files: Sequence[str], sink: IO[bytes], options: ImportOptions | None = None) -> Gathered:
+def gather(
+    files: Sequence[str], sink: IO[bytes], options: ImportOptions | None = None
+) -> Gathered:
     """Write what files hold as lines of predictions.
 
     Lines of our own form are copied as they stand. An error that names no model is one of the only
@@ -508,7 +570,9 @@ def _name_models(
             names = ", ".join(map(repr, sorted(candidates)[:_MOST_NAMED]))
             why = f"which model it is of is not said, and there are several: {names}; add --model"
             row_id = json.loads(line)["id"]
-            problem = Problem("not_placed", why, int(number), row_id, result.files[file])
+            problem = Problem(
+                "not_placed", why, int(number), row_id, result.files[file]
+            )
             result.problems.append(problem)
             continue
         model = f',"model":{json.dumps(next(iter(candidates)))}' if candidates else ""

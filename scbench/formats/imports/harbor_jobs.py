@@ -16,8 +16,8 @@ from scbench.base.model import Status
 from scbench.formats.imports.entries import Reply, count, dig, request_key
 from scbench.formats.predictions import MAX_LINE_BYTES
 
+# What agents write, in their container.
 ANSWER = "/app/answer.json"
-"""What agents write, in their container."""
 _RESULT = "result.json"
 _TIMEOUT = "AgentTimeoutError"
 
@@ -59,18 +59,25 @@ def read_job(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         try:
             result = json.loads(file.read_bytes())
             name = dig(result, "task_name")
-            request = request_key(name.rpartition("/")[2] if isinstance(name, str) else name)
+            request = request_key(
+                name.rpartition("/")[2] if isinstance(name, str) else name
+            )
         except (PredictionsError, ValueError, OSError) as error:
             yield number, PredictionsError(f"{file.parent.name}: {error}")
             continue
-        agent, info = dig(result, "agent_info", "name"), dig(result, "agent_info", "model_info")
+        agent, info = (
+            dig(result, "agent_info", "name"),
+            dig(result, "agent_info", "model_info"),
+        )
         model = "/".join(filter(None, (dig(info, "provider"), dig(info, "name"))))
         run = {"tools": [f"{agent} under Harbor"]} if isinstance(agent, str) else {}
         made = request._replace(sample=tries[request.id])
         tries[request.id] += 1
         yield (
             number,
-            Reply(made, model or agent, {**_trial_fields(result, file.parent), "run": run}),
+            Reply(
+                made, model or agent, {**_trial_fields(result, file.parent), "run": run}
+            ),
         )
 
 

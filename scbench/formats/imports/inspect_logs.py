@@ -39,26 +39,29 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalError, EvalLog, EvalSample, EvalSpec
     from inspect_ai.model import ModelOutput
 
+# A log, or a member of its archive, that is larger is refused unread.
 _MOST_BYTES = 2**30
-"""A log, or a member of its archive, that is larger is refused unread."""
+# Times that a member may stand in an archive: a sample that is asked again is written
+# again, and the last one counts.
 _MOST_WRITTEN = 100
-"""Times that a member may stand in an archive: a sample that is asked again is written again, and
-the last one counts."""
+# What ended a sample from outside; every other limit cut the model off.
 _LIMITS = {"operator": Status.API_ERROR}
-"""What ended a sample from outside; every other limit cut the model off."""
-_READING: Any = {"resolve_attachments": "core", "exclude_fields": {"events", "store", "scores"}}
+_READING: Any = {
+    "resolve_attachments": "core",
+    "exclude_fields": {"events", "store", "scores"},
+}
+# What Inspect puts before the error of a call: all that was asked.
 _REQUEST = re.compile(r"\s*Request:\n.*?\n\n", re.DOTALL)
-"""What Inspect puts before the error of a call: all that was asked."""
 _REPR = re.compile(r"\w+\((['\"].*['\"])\)", re.DOTALL)
+# How the libraries of OpenAI and Anthropic word an error: its status and its body.
 _SAID = re.compile(r"Error code: (\d{3}) - (.*)", re.DOTALL)
-"""How the libraries of OpenAI and Anthropic word an error: its status and its body."""
 _CAUSED = "The above exception was the direct cause of the following exception"
 _CHILD = """
 from scbench.formats.imports.inspect_logs import write_replies
 write_replies(arguments)
 """
+# In the error of a sample whose reply is there, and could not be graded.
 GRADER_FAILED = "the grader failed, not the model"
-"""In the error of a sample whose reply is there, and could not be graded."""
 
 
 def is_inspect_archive(path: str) -> bool:
@@ -74,12 +77,16 @@ def is_inspect_archive(path: str) -> bool:
         raise PredictionsError(f"{path} is a damaged zip archive: {error}") from None
     largest = max((member.file_size for member in members), default=0)
     if largest > _MOST_BYTES:
-        raise PredictionsError(f"{path} unpacks to {largest:,} bytes; the limit is {_MOST_BYTES:,}")
+        raise PredictionsError(
+            f"{path} unpacks to {largest:,} bytes; the limit is {_MOST_BYTES:,}"
+        )
     names = Counter(member.filename for member in members)
     is_log = bool(names.keys() & {"header.json", "_journal/start.json"})
     for name, times in names.most_common(1):
         if is_log and times > _MOST_WRITTEN:
-            raise PredictionsError(f"{path} holds {times} members called {printable(name)}")
+            raise PredictionsError(
+                f"{path} holds {times} members called {printable(name)}"
+            )
     return is_log
 
 
@@ -96,7 +103,9 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         raise ModuleNotFoundError("No module named 'inspect_ai'", name="inspect_ai")
     size = Path(path).stat().st_size
     if size > _MOST_BYTES:
-        raise PredictionsError(f"{path} has {size:,} bytes; the limit is {_MOST_BYTES:,}")
+        raise PredictionsError(
+            f"{path} has {size:,} bytes; the limit is {_MOST_BYTES:,}"
+        )
     try:
         for line in lines_of_child(_CHILD, path):
             number, fault, request, model, fields = json.loads(line)
@@ -133,7 +142,9 @@ def _replies_in(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         header = read_eval_log(path, header_only=True)
         spec, made_by = header.eval, _made_by(header)
         # A JSON file is one value, and would be read whole for each sample.
-        samples = _samples_in(path, apart=packed and spec.dataset.sample_ids is not None)
+        samples = _samples_in(
+            path, apart=packed and spec.dataset.sample_ids is not None
+        )
         for number, sample in enumerate(samples, 1):
             try:
                 item = _sample_reply(sample, spec)
@@ -143,7 +154,9 @@ def _replies_in(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
                 yield number, error
     except (MemoryError, PredictionsError, GeneratorExit):
         raise
-    except Exception as error:  # the library has no type of its own for what it cannot read
+    except (
+        Exception
+    ) as error:  # the library has no type of its own for what it cannot read
         message = str(error).partition("\n")[0][:300]
         raise PredictionsError(f"inspect_ai cannot read {path}: {message}") from error
 
@@ -162,7 +175,9 @@ def _sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
     request = sample_key(str(sample.id), sample.epoch, sample.metadata)
     error = sample.error
     if error is not None and not _in_grading(sample, error):
-        return failed(request, _error_text(error) or "the sample failed", model=spec.model)
+        return failed(
+            request, _error_text(error) or "the sample failed", model=spec.model
+        )
     limit = sample.limit.type if sample.limit else None
     last_reply = reply_of(
         request, spec.model, sample.output, limit, _model_usage(sample, spec.model)
@@ -175,7 +190,10 @@ def _in_grading(sample: "EvalSample", error: "EvalError") -> bool:
 
     Where a limit ended the reply, or time ran out and it is said as an error, that was the scorer.
     """
-    signs = (GRADER_FAILED in error.message, error.message.startswith("Time limit exceeded"))
+    signs = (
+        GRADER_FAILED in error.message,
+        error.message.startswith("Time limit exceeded"),
+    )
     return sample.limit is not None or any(signs)
 
 
@@ -183,13 +201,17 @@ def _error_text(error: "EvalError") -> str:
     """Return what went wrong; of a call that was retried in vain, what went wrong at last."""
     before, cause, _ = error.traceback.rpartition(_CAUSED)
     last = before.rstrip().rpartition("\n")[2] if cause else ""
-    return call_error(last if last and error.message.startswith("RetryError") else error.message)
+    return call_error(
+        last if last and error.message.startswith("RetryError") else error.message
+    )
 
 
 def call_error(message: str) -> str:
     """Return what a provider said of a call, without the request and the names of classes."""
     text = message
-    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):  # not in Python's words
+    with suppress(
+        ValueError, SyntaxError, MemoryError, RecursionError
+    ):  # not in Python's words
         for _ in range(2):  # an error of Inspect's own, and the provider's in it
             text = _REQUEST.sub("", text, 1).strip()
             if match := _REPR.fullmatch(text):
@@ -217,8 +239,12 @@ def sample_key(sample_id: str, epoch: int, metadata: Mapping[str, Any]) -> Reque
         PredictionsError: neither is an id of ours.
     """
     row_id = metadata.get("id")
-    request = request_key(row_id if isinstance(row_id, str) and "/" in row_id else sample_id)
-    budget = request.budget if request.budget is not None else count(metadata.get("budget"))
+    request = request_key(
+        row_id if isinstance(row_id, str) and "/" in row_id else sample_id
+    )
+    budget = (
+        request.budget if request.budget is not None else count(metadata.get("budget"))
+    )
     return request._replace(sample=request.sample + epoch - 1, budget=budget)
 
 
@@ -231,17 +257,25 @@ def reply_of(
 ) -> Reply:
     """Return what came of a sample that did not fail, but may have hit a kind of limit."""
     if refused_call(output):
-        return failed(request, call_error(output.error or output.completion), model=model)
+        return failed(
+            request, call_error(output.error or output.completion), model=model
+        )
     text = output.completion if output.choices else None
     if output.choices:
-        text = with_calls(text, *(call.arguments for call in output.message.tool_calls or ()))
+        text = with_calls(
+            text, *(call.arguments for call in output.message.tool_calls or ())
+        )
     stop = output.stop_reason if output.choices else None
     if stop == "content_filter" and (output.error or output.usage is None):
         # The filter's words, and none of the model's.
         words = call_error(output.error or output.completion)
-        return reply(request, model, None, State(Status.BLOCKED, stop), usage, error=words)
+        return reply(
+            request, model, None, State(Status.BLOCKED, stop), usage, error=words
+        )
     unsaid = stop is None or stop == "unknown"
-    state = state_of(None, text=bool(text)) if unsaid else state_of(stop, text=bool(text))
+    state = (
+        state_of(None, text=bool(text)) if unsaid else state_of(stop, text=bool(text))
+    )
     if limit is not None:
         state = State(_LIMITS.get(limit, Status.TRUNCATED), f"limit: {limit}")
     elif stop == "model_length":
@@ -274,7 +308,11 @@ def _model_usage(sample: "EvalSample", model: str) -> dict[str, Any]:
     used = sample.model_usage.get(model) or sample.output.usage
     if used is None:
         return {}
-    read = (used.input_tokens, used.input_tokens_cache_read, used.input_tokens_cache_write)
+    read = (
+        used.input_tokens,
+        used.input_tokens_cache_read,
+        used.input_tokens_cache_write,
+    )
     return {
         "input_tokens": total(read),
         "output_tokens": count(used.output_tokens),
@@ -288,5 +326,7 @@ def _reasoning(output: "ModelOutput") -> str:
         return ""
     parts = output.message.content
     return "".join(
-        part.reasoning for part in parts if part.type == "reasoning" and not part.redacted
+        part.reasoning
+        for part in parts
+        if part.type == "reasoning" and not part.redacted
     )

@@ -13,14 +13,28 @@ from scbench.formats.imports.entries import Entry, Reply, dig, request_key
 from scbench.formats.predictions import MAX_LINE_BYTES
 from scbench.machine.children import ChildError, lines_of_child
 
+# Column of a table by field of a prediction.
 Mapped = Mapping[str, str]
-"""Column of a table by field of a prediction."""
 
 _FIELDS = tuple(Prediction.model_fields)
 _NUMBERS = {"sample", "budget"}
 _VALUES = {"answer", "usage", "run"}
+# Rows of a Parquet file that are in memory.
 _BLOCK = 256
-"""Rows of a Parquet file that are in memory."""
+
+
+# Reads a Parquet file: its columns as one line of JSON, then a line for each row.
+_PARQUET = """
+import polars as pl
+path, block, names = arguments
+frame = pl.scan_parquet(open(path, "rb"))
+kinds = {name: str(kind.base_type()) for name, kind in frame.collect_schema().items()}
+print(json.dumps(kinds), flush=True)
+if names:
+    count = frame.select(pl.len()).collect().item()
+    for start in range(0, count, block):
+        frame.select(names).slice(start, block).collect().write_ndjson(sys.stdout.buffer)
+"""
 
 
 def read_mapping(text: str | None) -> Mapped | None:
@@ -35,9 +49,13 @@ def read_mapping(text: str | None) -> Mapped | None:
     for pair in text.split(","):
         name, equals, column = (part.strip() for part in pair.partition("="))
         if not equals or not column or name in columns:
-            raise PredictionsError(f"--map takes id=COLUMN,response=COLUMN once each, not {pair!r}")
+            raise PredictionsError(
+                f"--map takes id=COLUMN,response=COLUMN once each, not {pair!r}"
+            )
         if name not in _FIELDS:
-            raise PredictionsError(f"--map: no field {name!r}.{did_you_mean(name, _FIELDS)}")
+            raise PredictionsError(
+                f"--map: no field {name!r}.{did_you_mean(name, _FIELDS)}"
+            )
         columns[name] = column
     if "id" not in columns:
         raise PredictionsError("--map must say where the id is: id=COLUMN")
@@ -48,7 +66,9 @@ def own_columns(names: Iterable[str]) -> Mapped | None:
     """Return the mapping of a table whose columns are called as ours; None if they are not."""
     columns = {name: name for name in names if name in _FIELDS}
     return (
-        columns if "id" in columns and columns.keys() & {"response", "answer", "status"} else None
+        columns
+        if "id" in columns and columns.keys() & {"response", "answer", "status"}
+        else None
     )
 
 
@@ -81,7 +101,9 @@ def _typed_value(name: str, text: str) -> object:
     if name in _NUMBERS:
         if text.isascii() and text.isdecimal() and len(text) <= 16:
             return int(text)
-        raise PredictionsError(f"{name} must be a whole number from 0, not {text[:40]!r}")
+        raise PredictionsError(
+            f"{name} must be a whole number from 0, not {text[:40]!r}"
+        )
     if name in _VALUES:
         try:
             return parse_json(text.encode())
@@ -90,7 +112,9 @@ def _typed_value(name: str, text: str) -> object:
     return text
 
 
-def csv_rows(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, str]]]:
+def csv_rows(
+    lines: Iterable[tuple[int, bytes]],
+) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a CSV file by the names in its first line, with their line numbers.
 
     Raises:
@@ -137,7 +161,9 @@ def parquet_columns(path: str) -> dict[str, str]:
     return next(_from_parquet(path, ()))
 
 
-def parquet_rows(path: str, columns: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def parquet_rows(
+    path: str, columns: Iterable[str]
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows of a Parquet file with their numbers, a few at a time.
 
     Raises:
@@ -146,20 +172,6 @@ def parquet_rows(path: str, columns: Iterable[str]) -> Iterator[tuple[int, dict[
     lines = _from_parquet(path, columns)
     next(lines)
     return enumerate(lines, 1)
-
-
-_PARQUET = """
-import polars as pl
-path, block, names = arguments
-frame = pl.scan_parquet(open(path, "rb"))
-kinds = {name: str(kind.base_type()) for name, kind in frame.collect_schema().items()}
-print(json.dumps(kinds), flush=True)
-if names:
-    count = frame.select(pl.len()).collect().item()
-    for start in range(0, count, block):
-        frame.select(names).slice(start, block).collect().write_ndjson(sys.stdout.buffer)
-"""
-"""Reads a Parquet file: its columns as one line of JSON, then a line for each row."""
 
 
 def _from_parquet(path: str, columns: Iterable[str]) -> Iterator[dict[str, Any]]:

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from scbench.formats.predictions import Problem, line_spans
 
+# Most lines of a chunk: of the first few, of the next, and so on, and of all later
+# ones.
 _SIZES = (32, 128, 512, 1024)
-"""Most lines of a chunk: of the first few, of the next, and so on, and of all later ones."""
 _OF_EACH = 16
+# A chunk that has reached this many bytes is full.
 _BYTES = 2**20
-"""A chunk that has reached this many bytes is full."""
 
 
 class Shard(NamedTuple):
@@ -66,7 +67,11 @@ def cut(
             if pieces:
                 yield Chunk(place, first, shard.total, len(pieces), b"".join(pieces))
                 place, pieces, size = place + 1, [], 0
-            if entry.line is None or shard.holds(entry.line) or entry.code == "unreadable":
+            if (
+                entry.line is None
+                or shard.holds(entry.line)
+                or entry.code == "unreadable"
+            ):
                 yield entry
             continue
         number, data = entry

@@ -29,6 +29,60 @@ if TYPE_CHECKING:
 ColumnTypes = dict[str, "pl.DataType | type[pl.DataType]"]
 
 
+_FROM_ENTRY = (
+    "id",
+    "task",
+    "bucket",
+    "subtask",
+    "instance_hash",
+    "floor",
+    "grader_version",
+)
+_WORDS = ("status", "reason", "answer_source", "finish_reason", "run_metadata", "loop")
+_LISTS = ("failed_checks", "notes", "repairs")
+# What a `RowMaker` fills, in its order.
+_SHORT = (
+    *(
+        "line",
+        "position",
+        "run",
+        "status",
+        "reason",
+        "answer_source",
+        "repairs",
+        "finish_reason",
+    ),
+    *(
+        "response_characters",
+        "usage",
+        "run_metadata",
+        "prompt_sha256",
+        "reasoning_characters",
+    ),
+    *(
+        "loop",
+        "queries",
+        "prediction_hash",
+        "part",
+        "score",
+        "failed_checks",
+        "checks",
+        "metrics",
+    ),
+    *("notes", "answer", "turn_scores", "best_score"),
+)
+# Short columns of numbers for what stands in tables.
+_LOOKED_UP = {"position", "run", "part", *_WORDS, *_LISTS}
+_NO_VERDICT: tuple[float | None, list[str], str, str, list[str]] = (
+    None,
+    [],
+    "[]",
+    "{}",
+    [],
+)
+_LONG = ("answer", "checks", "metrics", "reason", "usage")
+
+
 class RunKey(NamedTuple):
     """What makes a line one of a run: same model, setting, sample and budget."""
 
@@ -41,7 +95,13 @@ class RunKey(NamedTuple):
     def order(self) -> tuple[object, ...]:
         """What runs are sorted by."""
         budget = self.budget
-        return self.model, self.setting or "", self.sample, budget is not None, budget or 0
+        return (
+            self.model,
+            self.setting or "",
+            self.sample,
+            budget is not None,
+            budget or 0,
+        )
 
     def __str__(self) -> str:
         parts = [f"model {self.model!r}"]
@@ -170,7 +230,12 @@ class Head(NamedTuple):
         return cls(
             line.number,
             position,
-            RunKey(prediction.model, prediction.setting, prediction.sample, prediction.budget),
+            RunKey(
+                prediction.model,
+                prediction.setting,
+                prediction.sample,
+                prediction.budget,
+            ),
             sha256(line.data),
             prediction.finish_reason,
             _characters(prediction),
@@ -233,16 +298,35 @@ class RowMaker:
         scores = outcome.scores or (_NO_VERDICT,) * instance_scores
         word, texts = self._word, self._list
         in_all = (
-            *(head.line, position, self.run(head.run), word(outcome.status), word(outcome.reason)),
-            *(word(outcome.source), texts(outcome.repairs), word(head.finish), head.characters),
-            *(head.usage, word(head.described), head.prompt, head.reasoning, word(head.loop)),
+            *(
+                head.line,
+                position,
+                self.run(head.run),
+                word(outcome.status),
+                word(outcome.reason),
+            ),
+            *(
+                word(outcome.source),
+                texts(outcome.repairs),
+                word(head.finish),
+                head.characters,
+            ),
+            *(
+                head.usage,
+                word(head.described),
+                head.prompt,
+                head.reasoning,
+                word(head.loop),
+            ),
             *(outcome.used, head.digest),
         )
         for i, (score, failed, checks, metrics, notes) in enumerate(scores):
             after = best = None
             if outcome.turns is not None:
                 after = [turn[i] if turn else None for turn in outcome.turns]
-                best = max((value for value in after if value is not None), default=None)
+                best = max(
+                    (value for value in after if value is not None), default=None
+                )
             # The answer is long, and the same in all rows.
             answer = None if i else outcome.answer
             verdict = (i, score, texts(failed), checks, metrics, texts(notes))
@@ -251,7 +335,9 @@ class RowMaker:
     def add_outside(self, head: Head, row_id: str) -> None:
         """Add the row of an item whose task the release does not hold."""
         task_id, _, subtask = row_id.partition("/")
-        place = self._outside.setdefault((task_id, int(subtask[:9])), len(self._outside))
+        place = self._outside.setdefault(
+            (task_id, int(subtask[:9])), len(self._outside)
+        )
         reason = f"release {self._index.release} does not hold {task_id}"
         position = len(self._index.entries) + place
         outcome = WireOutcome(Status.NOT_RUN.value, reason=reason)
@@ -259,7 +345,10 @@ class RowMaker:
 
     def add_missing(self, position: int, run: RunKey) -> None:
         """Add the rows of an item without a line."""
-        self.add(Head(None, position, run), WireOutcome(Status.MISSING.value, (), "no prediction"))
+        self.add(
+            Head(None, position, run),
+            WireOutcome(Status.MISSING.value, (), "no prediction"),
+        )
 
     def runs(self) -> list[RunKey]:
         """Return the runs in the order of their numbers."""
@@ -278,7 +367,9 @@ class RowMaker:
         maker._runs = {RunKey(*run): i for i, run in enumerate(runs)}
         maker._words = {word: i for i, word in enumerate(words)}
         maker._lists = {tuple(texts): i for i, texts in enumerate(lists)}
-        maker._outside = {(task_id, number): i for i, (task_id, number) in enumerate(outside)}
+        maker._outside = {
+            (task_id, number): i for i, (task_id, number) in enumerate(outside)
+        }
         return maker
 
     def frame(self) -> "pl.DataFrame":
@@ -289,7 +380,9 @@ class RowMaker:
         if not self._rows:
             return pl.DataFrame(schema=types)
         short = {
-            name: pl.Series(name, values, pl.UInt32() if name in _LOOKED_UP else types[name])
+            name: pl.Series(
+                name, values, pl.UInt32() if name in _LOOKED_UP else types[name]
+            )
             for name, values in zip(_SHORT, zip(*self._rows, strict=True), strict=True)
         }
         tables = self.runs(), list(self._words), list(self._lists), list(self._outside)
@@ -313,22 +406,6 @@ def text_bytes(frame: "pl.DataFrame") -> int:
     return sum(size or 0 for size in sums.row(0))
 
 
-_FROM_ENTRY = ("id", "task", "bucket", "subtask", "instance_hash", "floor", "grader_version")
-_WORDS = ("status", "reason", "answer_source", "finish_reason", "run_metadata", "loop")
-_LISTS = ("failed_checks", "notes", "repairs")
-_SHORT = (
-    *("line", "position", "run", "status", "reason", "answer_source", "repairs", "finish_reason"),
-    *("response_characters", "usage", "run_metadata", "prompt_sha256", "reasoning_characters"),
-    *("loop", "queries", "prediction_hash", "part", "score", "failed_checks", "checks", "metrics"),
-    *("notes", "answer", "turn_scores", "best_score"),
-)
-"""What a `RowMaker` fills, in its order."""
-_LOOKED_UP = {"position", "run", "part", *_WORDS, *_LISTS}
-"""Short columns of numbers for what stands in tables."""
-_NO_VERDICT: tuple[float | None, list[str], str, str, list[str]] = (None, [], "[]", "{}", [])
-_LONG = ("answer", "checks", "metrics", "reason", "usage")
-
-
 class Completer:
     """Makes rows of results, of what was graded against, from short columns."""
 
@@ -344,7 +421,10 @@ class Completer:
     def _entries(self) -> "pl.DataFrame":
         versions = self.index.versions
         return self._table(
-            [(*e[:4], e.content_hash, e.floor, versions.get(e.task)) for e in self.index.entries]
+            [
+                (*e[:4], e.content_hash, e.floor, versions.get(e.task))
+                for e in self.index.entries
+            ]
         )
 
     def _table(self, rows: Sequence[Sequence[Any]]) -> "pl.DataFrame":
@@ -367,7 +447,9 @@ class Completer:
         types = self.types
         entries = self._entries
         if outside:
-            entries = pl.concat([entries, self._table([_outside(*it) for it in outside])])
+            entries = pl.concat(
+                [entries, self._table([_outside(*it) for it in outside])]
+            )
         columns = {name: entries[name][short["position"]] for name in _FROM_ENTRY}
         columns["subtask"] += short["part"].cast(types["subtask"])
         parts = list(zip(*runs, strict=True)) or [()] * 4
@@ -386,24 +468,40 @@ class Completer:
                 columns["run_metadata"].is_not_null(), beside
             )
         columns |= {name: several[short[name]] for name in _LISTS}
-        columns["turn_floors"] = _turn_floors(columns["loop"], columns["floor"], columns["bucket"])
+        columns["turn_floors"] = _turn_floors(
+            columns["loop"], columns["floor"], columns["bucket"]
+        )
         by_then = columns["turn_floors"].list.last()
         columns["floor"] = by_then.zip_with(by_then.is_not_null(), columns["floor"])
-        constant = {"release": self.index.release, "release_hash": self.index.release_hash}
+        constant = {
+            "release": self.index.release,
+            "release_hash": self.index.release_hash,
+        }
         for name, text in constant.items():
-            columns[name] = pl.Series(values=[text]).new_from_index(0, len(short["line"]))
+            columns[name] = pl.Series(values=[text]).new_from_index(
+                0, len(short["line"])
+            )
         return pl.DataFrame(
-            [columns[name].alias(name) if name in columns else short[name] for name in types]
+            [
+                columns[name].alias(name) if name in columns else short[name]
+                for name in types
+            ]
         )
 
 
-def _turn_floors(loops: "pl.Series", floors: "pl.Series", buckets: "pl.Series") -> "pl.Series":
+def _turn_floors(
+    loops: "pl.Series", floors: "pl.Series", buckets: "pl.Series"
+) -> "pl.Series":
     """Return what guesses earn after each number of answers that may be given; null elsewhere."""
     import polars as pl  # noqa: PLC0415  (as above)
 
     kind = pl.List(pl.Float64)
     setups = {text: json.loads(text) for text in loops.unique() if text is not None}
-    counts = {t: range(1, s["attempts"] + 1) for t, s in setups.items() if s["setting"] == "retry"}
+    counts = {
+        t: range(1, s["attempts"] + 1)
+        for t, s in setups.items()
+        if s["setting"] == "retry"
+    }
     if not counts:
         return pl.Series(values=[None], dtype=kind).new_from_index(0, len(loops))
     from scbench.loop.environment import floor_after  # noqa: PLC0415  (few runs have loops)

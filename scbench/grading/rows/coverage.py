@@ -13,15 +13,24 @@ from typing import NamedTuple
 from scbench.base.errors import did_you_mean
 from scbench.base.model import LADDER, PICTURES, TERSE, task_of
 from scbench.catalog import all_tasks
-from scbench.formats.predictions import Digest, Line, Problem, open_predictions, read_predictions
+from scbench.formats.predictions import (
+    Digest,
+    Line,
+    Problem,
+    open_predictions,
+    read_predictions,
+)
 from scbench.grading.rows.columns import RunKey
 from scbench.grading.rows.index import KnownIds, LineKind, has_row, is_number
 
+# How ids begin that no release has.
 _GENERATED = re.compile("^[0-9a-f]{8}:")
-"""How ids begin that no release has."""
 _MOST_KEYS = 100
+# How many unknown ids are compared with the known ones.
 _HINTS = 200
-"""How many unknown ids are compared with the known ones."""
+
+
+NOTHING_READ = Problem("empty", "the file holds no predictions")
 
 
 class Admission(NamedTuple):
@@ -41,7 +50,9 @@ class Coverage:
     """
 
     def __init__(
-        self, known_ids: KnownIds, origin: Callable[[int], tuple[str, int]] | None = None
+        self,
+        known_ids: KnownIds,
+        origin: Callable[[int], tuple[str, int]] | None = None,
     ) -> None:
         self.known_ids = known_ids
         self._origin = origin
@@ -50,7 +61,9 @@ class Coverage:
         self.lines = self.not_chosen = self.excluded = self.graded = self.outside = 0
         self.unread: Counter[str] = Counter()
 
-    def read(self, path: str, digest: Digest) -> Iterator[tuple[Admission, Line | None]]:
+    def read(
+        self, path: str, digest: Digest
+    ) -> Iterator[tuple[Admission, Line | None]]:
         """Yield what became of every line of a predictions file, or ``-``; bad ones have no `Line`.
 
         The digest is given every byte.
@@ -74,7 +87,9 @@ class Coverage:
         prediction = line.prediction
         self.note(Counter(line.unread))
         place = self.known_ids.place(prediction.id)
-        key = RunKey(prediction.model, prediction.setting, prediction.sample, prediction.budget)
+        key = RunKey(
+            prediction.model, prediction.setting, prediction.sample, prediction.budget
+        )
         return self.admit(
             line.number, place, self.run(key) if has_row(place) else None, prediction.id
         )
@@ -94,7 +109,11 @@ class Coverage:
             return None
         reasons = []
         if self.not_chosen:
-            tasks = [task for task in self.known_ids.tasks if task not in self.known_ids.graded]
+            tasks = [
+                task
+                for task in self.known_ids.tasks
+                if task not in self.known_ids.graded
+            ]
             buckets = dict.fromkeys(
                 all_tasks()[task].bucket for task in tasks if task in all_tasks()
             )
@@ -113,7 +132,11 @@ class Coverage:
             )
         if not reasons:
             return None
-        lines = "the only line was not" if self.lines == 1 else f"none of {self.lines} lines was"
+        lines = (
+            "the only line was not"
+            if self.lines == 1
+            else f"none of {self.lines} lines was"
+        )
         message = f"{lines} graded: {'; '.join(reasons)}"
         return Problem("nothing_graded", message)
 
@@ -187,7 +210,9 @@ class Coverage:
             if number is None
             else [f"{prefix}{task}/{number:02d}" for task in self.known_ids.tasks]
         )
-        return did_you_mean(likely, [candidate for candidate in alike if candidate in ids])
+        return did_you_mean(
+            likely, [candidate for candidate in alike if candidate in ids]
+        )
 
     def incomplete(self) -> Iterator[Problem]:
         """Yield a problem for each run that does not answer every chosen instance."""
@@ -210,18 +235,21 @@ class Coverage:
         if partial:
             every = self._runs.values()
             wanted = {
-                task for lines in every for task, line in zip(tasks, lines, strict=True) if line
+                task
+                for lines in every
+                for task, line in zip(tasks, lines, strict=True)
+                if line
             }
         for run, lines in sorted(self._runs.items(), key=lambda pair: pair[0].order):
             rows = zip(ids, tasks, lines, strict=True)
-            yield run, [row_id for row_id, task, line in rows if not line and task in wanted]
+            yield (
+                run,
+                [row_id for row_id, task, line in rows if not line and task in wanted],
+            )
 
 
 def _of_tasks(lines: int) -> str:
     return f"{lines} {'is' if lines == 1 else 'are'} of tasks or prompts"
-
-
-NOTHING_READ = Problem("empty", "the file holds no predictions")
 
 
 def _id_parts(row_id: str) -> tuple[str, int | None]:

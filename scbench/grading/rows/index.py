@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1_000_000
 
+# Model, setting and budget of runs, None for any, with their metadata as canonical
+# JSON.
 Described = Sequence[tuple[str | None, str | None, int | None, str]]
-"""Model, setting and budget of runs, None for any, with their metadata as canonical JSON."""
 
 
 class DescribedRun(RunMetadata):
@@ -67,14 +68,18 @@ def read_run_file(path: Path) -> Described:
     except JsonError as error:
         raise PredictionsError(f"{path} is not JSON: {error}") from None
     except ValidationError as error:
-        raise PredictionsError(f"{path}: {'; '.join(map(str, faults_of(error, 3)))}") from None
+        raise PredictionsError(
+            f"{path}: {'; '.join(map(str, faults_of(error, 3)))}"
+        ) from None
     keys = {"model", "setting", "budget"}
     return [
         (
             run.model,
             run.setting,
             run.budget,
-            canonical_json(run.model_dump(mode="json", exclude_none=True, exclude=keys)),
+            canonical_json(
+                run.model_dump(mode="json", exclude_none=True, exclude=keys)
+            ),
         )
         for run in runs
     ]
@@ -92,8 +97,8 @@ def metadata_of(
     return metadata
 
 
+# Task id and parameters (canonical JSON) of an instance: all a grader needs.
 InstanceKey = tuple[str, str]
-"""Task id and parameters (canonical JSON) of an instance: all a grader needs."""
 
 
 class LineKind(IntEnum):
@@ -148,7 +153,9 @@ class KnownIds:
         plain, first = plain_id(row_id), next(iter(self.ids), "")
         is_listed = is_number(plain.partition("/")[2])
         if style_of(first):  # of lists and rungs, but not of every instance
-            return style_of(row_id) is None and (is_listed or rung_of(plain) is not None)
+            return style_of(row_id) is None and (
+                is_listed or rung_of(plain) is not None
+            )
         return is_listed if rung_of(first) is not None else rung_of(plain) is not None
 
     def place(self, row_id: str) -> int:
@@ -170,8 +177,12 @@ class KnownIds:
     def of_another(self, line: Line) -> Problem | None:
         """Return the problem that a line answers an instance of this id with other content."""
         prediction = line.prediction
-        position = self.positions.get(prediction.id) if prediction.instance_hash else None
-        if position is None or self.hashes[position].startswith(prediction.instance_hash or ""):
+        position = (
+            self.positions.get(prediction.id) if prediction.instance_hash else None
+        )
+        if position is None or self.hashes[position].startswith(
+            prediction.instance_hash or ""
+        ):
             return None
         return Problem(
             "other_instance",
@@ -207,7 +218,9 @@ class IndexEntry(NamedTuple):
     floor: float | None = None
 
 
-_fields_of = attrgetter(*("all_params" if f == "params" else f for f in IndexEntry._fields[:-1]))
+_fields_of = attrgetter(
+    *("all_params" if f == "params" else f for f in IndexEntry._fields[:-1])
+)
 
 
 @dataclass(frozen=True)
@@ -235,7 +248,9 @@ class ReleaseIndex:
         ids = [entry.id for entry in self.entries]
         hashes = [entry.content_hash for entry in self.entries]
         graded, excluded = frozenset(self.versions), frozenset(self.excluded)
-        return KnownIds(ids, self.tasks, graded, excluded, hashes, frozenset(self.unchosen))
+        return KnownIds(
+            ids, self.tasks, graded, excluded, hashes, frozenset(self.unchosen)
+        )
 
     def keys(self) -> dict[str, InstanceKey]:
         """Return task and parameters by instance id."""

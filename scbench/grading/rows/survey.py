@@ -20,17 +20,30 @@ from scbench.base.model import Prediction, Status
 from scbench.catalog import get_task
 from scbench.formats.predictions import Line, Problem, parse_line, stripped
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.rows.columns import Completer, Head, RowMaker, RunKey, encode, text_bytes
+from scbench.grading.rows.columns import (
+    Completer,
+    Head,
+    RowMaker,
+    RunKey,
+    encode,
+    text_bytes,
+)
 from scbench.grading.rows.index import LineKind, ReleaseIndex, has_row
 from scbench.grading.rows.wire import WireOutcome, to_wire
 
 if TYPE_CHECKING:
     from scbench.scoring.answers.extract import Extraction
 
+# Bytes of a chunk whose rows the parent may complete: a file of few lines, or the end
+# of one.
 _LITTLE = 2**17
-"""Bytes of a chunk whose rows the parent may complete: a file of few lines, or the end of one."""
+# Outcomes kept for duplicates that come later; one is some kilobytes.
 _REMEMBERED = 10_000
-"""Outcomes kept for duplicates that come later; one is some kilobytes."""
+
+
+# A resumed run tries these once more: it may be allowed more, or find an engine
+# installed.
+TRIED_AGAIN = frozenset({Status.GRADER_ERROR, Status.NOT_RUN})
 
 
 class FoundAnswer(NamedTuple):
@@ -112,14 +125,12 @@ def _as_found(outcome: WireOutcome, line: PendingLine) -> WireOutcome:
     return outcome._replace(source=line.answer.source, repairs=line.answer.repairs)
 
 
+# Gives the outcome of a prediction for an instance.
 JudgeLine = Callable[[Prediction, str], WireOutcome]
-"""Gives the outcome of a prediction for an instance."""
 
+# The account of a chunk, see `pack_account`, and its rows as a file of Arrow, or see
+# `packed`.
 PackedChunk = tuple[bytes, bytes]
-"""The account of a chunk, see `pack_account`, and its rows as a file of Arrow, or see `packed`."""
-
-TRIED_AGAIN = frozenset({Status.GRADER_ERROR, Status.NOT_RUN})
-"""A resumed run tries these once more: it may be allowed more, or find an engine installed."""
 
 
 @dataclass(slots=True)
@@ -248,17 +259,27 @@ def completed(completer: Completer, done: PackedChunk) -> PackedChunk:
 def _complete(account: ChunkAccount, rows: RowMaker) -> PackedChunk:
     frame = rows.frame()
     data = encode(frame)
-    account.rows, account.text, account.size = frame.height, text_bytes(frame), len(data)
+    account.rows, account.text, account.size = (
+        frame.height,
+        text_bytes(frame),
+        len(data),
+    )
     return pack_account(account), data
 
 
-def _seek_heavy(prediction: Prediction, task_id: str) -> FoundAnswer | WireOutcome | None:
+def _seek_heavy(
+    prediction: Prediction, task_id: str
+) -> FoundAnswer | WireOutcome | None:
     from scbench.scoring.outcomes import Outcome, seek_answer  # noqa: PLC0415  (workers have it)
 
     if prediction.turns:
         return None
     answer = seek_answer(prediction, get_task(task_id))
-    return to_wire(answer) if isinstance(answer, Outcome) else FoundAnswer.of(answer, prediction.id)
+    return (
+        to_wire(answer)
+        if isinstance(answer, Outcome)
+        else FoundAnswer.of(answer, prediction.id)
+    )
 
 
 def pack_account(account: ChunkAccount) -> bytes:

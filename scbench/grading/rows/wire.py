@@ -91,7 +91,13 @@ def _check_json(check: Check) -> str:
         return _passed(check.id, check.message)
     details = canonical_json(dict(check.details)) if check.details else "{}"
     words = f'"id":{quoted(check.id)},"message":{quoted(check.message)}'
-    judged = "true" if passed is True else "false" if passed is False else canonical_json(passed)
+    judged = (
+        "true"
+        if passed is True
+        else "false"
+        if passed is False
+        else canonical_json(passed)
+    )
     return f'{{"details":{details},{words},"passed":{judged}}}'
 
 

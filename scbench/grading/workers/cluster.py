@@ -44,14 +44,29 @@ from scbench.grading.workers.pool import (
     is_fatal,
 )
 
+# Processes that may die before they do anything.
 _TRIES = 3
-"""Processes that may die before they do anything."""
+# Seconds after which another run's idle processes are given up.
 _IDLE = 60.0
-"""Seconds after which another run's idle processes are given up."""
 _POLL = 5.0
 
+# Version of the package, as ``scbench``, and of each grader, by task.
 Versions = dict[str, str | int]
-"""Version of the package, as ``scbench``, and of each grader, by task."""
+
+
+_CONNECT = 5.0
+# Seconds until a scheduler must answer, and until it must have a worker.
+_FIRST_WORKER = 10.0
+# Seconds without any worker after which a run is given up.
+_NO_WORKERS = 60.0
+# Seconds between looks at who works.
+_LOOK = 2.0
+_NOTICED = 2.0
+# Jobs a worker's thread has: one running, one waiting.
+_AHEAD = 2
+_BARREN = 20
+_FETCH = 30.0
+_QUIET = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
 
 
 class Orders(NamedTuple):
@@ -79,7 +94,9 @@ _busy: dict[str, set[Worker]] = {}
 def unpack_start(data: bytes) -> Start:
     """Return what `orders_of` packed."""
     memory_bytes, allow_code, index_fields = json.loads(data)
-    index_fields["entries"] = [IndexEntry(*values) for values in index_fields["entries"]]
+    index_fields["entries"] = [
+        IndexEntry(*values) for values in index_fields["entries"]
+    ]
     index_fields["described"] = tuple(map(tuple, index_fields["described"]))
     index = ReleaseIndex(**index_fields)
     return Start(index.keys(), memory_bytes, allow_code, index)
@@ -93,9 +110,13 @@ def orders_of(start: Start) -> Orders:
     """
     if start.release is None:
         raise TypeError("a cluster needs a release")
-    index = {field.name: getattr(start.release, field.name) for field in fields(ReleaseIndex)}
+    index = {
+        field.name: getattr(start.release, field.name) for field in fields(ReleaseIndex)
+    }
     data = canonical_json([start.memory_bytes, start.allow_code, index]).encode()
-    return Orders(sha256(data), data, {"scbench": __version__, **start.release.versions})
+    return Orders(
+        sha256(data), data, {"scbench": __version__, **start.release.versions}
+    )
 
 
 def installed(versions: Mapping[str, str | int]) -> Versions:
@@ -121,7 +142,9 @@ def protections_here(tasks: Iterable[str]) -> list[str]:
     return list(sandbox.protections())
 
 
-def differences(versions: Mapping[str, str | int], here: Mapping[str, str | int]) -> str:
+def differences(
+    versions: Mapping[str, str | int], here: Mapping[str, str | int]
+) -> str:
     """Say which versions differ; empty if none does."""
     return "; ".join(
         f"{name if name == 'scbench' else f'grader of {name}'}: client {version}, "
@@ -162,10 +185,14 @@ def run_job(parcel: Parcel) -> JobReply:
             return JobReply("done", result)
         if error is not None and not isinstance(error, BrokenProcessPool):
             return JobReply("done", result or Failure(worker.why(error, job.seconds)))
-    return JobReply("broken", Failure("worker processes die before they can grade anything"))
+    return JobReply(
+        "broken", Failure("worker processes die before they can grade anything")
+    )
 
 
-def _wait_for_job(worker: Worker, job: GradingJob) -> tuple[BaseException | None, JobResult | None]:
+def _wait_for_job(
+    worker: Worker, job: GradingJob
+) -> tuple[BaseException | None, JobResult | None]:
     future = worker.submit(job)
     while True:
         try:
@@ -215,21 +242,6 @@ def close_run(key: str) -> None:
         _used.pop(key, None)
     for worker in workers:
         worker.close()
-
-
-_CONNECT = 5.0
-_FIRST_WORKER = 10.0
-"""Seconds until a scheduler must answer, and until it must have a worker."""
-_NO_WORKERS = 60.0
-"""Seconds without any worker after which a run is given up."""
-_LOOK = 2.0
-"""Seconds between looks at who works."""
-_NOTICED = 2.0
-_AHEAD = 2
-"""Jobs a worker's thread has: one running, one waiting."""
-_BARREN = 20
-_FETCH = 30.0
-_QUIET = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
 
 
 class ClusterPool(WorkerPool):
@@ -287,7 +299,9 @@ class ClusterPool(WorkerPool):
                     f"scbench {versions['scbench']} there"
                 )
             self._refuse(differences(versions, here), worker)
-        stand = self._client.run(protections_here, list(versions), on_error="ignore").values()
+        stand = self._client.run(
+            protections_here, list(versions), on_error="ignore"
+        ).values()
         self.protections = sorted({name for names in stand for name in names})
 
     def _refuse(self, unlike: str, worker: str) -> None:
@@ -327,7 +341,9 @@ class ClusterPool(WorkerPool):
         threads, light = sum(self._threads.values()), len(self._flight) - heavy
         vacant = len(self._flight) < threads
         return (
-            Free(vacant, threads - heavy) if vacant or light < _AHEAD * (threads - heavy) else None
+            Free(vacant, threads - heavy)
+            if vacant or light < _AHEAD * (threads - heavy)
+            else None
         )
 
     @override
@@ -337,7 +353,9 @@ class ClusterPool(WorkerPool):
     @override
     def submit(self, job: GradingJob) -> None:
         name = f"scbench-{self._client.id}-{next(self._names)}"
-        future = self._client.submit(run_job, Parcel(self._orders, job), key=name, pure=False)
+        future = self._client.submit(
+            run_job, Parcel(self._orders, job), key=name, pure=False
+        )
         self._flight[name] = (future, job, time.monotonic())
         future.add_done_callback(self._done.put)
 
@@ -364,12 +382,19 @@ class ClusterPool(WorkerPool):
             error = future.exception()
             why = f"{type(error).__name__}: {_error_line(error)}"
             killed = type(error).__name__ == "KilledWorker"
-            yield job, Failure("several workers of the cluster died over it" if killed else why)
+            yield (
+                job,
+                Failure(
+                    "several workers of the cluster died over it" if killed else why
+                ),
+            )
             return
         if future.status == "finished":
             try:
                 reply: JobReply = future.result(timeout=_FETCH)
-            except TimeoutError:  # its worker died with it; the scheduler has it made anew
+            except (
+                TimeoutError
+            ):  # its worker died with it; the scheduler has it made anew
                 future.add_done_callback(self._done.put)
                 return
             except Exception:  # noqa: BLE001  (whatever befell the result, the job is still there)
@@ -392,7 +417,9 @@ class ClusterPool(WorkerPool):
         if self._client.status != "running":
             raise self._lost()
         if self._barren >= _BARREN:
-            raise EngineError(f"the cluster could do {_BARREN} jobs in turn not at all: {why}")
+            raise EngineError(
+                f"the cluster could do {_BARREN} jobs in turn not at all: {why}"
+            )
         self.note(f"a job is sent again: {why}")
         self.submit(job)
 

@@ -26,8 +26,8 @@ from scbench.machine.processes import (
     processors,
 )
 
+# Bytes of address space of a worker.
 MEMORY = 4 * 2**30
-"""Bytes of address space of a worker."""
 _T = TypeVar("_T")
 
 
@@ -38,7 +38,9 @@ class LiveGrader:
     ``grader_error``, which is no zero.
     """
 
-    def __init__(self, workers: int | None = None, seconds: float | None = None) -> None:
+    def __init__(
+        self, workers: int | None = None, seconds: float | None = None
+    ) -> None:
         self._counts = {True: workers or processors(), False: 1}
         self._seconds = seconds
         self._pools: dict[bool, WorkerProcesses] = {}
@@ -63,7 +65,9 @@ class LiveGrader:
                     attempt(told)
                 else:
                     why = f"{', then '.join(dict.fromkeys(told))}; tried twice"
-                    outcome.set_result(WireOutcome(Status.GRADER_ERROR.value, reason=why))
+                    outcome.set_result(
+                        WireOutcome(Status.GRADER_ERROR.value, reason=why)
+                    )
 
             self._call(task.heavy, limit, grade_items, (item,)).add_done_callback(take)
 
@@ -124,4 +128,6 @@ def live_grader(workers: int | None = None, seconds: float | None = None) -> Liv
 
 def line_of(instance_id: str, **fields: object) -> bytes:
     """Return a line of predictions as a worker reads it."""
-    return json.dumps({"id": instance_id, **fields}, ensure_ascii=False).encode(errors="replace")
+    return json.dumps({"id": instance_id, **fields}, ensure_ascii=False).encode(
+        errors="replace"
+    )

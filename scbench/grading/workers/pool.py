@@ -26,15 +26,16 @@ from scbench.grading.workers import IMPORTS
 from scbench.grading.workers.jobs import Progress, Start, WorkItem
 from scbench.machine.processes import WorkerProcesses, close_all, start_server
 
+# Jobs a worker holds: one running, one waiting, so that it never waits for us. Nothing
+# waits behind a heavy item: another worker may be free sooner.
 _QUEUED = 2
-"""Jobs a worker holds: one running, one waiting, so that it never waits for us. Nothing waits
-behind a heavy item: another worker may be free sooner."""
+# Seconds after which an item is one that is waited for.
 _NOTICED = 2.0
-"""Seconds after which an item is one that is waited for."""
+# Seconds past its limit after which a worker that does not answer is given up.
 _GRACE = 30.0
-"""Seconds past its limit after which a worker that does not answer is given up."""
+# Workers that die one after the other, before any gives a result, mean that none can
+# start.
 _BARREN = 20
-"""Workers that die one after the other, before any gives a result, mean that none can start."""
 
 _log = logging.getLogger(__name__)
 
@@ -78,8 +79,8 @@ class Failure(NamedTuple):
     why: str
 
 
+# What came of a job: a chunk's account and rows, outcomes by line, or neither.
 JobResult = PackedChunk | list[tuple[int, WireOutcome]] | Failure
-"""What came of a job: a chunk's account and rows, outcomes by line, or neither."""
 
 
 class Waiting(NamedTuple):
@@ -175,7 +176,9 @@ class Worker:
         if not self.flight:
             self.since = time.monotonic()
         function: Any = grade_chunk if isinstance(job.work, Chunk) else grade_items
-        future: Future[Any] = self.process.submit(function, job.work, seconds=job.seconds)
+        future: Future[Any] = self.process.submit(
+            function, job.work, seconds=job.seconds
+        )
         self.flight[future] = job
         return future
 
@@ -194,7 +197,11 @@ class Worker:
             self._begun, self._begun_since = begun, now
         job = next(iter(self.flight.values()), None)
         # Before its first verdict a process starts, which takes what it takes.
-        if job is None or not begun or now - max(self.since, self._begun_since) <= job.each:
+        if (
+            job is None
+            or not begun
+            or now - max(self.since, self._begun_since) <= job.each
+        ):
             return None
         return Failure(f"no verdict on a line within {job.each:g} s")
 
@@ -206,7 +213,9 @@ class Worker:
             case ProcessExpired():
                 return f"the worker process died (exit code {error.exitcode})"
             case MemoryError():
-                return f"more than {self.memory_bytes / 2**30:g} GiB of memory were needed"
+                return (
+                    f"more than {self.memory_bytes / 2**30:g} GiB of memory were needed"
+                )
         return f"{type(error).__name__}: {error}"
 
     def close(self) -> None:
@@ -216,7 +225,9 @@ class Worker:
 
 def is_fatal(error: BaseException) -> bool:
     """Return whether a worker is of no use after an error."""
-    return isinstance(error, TimeoutError | ProcessExpired | MemoryError | BrokenProcessPool)
+    return isinstance(
+        error, TimeoutError | ProcessExpired | MemoryError | BrokenProcessPool
+    )
 
 
 class LocalPool(WorkerPool):

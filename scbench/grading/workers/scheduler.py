@@ -25,13 +25,26 @@ from scbench.grading.rows.index import InstanceKey, ReleaseIndex
 from scbench.grading.rows.survey import PackedChunk
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers.jobs import Start, WorkItem
-from scbench.grading.workers.pool import Failure, GradingJob, LocalPool, Waiting, WorkerPool
+from scbench.grading.workers.pool import (
+    Failure,
+    GradingJob,
+    LocalPool,
+    Waiting,
+    WorkerPool,
+)
 
+# Chunks that are read before any heavy item begins, if nobody would be idle for that.
 _AHEAD = 64
-"""Chunks that are read before any heavy item begins, if nobody would be idle for that."""
 _ITEMS = 1000
+# Heavy items that may wait, and the bytes they may have.
 _BYTES = 2**26
-"""Heavy items that may wait, and the bytes they may have."""
+
+
+_BATCH_ITEMS = 128
+_BATCH_BYTES = 2**20
+_SUSPECTS = 1000
+# Items that wait to be tried alone; if more do, everything else waits until they were.
+_SUSPECT_BYTES = 2**26
 
 
 class JobQueue:
@@ -54,7 +67,9 @@ class JobQueue:
         # Of tasks with one limit the later in the catalogue simulates more.
         order = {task: i for i, task in enumerate(heavy)}
         slowest = sorted(heavy, key=lambda task: (-heavy[task], -order[task]))
-        self._items: dict[str, list[tuple[int, int, WorkItem]]] = {task: [] for task in slowest}
+        self._items: dict[str, list[tuple[int, int, WorkItem]]] = {
+            task: [] for task in slowest
+        }
         self._added = 0
         self._bytes = 0
         self._read = 0
@@ -70,7 +85,9 @@ class JobQueue:
     def take(self, *, vacant: bool, light: int) -> GradingJob | None:
         """See `scbench.grading.workers.scheduler.JobSource.take`."""
         heavy_next = vacant and any(self._items.values())
-        if heavy_next and not (self._may_read() and (self._read < _AHEAD or light <= 1)):
+        if heavy_next and not (
+            self._may_read() and (self._read < _AHEAD or light <= 1)
+        ):
             return self._slowest()
         chunk = self._next_chunk()
         if chunk is not None:
@@ -103,17 +120,11 @@ class JobQueue:
 
 __all__ = ["Scheduler", "Waiting", "WorkerLimits"]
 
+# Takes the items that take long, about once a second.
 OnWait = Callable[[Sequence[Waiting]], object]
-"""Takes the items that take long, about once a second."""
 
+# Work, and what came of it; None of a chunk that failed.
 Done = tuple[WorkItem, WireOutcome] | tuple[Chunk, PackedChunk | None]
-"""Work, and what came of it; None of a chunk that failed."""
-
-_BATCH_ITEMS = 128
-_BATCH_BYTES = 2**20
-_SUSPECTS = 1000
-_SUSPECT_BYTES = 2**26
-"""Items that wait to be tried alone; if more do, everything else waits until they were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +181,16 @@ class Scheduler:
 
     @classmethod
     def over(
-        cls, instances: Mapping[str, Instance], tasks: Iterable[Task], limits: WorkerLimits
+        cls,
+        instances: Mapping[str, Instance],
+        tasks: Iterable[Task],
+        limits: WorkerLimits,
     ) -> "Scheduler":
         """Return a scheduler for instances of a release, by id, and their tasks."""
         keys = {key: (value.task, value.all_params) for key, value in instances.items()}
-        return cls(keys, limits, {task.id: task.seconds for task in tasks if task.heavy})
+        return cls(
+            keys, limits, {task.id: task.seconds for task in tasks if task.heavy}
+        )
 
     def run(
         self, items: Iterable[WorkItem], on_wait: OnWait = no_progress
@@ -194,8 +210,14 @@ class Scheduler:
         A chunk that failed comes with None, and its lines should then be given to `suspect` one by
         one.
         """
-        start = Start(self.instances, self.limits.memory_bytes, self.limits.allow_code, self.index)
-        pool = self.open_pool(start) if self.open_pool else LocalPool(start, self.limits.workers)
+        start = Start(
+            self.instances, self.limits.memory_bytes, self.limits.allow_code, self.index
+        )
+        pool = (
+            self.open_pool(start)
+            if self.open_pool
+            else LocalPool(start, self.limits.workers)
+        )
         pool.incidents = self.incidents
         self.protections = pool.protections
         try:
@@ -205,7 +227,9 @@ class Scheduler:
                     return
                 pool.resize(single=True)
                 while self._suspects:
-                    yield from self._try_singly(pool, *self._suspects.popleft(), on_wait)
+                    yield from self._try_singly(
+                        pool, *self._suspects.popleft(), on_wait
+                    )
                 self._suspect_bytes = 0
                 pool.resize(single=False)
         finally:
@@ -216,7 +240,9 @@ class Scheduler:
         self._suspects.append((item, why))
         self._suspect_bytes += len(item.data)
 
-    def _drain(self, pool: WorkerPool, source: JobSource, on_wait: OnWait) -> Iterator[Done]:
+    def _drain(
+        self, pool: WorkerPool, source: JobSource, on_wait: OnWait
+    ) -> Iterator[Done]:
         """Run jobs until there is none now; what fails goes to the suspects with its reason."""
         announced = time.monotonic()
         while True:
@@ -230,16 +256,23 @@ class Scheduler:
             for job, result in pool.done(1.0):
                 if isinstance(job.work, Chunk):
                     if isinstance(result, Failure):
-                        incident = f"{result.why}; a chunk of lines is tried again one by one"
+                        incident = (
+                            f"{result.why}; a chunk of lines is tried again one by one"
+                        )
                         self.incidents.append(incident)
-                    yield job.work, None if isinstance(result, Failure | list) else result
+                    yield (
+                        job.work,
+                        None if isinstance(result, Failure | list) else result,
+                    )
                 elif isinstance(result, list):
                     by_line = dict(result)
                     for item in job.work:
                         yield item, by_line[item.line]
                 elif isinstance(result, Failure):
                     count = len(job.work)
-                    self.incidents.append(f"{result.why}; {count} items are tried again one by one")
+                    self.incidents.append(
+                        f"{result.why}; {count} items are tried again one by one"
+                    )
                     for item in job.work:
                         self.suspect(item, result.why)
             if time.monotonic() - announced > 1.0:
@@ -270,12 +303,16 @@ class Scheduler:
         limit = self.limits.seconds
         light = SECONDS if limit is None else limit
         if isinstance(work, Chunk):
-            return GradingJob(work, light * max(1.0, work.length / _BATCH_ITEMS), each=light)
+            return GradingJob(
+                work, light * max(1.0, work.length / _BATCH_ITEMS), each=light
+            )
         times = MAX_ATTEMPTS if work[0].looped else 1
         task_limit = self.heavy.get(self.instances[work[0].instance_id][0])
         if task_limit is None:
             return GradingJob(work, light * times)
-        return GradingJob(work, (task_limit if limit is None else limit) * times, heavy=True)
+        return GradingJob(
+            work, (task_limit if limit is None else limit) * times, heavy=True
+        )
 
 
 class _Batches:

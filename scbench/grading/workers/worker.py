@@ -30,9 +30,9 @@ from scbench.machine.signals import ENDING
 from scbench.scoring.answers.extract import Extraction
 from scbench.scoring.outcomes import Outcome, describe_error, judge_found
 
+# Of the garbage collector. Most of what a verdict makes is gone at its end; looking for
+# more often would cost a tenth.
 THRESHOLDS = (20_000, 20, 20)
-"""Of the garbage collector. Most of what a verdict makes is gone at its end; looking for more often
-would cost a tenth."""
 
 _start = Start({})
 _progress = Progress()
@@ -78,7 +78,9 @@ def _grade(item: WorkItem) -> Outcome:
     task, params = _prepared_instance(item.instance_id, item.key)
     if item.answer is not None:
         source, repairs = item.answer
-        return judge_found(Extraction(json.loads(item.data), source, tuple(repairs)), task, params)
+        return judge_found(
+            Extraction(json.loads(item.data), source, tuple(repairs)), task, params
+        )
     line = parse_line(item.data, item.line)
     if not isinstance(line, Line):  # these very bytes were read before
         raise TypeError(f"line {item.line} cannot be read again: {line}")
@@ -113,12 +115,16 @@ def _outcome(grade: Callable[..., Outcome], *args: object) -> WireOutcome:
         return to_wire(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
 
 
-def _prepared_instance(instance_id: str, key: InstanceKey | None = None) -> tuple[Task, BaseModel]:
+def _prepared_instance(
+    instance_id: str, key: InstanceKey | None = None
+) -> tuple[Task, BaseModel]:
     return _prepared_once(instance_id, *(key or _start.instances[instance_id]))
 
 
 @lru_cache(maxsize=4096)
-def _prepared_once(instance_id: str, task_id: str, params: str) -> tuple[Task, BaseModel]:
+def _prepared_once(
+    instance_id: str, task_id: str, params: str
+) -> tuple[Task, BaseModel]:
     task = get_task(task_id)
     try:
         return task, task.params_model.model_validate_json(params)

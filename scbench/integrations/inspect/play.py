@@ -25,22 +25,28 @@ from scbench.machine.work_folder import WorkFolder
 _IDS = "ids.txt"
 _HELLO = "Answer with the one word: yes"
 _HELLO_RETRIES = 2
+# For that word, tries included.
 _HELLO_SECONDS = 60
-"""For that word, tries included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a run is. A folder holds one."""
 
-    model: str  #: Inspect's name of it, such as openai/gpt-5 or openai-api/SERVICE/MODEL.
+    model: (
+        str  #: Inspect's name of it, such as openai/gpt-5 or openai-api/SERVICE/MODEL.
+    )
     release: str  #: version of the release; a folder or archive by its path.
     #: of the task, see `scbench.integrations.inspect.tasks`, without the budget.
     parameters: Mapping[str, Any]
     #: sampling, by Inspect's names: temperature, seed.
     sampling: Mapping[str, Any] = field(default_factory=dict)
-    budgets: Sequence[int] = ()  #: limits of output tokens, each a run of its own; empty for none.
-    model_args: Mapping[str, Any] = field(default_factory=dict)  #: what the provider takes besides.
+    budgets: Sequence[
+        int
+    ] = ()  #: limits of output tokens, each a run of its own; empty for none.
+    model_args: Mapping[str, Any] = field(
+        default_factory=dict
+    )  #: what the provider takes besides.
 
     @property
     def identity(self) -> str:
@@ -58,9 +64,13 @@ class Pace:
     ids: Sequence[str] | None
     base_url: str | None  #: of the endpoint; None for the provider's.
     max_connections: int | None  #: calls at a time; None for Inspect's own rule.
-    max_retries: int  #: how often a call is made again that the provider could not answer.
+    max_retries: (
+        int  #: how often a call is made again that the provider could not answer.
+    )
     timeout: int | None = None  #: seconds for a call with its tries; None for no limit.
-    attempt_timeout: int | None = None  #: seconds for one of them; None for the provider's.
+    attempt_timeout: int | None = (
+        None  #: seconds for one of them; None for the provider's.
+    )
     #: is called with replies so far, how many there will be, and what they cost, in words.
     on_reply: Callable[[int, int, str], object] | None = None
     say: Callable[[str], object] | None = None  #: takes what is done next.
@@ -90,7 +100,9 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
             try:
                 model = get_model(plan.model, base_url=pace.base_url, **plan.model_args)
             except (ValueError, TypeError) as error:  # what providers raise for a name
-                raise PredictionsError(f"Inspect cannot use {plan.model}: {error}") from None
+                raise PredictionsError(
+                    f"Inspect cannot use {plan.model}: {error}"
+                ) from None
             if not begun:
                 if pace.say is not None:
                     where = f" at {model.api.base_url}" if model.api.base_url else ""
@@ -168,7 +180,12 @@ def _reply_counts(tasks: Sequence[Task], pace: Pace, logs: Path) -> Iterator[Non
     """Count replies while the block runs, those of earlier calls among them."""
     sizes = [len(task.dataset) if pace.ids is None else len(pace.ids) for task in tasks]
     _Replies.total = sum(min(size, pace.limit or size) for size in sizes) * pace.samples
-    _Replies.answered, _Replies.tokens, _Replies.failures, _Replies.cost = set(), 0, 0, None
+    _Replies.answered, _Replies.tokens, _Replies.failures, _Replies.cost = (
+        set(),
+        0,
+        0,
+        None,
+    )
     for log in list_eval_logs(str(logs)) if pace.on_reply else ():
         for row in read_eval_log_sample_summaries(log):
             if row.completed and row.error is None:
@@ -180,8 +197,12 @@ def _reply_counts(tasks: Sequence[Task], pace: Pace, logs: Path) -> Iterator[Non
         _Replies.on_reply = None
 
 
-def _run_evals(plan: Plan, pace: Pace, model: Model, logs: Path) -> tuple[bool, list[str]]:
-    parameters = {name: value for name, value in plan.parameters.items() if value is not None}
+def _run_evals(
+    plan: Plan, pace: Pace, model: Model, logs: Path
+) -> tuple[bool, list[str]]:
+    parameters = {
+        name: value for name, value in plan.parameters.items() if value is not None
+    }
     make: Callable[..., Task] = loop if "setting" in parameters else TASKS["spatial"]
     tasks = [
         make(**parameters, **({} if budget is None else {"budget": budget}))
@@ -232,4 +253,6 @@ def _inspect_silent() -> Iterator[None]:
                 yield
         except PrerequisiteError as error:
             text = Text.from_markup(str(error.message)).plain
-            raise PredictionsError(" ".join(text.removeprefix("ERROR: ").split())) from None
+            raise PredictionsError(
+                " ".join(text.removeprefix("ERROR: ").split())
+            ) from None

@@ -13,7 +13,16 @@ from typing import Any
 import polars as pl
 from anyio.to_thread import run_sync
 from inspect_ai.log import transcript
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    Value,
+    metric,
+    scorer,
+)
 from inspect_ai.solver import TaskState
 
 from scbench.base.errors import ScbenchError
@@ -26,8 +35,8 @@ from scbench.grading.workers.live import live_grader
 from scbench.release.load import find_release
 
 UNSCORED = float("nan")
+# What Inspect calls some statuses.
 _REASONS = {Status.UNPARSED: "invalid_response_format", Status.REFUSED: "refusal"}
-"""What Inspect calls some statuses."""
 
 
 @lru_cache(maxsize=8)
@@ -40,7 +49,11 @@ def named_instances(release: str | None) -> Mapping[str, Instance]:
     source = find_release(release)
     configs = (name for name in CONFIGS if getattr(source.manifest, name))
     beside = [source.choose([name])[0] for name in configs]
-    return {name: row for part in [source, *beside] for name, row in part.instances().items()}
+    return {
+        name: row
+        for part in [source, *beside]
+        for name, row in part.instances().items()
+    }
 
 
 @metric(scores="unreduced")
@@ -63,7 +76,9 @@ def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
             if expected is not None:
                 parts = by_name if name == OVERALL else [name]
                 count = sum(expected.get(part, 0) for part in parts)
-                values[f"{name} coverage"] = line["scored"] / (count * tries) if line else 0.0
+                values[f"{name} coverage"] = (
+                    line["scored"] / (count * tries) if line else 0.0
+                )
         return values
 
     return measure
@@ -113,8 +128,12 @@ def outcome(release: str | None = None) -> Scorer:
     async def grade(state: TaskState, target: Target) -> Score:  # noqa: ARG001  (Inspect's form)
         request = sample_key(str(state.sample_id), state.epoch, state.metadata)
         if request.id not in await run_sync(named_instances, release):
-            raise ScbenchError(f"{request.id} is not in the release that the scorer was given")
-        limits = [event.type for event in transcript().events if event.event == "sample_limit"]
+            raise ScbenchError(
+                f"{request.id} is not in the release that the scorer was given"
+            )
+        limits = [
+            event.type for event in transcript().events if event.event == "sample_limit"
+        ]
         limit = limits[-1] if limits else None
         prediction = with_turns(
             reply_of(request, str(state.model), state.output, limit, {}), state.metadata
@@ -152,7 +171,11 @@ def as_score(result: WireOutcome) -> Score:
             ],
             "source": result.source,
             "repairs": result.repairs,
-            **({} if result.turns is None else {"turns": result.turns, "queries": result.used}),
+            **(
+                {}
+                if result.turns is None
+                else {"turns": result.turns, "queries": result.used}
+            ),
         },
     }
     if not status.scored:
@@ -162,5 +185,9 @@ def as_score(result: WireOutcome) -> Score:
 
 
 def _failed_messages(result: WireOutcome) -> list[str]:
-    checks = [check for verdict in result.scores for check in json.loads(verdict.checks)]
-    return list(dict.fromkeys(check["message"] for check in checks if not check["passed"]))
+    checks = [
+        check for verdict in result.scores for check in json.loads(verdict.checks)
+    ]
+    return list(
+        dict.fromkeys(check["message"] for check in checks if not check["passed"])
+    )

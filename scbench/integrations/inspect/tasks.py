@@ -40,10 +40,10 @@ from scbench.integrations.inspect.scorer import by_bucket, named_instances, outc
 from scbench.loop.environment import Environment
 from scbench.release.load import find_release
 
+# That one call of the Python tool may take.
 _PYTHON_SECONDS = 180
-"""That one call of the Python tool may take."""
+# Steps of trials at a time: most of them wait for a process.
 _STEPS = 64
-"""Steps of trials at a time: most of them wait for a process."""
 
 
 def sample_of(instance: Instance, budget: int | None) -> Sample:
@@ -54,7 +54,9 @@ def sample_of(instance: Instance, budget: int | None) -> Sample:
     ]
     return Sample(
         id=instance.id,
-        input=[ChatMessageUser(content=content)] if instance.images else instance.prompt,
+        input=[ChatMessageUser(content=content)]
+        if instance.images
+        else instance.prompt,
         metadata={
             "task": instance.task,
             "bucket": instance.bucket,
@@ -78,7 +80,9 @@ def names_in(text: str | Sequence[str] | None) -> list[str] | None:
     return None if parts is None else [str(part).strip() for part in parts]
 
 
-def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task]:
+def _task_function(
+    default: Sequence[str] | None, own_variant: str
+) -> Callable[..., Task]:
     """Return what makes a task, of these names and this config where the user says nothing."""
 
     def spatial_task(
@@ -115,13 +119,19 @@ def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[
         """
         try:
             source, names, instances = select(
-                find_release(release), variant, names_in(tasks) or default, names_in(ids)
+                find_release(release),
+                variant,
+                names_in(tasks) or default,
+                names_in(ids),
             )
         except ScbenchError as error:
             raise PrerequisiteError(escape(str(error))) from None
         selection = instances if images else told_apart(instances)[False]
         expected = expected_scores(chosen_instances(source, names))
-        solvers: list[Solver] = [structured(release) if schema else generate(), check_call()]
+        solvers: list[Solver] = [
+            structured(release) if schema else generate(),
+            check_call(),
+        ]
         if tools:
             offered = [python(timeout=_PYTHON_SECONDS), web_search(names_in(search))]  # type: ignore[arg-type]
             solvers.insert(0, use_tools(offered))
@@ -143,7 +153,9 @@ def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[
     return spatial_task
 
 
-def config_of(budget: int | None, effort: str | None, tokens: int | None) -> GenerateConfig:
+def config_of(
+    budget: int | None, effort: str | None, tokens: int | None
+) -> GenerateConfig:
     """Return how a model is asked: its limit of output tokens, and how much it reasons."""
     return GenerateConfig(
         max_tokens=budget,
@@ -189,11 +201,13 @@ def _all_functions() -> dict[str, Callable[..., Task]]:
         **beside,
         **single,
     }
-    return {name: task(name=name)(_task_function(*parts)) for name, parts in kinds.items()}
+    return {
+        name: task(name=name)(_task_function(*parts)) for name, parts in kinds.items()
+    }
 
 
+# What makes each task, by its name after ``scbench/``.
 TASKS = _all_functions()
-"""What makes each task, by its name after ``scbench/``."""
 
 
 class RefusedCallError(ScbenchError):
@@ -202,7 +216,9 @@ class RefusedCallError(ScbenchError):
 
 def _no_refused_call(state: TaskState) -> TaskState:
     if refused_call(state.output):
-        raise RefusedCallError(call_error(state.output.error or state.output.completion))
+        raise RefusedCallError(
+            call_error(state.output.error or state.output.completion)
+        )
     return state
 
 
@@ -244,7 +260,9 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         instance = (await run_sync(named_instances, release)).get(str(state.sample_id))
         if instance is None:
-            raise ScbenchError(f"{state.sample_id} is not in the release that the solver was given")
+            raise ScbenchError(
+                f"{state.sample_id} is not in the release that the solver was given"
+            )
         environment = Environment(setup, live_grader().run)
         environment.reset(instance)
         done = False
@@ -252,7 +270,9 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
             state = _no_refused_call(await generate(state))
             if finish_status(state.output.stop_reason) is Status.BLOCKED:
                 break  # the provider said this, not the model
-            step = await run_sync(environment.step, state.output.completion, limiter=steps)
+            step = await run_sync(
+                environment.step, state.output.completion, limiter=steps
+            )
             state.messages.append(ChatMessageUser(content=step.observation))
             state.metadata |= environment.record
             done = step.done
@@ -305,10 +325,16 @@ def loop(
     """
     try:
         setup = Setup(
-            setting=setting, attempts=attempts, disclose=disclose, budget=queries, closed=closed
+            setting=setting,
+            attempts=attempts,
+            disclose=disclose,
+            budget=queries,
+            closed=closed,
         )
         names = names_in(tasks)
-        source, _, instances = select(find_release(release), variant, names, names_in(ids))
+        source, _, instances = select(
+            find_release(release), variant, names, names_in(ids)
+        )
         strict = names is not None or ids is not None
         trials = list(_trial_samples(instances, setup, budget, strict=strict))
     except ValidationError as error:

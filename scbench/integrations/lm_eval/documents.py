@@ -27,10 +27,10 @@ _log = logging.getLogger("scbench")
 Document = Mapping[str, Any]
 
 _PLACEHOLDER = "LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER"
+# Whether documents with pictures, and without, were asked for.
 _loaded: set[bool] = set()
-"""Whether documents with pictures, and without, were asked for."""
+# Pictures by document: each is opened, and read when the harness makes a request of it.
 _opened: dict[str, list[ImageFile.ImageFile]] = {}
-"""Pictures by document: each is opened, and read when the harness makes a request of it."""
 
 
 def load(
@@ -70,7 +70,12 @@ def load(
         skipped = ", ".join(instance.id for instance in instances if instance.images)
         _log.warning("left out, for their pictures (see scbench_images): %s", skipped)
     documents = [
-        {"id": row.id, "prompt": row.prompt, "instance_hash": row.content_hash, "release": release}
+        {
+            "id": row.id,
+            "prompt": row.prompt,
+            "instance_hash": row.content_hash,
+            "release": release,
+        }
         for row in selection
     ]
     return {"test": datasets.Dataset.from_list(documents)}
@@ -87,7 +92,9 @@ def _mark_absent_replies() -> None:
         setattr(models, _PLACEHOLDER, NO_REPLY)
 
 
-def process_results(document: Document, results: Sequence[str | None]) -> dict[str, float]:
+def process_results(
+    document: Document, results: Sequence[str | None]
+) -> dict[str, float]:
     """Return the score of a reply, in [0, 1]; nothing if it cannot be graded.
 
     What the harness gets no metric for it leaves out of its means, and counts it in neither
@@ -95,14 +102,18 @@ def process_results(document: Document, results: Sequence[str | None]) -> dict[s
     """
     (text, *_) = results
     if any(picture.tile for picture in _opened.get(document["id"], ())):
-        _log.warning("%s was asked without its pictures, so there is no score", document["id"])
+        _log.warning(
+            "%s was asked without its pictures, so there is no score", document["id"]
+        )
         return {}
     if text is None or text == NO_REPLY:
         _log.warning("%s: there is no reply, so there is no score", document["id"])
         return {}
     result = scbench.outcome(document["id"], text, document["release"])
     if result.score is None:
-        _log.warning("%s is unscored (%s): %s", document["id"], result.status, result.reason)
+        _log.warning(
+            "%s is unscored (%s): %s", document["id"], result.status, result.reason
+        )
         return {}
     return {"score": result.score}
 

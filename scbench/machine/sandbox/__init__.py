@@ -46,6 +46,31 @@ SIGNALLED, _SIGSYS = 128, 31
 """Added to the number of the signal that ended a child, as shells do; one of these signals."""
 
 
+_CALLS = "seccomp: system calls"
+# The kinds of sandbox, strongest first, and the protections of each in words.
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "namespaces": (
+        "namespaces: network, processes, files",
+        "rlimits: memory, time, sizes",
+        _CALLS,
+    ),
+    "bubblewrap": (
+        "bubblewrap: network, processes, files",
+        "rlimits: memory, time, sizes",
+        _CALLS,
+    ),
+    "rlimits": ("rlimits: memory, time, sizes, descriptors", _CALLS),
+}
+
+_CHILD = Path(__file__).with_name("child.py")
+# With an environment of ours the same as -I -S, which would also ignore the hash seed.
+_FLAGS = ("-P", "-s", "-S", "-B")
+_FOLDER = "/.private"
+_NOBODY = 65534
+# Bytes that the processes around a program take together.
+_OVERHEAD = 2**26
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a child may use.
@@ -97,7 +122,9 @@ class SandboxError(RuntimeError):
     """A kind of sandbox cannot be set up on this system."""
 
 
-def converse(command: Callable[[int], Sequence[str]], data: bytes, limits: Limits) -> Finished:
+def converse(
+    command: Callable[[int], Sequence[str]], data: bytes, limits: Limits
+) -> Finished:
     """Start a child, feed it, and end it with all that it started.
 
     The command is given the descriptor on which the child says "ok"; the child keeps all limits but
@@ -183,23 +210,8 @@ def _feed(pipe: int, remainder: memoryview) -> memoryview:
         return remainder[:0]
 
 
-_CALLS = "seccomp: system calls"
-KINDS: Mapping[str, tuple[str, ...]] = {
-    "namespaces": ("namespaces: network, processes, files", "rlimits: memory, time, sizes", _CALLS),
-    "bubblewrap": ("bubblewrap: network, processes, files", "rlimits: memory, time, sizes", _CALLS),
-    "rlimits": ("rlimits: memory, time, sizes, descriptors", _CALLS),
-}
-"""The kinds of sandbox, strongest first, and the protections of each in words."""
-
-_CHILD = Path(__file__).with_name("child.py")
-_FLAGS = ("-P", "-s", "-S", "-B")
-"""With an environment of ours the same as -I -S, which would also ignore the hash seed."""
-_FOLDER = "/.private"
 _USERS, _USERS_EACH, _PROCESSES = 0x70000000, 64, 2**22
 """Numbers of users that systemd(1) sets aside for nobody; Linux numbers fewer processes."""
-_NOBODY = 65534
-_OVERHEAD = 2**26
-"""Bytes that the processes around a program take together."""
 
 
 _allowed = False
@@ -216,7 +228,9 @@ def protections() -> tuple[str, ...]:
     tried = _try_sandbox(strongest())
     words = KINDS[strongest()]
     if tried.missing:
-        words = tuple(f"no {it} ({tried.missing})" if it == _CALLS else it for it in words)
+        words = tuple(
+            f"no {it} ({tried.missing})" if it == _CALLS else it for it in words
+        )
     return (*words, *(["cgroup: memory of programs"] if tried.counted else []))
 
 
@@ -266,7 +280,9 @@ def _try(job: dict[str, Any], kind: str, *, counted: bool = False) -> _Tried:
     return _Tried(missing=done.missing, counted=counted)
 
 
-def call_script(script: Path, data: bytes, limits: Limits, kind: str | None = None) -> Finished:
+def call_script(
+    script: Path, data: bytes, limits: Limits, kind: str | None = None
+) -> Finished:
     """Run ``main(data)`` of a Python file of ours in a sandbox, and return what it gives, as bytes.
 
     The file is imported, with all that it imports, before any data is read. From then on nothing
@@ -280,7 +296,9 @@ def call_script(script: Path, data: bytes, limits: Limits, kind: str | None = No
     job = {"mode": "function", "script": str(script), "path": folders, "files": folders}
     done = _run({**job, "strict": False}, data, limits, kind or strongest())
     if done.code and not done.flooded:
-        raise ChildError(f"{script.name} failed: {done.stderr.decode('utf-8', 'replace')[-500:]}")
+        raise ChildError(
+            f"{script.name} failed: {done.stderr.decode('utf-8', 'replace')[-500:]}"
+        )
     return done
 
 
@@ -311,7 +329,9 @@ def check_code_can_run(kind: str | None = None) -> None:
         )
     wall = kind or strongest()
     if wall == "rlimits":
-        reasons = "; ".join(f"{name}: {trouble(name)}" for name in KINDS if name != "rlimits")
+        reasons = "; ".join(
+            f"{name}: {trouble(name)}" for name in KINDS if name != "rlimits"
+        )
         raise CannotGrade(
             "the answer holds a Python program, and this machine cannot put it in a sandbox; "
             f"install bubblewrap or allow user namespaces, see docs/sandbox.md ({reasons})"
@@ -326,7 +346,12 @@ def check_code_can_run(kind: str | None = None) -> None:
 def _program() -> dict[str, Any]:
     command = [_interpreter(), *_FLAGS, "program.py"]
     files = _interpreter_files()
-    job = {"mode": "program", "argv": command, "files": files, "hidden": _packages(tuple(files))}
+    job = {
+        "mode": "program",
+        "argv": command,
+        "files": files,
+        "hidden": _packages(tuple(files)),
+    }
     return {**job, "strict": True}
 
 
@@ -348,23 +373,45 @@ def _packages(files: tuple[str, ...]) -> list[str]:
     """Return folders below these that hold packages: answers to our items may lie there."""
     folders = {Path(__file__).resolve().parents[1]}
     for file in map(Path, files):
-        pattern = "*/lib/python*/*-packages" if file.name == "store" else "python*/*-packages"
-        folders |= {it for folder in file.glob(pattern) for it in (folder, folder.resolve())}
+        pattern = (
+            "*/lib/python*/*-packages" if file.name == "store" else "python*/*-packages"
+        )
+        folders |= {
+            it for folder in file.glob(pattern) for it in (folder, folder.resolve())
+        }
     below = {it for it in folders if any(it.is_relative_to(file) for file in files)}
     return sorted(str(it) for it in below if not it.is_symlink())
 
 
 def _run(
-    job: dict[str, Any], data: bytes, limits: Limits, kind: str, *, counted: bool = False
+    job: dict[str, Any],
+    data: bytes,
+    limits: Limits,
+    kind: str,
+    *,
+    counted: bool = False,
 ) -> Finished:
     """Run a child, in a control group if its memory is to be counted."""
     job = {"files": [], "hidden": [], **job, "kind": kind, "limits": asdict(limits)}
-    job |= {"processor": _processor(), "user": _own_user() if kind != "rlimits" else None}
+    job |= {
+        "processor": _processor(),
+        "user": _own_user() if kind != "rlimits" else None,
+    }
     allowed = filter_program(for_program=job["mode"] == "program")
-    job |= {"folder": _FOLDER, "filter": allowed.hex(), "keyctl": keyctl_number(), "group": None}
+    job |= {
+        "folder": _FOLDER,
+        "filter": allowed.hex(),
+        "keyctl": keyctl_number(),
+        "group": None,
+    }
 
     def command(status: int) -> list[str]:
-        words = [_interpreter(), *_FLAGS, str(_CHILD), json.dumps({**job, "status": status})]
+        words = [
+            _interpreter(),
+            *_FLAGS,
+            str(_CHILD),
+            json.dumps({**job, "status": status}),
+        ]
         return [*_bubblewrap(job), *words] if kind == "bubblewrap" else words
 
     if not counted:
@@ -385,12 +432,15 @@ def _own_user() -> int | None:
     number = os.getpid() % _PROCESSES * _USERS_EACH + next(_users) % _USERS_EACH
     try:
         accounts = [
-            line.split() for line in Path("/proc/self/uid_map").read_text("ascii").splitlines()
+            line.split()
+            for line in Path("/proc/self/uid_map").read_text("ascii").splitlines()
         ]
     except OSError:
         return _NOBODY
     for user in (_USERS + number, _NOBODY):
-        if any(int(first) <= user < int(first) + int(count) for first, _, count in accounts):
+        if any(
+            int(first) <= user < int(first) + int(count) for first, _, count in accounts
+        ):
             return user
     return None
 
@@ -408,9 +458,17 @@ def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
     program = shutil.which("bwrap")
     if program is None:
         raise SandboxError("bwrap is not installed")
-    words = [program, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc"]
+    words = [
+        program,
+        "--die-with-parent",
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-ipc",
+    ]
     words += ["--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
-    if job["user"]:  # the child gives up being root by itself, for which it needs two rights
+    if job[
+        "user"
+    ]:  # the child gives up being root by itself, for which it needs two rights
         words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         words += ["--unshare-user"]
@@ -419,10 +477,17 @@ def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
     words += ["--cap-add", "CAP_SYS_ADMIN"]  # and to bound the number of files
     visible = {*job["files"], *_interpreter_files(), str(_CHILD)}
     if "script" in job:
-        visible.add(str(Path(job["script"]).parent))  # it may import what lies beside it
+        visible.add(
+            str(Path(job["script"]).parent)
+        )  # it may import what lies beside it
     # Folders on the way to them would be closed to others than root.
     for folder in sorted(
-        {str(parent) for path in (*visible, "/dev/null") for parent in Path(path).parents} - {"/"}
+        {
+            str(parent)
+            for path in (*visible, "/dev/null")
+            for parent in Path(path).parents
+        }
+        - {"/"}
     ):
         words += ["--perms", "0755", "--dir", folder]
     for path in sorted(visible):
@@ -432,5 +497,14 @@ def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
     for path in ("/dev/null", "/dev/zero", "/dev/urandom"):
         words += ["--dev-bind", path, path]
     size = str(max(4096, job["limits"]["files"]))
-    words += ["--perms", "0777", "--size", size, "--tmpfs", _FOLDER, "--remount-ro", "/"]
+    words += [
+        "--perms",
+        "0777",
+        "--size",
+        size,
+        "--tmpfs",
+        _FOLDER,
+        "--remount-ro",
+        "/",
+    ]
     return [*words, "--chdir", _FOLDER, "--"]

@@ -42,20 +42,26 @@ from typing import Any, NoReturn
 Job = dict[str, Any]
 
 NOBODY = 65534
+# New mounts, control groups, host name, inter-process communication, processes,
+# network.
 _SPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000
-"""New mounts, control groups, host name, inter-process communication, processes, network."""
 _USERS = 0x10000000
 _PRIVATE, _DEEP, _BIND, _CHANGE = 1 << 18, 1 << 14, 1 << 12, 1 << 5
 _RDONLY, _NOSUID, _NODEV, _NOEXEC = 1, 2, 4, 8
-_MOUNT_FLAGS = {os.ST_NOSUID: 2, getattr(os, "ST_NODEV", 4): 4, getattr(os, "ST_NOEXEC", 8): 8}
+_MOUNT_FLAGS = {
+    os.ST_NOSUID: 2,
+    getattr(os, "ST_NODEV", 4): 4,
+    getattr(os, "ST_NOEXEC", 8): 8,
+}
 _MOUNT_FLAGS |= {
     getattr(os, "ST_NOATIME", 1024): 1 << 10,
     getattr(os, "ST_RELATIME", 4096): 1 << 21,
 }
 """Flags of a mount as statvfs gives them and as mount takes them."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
+# Files and folders in the private folder: the kernel keeps each in memory, empty or
+# not.
 _INODES = 4096
-"""Files and folders in the private folder: the kernel keeps each in memory, empty or not."""
 _STAGE = "/tmp"  # noqa: S108  (a folder that every system has; only its place is used)
 
 
@@ -79,7 +85,9 @@ def main(job: Job) -> NoReturn:
                 _prctl(4, 0)  # nobody may look into this process
                 _wait_for(init)
         if job["kind"] == "bubblewrap":
-            with contextlib.suppress(OSError):  # profiles of bwrap may leave no right to do this
+            with contextlib.suppress(
+                OSError
+            ):  # profiles of bwrap may leave no right to do this
                 flags = _CHANGE | _NOSUID | _NODEV
                 _mount("none", job["folder"], "", flags, f"nr_inodes={_INODES}")
         work = _prepare(job, function)
@@ -130,9 +138,13 @@ def _wait_for(child: int) -> None:
 def _fork_into(group: str) -> int:
     """Fork, with the child in a control group from its start; to move it would take 10 ms."""
     folder = os.open(group, os.O_RDONLY | os.O_DIRECTORY)
-    words = (ctypes.c_uint64 * 11)(0x200000000, 0, 0, 0, signal.SIGCHLD, 0, 0, 0, 0, 0, folder)
+    words = (ctypes.c_uint64 * 11)(
+        0x200000000, 0, 0, 0, signal.SIGCHLD, 0, 0, 0, 0, 0, folder
+    )
     clone3, size = ctypes.c_long(435), ctypes.c_size_t(ctypes.sizeof(words))
-    child: int = ctypes.CDLL(None, use_errno=True).syscall(clone3, ctypes.byref(words), size)
+    child: int = ctypes.CDLL(None, use_errno=True).syscall(
+        clone3, ctypes.byref(words), size
+    )
     os.close(folder)
     if child < 0:
         raise OSError(ctypes.get_errno(), f"clone3: {os.strerror(ctypes.get_errno())}")
@@ -208,7 +220,9 @@ def _show(file: str) -> None:
     # What the system has locked on a mount must be named again, or the change is refused.
     mount_flags = os.statvfs(file).f_flag
     flags = sum(
-        flag for mark, flag in _MOUNT_FLAGS.items() if mount_flags & mark and flag != _NOSUID
+        flag
+        for mark, flag in _MOUNT_FLAGS.items()
+        if mount_flags & mark and flag != _NOSUID
     )
     flags |= 0 if file in _DEVICES else _NODEV
     _mount("none", file, "", _BIND | _CHANGE | _RDONLY | _NOSUID | flags)
@@ -295,9 +309,20 @@ def _filter_calls(job: Job) -> str:
     """Let the system calls of the filter through alone; return what is wrong, raise if strict."""
     code = bytes.fromhex(job["filter"])
     try:
-        _libc("prctl", 22, ctypes.c_ulong(2), ctypes.byref(_Filter(len(code) // 8, code)), 0, 0)
+        _libc(
+            "prctl",
+            22,
+            ctypes.c_ulong(2),
+            ctypes.byref(_Filter(len(code) // 8, code)),
+            0,
+            0,
+        )
     except (OSError, AttributeError) as error:
-        reason = str(error) if code else f"no list for {sys.platform} on {os.uname().machine}"
+        reason = (
+            str(error)
+            if code
+            else f"no list for {sys.platform} on {os.uname().machine}"
+        )
         if job["strict"]:
             raise OSError(f"system calls cannot be filtered: {reason}") from None
         return reason

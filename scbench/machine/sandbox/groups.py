@@ -24,12 +24,18 @@ def home() -> Path | None:
     """Return the group in which ours can be made, beside that of this process; None if none is."""
     try:
         lines = _OWN_GROUP.read_text("utf-8").splitlines()
-        path = next(line for line in lines if line.startswith("0::")).removeprefix("0::/")
+        path = next(line for line in lines if line.startswith("0::")).removeprefix(
+            "0::/"
+        )
         place = (_ROOT / path).parent if path else _ROOT
-        counted = "memory" in (place / "cgroup.subtree_control").read_text("ascii").split()
+        counted = (
+            "memory" in (place / "cgroup.subtree_control").read_text("ascii").split()
+        )
     except (OSError, StopIteration):
         return None
-    if not counted or not all(os.access(it, os.W_OK) for it in (place, place / "cgroup.procs")):
+    if not counted or not all(
+        os.access(it, os.W_OK) for it in (place, place / "cgroup.procs")
+    ):
         return None
     # What systemd keeps for itself root could write, but only systemd should.
     ours = os.geteuid() != 0 or not _SYSTEMD.exists()

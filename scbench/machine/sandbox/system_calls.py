@@ -22,19 +22,20 @@ processes; and what ends the process: each name with its number on x86_64 and on
 _PRCTL, _IOCTL, _PRLIMIT = (157, 167), (16, 29), (302, 261)
 _CLONE, _SOCKETPAIR, _SENDTO, _KEYCTL = (56, 220), (53, 199), (44, 206), (250, 219)
 
+# Of prctl: tell PR_GET_DUMPABLE and PR_GET_NO_NEW_PRIVS, name threads and memory.
 _OPTIONS = (3, 15, 16, 39, 0x53564D41)
-"""Of prctl: tell PR_GET_DUMPABLE and PR_GET_NO_NEW_PRIVS, name threads and memory."""
+# Of ioctl: is it a terminal, how large, how much to read, block, close on exec, copy a
+# file.
 _REQUESTS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x40049409)
-"""Of ioctl: is it a terminal, how large, how much to read, block, close on exec, copy a file."""
+# Flags of clone that make namespaces.
 _NEW_NAMESPACES = 0x7E020000
-"""Flags of clone that make namespaces."""
 _UNIX = 1
 
+# Column in the tables above, and what the kernel calls the architecture.
 _ARCHITECTURES: Mapping[str, tuple[int, int]] = {
     "x86_64": (0, 0xC000003E),
     "aarch64": (1, 0xC00000B7),
 }
-"""Column in the tables above, and what the kernel calls the architecture."""
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _ALLOW, _ERROR, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
@@ -57,7 +58,8 @@ def filter_program(*, for_program: bool, machine: str = "") -> bytes:
         return b""
     column, architecture = calls
     return b"".join(
-        struct.pack("=HBBI", *it) for it in _instructions(column, architecture, for_program)
+        struct.pack("=HBBI", *it)
+        for it in _instructions(column, architecture, for_program)
     )
 
 
@@ -67,14 +69,20 @@ def keyctl_number() -> int | None:
     return _KEYCTL[calls[0]] if calls else None
 
 
-def _instructions(column: int, architecture: int, program: bool) -> Iterator[Instruction]:  # noqa: FBT001
+def _instructions(
+    column: int,
+    architecture: int,
+    program: bool,  # noqa: FBT001
+) -> Iterator[Instruction]:
     yield _LOAD, 0, 0, _ARCHITECTURE
     yield _EQUAL, 1, 0, architecture
     yield _RETURN, 0, 0, _KILL
     yield _LOAD, 0, 0, _NUMBER
     yield _AT_LEAST, 0, 1, _FOREIGN
     yield _RETURN, 0, 0, _KILL
-    for number in _call_numbers(_FUNCTION + "," + _PROGRAM if program else _FUNCTION, column):
+    for number in _call_numbers(
+        _FUNCTION + "," + _PROGRAM if program else _FUNCTION, column
+    ):
         yield from _answer_call(number, _ALLOW)
     for number in _call_numbers(_FATAL, column):
         yield from _answer_call(number, _KILL)
@@ -86,7 +94,11 @@ def _instructions(column: int, architecture: int, program: bool) -> Iterator[Ins
         yield from _checked_call(_CLONE[column], [*flags, (_RETURN, 0, 0, _ALLOW)])
         yield from _checked_call(_SOCKETPAIR[column], _one_of(0, (_UNIX,)))
         # Over what is connected already, not to an address.
-        nowhere: list[Instruction] = [_argument(4), (_EQUAL, 0, 3, 0), _argument(4, high=True)]
+        nowhere: list[Instruction] = [
+            _argument(4),
+            (_EQUAL, 0, 3, 0),
+            _argument(4, high=True),
+        ]
         nowhere += [(_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW)]
         yield from _checked_call(_SENDTO[column], nowhere)
     yield _AT_LEAST, 0, 1, _YOUNG
@@ -113,7 +125,10 @@ def _argument(place: int, *, high: bool = False) -> Instruction:
 
 def _one_of(place: int, values: tuple[int, ...]) -> list[Instruction]:
     """Allow the call if an argument, which the kernel takes as 32 bits, is one of these."""
-    return [_argument(place), *(it for value in values for it in _answer_call(value, _ALLOW))]
+    return [
+        _argument(place),
+        *(it for value in values for it in _answer_call(value, _ALLOW)),
+    ]
 
 
 def _checked_call(

@@ -4,8 +4,17 @@ The hues are those of Okabe and Ito. No meaning rests on a hue alone: what is mi
 dashed, what is wrong is thick, circled or labelled.
 """
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#999999", "#000000")
-"""Hues that only tell things apart, in the order in which they are used."""
+# Hues that only tell things apart, in the order in which they are used.
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#E69F00",
+    "#999999",
+    "#000000",
+)
 
 ROLES: dict[str, tuple[str, str]] = {
     "paper": ("#ffffff", "#16181c"),
@@ -30,8 +39,8 @@ itself; ``right``, ``wrong``, ``missing`` and ``surplus`` say what a verdict fou
 what the instance marks out; ``note`` points at something.
 """
 
+# Roles that only tell things apart.
 SERIES = tuple(f"c{i}" for i in range(len(COLOURS)))
-"""Roles that only tell things apart."""
 
 ROLES |= {
     name: (colour, "#e9eaec" if colour == "#000000" else colour)

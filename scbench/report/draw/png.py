@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _COLOURS = 128
+# Colours are rounded to multiples of this before they are counted.
 _STEP = 8
-"""Colours are rounded to multiples of this before they are counted."""
 
 
 def with_palette(data: bytes) -> bytes:
@@ -35,7 +35,9 @@ def few_colours(pixels: npt.NDArray[Any]) -> bytes:
     coarse = pixels.astype(np.int64)
     coarse[..., :3] = np.minimum((coarse[..., :3] + _STEP // 2) // _STEP * _STEP, 255)
     code = np.sum(coarse << shifts, axis=2)
-    codes, place, count = np.unique(code.ravel(), return_inverse=True, return_counts=True)
+    codes, place, count = np.unique(
+        code.ravel(), return_inverse=True, return_counts=True
+    )
     frequent = np.sort(np.argsort(-count, kind="stable")[:_COLOURS])
     colours = (codes[:, None] >> shifts) & 255
     # That an edge ends where it does matters more than its hue.
@@ -63,7 +65,9 @@ def same_picture(first_file: bytes, second_file: bytes) -> bool:
     if first_file == second_file:
         return True
     try:
-        first, second = (_opened(data).convert("RGBA") for data in (first_file, second_file))
+        first, second = (
+            _opened(data).convert("RGBA") for data in (first_file, second_file)
+        )
     except ValueError:
         return False
     return first.size == second.size and first.tobytes() == second.tobytes()

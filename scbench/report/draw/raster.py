@@ -19,14 +19,37 @@ from scbench.report.draw.svg import Drawing
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+# Fragments made at a time, which bounds the memory.
 _CHUNK = 2_000_000
-"""Fragments made at a time, which bounds the memory."""
+# Translucent triangles over one pixel that are mixed; those behind them hardly show.
 _LAYERS = 12
-"""Translucent triangles over one pixel that are mixed; those behind them hardly show."""
 _DEPTHS = 1 << 30
+# Twice the area, in square pixels, of triangles that are as good as lines.
 _SLIVER = 0.05
-"""Twice the area, in square pixels, of triangles that are as good as lines."""
 _NAMES = 1 << 21
+
+
+_MARGIN = 14.0
+_AXES_MARGIN = 30.0
+_MOST_DASHES = 200
+_SIDES = 14
+_LABEL = 11.0
+_MOST_LABELS = 150
+# More, edges and dots counted, are not painted.
+MOST_TRIANGLES = 400_000
+
+_SHADES = 20
+_DARKEST = 0.66
+# How dark the edges of a mesh are, compared with its faces.
+_EDGE = 0.5
+# How strongly lines and dots shine through what hides them, but for plain ones.
+_GLOW = 0.3
+_QUIET = ("ink", "quiet", "faint", "given")
+# Pixels are the mean of so many times so many.
+_SMOOTH = 2
+# Pixels of the image for a pixel of the page, of which a report has hundreds.
+_DENSITY = 1.5
+_ON_ANY_PAPER = {"ink": "#6b7076", "paper": "#ffffff", "faint": "#b3b8be"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +80,17 @@ def paint(triangles: Triangles, width: int, height: int) -> Floats:
     unit = (_DEPTHS - 2) / max(high - low, 1e-9)
     solid = triangles.opacity >= 1
     front = np.zeros(height * width, dtype=np.int64)
-    for part in _fragments(triangles.corners, np.flatnonzero(solid), width, height, low, unit):
+    for part in _fragments(
+        triangles.corners, np.flatnonzero(solid), width, height, low, unit
+    ):
         np.maximum.at(front, part.pixel, part.depth * _NAMES + part.triangle)
     hit = np.flatnonzero(front)
     image[hit, :3] = triangles.colours[front[hit] % _NAMES]
     image[hit, 3] = 1
     wall = front // _NAMES
-    glass = list(_fragments(triangles.corners, np.flatnonzero(~solid), width, height, low, unit))
+    glass = list(
+        _fragments(triangles.corners, np.flatnonzero(~solid), width, height, low, unit)
+    )
     _mix(image, glass, wall, triangles.colours, triangles.opacity, behind=False)
     shining = np.flatnonzero(triangles.glow > 0)
     lights = list(_fragments(triangles.corners, shining, width, height, low, unit))
@@ -83,13 +110,17 @@ def _mix(
     """Lay translucent fragments over the picture, the farthest first."""
     if not parts:
         return
-    triangle, pixel, depth = (np.concatenate(column) for column in zip(*parts, strict=True))
+    triangle, pixel, depth = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
     visible = np.flatnonzero(depth < wall[pixel] if behind else depth > wall[pixel])
     triangle, pixel, depth = triangle[visible], pixel[visible], depth[visible]
     # Fragments come in the order of triangles, which decides at one depth.
     order = np.argsort(pixel * _DEPTHS + depth, kind="stable")
     triangle, pixel = triangle[order], pixel[order]
-    first = np.flatnonzero(np.r_[True, pixel[1:] != pixel[:-1]]) if len(pixel) else pixel
+    first = (
+        np.flatnonzero(np.r_[True, pixel[1:] != pixel[:-1]]) if len(pixel) else pixel
+    )
     count = np.diff(np.r_[first, len(pixel)])
     paint = np.concatenate([colours * opacity[:, None], opacity[:, None]], axis=1)
     for layer in range(min(_LAYERS, int(count.max(initial=0))), 0, -1):
@@ -113,9 +144,15 @@ def _fragments(
     ab, ac, twice = ab[facing], ac[facing], twice[facing]
     # Slivers, whose slopes are beyond reason, are as near as their first corner.
     firm = np.abs(twice) > _SLIVER
-    slope_x = np.where(firm, ab[:, 2] * ac[:, 1] - ac[:, 2] * ab[:, 1], 0.0) / twice * unit
-    slope_y = np.where(firm, ac[:, 2] * ab[:, 0] - ab[:, 2] * ac[:, 0], 0.0) / twice * unit
-    level = (a[:, 2] - low) * unit - slope_x * (a[:, 0] - 0.5) - slope_y * (a[:, 1] - 0.5)
+    slope_x = (
+        np.where(firm, ab[:, 2] * ac[:, 1] - ac[:, 2] * ab[:, 1], 0.0) / twice * unit
+    )
+    slope_y = (
+        np.where(firm, ac[:, 2] * ab[:, 0] - ab[:, 2] * ac[:, 0], 0.0) / twice * unit
+    )
+    level = (
+        (a[:, 2] - low) * unit - slope_x * (a[:, 0] - 0.5) - slope_y * (a[:, 1] - 0.5)
+    )
     top = np.clip(np.ceil(xy[..., 1].min(axis=1) - 0.5), 0, height).astype(np.int64)
     end = np.clip(np.ceil(xy[..., 1].max(axis=1) - 0.5), 0, height).astype(np.int64)
     which, row = _run_numbers(top, end)
@@ -136,7 +173,9 @@ def _fragments(
         )
 
 
-def _spans(xy: Floats, which: Ints, y: npt.NDArray[np.floating]) -> tuple[Floats, Floats]:
+def _spans(
+    xy: Floats, which: Ints, y: npt.NDArray[np.floating]
+) -> tuple[Floats, Floats]:
     """Return where horizontal lines enter and leave triangles."""
     left_edge, right_edge = np.full(len(which), np.inf), np.full(len(which), -np.inf)
     for i, j in ((0, 1), (1, 2), (2, 0)):
@@ -155,28 +194,27 @@ def _run_numbers(begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     """Return for all whole numbers of many runs: which run, and the number."""
     count = np.maximum(end - begin, 0)
     which = np.repeat(np.arange(len(count)), count)
-    return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + begin[which]
+    return which, np.arange(len(which)) - np.repeat(
+        np.cumsum(count) - count, count
+    ) + begin[which]
 
 
 def _run_chunks(count: Ints) -> Iterator[slice]:
     """Yield slices of runs that together hold about as many numbers as fit in a chunk."""
     total = np.cumsum(np.maximum(count, 0))
-    cuts = np.searchsorted(total, np.arange(_CHUNK, int(total[-1]) if len(total) else 0, _CHUNK))
+    cuts = np.searchsorted(
+        total, np.arange(_CHUNK, int(total[-1]) if len(total) else 0, _CHUNK)
+    )
     edges = np.unique(np.r_[0, cuts, len(count)])
     for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         yield slice(start, stop)
 
 
+# Triangles, shape (n, 3, 3).
 Strokes = Floats
-"""Triangles, shape (n, 3, 3)."""
 
-_MARGIN = 14.0
-_AXES_MARGIN = 30.0
+
 _DASH, _PAUSE = 6.0, 4.0
-_MOST_DASHES = 200
-_SIDES = 14
-_LABEL = 11.0
-_MOST_LABELS = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +296,9 @@ def _dashes(starts: Floats, ends: Floats, width: float) -> tuple[Floats, Floats]
     """Cut lines into dashes, with one at each end."""
     pause = _PAUSE + width  # each dash is longer by its width in the end
     length = np.hypot(*(ends - starts)[:, :2].T)
-    count = np.clip(np.round((length + pause) / (_DASH + pause)), 1, _MOST_DASHES).astype(int)
+    count = np.clip(
+        np.round((length + pause) / (_DASH + pause)), 1, _MOST_DASHES
+    ).astype(int)
     which = np.repeat(np.arange(len(count)), count)
     number = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
     share = _DASH / (_DASH + pause)
@@ -276,7 +316,11 @@ def _ribbons(starts: Floats, ends: Floats, width: float) -> Strokes:
     half = width / 2
     # Ends stick out by half the width, so that corners close.
     ahead, side = np.zeros_like(starts), np.zeros_like(starts)
-    ahead[:, :2], side[:, 0], side[:, 1] = unit * half, -unit[:, 1] * half, unit[:, 0] * half
+    ahead[:, :2], side[:, 0], side[:, 1] = (
+        unit * half,
+        -unit[:, 1] * half,
+        unit[:, 0] * half,
+    )
     lift = np.array([0.0, 0.0, 1.0 + width])
     p, q = starts - ahead + lift, ends + ahead + lift
     a, b, c, d = p + side, q + side, q - side, p - side
@@ -314,7 +358,9 @@ def labels_of(scene: Scene, camera: Camera) -> list[Label]:
     for part in sorted(marks, key=lambda part: part.role != "wrong"):
         places = camera.project(part.points)
         for (x, y, _), words in zip(places.tolist(), part.labels, strict=True):
-            label = _free_label(x, y, words, part, rooms, camera.width) if words else None
+            label = (
+                _free_label(x, y, words, part, rooms, camera.width) if words else None
+            )
             if label and len(labels) < _MOST_LABELS:
                 labels.append(label)
                 rooms.append(_label_room(label))
@@ -340,10 +386,13 @@ def _free_label(
         label = Label(x + dx, y + dy, words, part.role, _LABEL, anchor)
         # It is moved to the side if the frame would cut it.
         left_edge, _, right_edge, _ = _label_room(label)
-        label = label._replace(x=label.x + max(2 - left_edge, 0) - max(right_edge - width + 2, 0))
+        label = label._replace(
+            x=label.x + max(2 - left_edge, 0) - max(right_edge - width + 2, 0)
+        )
         left_edge, top, right_edge, bottom = _label_room(label)
         if not any(
-            left_edge < r and l < right_edge and top < b and t < bottom for l, t, r, b in rooms
+            left_edge < r and l < right_edge and top < b and t < bottom
+            for l, t, r, b in rooms
         ):
             return label
     return None
@@ -351,8 +400,15 @@ def _free_label(
 
 def _label_room(label: Label) -> tuple[float, float, float, float]:
     width = 0.58 * label.size * len(label.words)
-    left_edge = label.x - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
-    return left_edge, label.y - label.size / 2, left_edge + width, label.y + label.size / 2
+    left_edge = (
+        label.x - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
+    )
+    return (
+        left_edge,
+        label.y - label.size / 2,
+        left_edge + width,
+        label.y + label.size / 2,
+    )
 
 
 def _axis_labels(scene: Scene, camera: Camera) -> list[Label]:
@@ -362,7 +418,10 @@ def _axis_labels(scene: Scene, camera: Camera) -> list[Label]:
     near = np.where(camera.turn[2] > 0, high, low)
     floor = low[2] if camera.turn[2][2] > 0 else high[2]
     # The upright edge at the left rim of the picture.
-    rims = [(near[0], low[1] + high[1] - near[1]), (low[0] + high[0] - near[0], near[1])]
+    rims = [
+        (near[0], low[1] + high[1] - near[1]),
+        (low[0] + high[0] - near[0], near[1]),
+    ]
     rim = min(rims, key=lambda c: float(camera.project(np.array([[*c, floor]]))[0, 0]))
     lines = (
         ("x", np.array([[low[0], near[1], floor], [high[0], near[1], floor]])),
@@ -389,23 +448,6 @@ def _axis_labels(scene: Scene, camera: Camera) -> list[Label]:
     return labels
 
 
-MOST_TRIANGLES = 400_000
-"""More, edges and dots counted, are not painted."""
-
-_SHADES = 20
-_DARKEST = 0.66
-_EDGE = 0.5
-"""How dark the edges of a mesh are, compared with its faces."""
-_GLOW = 0.3
-"""How strongly lines and dots shine through what hides them, but for plain ones."""
-_QUIET = ("ink", "quiet", "faint", "given")
-_SMOOTH = 2
-"""Pixels are the mean of so many times so many."""
-_DENSITY = 1.5
-"""Pixels of the image for a pixel of the page, of which a report has hundreds."""
-_ON_ANY_PAPER = {"ink": "#6b7076", "paper": "#ffffff", "faint": "#b3b8be"}
-
-
 def scene_svg(
     scene: Scene,
     label: str,
@@ -430,7 +472,9 @@ def scene_svg(
     return drawing.render(label)
 
 
-def scene_pixels(scene: Scene, camera: Camera, density: float, dark: bool | None) -> Floats:
+def scene_pixels(
+    scene: Scene, camera: Camera, density: float, dark: bool | None
+) -> Floats:
     """Return a scene without its labels: red, green, blue and opacity, 0 to 255, (h, w, 4)."""
     width, height = round(camera.width * density), round(camera.height * density)
     triangles = _triangles(scene, camera, density * _SMOOTH, dark)
@@ -450,7 +494,9 @@ class _Batch(NamedTuple):
     glow: float
 
 
-def _triangles(scene: Scene, camera: Camera, zoom: float, dark: bool | None) -> Triangles:
+def _triangles(
+    scene: Scene, camera: Camera, zoom: float, dark: bool | None
+) -> Triangles:
     """Return everything as triangles: faces, then edges, then lines and dots, which stay on top."""
     batches: list[_Batch] = []
     meshes = [part for part in scene.parts if isinstance(part, Mesh)]
@@ -461,30 +507,47 @@ def _triangles(scene: Scene, camera: Camera, zoom: float, dark: bool | None) -> 
     for mesh in meshes:
         if mesh.outline:
             edges = Lines(mesh.outline, mesh.role, 1.0)
-            batches.append(_flat_batch(strokes_of(edges, camera), zoom, mesh.role, dark, _EDGE))
+            batches.append(
+                _flat_batch(strokes_of(edges, camera), zoom, mesh.role, dark, _EDGE)
+            )
     for part in (*scene.parts, *camera.axes):
         if not isinstance(part, Mesh):
             glow = 0.0 if part.role in _QUIET else _GLOW
-            batches.append(_flat_batch(strokes_of(part, camera), zoom, part.role, dark, 1.0, glow))
+            batches.append(
+                _flat_batch(strokes_of(part, camera), zoom, part.role, dark, 1.0, glow)
+            )
     count = np.array([len(batch.corners) for batch in batches], dtype=np.int64)
     within_limit = slice(0, MOST_TRIANGLES)
     return Triangles(
-        np.concatenate([np.zeros((0, 3, 3)), *(batch.corners for batch in batches)])[within_limit],
-        np.concatenate([np.zeros((0, 3)), *(batch.colour for batch in batches)])[within_limit],
+        np.concatenate([np.zeros((0, 3, 3)), *(batch.corners for batch in batches)])[
+            within_limit
+        ],
+        np.concatenate([np.zeros((0, 3)), *(batch.colour for batch in batches)])[
+            within_limit
+        ],
         np.repeat(np.array([batch.opacity for batch in batches]), count)[within_limit],
         np.repeat(np.array([batch.glow for batch in batches]), count)[within_limit],
     )
 
 
 def _flat_batch(
-    strokes: Strokes, zoom: float, role: str, dark: bool | None, shade: float, glow: float = 0.0
+    strokes: Strokes,
+    zoom: float,
+    role: str,
+    dark: bool | None,
+    shade: float,
+    glow: float = 0.0,
 ) -> _Batch:
     colour = np.broadcast_to(_colour(role, dark) * shade, (len(strokes), 3))
     return _Batch(strokes * zoom, colour, 1.0, glow)
 
 
 def _colour(role: str, dark: bool | None) -> Floats:
-    code = ROLES[role][bool(dark)] if dark is not None else _ON_ANY_PAPER.get(role, ROLES[role][0])
+    code = (
+        ROLES[role][bool(dark)]
+        if dark is not None
+        else _ON_ANY_PAPER.get(role, ROLES[role][0])
+    )
     return np.array([int(code[i : i + 2], 16) for i in (1, 3, 5)]) / 255
 
 

@@ -19,6 +19,26 @@ Faces = npt.NDArray[np.int64]
 XYZ = Sequence[float]
 
 
+_CORNERS = np.array(
+    [[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)], dtype=np.float64
+)
+_SIDES = np.array(
+    [
+        *((0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6)),
+        *((0, 1, 4), (1, 5, 4), (2, 6, 3), (3, 6, 7)),
+        *((0, 4, 2), (2, 4, 6), (1, 3, 5), (3, 7, 5)),
+    ],
+    dtype=np.int64,
+)
+_RIMS = ((0, 1, 3, 2, 0), (4, 5, 7, 6, 4), (0, 4), (1, 5), (2, 6), (3, 7))
+# Coordinates are rounded to about this fraction of the scene's size.
+_STEPS = 8000
+_MOST_TRIANGLES = 40_000
+_MOST_POINTS = 60_000
+_MOST_LABELS = 500
+_FARTHEST = 1e9
+
+
 @dataclass(frozen=True, slots=True)
 class Mesh:
     """Triangles of one colour."""
@@ -69,18 +89,6 @@ class Scene:
     grid: tuple[XYZ, XYZ] | None = None
 
 
-_CORNERS = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)], dtype=np.float64)
-_SIDES = np.array(
-    [
-        *((0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6)),
-        *((0, 1, 4), (1, 5, 4), (2, 6, 3), (3, 6, 7)),
-        *((0, 4, 2), (2, 4, 6), (1, 3, 5), (3, 7, 5)),
-    ],
-    dtype=np.int64,
-)
-_RIMS = ((0, 1, 3, 2, 0), (4, 5, 7, 6, 4), (0, 4), (1, 5), (2, 6), (3, 7))
-
-
 def boxes(
     corners: Iterable[tuple[XYZ, XYZ]],
     role: str,
@@ -90,7 +98,9 @@ def boxes(
     edges: bool = True,
 ) -> Mesh:
     """Return boxes along the axes, by their lowest and highest corners, as one mesh."""
-    pairs = np.array([(low, high) for low, high in corners], dtype=np.float64).reshape(-1, 2, 3)
+    pairs = np.array([(low, high) for low, high in corners], dtype=np.float64).reshape(
+        -1, 2, 3
+    )
     low, size = pairs[:, 0], pairs[:, 1] - pairs[:, 0]
     points = low[:, None, :] + _CORNERS[None] * size[:, None, :]
     faces = _SIDES[None] + 8 * np.arange(len(pairs))[:, None, None]
@@ -98,17 +108,11 @@ def boxes(
     return Mesh(points.reshape(-1, 3), faces.reshape(-1, 3), role, opacity, name, rims)
 
 
-def wire(low: XYZ, high: XYZ, role: str, *, width: float = 1.0, name: str = "") -> Lines:
+def wire(
+    low: XYZ, high: XYZ, role: str, *, width: float = 1.0, name: str = ""
+) -> Lines:
     """Return the twelve edges of a box as lines."""
     return Lines(boxes([(low, high)], role).outline, role, width, name=name)
-
-
-_STEPS = 8000
-"""Coordinates are rounded to about this fraction of the scene's size."""
-_MOST_TRIANGLES = 40_000
-_MOST_POINTS = 60_000
-_MOST_LABELS = 500
-_FARTHEST = 1e9
 
 
 def tame(points: Points) -> Points:
@@ -144,7 +148,9 @@ def scene_json(scene: Scene) -> dict[str, Any]:
     return {
         "parts": parts,
         "eye": [round(value, 4) for value in eye],
-        "grid": None if scene.grid is None else _rounded_columns(np.array(scene.grid), decimals),
+        "grid": None
+        if scene.grid is None
+        else _rounded_columns(np.array(scene.grid), decimals),
         "colours": {role: list(ROLES[role]) for role in sorted(roles)},
         "left_out": left_out,
     }

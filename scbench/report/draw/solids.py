@@ -16,10 +16,19 @@ from scbench.report.draw.colours import ROLES
 from scbench.report.draw.scene import XYZ, Faces, Mesh, Points
 from scbench.report.draw.svg import Drawing
 
+# Cosine of the angle between faces that lie in one plane for the eye.
 _ALIKE = 0.9999
-"""Cosine of the angle between faces that lie in one plane for the eye."""
+# Areas are computed on a grid of this share of the thickness.
 _GRID = 1e-3
-"""Areas are computed on a grid of this share of the thickness."""
+
+
+# Triangles looked at for skins.
+_MOST_COMPARED = 4000
+FORMS = ("glb", "stl")
+# z points up here, and y in glTF.
+_UPRIGHT = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
+# Areas, in square pixels, that are too small to be seen.
+_SPECK = 0.05
 
 
 class Surface(NamedTuple):
@@ -80,26 +89,36 @@ def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
         ):
             for part in shapely.get_parts(shape):
                 # What a line of this width could cover is left of a skin's rim.
-                if not isinstance(part, Polygon) or part.area <= thickness * part.length / 2:
+                if (
+                    not isinstance(part, Polygon)
+                    or part.area <= thickness * part.length / 2
+                ):
                     continue
                 rings = (part.exterior, *part.interiors)
                 outline.extend(plane.lifted(np.array(ring.coords)) for ring in rings)
                 # Each has three corners, the first of them twice.
                 pieces = shapely.get_parts(shapely.constrained_delaunay_triangles(part))
                 flat = shapely.get_coordinates(pieces).reshape(-1, 4, 2)[:, :3]
-                (ux, uy), (vx, vy) = (flat[:, 1] - flat[:, 0]).T, (flat[:, 2] - flat[:, 0]).T
+                (ux, uy), (vx, vy) = (
+                    (flat[:, 1] - flat[:, 0]).T,
+                    (flat[:, 2] - flat[:, 0]).T,
+                )
                 against = (ux * vy > uy * vx) == (turned != plane.mirrored)
                 flat[against] = flat[against, ::-1]
                 places.append(plane.lifted(flat.reshape(-1, 2)))
     corners_left = np.concatenate(places)
-    return Surface(corners_left, np.arange(len(corners_left)).reshape(-1, 3), tuple(outline))
+    return Surface(
+        corners_left, np.arange(len(corners_left)).reshape(-1, 3), tuple(outline)
+    )
 
 
 def _planes(corners: Points, thickness: float) -> list[_Plane]:
     """Return the planes of triangles, found from the largest ones; slivers have none."""
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     double = np.sqrt(np.sum(cross**2, axis=1))
-    longest = np.sqrt(np.sum((corners - np.roll(corners, 1, axis=1)) ** 2, axis=2)).max(axis=1)
+    longest = np.sqrt(np.sum((corners - np.roll(corners, 1, axis=1)) ** 2, axis=2)).max(
+        axis=1
+    )
     unit = cross / np.maximum(double, 1e-300)[:, None]
     planes: list[_Plane] = []
     normals, offsets = np.zeros((len(corners), 3)), np.zeros(len(corners))
@@ -125,12 +144,13 @@ def _area(triangles: Points, grid: float) -> BaseGeometry:
     return shapely.union_all(shapely.polygons(triangles), grid_size=grid)
 
 
-_MOST_COMPARED = 4000
-"""Triangles looked at for skins."""
-
-
 def body_mesh(
-    body: Manifold, role: str, *, opacity: float = 1.0, name: str = "", thickness: float = 0.0
+    body: Manifold,
+    role: str,
+    *,
+    opacity: float = 1.0,
+    name: str = "",
+    thickness: float = 0.0,
 ) -> Mesh:
     """Return a body as a mesh with its edges, without skins that are thinner than ``thickness``."""
     mesh = body.to_mesh64()
@@ -143,22 +163,41 @@ def body_mesh(
 
 
 def upright_prisms(
-    plans: Points, low: Points, high: Points, role: str, *, opacity: float = 1.0, name: str = ""
+    plans: Points,
+    low: Points,
+    high: Points,
+    role: str,
+    *,
+    opacity: float = 1.0,
+    name: str = "",
 ) -> Mesh:
     """Return prisms over quadrangles (n, 4, 2), from z low (n,) to high (n,), as one mesh."""
     ends = [
-        np.concatenate([plans, np.broadcast_to(z[:, None, None], (len(plans), 4, 1))], axis=2)
+        np.concatenate(
+            [plans, np.broadcast_to(z[:, None, None], (len(plans), 4, 1))], axis=2
+        )
         for z in (low, high)
     ]
     points = np.concatenate(ends, axis=1)
-    sides = [((k, (k + 1) % 4, 4 + k), ((k + 1) % 4, 4 + (k + 1) % 4, 4 + k)) for k in range(4)]
+    sides = [
+        ((k, (k + 1) % 4, 4 + k), ((k + 1) % 4, 4 + (k + 1) % 4, 4 + k))
+        for k in range(4)
+    ]
     faces = np.array(
-        [(0, 2, 1), (0, 3, 2), (4, 5, 6), (4, 6, 7), *(f for side in sides for f in side)]
+        [
+            (0, 2, 1),
+            (0, 3, 2),
+            (4, 5, 6),
+            (4, 6, 7),
+            *(f for side in sides for f in side),
+        ]
     )
     all_faces = faces[None] + 8 * np.arange(len(plans))[:, None, None]
     rims = ((0, 1, 2, 3, 0), (4, 5, 6, 7, 4), (0, 4), (1, 5), (2, 6), (3, 7))
     outline = tuple(prism[list(rim)] for prism in points for rim in rims)
-    return Mesh(points.reshape(-1, 3), all_faces.reshape(-1, 3), role, opacity, name, outline)
+    return Mesh(
+        points.reshape(-1, 3), all_faces.reshape(-1, 3), role, opacity, name, outline
+    )
 
 
 class _Edges(NamedTuple):
@@ -218,7 +257,9 @@ def pulled_in(
     points: Points, low: XYZ | Points, high: XYZ | Points
 ) -> tuple[Points, npt.NDArray[np.bool_]]:
     """Return points moved into a box, and which of them were: answers may point anywhere."""
-    inside: Points = np.clip(points, np.asarray(low, np.float64), np.asarray(high, np.float64))
+    inside: Points = np.clip(
+        points, np.asarray(low, np.float64), np.asarray(high, np.float64)
+    )
     return inside, np.any(inside != points, axis=-1)
 
 
@@ -229,27 +270,27 @@ def box_around(points: Points, times: float) -> tuple[Points, Points]:
     return low - margin, high + margin
 
 
-FORMS = ("glb", "stl")
-_UPRIGHT = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
-"""z points up here, and y in glTF."""
-
-
 def solid_file(meshes: Sequence[Mesh], form: str) -> bytes:
     """Return meshes, one at least, as a file: ``glb`` with colours and names, ``stl`` without.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.
     """
-    trimesh: Any = import_module("trimesh")  # an extra, and large; half of it has no types
+    trimesh: Any = import_module(
+        "trimesh"
+    )  # an extra, and large; half of it has no types
     bodies = [
-        trimesh.Trimesh(mesh.points, mesh.faces, process=False, validate=False) for mesh in meshes
+        trimesh.Trimesh(mesh.points, mesh.faces, process=False, validate=False)
+        for mesh in meshes
     ]
     if form == "stl":
         return bytes(trimesh.util.concatenate(bodies).export(file_type="stl"))
     scene = trimesh.Scene()
     for mesh, body in zip(meshes, bodies, strict=True):
         code = ROLES[mesh.role][0]
-        rgba = [int(code[i : i + 2], 16) for i in (1, 3, 5)] + [round(255 * mesh.opacity)]
+        rgba = [int(code[i : i + 2], 16) for i in (1, 3, 5)] + [
+            round(255 * mesh.opacity)
+        ]
         # Of corners, not faces: those would need scipy.
         colours = np.tile(np.array(rgba, dtype=np.uint8), (len(mesh.points), 1))
         body.visual = trimesh.visual.ColorVisuals(body, vertex_colors=colours)
@@ -258,12 +299,13 @@ def solid_file(meshes: Sequence[Mesh], form: str) -> bytes:
     return bytes(scene.export(file_type="glb"))
 
 
-_SPECK = 0.05
-"""Areas, in square pixels, that are too small to be seen."""
-
-
 def fill(
-    drawing: Drawing, shape: Geometry, role: str, *, opacity: float = 1, hatched: bool = False
+    drawing: Drawing,
+    shape: Geometry,
+    role: str,
+    *,
+    opacity: float = 1,
+    hatched: bool = False,
 ) -> None:
     """Fill or hatch all polygons of a shape, in the task's coordinates; holes stay free."""
     for part in shapely.get_parts(shape):

@@ -18,8 +18,18 @@ from scbench.report.draw.colours import ROLES
 
 _ROLE = re.compile(r'(?:(?<=[" ])[sf]-|#HATCH-)(\w+)')
 _OPACITY = re.compile(r'fill-opacity="([\d.]+)"')
+# Coordinates this many frames away are pulled in: answers may point anywhere.
 _FAR = 4.0
-"""Coordinates this many frames away are pulled in: answers may point anywhere."""
+
+
+XY = Sequence[float]
+
+# Where a name may stand beside its point, the best place first.
+_SIDES = ((1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1.5), (0, 1.5), (2, 0), (-2, 0))
+
+# A drawing with more shapes says that it was cut short; a browser would choke on it.
+MAX_SHAPES = 20_000
+_RECT = '<rect x="1" y="1" width="16" height="10"'
 
 
 def as_float(value: float | Fraction) -> float:
@@ -44,7 +54,9 @@ def short(value: float) -> str:
 def plain_text(words: object) -> str:
     """Return text that is valid in XML: no control characters, no halves of characters, escaped."""
     return escape(
-        "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(words))
+        "".join(
+            c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(words)
+        )
     )
 
 
@@ -53,13 +65,19 @@ def point_list(ends: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{short(x)},{short(y)}" for x, y in ends)
 
 
-def arrow_head(tail: tuple[float, float], tip: tuple[float, float], role: str, width: float) -> str:
+def arrow_head(
+    tail: tuple[float, float], tip: tuple[float, float], role: str, width: float
+) -> str:
     """Return the head of an arrow; its two ends are pixels, and not the same."""
     dx, dy = tip[0] - tail[0], tip[1] - tail[1]
     size = (4 + 2 * width) / math.hypot(dx, dy)
     ux, uy = dx * size, dy * size
     back = (tip[0] - ux, tip[1] - uy)
-    wings = [(back[0] - uy / 2, back[1] + ux / 2), tip, (back[0] + uy / 2, back[1] - ux / 2)]
+    wings = [
+        (back[0] - uy / 2, back[1] + ux / 2),
+        tip,
+        (back[0] + uy / 2, back[1] - ux / 2),
+    ]
     return f'<polygon points="{point_list(wings)}" class="f-{known_role(role)}"/>'
 
 
@@ -113,15 +131,6 @@ def look_of(shape: str, role: str) -> str:
         opacity = _OPACITY.search(head)
         return opacity[1] if opacity else "1"
     return "line" if re.search(rf'[" ]s-{role}\b', head) else ""
-
-
-XY = Sequence[float]
-
-_SIDES = ((1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1.5), (0, 1.5), (2, 0), (-2, 0))
-"""Where a name may stand beside its point, the best place first."""
-
-MAX_SHAPES = 20_000
-"""A drawing with more shapes says that it was cut short; a browser would choke on it."""
 
 
 class Fill(TypedDict, total=False):
@@ -244,7 +253,8 @@ class Drawing:
         """
         width, height = size
         rectangles = (
-            (corner[0], corner[1], corner[0] + width, corner[1] + height) for corner in corners
+            (corner[0], corner[1], corner[0] + width, corner[1] + height)
+            for corner in corners
         )
         self.mosaic(rectangles, role, **fill)
 
@@ -308,7 +318,10 @@ class Drawing:
             stroke += _dashing(fill.get("dashed"))
         class_attribute = f' class="{" ".join(classes)}"' if classes else ""
         transparency = f' fill-opacity="{short(opacity)}"' if opacity < 1 else ""
-        self._add(f"{shape}{class_attribute}{paint}{transparency}{stroke}/>", fill.get("tip", ""))
+        self._add(
+            f"{shape}{class_attribute}{paint}{transparency}{stroke}/>",
+            fill.get("tip", ""),
+        )
 
     def dot(self, point: XY, role: str, *, radius: float = 3, tip: str = "") -> None:
         """Draw a filled disc; its radius is in pixels."""
@@ -339,10 +352,17 @@ class Drawing:
             tip,
         )
 
-    def cross(self, centre: XY, role: str, *, radius: float = 5, width: float = 2) -> None:
+    def cross(
+        self, centre: XY, role: str, *, radius: float = 5, width: float = 2
+    ) -> None:
         """Draw an x at a place; its radius is in pixels."""
         x, y = self.at(centre)
-        a, b, c, d = short(x - radius), short(x + radius), short(y - radius), short(y + radius)
+        a, b, c, d = (
+            short(x - radius),
+            short(x + radius),
+            short(y - radius),
+            short(y + radius),
+        )
         self._add(
             f'<path d="M{a} {c}L{b} {d}M{a} {d}L{b} {c}" fill="none" class="s-{known_role(role)}" '
             f'stroke-width="{short(width)}" stroke-linecap="round"/>'
@@ -360,7 +380,9 @@ class Drawing:
         tip: str = "",
     ) -> None:
         """Draw a quadratic Bezier curve."""
-        a, b, c = (" ".join(map(short, self.at(point))) for point in (start, control, end))
+        a, b, c = (
+            " ".join(map(short, self.at(point))) for point in (start, control, end)
+        )
         self._add(
             f'<path d="M{a}Q{b} {c}" fill="none" class="s-{known_role(role)}" '
             f'stroke-width="{short(width)}" stroke-linecap="round"{_dashing(dashed)}/>',
@@ -391,7 +413,9 @@ class Drawing:
             f"{plain_text(str(words)[:80])}</text>"
         )
 
-    def name(self, point: XY, words: object, role: str = "ink", *, size: float = 10) -> None:
+    def name(
+        self, point: XY, words: object, role: str = "ink", *, size: float = 10
+    ) -> None:
         """Write beside a point, where no other name stands; nowhere if there is no room."""
         x, y = self.at(point)
         width, height = 0.56 * size * len(str(words)[:80]), 0.8 * size
@@ -448,7 +472,9 @@ class Drawing:
         body = "".join(self._shapes)
         # Patterns are found by id through the whole page, so each drawing has its own.
         prefix = "h" + sha256(body.encode()).hexdigest()[:12]
-        hatches = "".join(hatch_pattern(f"{prefix}-{role}", role) for role in sorted(self._hatches))
+        hatches = "".join(
+            hatch_pattern(f"{prefix}-{role}", role) for role in sorted(self._hatches)
+        )
         body = body.replace("url(#HATCH-", f"url(#{prefix}-")
         width, height = short(self.width), short(self.height)
         return (
@@ -458,12 +484,14 @@ class Drawing:
         )
 
 
-_RECT = '<rect x="1" y="1" width="16" height="10"'
-
-
 def swatch(views: Iterable[object], role: str) -> str:
     """Return a sample of what has a role in drawings: hatched, a line, or filled as strongly."""
-    looks = [look for v in views if isinstance(v, Drawing) for look in v.looks(known_role(role))]
+    looks = [
+        look
+        for v in views
+        if isinstance(v, Drawing)
+        for look in v.looks(known_role(role))
+    ]
     fills = [look for look in looks if look != "line"]
     if role == "wrong":  # whatever its shape, it is thick
         shape = f'{_RECT} fill="none" class="s-wrong" stroke-width="3"/>'
@@ -477,7 +505,11 @@ def swatch(views: Iterable[object], role: str) -> str:
         shape = f'<path d="M0 6h18" fill="none" class="s-{role}" stroke-width="3"/>'
     else:
         opacity = max(map(float, fills), default=1.0)
-        pale = f' fill-opacity="{short(opacity)}" stroke-width="1.5"' if opacity < 1 else ""
+        pale = (
+            f' fill-opacity="{short(opacity)}" stroke-width="1.5"'
+            if opacity < 1
+            else ""
+        )
         edge = f" s-{role}" if pale else ""
         shape = f'{_RECT} rx="2" class="f-{role}{edge}"{pale}/>'
     return (

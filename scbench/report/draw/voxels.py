@@ -14,13 +14,14 @@ from scbench.report.draw.scene import Faces, Mesh, Points, boxes
 Cells = npt.NDArray[np.bool_]
 Heights = npt.NDArray[np.float64]
 
+# The ends of a cell's sides by where they face, from left to right for who looks at
+# them.
 _CELL_SIDES = {
     (1, 0): ((1, 0), (1, 1)),
     (-1, 0): ((0, 1), (0, 0)),
     (0, 1): ((1, 1), (0, 1)),
     (0, -1): ((0, 0), (1, 0)),
 }
-"""The ends of a cell's sides by where they face, from left to right for who looks at them."""
 _DIRECTIONS = [(axis, up) for axis in range(3) for up in (False, True)]
 
 Rectangle = tuple[int, int, int, int]
@@ -41,7 +42,9 @@ def rectangles(mask: Cells) -> list[Rectangle]:
             done.append((first, start, last + 1, end))
             first = i
         growing[start, end] = (first, i)
-    done += [(first, start, last + 1, end) for (start, end), (first, last) in growing.items()]
+    done += [
+        (first, start, last + 1, end) for (start, end), (first, last) in growing.items()
+    ]
     return sorted(done)
 
 
@@ -85,12 +88,17 @@ def voxels(
         bare = cells & ~_shifted(filled, axis, up=up)
         for layer in np.nonzero(bare.any(axis=tuple({0, 1, 2} - {axis})))[0].tolist():
             mask = np.take(bare, [layer], axis=axis).squeeze(axis)
-            quads += (_quad(axis, layer + up, rectangle, up=up) for rectangle in rectangles(mask))
+            quads += (
+                _quad(axis, layer + up, rectangle, up=up)
+                for rectangle in rectangles(mask)
+            )
             edges.update(_layer_outline(mask, axis, layer + up))
     return _quad_mesh(quads, sorted(edges), role, opacity, name)
 
 
-def _quad(axis: int, at: int, rectangle: Rectangle, *, up: bool) -> list[tuple[float, ...]]:
+def _quad(
+    axis: int, at: int, rectangle: Rectangle, *, up: bool
+) -> list[tuple[float, ...]]:
     """Return the corners of a face, against the clock as seen from outside."""
     a, b, c, d = rectangle
     corners = [(a, b), (c, b), (c, d), (a, d)]
@@ -98,12 +106,16 @@ def _quad(axis: int, at: int, rectangle: Rectangle, *, up: bool) -> list[tuple[f
     return [_layer_point(axis, at, i, j) for i, j in order]
 
 
-def _cell_mesh(cells: Cells, filled: Cells, role: str, opacity: float, name: str) -> Mesh:
+def _cell_mesh(
+    cells: Cells, filled: Cells, role: str, opacity: float, name: str
+) -> Mesh:
     """Return cells face by face, each cell outlined."""
     quads = [np.zeros((0, 4, 3))]
     for axis, up in _DIRECTIONS:
         places = np.argwhere(cells & ~_shifted(filled, axis, up=up))
-        quads.append(places[:, None, :] + np.array(_quad(axis, int(up), (0, 0, 1, 1), up=up)))
+        quads.append(
+            places[:, None, :] + np.array(_quad(axis, int(up), (0, 0, 1, 1), up=up))
+        )
     low = np.argwhere(cells).tolist()
     rims = boxes([(cell, [c + 1 for c in cell]) for cell in low], role).outline
     mesh = _quad_mesh(np.concatenate(quads), (), role, opacity, name)
@@ -130,13 +142,17 @@ def columns(
     mine = np.ones_like(heights, dtype=bool) if only is None else only
     for x, y in np.argwhere(mine).tolist():
         top = float(heights[x, y])
-        quads.append([(x, y, top), (x + 1, y, top), (x + 1, y + 1, top), (x, y + 1, top)])
+        quads.append(
+            [(x, y, top), (x + 1, y, top), (x + 1, y + 1, top), (x, y + 1, top)]
+        )
         for (dx, dy), ((i, j), (m, n)) in _CELL_SIDES.items():
             u, v = x + dx, y + dy
             below = float(heights[u, v]) if 0 <= u < width and 0 <= v < depth else base
             if below < top:
                 ax, ay, bx, by = x + i, y + j, x + m, y + n
-                quads.append([(ax, ay, below), (bx, by, below), (bx, by, top), (ax, ay, top)])
+                quads.append(
+                    [(ax, ay, below), (bx, by, below), (bx, by, top), (ax, ay, top)]
+                )
                 edges.add(((ax, ay, top), (bx, by, top)))
     return _quad_mesh(quads, sorted(edges), role, opacity, name)
 
@@ -177,6 +193,8 @@ def _quad_mesh(
 ) -> Mesh:
     points: Points = np.array(quads, dtype=np.float64).reshape(-1, 3)
     starts = 4 * np.arange(len(quads), dtype=np.int64)[:, None, None]
-    faces: Faces = (starts + np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int64)).reshape(-1, 3)
+    faces: Faces = (starts + np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int64)).reshape(
+        -1, 3
+    )
     outline = tuple(np.array(edge, dtype=np.float64) for edge in edges)
     return Mesh(points, faces, role, opacity, name, outline)

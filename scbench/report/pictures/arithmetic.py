@@ -10,14 +10,13 @@ from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.expression_trees import Rules, tree_picture
 from scbench.schemas.arithmetic import Answer, Params
 
+_OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the tree; with a wrong answer, the first step whose slip would give it."""
     answered = None if answer is None else number(answer.answer)
     return tree_picture(read_tokens(params.expression), _RULES, answered, verdicts)
-
-
-_OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
 def _node_value(words: str, below: Sequence[Fraction]) -> Fraction | None:
@@ -33,7 +32,14 @@ def _node_value(words: str, below: Sequence[Fraction]) -> Fraction | None:
 def _slips(_: str, below: Sequence[Fraction], value: Fraction) -> Iterator[Fraction]:
     """Yield what a step is easily taken for: a sign lost, another operator, a miscount by one."""
     first, second = below
-    yield from (-value, abs(value), first + second, first - second, second - first, first * second)
+    yield from (
+        -value,
+        abs(value),
+        first + second,
+        first - second,
+        second - first,
+        first * second,
+    )
     yield from (first + abs(second), abs(first) + second)
     yield from (value + 1, value - 1, value + 10, value - 10)
     if second:

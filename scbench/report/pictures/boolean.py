@@ -47,4 +47,6 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     picture = tree_picture(_WORD.findall(lines[at]), rules, answered, verdicts)
     if len(lines) == 1:
         return picture
-    return replace(picture, caption=f"Expression {at + 1} of {len(lines)}. {picture.caption}")
+    return replace(
+        picture, caption=f"Expression {at + 1} of {len(lines)}. {picture.caption}"
+    )

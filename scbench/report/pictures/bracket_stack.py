@@ -33,7 +33,11 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     still = stack if verdicts else []
     count = len(params.sequence)
     caption = verdicts.caption(f"{count} brackets; what is still open is to be closed.")
-    panels = [Panel("brackets by depth", _depth_drawing(params.sequence, depth, still), caption)]
+    panels = [
+        Panel(
+            "brackets by depth", _depth_drawing(params.sequence, depth, still), caption
+        )
+    ]
     head = ("place", "open", "needs", "given")
     rows = _stack(params.sequence, still, answer) if verdicts else []
     if rows:
@@ -50,7 +54,15 @@ def _stack(sequence: str, still: Sequence[int], answer: Answer | None) -> list[R
     for k, i in enumerate(reversed(still)):
         needs = _CLOSES[sequence[i]]
         bracket = closing[k] if k < len(closing) else ""
-        role = "" if astray else "right" if bracket == needs else "wrong" if bracket else "missing"
+        role = (
+            ""
+            if astray
+            else "right"
+            if bracket == needs
+            else "wrong"
+            if bracket
+            else "missing"
+        )
         astray = astray or bracket != needs
         rows.append((i + 1, sequence[i], needs, Cell(bracket or "-", role)))
     role = "" if astray else "wrong"
@@ -58,9 +70,14 @@ def _stack(sequence: str, still: Sequence[int], answer: Answer | None) -> list[R
     return rows
 
 
-def _depth_drawing(sequence: str, depth: Sequence[int], still: Sequence[int]) -> Drawing:
+def _depth_drawing(
+    sequence: str, depth: Sequence[int], still: Sequence[int]
+) -> Drawing:
     """Draw every bracket as deep as it stands, in lines; those still open are boxed."""
-    lines = [range(i, min(i + _ACROSS, len(sequence))) for i in range(0, len(sequence), _ACROSS)]
+    lines = [
+        range(i, min(i + _ACROSS, len(sequence)))
+        for i in range(0, len(sequence), _ACROSS)
+    ]
     lines = lines[:_LINES]
     high = [(max(depth[i] for i in line) + 1) * _LINE for line in lines]
     size = (max(map(len, lines)) * _STEP, sum(high))
@@ -71,7 +88,13 @@ def _depth_drawing(sequence: str, depth: Sequence[int], still: Sequence[int]) ->
             place = ((k + 0.5) * _STEP, top + depth[i] * _LINE)
             if i in still:
                 low = (place[0] - 5, place[1] - 7)
-                mark(drawing, low, (place[0] + 5, place[1] + 6), "target", f"place {i + 1}")
+                mark(
+                    drawing,
+                    low,
+                    (place[0] + 5, place[1] + 6),
+                    "target",
+                    f"place {i + 1}",
+                )
             role = "ink" if i in still else "quiet"
             drawing.text(place, sequence[i], role, size=12, bold=i in still)
         top += tall

@@ -7,7 +7,13 @@ from scbench.graders.but_for_causation import necessary
 from scbench.graders.shared.short_answers import entries, option
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.tables import Cell, Row, mark, table_text, text_picture
+from scbench.report.pictures.shared.tables import (
+    Cell,
+    Row,
+    mark,
+    table_text,
+    text_picture,
+)
 from scbench.schemas.but_for_causation import Answer, Params
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -25,19 +31,27 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     outcome = _event_words(params, params.outcome)
     if single:
         supposed = _event_words(params, params.candidates[0])
-        question = f'Without "{supposed}", would "{outcome}" have happened all the same?'
+        question = (
+            f'Without "{supposed}", would "{outcome}" have happened all the same?'
+        )
     else:
-        question = f'Without which of the lettered events would "{outcome}" not have happened?'
+        question = (
+            f'Without which of the lettered events would "{outcome}" not have happened?'
+        )
     caption = verdicts.caption(question)
     needed = {params.candidates[k] for k in necessary(params)} if verdicts else set()
-    answered = _answered_events(params, answer) if verdicts.wrong and not single else None
+    answered = (
+        _answered_events(params, answer) if verdicts.wrong and not single else None
+    )
     happened = _played(params, None) if verdicts else {}
     without = _played(params, params.candidates[0]) if verdicts and single else {}
     roles = dict.fromkeys(needed, "right")
     if answered is not None:
         roles |= dict.fromkeys(answered - needed, "wrong")
         roles |= dict.fromkeys(needed - answered, "missing")
-    roles.setdefault(params.outcome, "wrong" if verdicts.wrong and answered is None else "target")
+    roles.setdefault(
+        params.outcome, "wrong" if verdicts.wrong and answered is None else "target"
+    )
     if single:
         roles.setdefault(params.candidates[0], "note")
     drawing = _graph(params, rules, roles, happened, without)
@@ -49,7 +63,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         causes = f" {'and' if kind == 'all' else 'or'} ".join(
             f"{'' if expected else 'not '}({cause})" for cause, expected in conditions
         )
-        words = Cell(f"{_letter(params, event)}{_event_words(params, event)}", roles.get(event, ""))
+        words = Cell(
+            f"{_letter(params, event)}{_event_words(params, event)}",
+            roles.get(event, ""),
+        )
         fates = [_yes(course.get(event)) for course in columns.values()]
         rows.append((f"({event})", words, f"if {causes}" if causes else "told", *fates))
     head = ("", "event", "rule", *columns)
@@ -75,7 +92,11 @@ def _letter(params: Params, event: int) -> str:
 
 def _answered_events(params: Params, answer: Answer | None) -> set[int] | None:
     """Return the events that an answer names; None if it cannot be read as letters."""
-    words = entries(answer.answer) if answer and not isinstance(answer.answer, bool) else None
+    words = (
+        entries(answer.answer)
+        if answer and not isinstance(answer.answer, bool)
+        else None
+    )
     texts = [_event_words(params, event) for event in params.candidates]
     places = [option(word, texts) for word in words or () if word.casefold() != "and"]
     events = {params.candidates[place] for place in places if place is not None}
@@ -86,7 +107,9 @@ def _played(params: Params, without: int | None) -> dict[int, bool]:
     """Return whether each event happens, the causes before what they cause."""
     course = dict(params.told) | ({} if without is None else {without: False})
     waiting = [rule for rule in params.rules if rule[0] != without]
-    while ready := [rule for rule in waiting if all(cause in course for cause, _ in rule[2])]:
+    while ready := [
+        rule for rule in waiting if all(cause in course for cause, _ in rule[2])
+    ]:
         for event, kind, conditions in ready:
             met = [course[cause] == expected for cause, expected in conditions]
             course[event] = all(met) if kind == "all" else any(met)
@@ -95,16 +118,24 @@ def _played(params: Params, without: int | None) -> dict[int, bool]:
 
 
 def _graph(
-    params: Params, rules: Rules, roles: dict[int, str], happened: Course, without: Course
+    params: Params,
+    rules: Rules,
+    roles: dict[int, str],
+    happened: Course,
+    without: Course,
 ) -> Drawing:
-    level: dict[int, int] = {event: 0 for event in range(len(params.events)) if event not in rules}
+    level: dict[int, int] = {
+        event: 0 for event in range(len(params.events)) if event not in rules
+    }
     while ready := [
         event
         for event in rules
         if event not in level and all(c in level for c, _ in rules[event][1])
     ]:
         for event in ready:
-            level[event] = 1 + max((level[cause] for cause, _ in rules[event][1]), default=0)
+            level[event] = 1 + max(
+                (level[cause] for cause, _ in rules[event][1]), default=0
+            )
     columns: list[list[int]] = [[] for _ in range(max(level.values()) + 1)]
     for event, k in sorted(level.items()):
         columns[k].append(event)
@@ -125,7 +156,8 @@ def _graph(
         shift = (tallest - len(column)) / 2
         row |= {event: row[event] + shift for event in column}
     place = {
-        event: (level[event] * (_WIDTH + _GAP), row[event] * (_HEIGHT + 18)) for event in level
+        event: (level[event] * (_WIDTH + _GAP), row[event] * (_HEIGHT + 18))
+        for event in level
     }
     for event, (_, conditions) in rules.items():
         for cause, expected in conditions:
@@ -134,10 +166,22 @@ def _graph(
             drawing.line(ends, "given", dashed=not expected, arrow=True)
     for event, (x, y) in place.items():
         low, high = (x, y - _HEIGHT / 2), (x + _WIDTH, y + _HEIGHT / 2)
-        drawing.box(low, high, "paper", edge="given", dashed=happened.get(event) is False)
+        drawing.box(
+            low, high, "paper", edge="given", dashed=happened.get(event) is False
+        )
         fate = _yes(without.get(event))
-        mark(drawing, low, high, roles.get(event, ""), f"but for it: {fate}" if fate else "")
-        kind = f" ({rules[event][0]})" if event in rules and len(rules[event][1]) > 1 else ""
+        mark(
+            drawing,
+            low,
+            high,
+            roles.get(event, ""),
+            f"but for it: {fate}" if fate else "",
+        )
+        kind = (
+            f" ({rules[event][0]})"
+            if event in rules and len(rules[event][1]) > 1
+            else ""
+        )
         words = f"{_letter(params, event)}{_event_words(params, event)}{kind}"
         lines = wrap(words, _ACROSS, max_lines=2, placeholder="…")
         for i, line in enumerate(lines):

@@ -6,7 +6,13 @@ from typing import Any
 
 from scbench.graders.shared.corner_labels import on_ring
 from scbench.report.picture import Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.squares import Tile, interfaces, key_text, sheet, tuple_text
+from scbench.report.pictures.shared.squares import (
+    Tile,
+    interfaces,
+    key_text,
+    sheet,
+    tuple_text,
+)
 from scbench.schemas.classify_behaviour import Answer, Params
 from scbench.schemas.corner_labels import CORNERS
 
@@ -29,7 +35,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         judged = "squares_right" in verdicts.metrics
         wrong = {item["square"]: item for item in verdicts.failures.get("names", ())}
         tiles += [
-            _answered_square(params, answer, i, wrong, judged) for i in range(n)[:_MOST_SQUARES]
+            _answered_square(params, answer, i, wrong, judged)
+            for i in range(n)[:_MOST_SQUARES]
         ]
         caption = _caption(params, answer, verdicts)
     legend = []
@@ -46,11 +53,17 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 def _square_tile(params: Params, i: int) -> Tile:
     labels = params.squares[i]
-    return Tile(on_ring(labels, params.corner_order, CORNERS), f"{i}: {tuple_text(labels)}")
+    return Tile(
+        on_ring(labels, params.corner_order, CORNERS), f"{i}: {tuple_text(labels)}"
+    )
 
 
 def _answered_square(
-    params: Params, answer: Answer, i: int, wrong: Mapping[int, Mapping[str, Any]], judged: bool
+    params: Params,
+    answer: Answer,
+    i: int,
+    wrong: Mapping[int, Mapping[str, Any]],
+    judged: bool,
 ) -> Tile:
     plain = _square_tile(params, i)
     if i >= len(answer.labels):
@@ -66,14 +79,18 @@ def _answered_square(
         strokes, junctions = (*strokes, *alternative), ()
     if i not in wrong:
         verdict_line = (("right", _NAMES[label]),)
-        return Tile(plain.labels, plain.title, "right", verdict_line, strokes, junctions)
+        return Tile(
+            plain.labels, plain.title, "right", verdict_line, strokes, junctions
+        )
     below = (("wrong", f"✗ {_NAMES[label]}"), ("right", f"right: {_NAMES[right]}"))
     return Tile(plain.labels, plain.title, "wrong", below, strokes, junctions)
 
 
 def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     n = len(params.squares)
-    limit_note = f" The first {_MOST_SQUARES} squares are drawn." if n > _MOST_SQUARES else ""
+    limit_note = (
+        f" The first {_MOST_SQUARES} squares are drawn." if n > _MOST_SQUARES else ""
+    )
     if not verdicts:
         return f"{len(answer.labels)} names for {n} squares.{limit_note}"
     right = verdicts.metrics.get("squares_right")

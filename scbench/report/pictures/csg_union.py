@@ -16,14 +16,14 @@ from scbench.report.draw.solids import body_mesh, box_around, pulled_in
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
 from scbench.schemas.csg_union import Answer, Params
 
+# Corners of faces drawn of an answer; of one face, a tenth.
 _MOST_CORNERS = 12_000
-"""Corners of faces drawn of an answer; of one face, a tenth."""
 _MOST_MARKS = 50
+# How far beyond the union, in times its size, vertices are drawn where they are.
 _VIEW = 0.9
-"""How far beyond the union, in times its size, vertices are drawn where they are."""
 _ROUNDING = 1e-3
+# Edges so near each other are the same for the eye.
 _NEAR = 0.02
-"""Edges so near each other are the same for the eye."""
 
 _ON_EDGES = ("winding", "watertight", "edge_manifold")
 _ON_FACES = ("indices", "degenerate_faces", "planar_faces", "simple_faces")
@@ -51,13 +51,17 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     mesh, pulled = _usable(answer, union)
     caption = _caption(mesh, verdicts, pulled)
     legend: Legend = []
-    panels = [Panel("the answer", _answer_scene(mesh, union, verdicts, legend), caption)]
+    panels = [
+        Panel("the answer", _answer_scene(mesh, union, verdicts, legend), caption)
+    ]
     unequal = metrics.get("surplus") or metrics.get("missing")
     if volumes := _difference_bodies(mesh, union, metrics) if unequal else None:
         scene = _volume_scene(union, volumes, metrics, legend)
         panels.append(Panel("missing and surplus volume", scene, caption))
     if "volume_answer" in metrics and not mesh.left_out and _hollow(union):
-        panels.append(Panel("the front half taken away", _cut_scene(mesh, union), caption))
+        panels.append(
+            Panel("the front half taken away", _cut_scene(mesh, union), caption)
+        )
     return Picture(tuple(panels), caption, tuple(legend), _volume_table(metrics))
 
 
@@ -72,7 +76,9 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
 
 def _solids(params: Params, opacity: float) -> list[Mesh]:
     return [
-        body_mesh(solid_body(solid), series(i), opacity=opacity, name=f"{i + 1}: {solid.kind}")
+        body_mesh(
+            solid_body(solid), series(i), opacity=opacity, name=f"{i + 1}: {solid.kind}"
+        )
         for i, solid in enumerate(params.solids)
     ]
 
@@ -83,9 +89,14 @@ def _instance(params: Params) -> Picture:
         for s in params.solids
     ]
     names = tuple(str(i + 1) for i in range(len(middles)))
-    parts: tuple[Shape, ...] = (*_solids(params, 0.55), Marks(np.array(middles), "ink", 0, names))
+    parts: tuple[Shape, ...] = (
+        *_solids(params, 0.55),
+        Marks(np.array(middles), "ink", 0, names),
+    )
     many = len(params.solids)
-    caption = f"{many} solid{'s' * (many > 1)} whose union is to be given as one closed mesh."
+    caption = (
+        f"{many} solid{'s' * (many > 1)} whose union is to be given as one closed mesh."
+    )
     scene = Scene(parts, grid=_body_bounds(union_body(params)))
     return Picture((Panel("the solids", scene, caption),), caption)
 
@@ -97,7 +108,9 @@ def _body_bounds(body: Manifold) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 def _usable(answer: Answer, union: Manifold) -> tuple[_Mesh, int]:
     """Return what can be drawn of an answer, and how many vertices had to be pulled in."""
-    points = np.array([v.xyz for v in answer.polyhedron.vertex], dtype=np.float64).reshape(-1, 3)
+    points = np.array(
+        [v.xyz for v in answer.polyhedron.vertex], dtype=np.float64
+    ).reshape(-1, 3)
     near, far = pulled_in(points, *box_around(np.array(_body_bounds(union)), _VIEW))
     room, faces, at, left_out = _MOST_CORNERS, [], [], 0
     for i, face in enumerate(answer.polyhedron.faces):
@@ -113,7 +126,9 @@ def _usable(answer: Answer, union: Manifold) -> tuple[_Mesh, int]:
     return _Mesh(near, tuple(faces), at, left_out), int(np.sum(far))
 
 
-def _answer_scene(mesh: _Mesh, union: Manifold, verdicts: Verdicts, legend: Legend) -> Scene:
+def _answer_scene(
+    mesh: _Mesh, union: Manifold, verdicts: Verdicts, legend: Legend
+) -> Scene:
     failed = verdicts.failures
     bad = _bad_faces(mesh, failed)
     cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
@@ -124,26 +139,40 @@ def _answer_scene(mesh: _Mesh, union: Manifold, verdicts: Verdicts, legend: Lege
     if len(cut.corners):
         rims = _face_rims(mesh, [f for f in range(len(mesh.faces)) if f not in bad])
         opacity = 0.9 if right else 0.55 if failed.keys() - {"union"} else 0.75
-        parts.append(Mesh(mesh.points, cut.corners[~wrong], role, opacity, "the answer", rims))
-        legend.append((role, "the answer, which is the union" if right else "the answer"))
+        parts.append(
+            Mesh(mesh.points, cut.corners[~wrong], role, opacity, "the answer", rims)
+        )
+        legend.append(
+            (role, "the answer, which is the union" if right else "the answer")
+        )
     if bad:
         rims = _face_rims(mesh, sorted(bad))
-        parts.append(Mesh(mesh.points, cut.corners[wrong], "wrong", 0.85, "wrong faces", rims))
+        parts.append(
+            Mesh(mesh.points, cut.corners[wrong], "wrong", 0.85, "wrong faces", rims)
+        )
     if not right:
         rims = _face_rims(mesh, range(len(mesh.faces)))
         edges = _missing_edges(body_mesh(union, "target").outline, rims)
         if edges:
-            parts.append(Lines(edges, "target", 1.5, dashed=True, name="edges of the union"))
-            legend.append(("target", "edges of the union that the answer does not have (dashed)"))
+            parts.append(
+                Lines(edges, "target", 1.5, dashed=True, name="edges of the union")
+            )
+            legend.append(
+                ("target", "edges of the union that the answer does not have (dashed)")
+            )
     parts += _fault_marks(mesh, failed)
-    legend.append(("wrong", "edges, faces and vertices that are wrong (thick, filled, dots)"))
+    legend.append(
+        ("wrong", "edges, faces and vertices that are wrong (thick, filled, dots)")
+    )
     return Scene(tuple(parts), grid=_body_bounds(union))
 
 
 def _bad_faces(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> set[int]:
     """Return the faces, as positions among those drawn, that checks point at."""
     offenders = {i for check in _ON_FACES for i in failed.get(check, ())}
-    offenders |= {i for check in _ON_PAIRS for pair in failed.get(check, ()) for i in pair}
+    offenders |= {
+        i for check in _ON_PAIRS for pair in failed.get(check, ()) for i in pair
+    }
     place = {i: k for k, i in enumerate(mesh.at)}
     bad = {place[i] for i in offenders if i in place}
     firsts = {place[i] for c in _ON_SHELLS for i in failed.get(c, ()) if i in place}
@@ -157,12 +186,16 @@ def _face_rims(mesh: _Mesh, members: Sequence[int]) -> tuple[Points, ...]:
     edges = {
         (min(a, b), max(a, b))
         for f in members
-        for a, b in zip(mesh.faces[f], mesh.faces[f][1:] + mesh.faces[f][:1], strict=True)
+        for a, b in zip(
+            mesh.faces[f], mesh.faces[f][1:] + mesh.faces[f][:1], strict=True
+        )
     }
     return tuple(mesh.points[list(edge)] for edge in sorted(edges))
 
 
-def _missing_edges(edges: Sequence[Points], present: Sequence[Points]) -> tuple[Points, ...]:
+def _missing_edges(
+    edges: Sequence[Points], present: Sequence[Points]
+) -> tuple[Points, ...]:
     """Return the edges that do not run along one of a mesh's own edges."""
     if not present:
         return tuple(edges)
@@ -179,17 +212,25 @@ def _missing_edges(edges: Sequence[Points], present: Sequence[Points]) -> tuple[
     return tuple(edge for edge in edges if not np.any(near(edge[0]) & near(edge[1])))
 
 
-def _fault_marks(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Marks]:
+def _fault_marks(
+    mesh: _Mesh, failed: Mapping[str, Sequence[Any]]
+) -> list[Lines | Marks]:
     parts: list[Lines | Marks] = []
     for check in _ON_EDGES:
-        paths = tuple(mesh.points[list(edge)] for edge in failed.get(check, ())[:_MOST_MARKS])
+        paths = tuple(
+            mesh.points[list(edge)] for edge in failed.get(check, ())[:_MOST_MARKS]
+        )
         if paths:
             width = {"winding": 3.0, "watertight": 4.0}.get(check, 6.0)
             dashed = check == "winding"
             parts.append(Lines(paths, "wrong", width, dashed, check.replace("_", " ")))
-    entries = [entry for check in _ON_VERTICES for entry in failed.get(check, ())[:_MOST_MARKS]]
+    entries = [
+        entry for check in _ON_VERTICES for entry in failed.get(check, ())[:_MOST_MARKS]
+    ]
     vertices = [i for e in entries for i in ([e] if isinstance(e, int) else e[:2])]
-    vertices = [i for i in dict.fromkeys(vertices) if i < len(mesh.points)][:_MOST_MARKS]
+    vertices = [i for i in dict.fromkeys(vertices) if i < len(mesh.points)][
+        :_MOST_MARKS
+    ]
     if vertices:
         labels = tuple(str(i) for i in vertices)
         parts.append(Marks(mesh.points[vertices], "wrong", 8, labels, "wrong vertices"))
@@ -219,7 +260,10 @@ def _difference_bodies(
 
 
 def _volume_scene(
-    union: Manifold, volumes: tuple[Manifold, Manifold], metrics: Mapping[str, Any], legend: Legend
+    union: Manifold,
+    volumes: tuple[Manifold, Manifold],
+    metrics: Mapping[str, Any],
+    legend: Legend,
 ) -> Scene:
     parts: list[Shape] = [body_mesh(union, "given", opacity=0.12)]
     # Slivers that rounding leaves would look like faults; shells of voids are negative.
@@ -265,7 +309,9 @@ def _caption(mesh: _Mesh, verdicts: Verdicts, pulled: int) -> str:
         return f"{many}."
     metrics = verdicts.metrics
     findings = verdicts.faults(texts("csg_union.faults"))[:3]
-    if "volume_answer" in metrics and (metrics.get("missing") or metrics.get("surplus")):
+    if "volume_answer" in metrics and (
+        metrics.get("missing") or metrics.get("surplus")
+    ):
         r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
         words = f"{(r - i) / r:.1%} of the union's volume is missing, {(v - i) / r:.1%} surplus"
         findings.append(words)
@@ -280,5 +326,13 @@ def _volume_table(metrics: Mapping[str, Any]) -> str | None:
     if "volume_answer" not in metrics:
         return None
     r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
-    rows = (("union", r), ("answer", v), ("common", i), ("missing", r - i), ("surplus", v - i))
-    return "\n".join(f"{name:8}{value + 0.0:14.3f}{value / r:9.1%}" for name, value in rows)
+    rows = (
+        ("union", r),
+        ("answer", v),
+        ("common", i),
+        ("missing", r - i),
+        ("surplus", v - i),
+    )
+    return "\n".join(
+        f"{name:8}{value + 0.0:14.3f}{value / r:9.1%}" for name, value in rows
+    )

@@ -5,7 +5,13 @@ from calendar import monthrange, weekday
 from scbench.graders.dates import date, date_of
 from scbench.graders.shared.short_answers import quote
 from scbench.report.picture import Picture, Verdicts, texts
-from scbench.report.pictures.shared.tables import Cell, Row, table_panels, table_text, text_picture
+from scbench.report.pictures.shared.tables import (
+    Cell,
+    Row,
+    table_panels,
+    table_text,
+    text_picture,
+)
 from scbench.schemas.dates import Answer, Params
 
 _DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
@@ -18,12 +24,16 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     caption = verdicts.caption(f"When is {params.events[params.asked]}?")
     rows: list[Row] = []
     for event, *_ in params.given:
-        rows.append((_name(params, event), "given", _event_date(params, event, verdicts)))
+        rows.append(
+            (_name(params, event), "given", _event_date(params, event, verdicts))
+        )
     for event, kind, amount, origin in params.steps:
         how = _STEPS[kind].format(n=amount, day=_DAYS[amount % 7], of=f"({origin})")
         rows.append((_name(params, event), how, _event_date(params, event, verdicts)))
     if verdicts.wrong:
-        rows.append(("given", "", Cell(quote(answer.answer) if answer else "nothing", "wrong")))
+        rows.append(
+            ("given", "", Cell(quote(answer.answer) if answer else "nothing", "wrong"))
+        )
     panels = table_panels("events", ("event", "how", "date"), rows, caption)
     texts = [table_text(("event", "how", "date"), rows)]
     right = date_of(params) if verdicts else None

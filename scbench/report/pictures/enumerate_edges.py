@@ -18,8 +18,8 @@ from scbench.schemas.corner_labels import CORNERS, SIDES
 from scbench.schemas.enumerate_edges import Answer, Params
 
 _MOST_SQUARES = 47
+# Pairs drawn of one square that lists more; there are six.
 _PAIRS = 12
-"""Pairs drawn of one square that lists more; there are six."""
 
 Pair = tuple[int, int]
 
@@ -34,7 +34,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         "numbers beside them, must a curve join? Dots are where a side changes class."
     )
     if answer is None:
-        tiles += [_sided_tile(params, i) for i in range(len(params.squares))][:_MOST_SQUARES]
+        tiles += [_sided_tile(params, i) for i in range(len(params.squares))][
+            :_MOST_SQUARES
+        ]
     else:
         faults = _square_faults(verdicts)
         judged = "squares_right" in verdicts.metrics
@@ -64,12 +66,18 @@ def _square_faults(verdicts: Verdicts) -> Mapping[int, Mapping[str, list[Any]]]:
     for check_id, offenders in verdicts.failures.items():
         for item in offenders:
             if isinstance(item, Mapping) and "square" in item:
-                by_square.setdefault(item["square"], {}).setdefault(check_id, []).append(item)
+                by_square.setdefault(item["square"], {}).setdefault(
+                    check_id, []
+                ).append(item)
     return by_square
 
 
 def _answered(
-    params: Params, answer: Answer, i: int, faults: Mapping[str, list[Any]], judged: bool
+    params: Params,
+    answer: Answer,
+    i: int,
+    faults: Mapping[str, list[Any]],
+    judged: bool,
 ) -> Tile:
     plain = _sided_tile(params, i)
     ring_side = [SIDES.index(side) for side in params.edge_order]
@@ -77,7 +85,9 @@ def _answered(
     surplus = {tuple(item["pair"]) for item in faults.get("certain", ())}
     missing = [tuple(item["pair"]) for item in faults.get("complete", ())]
     strokes: list[Stroke] = []
-    for a, b in dict.fromkeys((min(pair), max(pair)) for pair in (pairs or ())[:_PAIRS]):
+    for a, b in dict.fromkeys(
+        (min(pair), max(pair)) for pair in (pairs or ())[:_PAIRS]
+    ):
         if a == b or b > 3:
             continue
         role = "wrong" if (a, b) in surplus else "right" if judged else "answer"
@@ -88,12 +98,16 @@ def _answered(
         tip = f"sides {a} and {b} are joined, but not listed"
         curve = joining(4, ring_side[a], ring_side[b], "missing", dashed=True, tip=tip)
         strokes.append(curve._replace(width=2.5))
-    changes = {side for side in range(4) if plain.labels[side] != plain.labels[(side + 1) % 4]}
+    changes = {
+        side for side in range(4) if plain.labels[side] != plain.labels[(side + 1) % 4]
+    }
     bare = {ring_side[n] for pair in surplus for n in pair} - changes
     state = "wrong" if faults else "right" if judged else ""
     below = _notes_below(pairs, faults, missing)
     crossed = tuple(sorted(bare))
-    return replace(plain, state=state, below=below, strokes=tuple(strokes), faults=crossed)
+    return replace(
+        plain, state=state, below=below, strokes=tuple(strokes), faults=crossed
+    )
 
 
 def _notes_below(
@@ -106,7 +120,9 @@ def _notes_below(
     pair_words = " ".join(_pair_text(pair) for pair in listed_pairs[:3]) or "no pair"
     lines = [("ink", pair_words + (" ..." if len(listed_pairs) > 3 else ""))]
     form = texts("enumerate_edges.form")
-    lines += [("wrong", words) for check_id, words in form.items() if check_id in faults]
+    lines += [
+        ("wrong", words) for check_id, words in form.items() if check_id in faults
+    ]
     if missing:
         pairs = " ".join(_pair_text(pair) for pair in missing[:2])
         lines.append(("missing", f"not listed: {pairs}"))
@@ -128,7 +144,9 @@ def _legend(tiles: Sequence[Tile]) -> list[tuple[str, str]]:
 
 def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     n = len(params.squares)
-    limit_note = f" The first {_MOST_SQUARES} squares are drawn." if n > _MOST_SQUARES else ""
+    limit_note = (
+        f" The first {_MOST_SQUARES} squares are drawn." if n > _MOST_SQUARES else ""
+    )
     if not verdicts:
         return f"The sides joined in {len(answer.edges)} squares.{limit_note}"
     metrics = verdicts.metrics

@@ -16,14 +16,25 @@ from scbench.schemas.fluid_simulation import Answer, Params
 
 Part = tuple[slice | int, ...]
 
+# Lakes told apart; there may be hundreds of puddles.
 _MOST_LAKES = 12
-"""Lakes told apart; there may be hundreds of puddles."""
 
+# Width up to which all of a world is drawn.
 _UNCUT = 16
-"""Width up to which all of a world is drawn."""
 _ROOM = 2
+# Cells around what the answer changed, and in all, that are drawn of a larger world.
 _LEAST_WIDE = 9
-"""Cells around what the answer changed, and in all, that are drawn of a larger world."""
+
+
+_PER_ROW = 4
+_MAP = 168
+# Pixels of a map of one level and of the cut, about.
+_CUT = 400
+# Rectangles of a world that is still drawn in three dimensions.
+_ROUGHEST = 8_000
+_BOXES = 40
+# How far outside the world boxes are still drawn.
+_AHEAD = 4
 
 
 class World(NamedTuple):
@@ -48,7 +59,9 @@ class World(NamedTuple):
         return len(self.rock)
 
 
-def _read_world(params: Params, metrics: Mapping[str, Any], verdicts: Verdicts) -> World:
+def _read_world(
+    params: Params, metrics: Mapping[str, Any], verdicts: Verdicts
+) -> World:
     rock, fallen, water = (
         cells_from_text(metrics[name], params.width, params.height)
         for name in ("rock", "fallen_rock", "water")
@@ -67,8 +80,12 @@ def _read_world(params: Params, metrics: Mapping[str, Any], verdicts: Verdicts) 
     x, y, width = _window(changed)
     part = np.s_[x : x + width, y : y + width]
     lakes = [lake[part] for lake in _lake_cells(water, _MOST_LAKES)]
-    drains, rain = ([(a - x, b - y) for a, b in places] for places in (drains, params.rain))
-    return World(rock[part], fallen[part], water[part], wrong[part], lakes, (x, y), drains, rain)
+    drains, rain = (
+        [(a - x, b - y) for a, b in places] for places in (drains, params.rain)
+    )
+    return World(
+        rock[part], fallen[part], water[part], wrong[part], lakes, (x, y), drains, rain
+    )
 
 
 def _window(changed: Cells) -> tuple[int, int, int]:
@@ -81,7 +98,8 @@ def _window(changed: Cells) -> tuple[int, int, int]:
     high = np.minimum(places.max(axis=0) + 1 + _ROOM, world)
     width = min(max(int((high - low).max()), _LEAST_WIDE), world)
     x, y = (
-        min(max(0, int(a + b - width) // 2), world - width) for a, b in zip(low, high, strict=True)
+        min(max(0, int(a + b - width) // 2), world - width)
+        for a, b in zip(low, high, strict=True)
     )
     return x, y, width
 
@@ -91,7 +109,9 @@ def _cut_open(world: World, cut: int) -> World:
     behind[:, cut:] = True
     rock, fallen, water, wrong = (cells & behind for cells in world[:4])
     drains = [(x, y) for x, y in world.drains if y >= cut]
-    return world._replace(rock=rock, fallen=fallen, water=water, wrong=wrong, drains=drains)
+    return world._replace(
+        rock=rock, fallen=fallen, water=water, wrong=wrong, drains=drains
+    )
 
 
 def cells_from_text(text: str, width: int, height: int) -> Cells:
@@ -114,10 +134,14 @@ def _lake_cells(water: Cells, limit: int) -> list[Cells]:
     """Return the bodies of water, joined face to face, in the order in which verdicts list them."""
     space = earthworks.padded(water)
     lakes: list[Cells] = []
-    for part in earthworks.parts(earthworks.pack(space), earthworks.padded_strides(water.shape)):
+    for part in earthworks.parts(
+        earthworks.pack(space), earthworks.padded_strides(water.shape)
+    ):
         if len(lakes) == limit:
             break
-        lakes.append(earthworks.unpack(part, space.shape)[:, : water.shape[1], : water.shape[2]])
+        lakes.append(
+            earthworks.unpack(part, space.shape)[:, : water.shape[1], : water.shape[2]]
+        )
     return lakes
 
 
@@ -126,12 +150,6 @@ def _middle_cell(mask: Cells) -> tuple[int, int]:
     off = ((places - places.mean(axis=0)) ** 2).sum(axis=1)
     x, y = places[off.argmin()].tolist()
     return x, y
-
-
-_PER_ROW = 4
-_MAP = 168
-_CUT = 400
-"""Pixels of a map of one level and of the cut, about."""
 
 
 def _level_maps(world: World, dry: Collection[int]) -> Drawing:
@@ -164,14 +182,18 @@ def _level_maps(world: World, dry: Collection[int]) -> Drawing:
     return drawing
 
 
-def _level_map(drawing: Drawing, world: World, z: int, corner: tuple[float, float]) -> None:
+def _level_map(
+    drawing: Drawing, world: World, z: int, corner: tuple[float, float]
+) -> None:
     width = world.width
     x, y = corner
     wrong = _paint_cut(drawing, world, np.s_[:, :, z], corner, 0.55)
     places = np.argwhere(wrong).tolist()
     for a, b in places if len(places) <= _MOST_LAKES else ():
         drawing.ring((x + a + 0.5, y + b + 0.5), "wrong", radius=7)
-    drawing.line(rectangle(corner, (x + width, y + width)), "quiet", closed=True, width=1)
+    drawing.line(
+        rectangle(corner, (x + width, y + width)), "quiet", closed=True, width=1
+    )
     for i, lake in enumerate(world.lakes):
         levels = lake.sum(axis=(0, 1))
         if int(levels.argmax()) == z:
@@ -186,23 +208,40 @@ def _side_cut(world: World, cut: int) -> Drawing:
     drawing = Drawing((0, 0, width, height), size=cell * max(width, height), margin=22)
     wrong = _paint_cut(drawing, world, np.s_[:, cut], (0, 0), 0.75)
     for x, z in np.argwhere(wrong).tolist():
-        drawing.line([(x + 0.5, z + 1), (x + 0.5, height)], "wrong", width=1.5, dashed=True)
+        drawing.line(
+            [(x + 0.5, z + 1), (x + 0.5, height)], "wrong", width=1.5, dashed=True
+        )
     for x, y in world.drains:
         if y == cut:
-            drawing.line([(x + 0.5, 1), (x + 0.5, -0.4)], "wrong", width=2.5, arrow=True)
+            drawing.line(
+                [(x + 0.5, 1), (x + 0.5, -0.4)], "wrong", width=2.5, arrow=True
+            )
     for x in sorted({x for x, y in world.rain if y == cut}):
-        drawing.line([(x + 0.5, height), (x + 0.5, height - 1)], "water", width=2, arrow=True)
+        drawing.line(
+            [(x + 0.5, height), (x + 0.5, height - 1)], "water", width=2, arrow=True
+        )
     drawing.line(rectangle((0, 0), (width, height)), "quiet", closed=True, width=1)
     for z in range(height):
         drawing.text((0, z + 0.5), z, "quiet", size=9, anchor="end", shift=(-4, 0))
-    drawing.text((0, 0), f"x = {world.corner[0]}", "quiet", size=10, anchor="start", shift=(0, 12))
+    drawing.text(
+        (0, 0),
+        f"x = {world.corner[0]}",
+        "quiet",
+        size=10,
+        anchor="start",
+        shift=(0, 12),
+    )
     end = world.corner[0] + width - 1
     drawing.text((width, 0), end, "quiet", size=10, anchor="end", shift=(0, 12))
     return drawing
 
 
 def _paint_cut(
-    drawing: Drawing, world: World, part: Part, corner: tuple[float, float], opacity: float
+    drawing: Drawing,
+    world: World,
+    part: Part,
+    corner: tuple[float, float],
+    opacity: float,
 ) -> Cells:
     """Paint the cells of a flat cut through a world; return the water in it that is wrong."""
     rock, fallen, water, wrong = (cells[part] for cells in world[:4])
@@ -214,19 +253,16 @@ def _paint_cut(
 
 
 def _paint_cells(
-    drawing: Drawing, mask: Cells, corner: tuple[float, float], role: str, **fill: Unpack[Fill]
+    drawing: Drawing,
+    mask: Cells,
+    corner: tuple[float, float],
+    role: str,
+    **fill: Unpack[Fill],
 ) -> None:
     """Paint the cells of a map, indexed x, y, as few boxes; `corner` is that of cell (0, 0)."""
     x, y = corner
     boxes = [(x + a, y + b, x + c, y + d) for a, b, c, d in rectangles(mask)]
     drawing.mosaic(boxes, role, crisp=True, **fill)
-
-
-_ROUGHEST = 8_000
-"""Rectangles of a world that is still drawn in three dimensions."""
-_BOXES = 40
-_AHEAD = 4
-"""How far outside the world boxes are still drawn."""
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -242,7 +278,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     at = cut + world.corner[1]
     if max(roughness(world.rock), roughness(world.water)) <= _ROUGHEST:
         scene = _scene(params, world, answer, verdicts)
-        panels.append(Panel("after the rain", scene, f"The world after the rain. {caption}"))
+        panels.append(
+            Panel("after the rain", scene, f"The world after the rain. {caption}")
+        )
         if not all(lake["visible"] for lake in metrics["lakes"]):
             opened = _scene(params, _cut_open(world, cut), None, Verdicts())
             title = f"cut open at y = {at}"
@@ -253,7 +291,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     where = f", x {x}-{x + world.width - 1}, y {y}-{y + world.width - 1}"
     title = "level by level" + where * (world.width < params.width)
     panels.append(
-        Panel(title, _level_maps(world, verdicts.failures.get("dry_levels", ())), caption)
+        Panel(
+            title, _level_maps(world, verdicts.failures.get("dry_levels", ())), caption
+        )
     )
     panels.append(Panel(f"cut at y = {at}", _side_cut(world, cut), caption))
     if world.lakes:
@@ -283,17 +323,23 @@ def _cut_row(world: World, verdicts: Verdicts) -> int:
     return (world.drains or [(0, world.width // 2)])[0][1]
 
 
-def _start_picture(params: Params, goal: str, answer: Answer | None, verdicts: Verdicts) -> Picture:
+def _start_picture(
+    params: Params, goal: str, answer: Answer | None, verdicts: Verdicts
+) -> Picture:
     width, stretch = params.width, _stretch(params.width)
     rock = earthworks.ground(params)
     parts: list[Shape] = [_stretched(voxels(rock, "rock", name="rock"), stretch)]
     top = params.height * stretch
     surface = rock.sum(axis=2) * stretch
     drops = tuple(
-        np.array([(x + 0.5, y + 0.5, top * 1.15), (x + 0.5, y + 0.5, float(surface[x, y]))])
+        np.array(
+            [(x + 0.5, y + 0.5, top * 1.15), (x + 0.5, y + 0.5, float(surface[x, y]))]
+        )
         for x, y in params.rain
     )
-    parts.append(Lines(drops, "water", 2, dashed=True, name="where most of the rain falls"))
+    parts.append(
+        Lines(drops, "water", 2, dashed=True, name="where most of the rain falls")
+    )
     parts.append(wire((0, 0, 0), (width, width, top), "faint", name="the world"))
     parts += [_zone(zone.low, zone.high, stretch) for zone in params.protected]
     drawing = Drawing((0, 0, width, width), size=300)
@@ -309,7 +355,9 @@ def _start_picture(params: Params, goal: str, answer: Answer | None, verdicts: V
         drawing.dot((x + 0.5, y + 0.5), "water", radius=3, tip=f"rain at {x}, {y}")
     drawing.text((0, 0), "x →", "quiet", anchor="start", shift=(14, 10))
     drawing.text((0, 0), "y ↑", "quiet", shift=(-8, -14), size=10)
-    caption = f"A world of {width} x {width} x {params.height} cells. Asked for: {goal}."
+    caption = (
+        f"A world of {width} x {width} x {params.height} cells. Asked for: {goal}."
+    )
     if verdicts and answer is None:
         caption = f"There are no earthworks to draw. {caption}"
     elif verdicts:
@@ -344,11 +392,15 @@ def _zone(
     return wire((a, b, c * stretch), high, role, width=2, name=name)
 
 
-def _scene(params: Params, world: World, answer: Answer | None, verdicts: Verdicts) -> Scene:
+def _scene(
+    params: Params, world: World, answer: Answer | None, verdicts: Verdicts
+) -> Scene:
     width, stretch = world.width, _stretch(world.width)
     top = params.height * stretch
     solid = world.rock | world.water
-    parts: list[Shape] = [wire((0, 0, 0), (width, width, top), "faint", name="the world")]
+    parts: list[Shape] = [
+        wire((0, 0, 0), (width, width, top), "faint", name="the world")
+    ]
     for mask, role, name in (
         (world.rock & ~world.fallen, "rock", "rock"),
         (world.fallen & world.rock, "wrong", "rock that fell"),
@@ -356,22 +408,35 @@ def _scene(params: Params, world: World, answer: Answer | None, verdicts: Verdic
         (world.wrong, "wrong", "water where it must not be"),
     ):
         if mask.any():
-            parts.append(_stretched(voxels(mask, role, neighbours=solid, name=name), stretch))
+            parts.append(
+                _stretched(voxels(mask, role, neighbours=solid, name=name), stretch)
+            )
     for x, y, z in np.argwhere(world.wrong)[:_MOST_LAKES].tolist():
         ends = [(x + 0.5, y + 0.5, (z + 1) * stretch), (x + 0.5, y + 0.5, top * 1.2)]
-        parts.append(Lines((np.array(ends),), "wrong", 2, dashed=True, name="seen from above"))
+        parts.append(
+            Lines((np.array(ends),), "wrong", 2, dashed=True, name="seen from above")
+        )
     drains = world.drains[:_MOST_LAKES]
     if drains:
         spouts = [(x + 0.5, y + 0.5) for x, y in drains]
-        paths = tuple(np.array([(*end, top * 1.2), (*end, -top * 0.2)]) for end in spouts)
-        parts.append(Lines(paths, "wrong", 3, dashed=True, name="water runs out at z = 0"))
+        paths = tuple(
+            np.array([(*end, top * 1.2), (*end, -top * 0.2)]) for end in spouts
+        )
+        parts.append(
+            Lines(paths, "wrong", 3, dashed=True, name="water runs out at z = 0")
+        )
     for zone in params.protected if answer is not None else ():
         shift = (*world.corner, 0)
-        low, high = ([v - a for v, a in zip(c, shift, strict=True)] for c in (zone.low, zone.high))
+        low, high = (
+            [v - a for v, a in zip(c, shift, strict=True)]
+            for c in (zone.low, zone.high)
+        )
         parts.append(_zone(low, high, stretch))
     if answer is not None:
         parts += _ignored_boxes(params, world, answer, verdicts)
-    labels = [(i, lake) for i, lake in enumerate(world.lakes) if (lake & world.water).any()]
+    labels = [
+        (i, lake) for i, lake in enumerate(world.lakes) if (lake & world.water).any()
+    ]
     if labels and len(world.lakes) > 1:
         spots = []
         for _, lake in labels:
@@ -383,7 +448,9 @@ def _scene(params: Params, world: World, answer: Answer | None, verdicts: Verdic
     return Scene(tuple(parts), azimuth=-60, elevation=35)
 
 
-def _ignored_boxes(params: Params, world: World, answer: Answer, verdicts: Verdicts) -> list[Shape]:
+def _ignored_boxes(
+    params: Params, world: World, answer: Answer, verdicts: Verdicts
+) -> list[Shape]:
     """Return the boxes that the verdict says were passed over, as far as they are near."""
     stretch = _stretch(world.width)
     start = (*world.corner, 0)
@@ -413,7 +480,13 @@ def _lake_table(metrics: Mapping[str, Any], verdicts: Verdicts) -> Panel:
     row = 18
     height = row * (len(lakes) + 2)
     drawing = Drawing((0, 0, 330, height), size=max(330, height), up=False)
-    places = {"lake": 14, "voxels": 70, "columns": 130, "levels": 230, "from above": 316}
+    places = {
+        "lake": 14,
+        "voxels": 70,
+        "columns": 130,
+        "levels": 230,
+        "from above": 316,
+    }
     for title, place in places.items():
         drawing.text((place, 8), title, "quiet", size=11)
     hidden = verdicts.passed("no_visible_water") is not None
@@ -448,11 +521,17 @@ def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
     sense = "at least"
     if kind == "exact_volume":
         reached, sense = verdicts.metrics["water_voxels"], "exactly"
-    gauges = [Gauge(texts("fluid_simulation.counted")[kind], reached, target, goal.passed, sense)]
+    gauges = [
+        Gauge(
+            texts("fluid_simulation.counted")[kind], reached, target, goal.passed, sense
+        )
+    ]
     for check_id, label in texts("fluid_simulation.gauges").items():
         check = verdicts.check(check_id)
         if check is not None:
-            gauges.append(Gauge(label, check.details.get("count", 0), 0, check.passed, "at most"))
+            gauges.append(
+                Gauge(label, check.details.get("count", 0), 0, check.passed, "at most")
+            )
     return gauges
 
 
@@ -464,19 +543,28 @@ def _legend(world: World, verdicts: Verdicts) -> tuple[tuple[str, str], ...]:
         "frames: boxes that were ignored": verdicts.failures.get("boxes"),
     }
     water = [("water", "water")] * bool(world.water.any())
-    return (("rock", "rock"), ("note", "must not be changed"), *water, *wrong_line(wrong))
+    return (
+        ("rock", "rock"),
+        ("note", "must not be changed"),
+        *water,
+        *wrong_line(wrong),
+    )
 
 
 def _caption(goal: str, metrics: Mapping[str, Any], verdicts: Verdicts) -> str:
     lakes, voxels_ = metrics["lake_count"], metrics["water_voxels"]
     parts = [f"Asked for: {goal}."]
     if voxels_:
-        parts.append(f"There are {voxels_} voxels of water in {lakes} lake{'s' * (lakes != 1)}")
+        parts.append(
+            f"There are {voxels_} voxels of water in {lakes} lake{'s' * (lakes != 1)}"
+        )
     else:
         fates = set(metrics.get("last_round", ()))
         sides = {"side": "over the sides", "bottom": "out at the bottom"}
         where = [words for fate, words in sides.items() if fate in fates]
-        parts.append("No water stays" + (f"; it runs {' and '.join(where)}" if where else ""))
+        parts.append(
+            "No water stays" + (f"; it runs {' and '.join(where)}" if where else "")
+        )
     if visible := verdicts.fault_count("no_visible_water"):
         parts[-1] += f", seen from above in {visible} columns"
     if verdicts.passed("roofs") is False:

@@ -16,17 +16,29 @@ Box = tuple[Interval, ...]
 Ends = tuple[list[float], list[float]]
 Frame = tuple[float, float, float, float]
 
+# Labels are followed so far down; such boxes are far too small to be seen.
 DEEPEST = 60
-"""Labels are followed so far down; such boxes are far too small to be seen."""
 
 TARGET, RIGHT, MISSING, SURPLUS = "target", "right", "missing", "wrong"
+# The parts that boxes can play, named like their colours, in the order they are
+# painted.
 ORDER = (RIGHT, "answer", MISSING, SURPLUS, TARGET)
-"""The parts that boxes can play, named like their colours, in the order they are painted."""
 _OPACITY = {TARGET: 0.85, RIGHT: 0.45, "answer": 0.4, SURPLUS: 0.3}
+# Pixels of a letter of a label.
 _LETTER = 6.2
-"""Pixels of a letter of a label."""
+# How far boxes are pulled apart, in sides of the target.
 _GAP = 0.45
-"""How far boxes are pulled apart, in sides of the target."""
+
+
+# A target with a shorter side than this gets a close view of its own.
+_SMALL = 0.2
+_WORDS = {
+    TARGET: "the target",
+    RIGHT: "named, and a neighbour",
+    "answer": "named",
+    MISSING: "a neighbour, but not named",
+    SURPLUS: "named, but no neighbour",
+}
 
 
 class Sorted(NamedTuple):
@@ -37,7 +49,9 @@ class Sorted(NamedTuple):
     marked: Sequence[str] = ()
 
 
-def unit_boxes(labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]) -> dict[str, Box]:
+def unit_boxes(
+    labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]
+) -> dict[str, Box]:
     """Return the box of each label, followed `DEEPEST` bits down."""
     names = {label: label[:DEEPEST] for label in labels}
     unit = 1 << max(map(len, names.values()), default=0)
@@ -48,7 +62,9 @@ def unit_boxes(labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str])
     }
 
 
-def plan(places: Mapping[str, Box], groups: Sorted, frame: Frame, size: float) -> Drawing:
+def plan(
+    places: Mapping[str, Box], groups: Sorted, frame: Frame, size: float
+) -> Drawing:
     """Return the square, or what a frame holds of it, with labels where they fit.
 
     Args:
@@ -94,8 +110,13 @@ def _write_labels(
     left_edge, bottom, right_edge, top = frame
     fitting: dict[str, tuple[float, float]] = {}
     for label, ((x0, y0), (x1, y1)) in in_frame.items():
-        low, high = (max(x0, left_edge), max(y0, bottom)), (min(x1, right_edge), min(y1, top))
-        width, height = ((b - a) * drawing.scale for a, b in zip(low, high, strict=True))
+        low, high = (
+            (max(x0, left_edge), max(y0, bottom)),
+            (min(x1, right_edge), min(y1, top)),
+        )
+        width, height = (
+            (b - a) * drawing.scale for a, b in zip(low, high, strict=True)
+        )
         if width > _LETTER * len(label) + 4 and height > 12:
             fitting[label] = _box_middle(low, high)
     if 2 * len(fitting) < len(in_frame):
@@ -114,15 +135,22 @@ def _box_middle(low: Sequence[float], high: Sequence[float]) -> tuple[float, flo
 
 
 def _paint(
-    drawing: Drawing, box: tuple[Sequence[float], Sequence[float]], part: str, label: str
+    drawing: Drawing,
+    box: tuple[Sequence[float], Sequence[float]],
+    part: str,
+    label: str,
 ) -> None:
     low, high = box
     tip = f"{label}: {part}"
     if part == MISSING:
-        drawing.box(low, high, part, hatched=True, edge=part, dashed=True, width=2.5, tip=tip)
+        drawing.box(
+            low, high, part, hatched=True, edge=part, dashed=True, width=2.5, tip=tip
+        )
         return
     width = 3 if part == SURPLUS else 1.5
-    drawing.box(low, high, part, opacity=_OPACITY[part], edge=part, width=width, tip=tip)
+    drawing.box(
+        low, high, part, opacity=_OPACITY[part], edge=part, width=width, tip=tip
+    )
     if part == SURPLUS:
         span = min(high[0] - low[0], high[1] - low[1]) * drawing.scale
         drawing.cross(_box_middle(low, high), part, radius=min(max(span * 0.4, 4), 12))
@@ -131,7 +159,9 @@ def _paint(
 def around(box: Box, room: float) -> Frame:
     """Return the frame in the unit square that shows a box with room on all sides of it."""
     sides = max(high - low for low, high in box)
-    (x0, x1), (y0, y1) = ((low - room * sides, high + room * sides) for low, high in box)
+    (x0, x1), (y0, y1) = (
+        (low - room * sides, high + room * sides) for low, high in box
+    )
     return max(x0, -0.01), max(y0, -0.01), min(x1, 1.01), min(y1, 1.01)
 
 
@@ -150,7 +180,9 @@ def cube(places: Mapping[str, Box], groups: Sorted) -> Scene:
     """Return the whole cube with the boxes that play a part."""
     parts: list[Shape] = [wire((0, 0, 0), (1, 1, 1), "quiet")]
     for part in ORDER:
-        members = [places[label] for label in groups.parts.get(part, ()) if label in places]
+        members = [
+            places[label] for label in groups.parts.get(part, ()) if label in places
+        ]
         parts += _boxes([_box_ends(box) for box in members], part)
     for labels, dashed in ((groups.strangers, True), (groups.marked, False)):
         outlined = [_box_ends(places[label]) for label in labels if label in places]
@@ -171,7 +203,10 @@ def pulled_apart(places: Mapping[str, Box], groups: Sorted, target: str) -> Scen
 
     def ends_after(labels: Iterable[str]) -> dict[str, Ends]:
         present = (label for label in labels if label in places)
-        ends = {label: _moved_apart(places[label], centre, near, _GAP * side) for label in present}
+        ends = {
+            label: _moved_apart(places[label], centre, near, _GAP * side)
+            for label in present
+        }
         return {label: box for label, box in ends.items() if box is not None}
 
     parts: list[Shape] = []
@@ -186,7 +221,9 @@ def pulled_apart(places: Mapping[str, Box], groups: Sorted, target: str) -> Scen
     return Scene(tuple(parts))
 
 
-def _moved_apart(box: Box, centre: Box, near: Sequence[Interval], gap: float) -> Ends | None:
+def _moved_apart(
+    box: Box, centre: Box, near: Sequence[Interval], gap: float
+) -> Ends | None:
     low, high = [], []
     for (a, b), (c, d), (least, greatest) in zip(box, centre, near, strict=True):
         start, end = max(a, least), min(b, greatest)
@@ -221,17 +258,6 @@ def _boxes(ends: Sequence[Ends], part: str) -> Iterator[Mesh | Lines]:
         yield boxes(ends, part, opacity=opacity, name=part)
 
 
-_SMALL = 0.2
-"""A target with a shorter side than this gets a close view of its own."""
-_WORDS = {
-    TARGET: "the target",
-    RIGHT: "named, and a neighbour",
-    "answer": "named",
-    MISSING: "a neighbour, but not named",
-    SURPLUS: "named, but no neighbour",
-}
-
-
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the target in its tree; with an answer its neighbours, right, missing and surplus."""
     axes = AXES[params.dimension]
@@ -239,7 +265,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     labels = dict.fromkeys((*params.leaves, *groups.strangers))
     places = unit_boxes(labels, params.axis_cycle, axes)
     caption = _caption(params, answer, groups, verdicts)
-    panels = (_square_panels if len(axes) == 2 else _cube_panels)(params, places, groups, caption)
+    panels = (_square_panels if len(axes) == 2 else _cube_panels)(
+        params, places, groups, caption
+    )
     legend = [(part, words) for part, words in _WORDS.items() if groups.parts.get(part)]
     if groups.strangers:
         legend.append((SURPLUS, "hatched or dashed: named, but no leaf of the tree"))
@@ -276,7 +304,9 @@ def _square_panels(
     panels = [Panel("the square", square, caption)]
     if min(high - low for low, high in target) < _SMALL:
         close = plan(places, groups, around(target, 1.6), 340)
-        panels.append(Panel("close to the target", close, f"The same, larger. {caption}"))
+        panels.append(
+            Panel("close to the target", close, f"The same, larger. {caption}")
+        )
     return panels
 
 
@@ -286,18 +316,24 @@ def _cube_panels(
     panels = [Panel("in the cube", cube(places, groups), caption)]
     if len(groups.parts) > 1:
         apart = pulled_apart(places, groups, params.target)
-        panels.append(Panel("close to the target, pulled apart", apart, f"The same. {caption}"))
+        panels.append(
+            Panel("close to the target, pulled apart", apart, f"The same. {caption}")
+        )
         return panels
     for axis, name in enumerate(AXES["3D"]):
         low, high = places[params.target][axis]
         cut = section(places, groups, axis, (low + high) / 2)
         right, up = (direction for direction in AXES["3D"] if direction != name)
         title = f"cut at {name} = {(low + high) / 2:.4g} ({right} right, {up} up)"
-        panels.append(Panel(title, cut, f"The boxes in a cut through the target across {name}."))
+        panels.append(
+            Panel(title, cut, f"The boxes in a cut through the target across {name}.")
+        )
     return panels
 
 
-def _caption(params: Params, answer: Answer | None, groups: Sorted, verdicts: Verdicts) -> str:
+def _caption(
+    params: Params, answer: Answer | None, groups: Sorted, verdicts: Verdicts
+) -> str:
     shape = "square" if params.dimension == "2D" else "cube"
     if answer is None:
         return (
@@ -308,13 +344,19 @@ def _caption(params: Params, answer: Answer | None, groups: Sorted, verdicts: Ve
     if not verdicts:
         return f"{len(answer.neighbors)} boxes named."
     if not groups.parts.get(RIGHT) and "missing" not in verdicts.metrics:
-        return f"{len(answer.neighbors)} boxes named, far too many; {verdicts.fraction}."
-    right, missing, surplus = (len(groups.parts[part]) for part in (RIGHT, MISSING, SURPLUS))
+        return (
+            f"{len(answer.neighbors)} boxes named, far too many; {verdicts.fraction}."
+        )
+    right, missing, surplus = (
+        len(groups.parts[part]) for part in (RIGHT, MISSING, SURPLUS)
+    )
     parts = [f"{right} of {right + missing} neighbours named"]
     grazing = len(verdicts.metrics.get("grazing", ()))
     if surplus:
         touch = f" ({grazing} touch at a corner or edge only)" if grazing else ""
-        parts.append(f"{surplus} that {'are' if surplus > 1 else 'is'} no neighbour{touch}")
+        parts.append(
+            f"{surplus} that {'are' if surplus > 1 else 'is'} no neighbour{touch}"
+        )
     words = texts("half_subdivision_neighbours.faults")
     for check in verdicts[0].failed:
         n = check.details.get("count", 0)

@@ -8,12 +8,15 @@ from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
 from scbench.report.pictures.shared.tables import joint
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
+# Steps drawn of a longer tour; the largest grid has 10,000 cells.
 _MOST_STEPS = 12_000
-"""Steps drawn of a longer tour; the largest grid has 10,000 cells."""
+# Grids up to this size show the number of each step.
 _NUMBERED = 8
-"""Grids up to this size show the number of each step."""
 
 Cell = tuple[int, int]
+
+
+_MOVES = {(1, 0): "rl", (-1, 0): "lr", (0, 1): "du", (0, -1): "ud"}
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -27,7 +30,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         text = "\n".join(_tour_rows(params, {}))
         panel = Panel("the grid", drawing, caption)
         return Picture((panel,), caption, (("rock", "blocked"),), text)
-    cells: list[Cell] = [(step["xy"][0], step["xy"][1]) for step in answer.steps[:_MOST_STEPS]]
+    cells: list[Cell] = [
+        (step["xy"][0], step["xy"][1]) for step in answer.steps[:_MOST_STEPS]
+    ]
     legend: Legend = [("rock", "blocked")]
     drawing = _tour_grid(params, outside=verdicts.failed("inside"))
     _draw_tour(drawing, params, cells, verdicts, legend)
@@ -41,7 +46,9 @@ def _tour_grid(params: Params, *, outside: bool) -> Drawing:
     n = params.size
     room = 1.0 if outside else 0.0
     size = min(max(24 * n, 240), 640)
-    drawing = Drawing((0.5 - room, 0.5 - room, n + 0.5 + room, n + 0.5 + room), size=size, up=False)
+    drawing = Drawing(
+        (0.5 - room, 0.5 - room, n + 0.5 + room, n + 0.5 + room), size=size, up=False
+    )
     ticks = [i + 0.5 for i in range(n + 1)]
     drawing.strokes([[(0.5, t), (n + 0.5, t)] for t in ticks], "faint")
     drawing.strokes([[(t, 0.5), (t, n + 0.5)] for t in ticks], "faint")
@@ -55,7 +62,11 @@ def _tour_grid(params: Params, *, outside: bool) -> Drawing:
 
 
 def _draw_tour(
-    drawing: Drawing, params: Params, cells: Sequence[Cell], verdicts: Verdicts, legend: Legend
+    drawing: Drawing,
+    params: Params,
+    cells: Sequence[Cell],
+    verdicts: Verdicts,
+    legend: Legend,
 ) -> None:
     missing = [(x - 0.5, y - 0.5) for x, y in verdicts.metrics.get("missing", ())]
     drawing.tiles(missing, "missing", hatched=True, opacity=0.6, tip="not visited")
@@ -70,7 +81,9 @@ def _draw_tour(
             run = []
         run.append(place)
     closed = verdicts.passed("closed")
-    drawing.line([*run, places[0]] if closed and len(cells) > 2 else run, role, width=thick)
+    drawing.line(
+        [*run, places[0]] if closed and len(cells) > 2 else run, role, width=thick
+    )
     for i in sorted(jumps):
         ends = places[i - 1 : i + 1]
         tip = f"step {i + 1} does not lead to a neighbour"
@@ -78,7 +91,9 @@ def _draw_tour(
     _mark_cells(drawing, cells, verdicts, legend)
     open_end = closed is False and len(cells) > 1
     if open_end:
-        drawing.line([places[-1], places[0]], "wrong", width=2.5, dashed=True, tip="not closed")
+        drawing.line(
+            [places[-1], places[0]], "wrong", width=2.5, dashed=True, tip="not closed"
+        )
         drawing.cross(places[-1], "wrong", radius=max(drawing.scale / 4, 4), width=3)
     start = places[0]
     drawing.dot(start, "ink", radius=max(min(drawing.scale / 4, 7), 3), tip="start")
@@ -91,7 +106,9 @@ def _draw_tour(
         numbered: set[Cell] = set()
         for i, (cell, place) in enumerate(zip(cells, places, strict=True)):
             if cell not in numbered:
-                drawing.text(place, i + 1, "quiet", size=9, shift=(-drawing.scale / 3, 10))
+                drawing.text(
+                    place, i + 1, "quiet", size=9, shift=(-drawing.scale / 3, 10)
+                )
             numbered.add(cell)
     legend.insert(0, (role, "the tour, from the dot"))
     wrong = texts("hamiltonian_loop.wrong")
@@ -111,7 +128,9 @@ def _mark_cells(
     entered = {cells[i] for i in failed.get("free", ()) if i < len(cells)}
     for cell in sorted(entered):
         drawing.cross(cell, "wrong", radius=radius * 0.7, width=3)
-    away = {drawing.nearest(cells[i]) for i in failed.get("inside", ()) if i < len(cells)}
+    away = {
+        drawing.nearest(cells[i]) for i in failed.get("inside", ()) if i < len(cells)
+    }
     for place in sorted(away):
         drawing.ring(place, "wrong", radius=5, width=2.5, tip="outside the grid")
         drawing.cross(place, "wrong", radius=3, width=2)
@@ -133,14 +152,15 @@ def _caption(answer: Answer, verdicts: Verdicts, free: int) -> str:
     for check_id, words in texts("hamiltonian_loop.faults").items():
         count = verdicts.details(check_id).get("count", 0)
         if count:
-            limit_note = " (50 are marked)" if check_id != "repeats" and count > 50 else ""
-            parts.append(f"{count} {words if count > 1 else words.removesuffix('s')}{limit_note}")
+            limit_note = (
+                " (50 are marked)" if check_id != "repeats" and count > 50 else ""
+            )
+            parts.append(
+                f"{count} {words if count > 1 else words.removesuffix('s')}{limit_note}"
+            )
     if verdicts.failed("closed"):
         parts.append("the end does not meet the start")
     return f"{'; '.join(parts)}; {verdicts.fraction}."
-
-
-_MOVES = {(1, 0): "rl", (-1, 0): "lr", (0, 1): "du", (0, -1): "ud"}
 
 
 def _links(cells: Sequence[Cell]) -> Mapping[Cell, set[str]]:
@@ -171,6 +191,14 @@ def _tour_rows(params: Params, links: Mapping[Cell, set[str]]) -> Iterable[str]:
 
 def _sign_meanings(rows: Sequence[str]) -> Iterable[str]:
     """Yield an empty line, and what the signs in the rows mean that are no lines."""
-    meanings = {".": "not visited", "#": "blocked", "*": "entered more than once, or by a jump"}
-    key = [f"{sign} {words}" for sign, words in meanings.items() if any(sign in r for r in rows)]
+    meanings = {
+        ".": "not visited",
+        "#": "blocked",
+        "*": "entered more than once, or by a jump",
+    }
+    key = [
+        f"{sign} {words}"
+        for sign, words in meanings.items()
+        if any(sign in r for r in rows)
+    ]
     yield from ("", ", ".join(key)) if key else ()

@@ -14,12 +14,12 @@ from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts, wrong_line
 from scbench.schemas.hide_and_seek import Answer, Params
 
+# People drawn of a larger crowd.
 _MOST_PEOPLE = 1_000
-"""People drawn of a larger crowd."""
+# More faults of a kind are not ringed one by one.
 _MOST_RINGS = 8
-"""More faults of a kind are not ringed one by one."""
+# How far shadows reach that have no end, in metres.
 _FAR_AWAY = 1_000.0
-"""How far shadows reach that have no end, in metres."""
 
 
 Floats = npt.NDArray[np.float64]
@@ -54,7 +54,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     ]
     if answer is not None and verdicts:
         panels += gauge_panels(_gauges(params, answer, verdicts))
-    legend = (*texts("hide_and_seek.legend").items(), *_legend(crowd, bool(verdicts.metrics)))
+    legend = (
+        *texts("hide_and_seek.legend").items(),
+        *_legend(crowd, bool(verdicts.metrics)),
+    )
     return Picture(tuple(panels), caption, legend)
 
 
@@ -70,7 +73,11 @@ def _crowd_view(params: Params, answer: Answer, verdicts: Verdicts) -> _Crowd:
         {i for i in failed.get("distance", ()) if i < len(people)},
         {i for i in failed.get("clear_of_building", ()) if i < len(people)},
         [(a, b) for a, b in failed.get("people_apart", ()) if max(a, b) < len(people)],
-        {i: pixels for i, pixels in verdicts.metrics.get("visible_people", ()) if i < len(people)},
+        {
+            i: pixels
+            for i, pixels in verdicts.metrics.get("visible_people", ())
+            if i < len(people)
+        },
     )
 
 
@@ -91,7 +98,11 @@ def _legend(crowd: _Crowd | None, judged: bool) -> Legend:
 
 def _ground_shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapely)
     """Return the ground where the head of a person, and so all of him, is hidden."""
-    half_x, half_y, roof = params.building[0] / 2, params.building[1] / 2, params.building[2]
+    half_x, half_y, roof = (
+        params.building[0] / 2,
+        params.building[1] / 2,
+        params.building[2],
+    )
     eye_x, eye_y, eye_z = params.sniper
     head = params.person[2]
     footprint = [(x, y) for x in (-half_x, half_x) for y in (-half_y, half_y)]
@@ -99,13 +110,20 @@ def _ground_shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shape
         return shapely.Polygon()
     stretch = (eye_z - head) / (eye_z - roof) if eye_z > roof else math.inf
     stretch = min(stretch, _FAR_AWAY)
-    thrown = [(eye_x + (x - eye_x) * stretch, eye_y + (y - eye_y) * stretch) for x, y in footprint]
+    thrown = [
+        (eye_x + (x - eye_x) * stretch, eye_y + (y - eye_y) * stretch)
+        for x, y in footprint
+    ]
     hull = shapely.MultiPoint(footprint + thrown).convex_hull
     ground = shapely.Point(0, 0).buffer(params.max_distance, quad_segs=24)
-    return hull.intersection(ground).difference(shapely.box(-half_x, -half_y, half_x, half_y))
+    return hull.intersection(ground).difference(
+        shapely.box(-half_x, -half_y, half_x, half_y)
+    )
 
 
-def _crowd_frame(params: Params, crowd: _Crowd | None) -> tuple[float, float, float, float]:
+def _crowd_frame(
+    params: Params, crowd: _Crowd | None
+) -> tuple[float, float, float, float]:
     reach = params.max_distance * 1.06
     if crowd is None or not crowd.near:
         return (-reach, -reach, reach, reach)
@@ -113,7 +131,9 @@ def _crowd_frame(params: Params, crowd: _Crowd | None) -> tuple[float, float, fl
     half_x, half_y = params.building[0] / 2, params.building[1] / 2
     low = np.minimum(near.min(axis=0), (-half_x, -half_y))
     high = np.maximum(near.max(axis=0), (half_x, half_y))
-    side = max(float((high - low).max()) * 1.28, 4 * max(half_x, half_y), 8 * params.person[0])
+    side = max(
+        float((high - low).max()) * 1.28, 4 * max(half_x, half_y), 8 * params.person[0]
+    )
     side = min(side, 2 * reach)
     x, y = ((low + high) / 2).tolist()
     return (x - side / 2, y - side / 2, x + side / 2, y + side / 2)
@@ -128,9 +148,21 @@ def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:
             cut = part.intersection(shapely.box(*frame))
             shape = cut if cut.geom_type == "Polygon" else part
             drawing.area(
-                shape.exterior.coords, "note", opacity=0.22, edge="note", width=1, dashed=True
+                shape.exterior.coords,
+                "note",
+                opacity=0.22,
+                edge="note",
+                width=1,
+                dashed=True,
             )
-    drawing.ring((0, 0), "quiet", radius=params.max_distance, units="task", width=1.5, dashed=True)
+    drawing.ring(
+        (0, 0),
+        "quiet",
+        radius=params.max_distance,
+        units="task",
+        width=1.5,
+        dashed=True,
+    )
     half_x, half_y = params.building[0] / 2, params.building[1] / 2
     drawing.box((-half_x, -half_y), (half_x, half_y), "given", edge="ink", width=1.5)
     _sniper(drawing, params, frame)
@@ -144,7 +176,9 @@ def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:
     return drawing
 
 
-def _sniper(drawing: Drawing, params: Params, frame: tuple[float, float, float, float]) -> None:
+def _sniper(
+    drawing: Drawing, params: Params, frame: tuple[float, float, float, float]
+) -> None:
     """Draw an arrow along the sniper's line of sight, from the edge of the frame inwards."""
     x, y, z = params.sniper
     middle = ((frame[0] + frame[2]) / 2, (frame[1] + frame[3]) / 2)
@@ -157,7 +191,9 @@ def _sniper(drawing: Drawing, params: Params, frame: tuple[float, float, float, 
     drawing.line([tail, tip], "ink", width=2.5, arrow=True)
     words = f"sniper, {math.hypot(x, y):.0f} m away, {z:g} m up"
     right = tail[0] > middle[0]
-    drawing.text(tail, words, anchor="end" if right else "start", shift=(0, -9 if dy >= 0 else 9))
+    drawing.text(
+        tail, words, anchor="end" if right else "start", shift=(0, -9 if dy >= 0 else 9)
+    )
 
 
 def _people(
@@ -176,7 +212,9 @@ def _people(
         kind = "wrong" if i in crowd.pixels else "hatched" if faulty else "right"
         corners[kind].append((x - width / 2, y - depth / 2))
     size = (width, depth)
-    drawing.tiles(corners["right"], "right" if judged else "answer", size=size, opacity=0.75)
+    drawing.tiles(
+        corners["right"], "right" if judged else "answer", size=size, opacity=0.75
+    )
     drawing.tiles(corners["hatched"], "wrong", size=size, hatched=True)
     drawing.tiles(corners["wrong"], "wrong", size=size)
     outlines = [
@@ -188,9 +226,13 @@ def _people(
     for i in sorted(crowd.pixels) if len(crowd.pixels) <= _MOST_RINGS else ():
         x, y = crowd.xy[i].tolist()
         radius = max(width * drawing.scale * 0.9, 7)
-        drawing.ring((x, y), "wrong", radius=radius, width=2.5, tip=f"person {i} is seen")
+        drawing.ring(
+            (x, y), "wrong", radius=radius, width=2.5, tip=f"person {i} is seen"
+        )
     for i in sorted(crowd.inside):
-        drawing.cross(crowd.xy[i].tolist(), "wrong", radius=max(width * drawing.scale / 2, 4))
+        drawing.cross(
+            crowd.xy[i].tolist(), "wrong", radius=max(width * drawing.scale / 2, 4)
+        )
     for a, b in crowd.pairs[:_MOST_RINGS]:
         middle = ((crowd.xy[a] + crowd.xy[b]) / 2).tolist()
         if math.hypot(*middle) <= params.max_distance * 1.1:
@@ -200,7 +242,9 @@ def _people(
     _strays(drawing, crowd, frame)
 
 
-def _strays(drawing: Drawing, crowd: _Crowd, frame: tuple[float, float, float, float]) -> None:
+def _strays(
+    drawing: Drawing, crowd: _Crowd, frame: tuple[float, float, float, float]
+) -> None:
     """Point from the edge of the frame at people who are outside it."""
     middle = np.array([frame[0] + frame[2], frame[1] + frame[3]]) / 2
     half = (frame[2] - frame[0]) / 2
@@ -214,7 +258,9 @@ def _strays(drawing: Drawing, crowd: _Crowd, frame: tuple[float, float, float, f
         tail = middle + away * (half / longest) * 0.9
         drawing.line([tail.tolist(), tip.tolist()], "wrong", width=3.5, arrow=True)
         side: Literal["start", "end"] = "start" if tail[0] < middle[0] else "end"
-        drawing.text(tail.tolist(), "too far", "wrong", anchor=side, bold=True, shift=(0, -10))
+        drawing.text(
+            tail.tolist(), "too far", "wrong", anchor=side, bold=True, shift=(0, -10)
+        )
 
 
 def _view(params: Params, crowd: _Crowd | None, metrics: Mapping[str, Any]) -> Drawing:
@@ -242,12 +288,16 @@ def _view(params: Params, crowd: _Crowd | None, metrics: Mapping[str, Any]) -> D
             continue
         if near[k - 1] in visible or not metrics:
             role = "wrong" if metrics else "answer"
-            drawing.area(outlines[k].tolist(), role, opacity=0.6, edge="paper", width=0.4)
+            drawing.area(
+                outlines[k].tolist(), role, opacity=0.6, edge="paper", width=0.4
+            )
         if away[k] > away[0]:
             behind.append([*outlines[k].tolist(), outlines[k][0].tolist()])
     drawing.strokes(behind, "quiet", width=0.5, opacity=0.5)
     places = metrics.get("visible_places", ())
-    drawing.tiles([(u, v) for u, v, _ in places], "wrong", tip="pixels that show people")
+    drawing.tiles(
+        [(u, v) for u, v, _ in places], "wrong", tip="pixels that show people"
+    )
     for k, i in enumerate(near, start=1):
         if i in visible and len(visible) <= _MOST_RINGS and crowd is not None:
             outline = outlines[k]
@@ -256,8 +306,12 @@ def _view(params: Params, crowd: _Crowd | None, metrics: Mapping[str, Any]) -> D
             tip = f"person {i}: {crowd.pixels[i]} pixels"
             drawing.ring(centre.tolist(), "wrong", radius=radius, width=2.5, tip=tip)
             words = f"{crowd.pixels[i]} px"
-            drawing.text(centre.tolist(), words, "wrong", bold=True, shift=(0, -radius - 7))
-    drawing.line(rectangle(first.tolist(), last.tolist()), "quiet", closed=True, width=1)
+            drawing.text(
+                centre.tolist(), words, "wrong", bold=True, shift=(0, -radius - 7)
+            )
+    drawing.line(
+        rectangle(first.tolist(), last.tolist()), "quiet", closed=True, width=1
+    )
     return drawing
 
 
@@ -274,7 +328,12 @@ def _project(camera: Camera, points: Floats) -> Floats:
 
 def _box_corners(low: Floats, high: Floats) -> Floats:
     ends = (low, high)
-    corners = [(ends[a][0], ends[b][1], ends[c][2]) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    corners = [
+        (ends[a][0], ends[b][1], ends[c][2])
+        for a in (0, 1)
+        for b in (0, 1)
+        for c in (0, 1)
+    ]
     return np.array(corners, dtype=np.float64)
 
 
@@ -287,7 +346,9 @@ def _silhouette(camera: Camera, low: Floats, high: Floats) -> Floats:
     return outline
 
 
-def _draw_nearest_edges(drawing: Drawing, camera: Camera, low: Floats, high: Floats) -> None:
+def _draw_nearest_edges(
+    drawing: Drawing, camera: Camera, low: Floats, high: Floats
+) -> None:
     """Draw the three edges of a box that meet in its corner nearest to the eye."""
     corners = _box_corners(low, high)
     nearest = int(((corners - np.array(camera.eye)) ** 2).sum(axis=1).argmin())
@@ -298,11 +359,15 @@ def _draw_nearest_edges(drawing: Drawing, camera: Camera, low: Floats, high: Flo
 
 def _gauges(params: Params, answer: Answer, verdicts: Verdicts) -> list[Gauge]:
     count = verdicts.passed("count")
-    gauges = [Gauge("people placed", len(answer.people), params.people, count, "exactly")]
+    gauges = [
+        Gauge("people placed", len(answer.people), params.people, count, "exactly")
+    ]
     hidden = verdicts.check("hidden")
     if hidden is not None:
         pixels = hidden.details.get("pixels", 0)
-        gauges.append(Gauge("pixels that show people", pixels, 0, hidden.passed, "at most"))
+        gauges.append(
+            Gauge("pixels that show people", pixels, 0, hidden.passed, "at most")
+        )
     return gauges
 
 
@@ -333,7 +398,9 @@ def _caption(
     if not verdicts:
         return f"{_crowd_words(count)} placed."
     summary = "; ".join(parts) or (
-        f"{_crowd_words(count)} hidden" if count == 1 else f"All {count} people are hidden"
+        f"{_crowd_words(count)} hidden"
+        if count == 1
+        else f"All {count} people are hidden"
     )
     published = "" if count > _MOST_PEOPLE else _published(params, crowd)
     return f"{summary}. {verdicts.fraction.capitalize()}.{published}"

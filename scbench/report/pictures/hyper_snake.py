@@ -17,13 +17,23 @@ from scbench.schemas.hyper_snake import Answer, Params
 
 MOST_CELLS = 8_000
 
+# Boxes of more axes are laid out in turn; there are too many other ways.
 _MOST_SEARCHED = 10
-"""Boxes of more axes are laid out in turn; there are too many other ways."""
 
+# Space between the parts of a level, in cells.
 _GAPS = (0.0, 0.7, 1.2, 1.8, 2.6, 3.6, 4.8, 6.0)
-"""Space between the parts of a level, in cells."""
 
 Place = tuple[float, float]
+
+
+# Cells drawn of a longer path.
+_MOST_PATH = 8_000
+_SHADES = 8
+# In cells of fewer pixels a path is shown by shades alone.
+_FINE = 11
+_MOST_TEXT = 120
+
+_FAULTS = texts("hyper_snake.faults")
 
 
 class Unfolded(NamedTuple):
@@ -46,7 +56,9 @@ class Unfolded(NamedTuple):
     def at(self, cell: Sequence[int]) -> Place:
         """Return the upper left corner of a cell; those outside the box lie beside its part."""
         place = [0.0, 0.0]
-        for way, c, n, step in zip(self.ways, cell, self.extents, self.steps, strict=True):
+        for way, c, n, step in zip(
+            self.ways, cell, self.extents, self.steps, strict=True
+        ):
             place[way] += min(max(c, -1), n) * step
         return place[0], place[1]
 
@@ -73,7 +85,9 @@ class Unfolded(NamedTuple):
         return self.extents[0], (*self.extents, 1)[1]
 
 
-def unfold(size: Sequence[int], *, rounded: bool = False, limit: int = MOST_CELLS) -> Unfolded:
+def unfold(
+    size: Sequence[int], *, rounded: bool = False, limit: int = MOST_CELLS
+) -> Unfolded:
     """Lay out a box.
 
     Args:
@@ -101,20 +115,15 @@ def _ways(size: Sequence[int]) -> tuple[int, ...]:
         return in_turn
 
     def longer_side(ways: Sequence[int]) -> int:
-        return max(math.prod(compress(size, (w == way for w in ways))) for way in (0, 1))
+        return max(
+            math.prod(compress(size, (w == way for w in ways))) for way in (0, 1)
+        )
 
     choices = ((0, 1, *further) for further in product((0, 1), repeat=len(size) - 2))
-    return min(choices, key=lambda ways: (longer_side(ways), sum(map(ne, ways, in_turn))))
+    return min(
+        choices, key=lambda ways: (longer_side(ways), sum(map(ne, ways, in_turn)))
+    )
 
-
-_MOST_PATH = 8_000
-"""Cells drawn of a longer path."""
-_SHADES = 8
-_FINE = 11
-"""In cells of fewer pixels a path is shown by shades alone."""
-_MOST_TEXT = 120
-
-_FAULTS = texts("hyper_snake.faults")
 
 Cell = Sequence[int]
 
@@ -136,9 +145,13 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     flat = _draw_unfolded(params, layout, path, verdicts, legend)
     caption = _caption(params, path, verdicts)
     if answer is not None and len(answer.path) > _MOST_PATH:
-        caption += f" Only the first {_MOST_PATH} of {len(answer.path)} entries are drawn."
+        caption += (
+            f" Only the first {_MOST_PATH} of {len(answer.path)} entries are drawn."
+        )
     if layout.extents != params.size:
-        caption += f" Only a part of {' x '.join(map(str, layout.extents))} cells is drawn."
+        caption += (
+            f" Only a part of {' x '.join(map(str, layout.extents))} cells is drawn."
+        )
     panels = [Panel(_box_title(params), flat, f"A box of cells. {caption}")]
     if len(params.size) == 3 and path is not None and len(path.cells) <= 2_000:
         panels.append(Panel("in space", _in_space(params, path, missed), caption))
@@ -154,11 +167,17 @@ def _box_title(params: Params) -> str:
 
 def _path(answer: Answer, verdicts: Verdicts) -> _Path:
     cells: list[Cell] = [place["pos"] for place in answer.path[:_MOST_PATH]]
-    return _Path(cells, min(int(verdicts.metrics.get("legal_prefix", len(cells))), len(cells)))
+    return _Path(
+        cells, min(int(verdicts.metrics.get("legal_prefix", len(cells))), len(cells))
+    )
 
 
 def _draw_unfolded(
-    params: Params, layout: Unfolded, path: _Path | None, verdicts: Verdicts, legend: Legend
+    params: Params,
+    layout: Unfolded,
+    path: _Path | None,
+    verdicts: Verdicts,
+    legend: Legend,
 ) -> Drawing:
     missed = [tuple(cell) for cell in verdicts.failures.get("food", ())]
     longer = max(layout.width, layout.height)
@@ -175,7 +194,12 @@ def _draw_unfolded(
     if path is not None:
         _draw_path(drawing, layout, path)
         legend.append(
-            ("answer", "the path; later cells are stronger in colour" if path.legal else "the path")
+            (
+                "answer",
+                "the path; later cells are stronger in colour"
+                if path.legal
+                else "the path",
+            )
         )
         if 0 < path.legal < len(path.cells):
             legend.append(("quiet", "the path after its first fault"))
@@ -194,7 +218,9 @@ def _draw_unfolded(
             drawing.text((x, y), "S", size=min(cell * 0.5, 13), bold=True)
         legend.append(("note", "start"))
     if path is not None and _mark_path_faults(drawing, layout, path, verdicts):
-        legend.append(("wrong", "the first fault: arrow and ring; more faults: crosses"))
+        legend.append(
+            ("wrong", "the first fault: arrow and ring; more faults: crosses")
+        )
     _name_axes(drawing, layout)
     return drawing
 
@@ -215,10 +241,14 @@ def _name_axes(drawing: Drawing, layout: Unfolded) -> None:
         ", then ".join(f"axis {axis}" for axis, w in enumerate(layout.ways) if w == way)
         for way in (0, 1)
     )
-    drawing.text((0, 0), f"{across} →", "quiet", anchor="start", size=11, shift=(0, -14))
+    drawing.text(
+        (0, 0), f"{across} →", "quiet", anchor="start", size=11, shift=(0, -14)
+    )
     if down:
         corner = (0, layout.height)
-        drawing.text(corner, f"↓ {down}", "quiet", anchor="start", size=11, shift=(0, 14))
+        drawing.text(
+            corner, f"↓ {down}", "quiet", anchor="start", size=11, shift=(0, 14)
+        )
 
 
 def _shade_visited(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
@@ -234,7 +264,9 @@ def _shade_visited(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
         drawing.tiles(corners, "answer", opacity=0.2 + 0.06 * i)
 
 
-def _drawable_runs(layout: Unfolded, cells: Sequence[Cell]) -> Iterator[list[tuple[float, float]]]:
+def _drawable_runs(
+    layout: Unfolded, cells: Sequence[Cell]
+) -> Iterator[list[tuple[float, float]]]:
     """Yield the parts of a path that can be drawn as lines: those within one small square."""
     run: list[tuple[float, float]] = []
     last: Cell = ()
@@ -254,7 +286,9 @@ def _drawable_runs(layout: Unfolded, cells: Sequence[Cell]) -> Iterator[list[tup
 def _draw_path(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
     width = min(max(drawing.scale / 7, 1.2), 3.5)
     legal = [run for run in _drawable_runs(layout, path.cells[: path.legal]) if run]
-    after = [run for run in _drawable_runs(layout, path.cells[path.legal :]) if len(run) > 1]
+    after = [
+        run for run in _drawable_runs(layout, path.cells[path.legal :]) if len(run) > 1
+    ]
     if drawing.scale < _FINE:
         return
     drawing.strokes(after, "quiet", width=max(width * 0.6, 1), dashed=True)
@@ -264,7 +298,9 @@ def _draw_path(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
             for end in dict.fromkeys((run[0], run[-1])):
                 drawing.dot(end, "answer", radius=width)
     if len(path.cells) <= path.legal and legal:
-        drawing.dot(legal[-1][-1], "ink", radius=max(width * 1.6, 3), tip="the path ends here")
+        drawing.dot(
+            legal[-1][-1], "ink", radius=max(width * 1.6, 3), tip="the path ends here"
+        )
 
 
 def _draw_food(
@@ -275,7 +311,9 @@ def _draw_food(
         drawing.dot(place, "target", radius=radius * 0.8, tip="food")
         drawing.ring(place, "ink", radius=radius * 0.8, width=1)
     elif lost:
-        drawing.ring(place, "wrong", radius=radius, width=2.5, tip="food that is missed")
+        drawing.ring(
+            place, "wrong", radius=radius, width=2.5, tip="food that is missed"
+        )
         drawing.cross(place, "wrong", radius=radius * 0.6, width=2)
     else:
         drawing.ring(place, "right", radius=radius, width=2.5, tip="food, eaten")
@@ -291,7 +329,9 @@ def _first_fault(path: _Path, verdicts: Verdicts) -> str:
     return ""
 
 
-def _mark_path_faults(drawing: Drawing, layout: Unfolded, path: _Path, verdicts: Verdicts) -> bool:
+def _mark_path_faults(
+    drawing: Drawing, layout: Unfolded, path: _Path, verdicts: Verdicts
+) -> bool:
     fault = _first_fault(path, verdicts)
     axes = len(layout.extents)
     radius = max(min(drawing.scale * 0.3, 7), 3)
@@ -303,7 +343,11 @@ def _mark_path_faults(drawing: Drawing, layout: Unfolded, path: _Path, verdicts:
                 if place not in marked:
                     marked.add(place)
                     drawing.cross(place, "wrong", radius=radius, width=1.5)
-    if not fault or path.legal >= len(path.cells) or len(path.cells[path.legal]) != axes:
+    if (
+        not fault
+        or path.legal >= len(path.cells)
+        or len(path.cells[path.legal]) != axes
+    ):
         return bool(marked)
     place = layout.middle(path.cells[path.legal])
     if path.legal:
@@ -337,13 +381,17 @@ def _in_space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
         parts.append(Lines((after[:2],), "wrong", 5, name="the first fault"))
         parts.append(Marks(after[1:2], "wrong", 14))
         if len(after) > 2:
-            parts.append(Lines((after[1:],), "quiet", 1.5, dashed=True, name="after it"))
+            parts.append(
+                Lines((after[1:],), "quiet", 1.5, dashed=True, name="after it")
+            )
     parts.append(Marks(points([params.start]), "note", 12, ("S",), name="start"))
     eaten = [food for food in params.food if tuple(food) not in missed]
     lost = [food for food in params.food if tuple(food) in missed]
     for role, cells in (("right", eaten), ("wrong", lost)):
         if cells:
-            parts.append(Marks(points(cells), role, 10, ("food",) * len(cells), name="food"))
+            parts.append(
+                Marks(points(cells), role, 10, ("food",) * len(cells), name="food")
+            )
     return Scene(tuple(parts), azimuth=-55, elevation=20)
 
 
@@ -367,20 +415,28 @@ def _caption(params: Params, path: _Path | None, verdicts: Verdicts) -> str:
     size = " x ".join(map(str, params.size))
     things = [f"{len(params.walls)} walls"] * bool(params.walls)
     things += [f"{len(params.food)} with food"] * bool(params.food)
-    box = f"A box of {size} cells" + (f", {' and '.join(things)}" if things else "") + "."
+    box = (
+        f"A box of {size} cells" + (f", {' and '.join(things)}" if things else "") + "."
+    )
     if path is None:
         return ("There is no path to draw. " if verdicts else "") + box
     metrics = verdicts.metrics
     if "legal_prefix" not in metrics:
         summary = "The list is far too long to be judged. " if verdicts else ""
-        return f"{summary}{box}" + (f" {verdicts.fraction.capitalize()}." if verdicts else "")
+        return f"{summary}{box}" + (
+            f" {verdicts.fraction.capitalize()}." if verdicts else ""
+        )
     fault = _first_fault(path, verdicts)
     if fault:
-        after = f"After {path.legal} cell{'s' * (path.legal != 1)} " if path.legal else ""
+        after = (
+            f"After {path.legal} cell{'s' * (path.legal != 1)} " if path.legal else ""
+        )
         summary = f"{after}{_FAULTS[fault]}, which voids the path"
         summary = summary[0].upper() + summary[1:]
     else:
-        summary = f"The path fills {metrics['length']} of {metrics['free_cells']} free cells"
+        summary = (
+            f"The path fills {metrics['length']} of {metrics['free_cells']} free cells"
+        )
         missed = len(metrics.get("missed_food", ()))
         if missed:
             summary += f" and misses {missed} of {len(params.food)} food items"
@@ -432,5 +488,7 @@ def _joint(cells: Sequence[Cell], i: int) -> str:
             change = [b - a for a, b in zip(cells[i], cells[j], strict=True)]
             if not any(change[2:]):
                 across, down = (*change, 0)[:2]
-                sides.add({1: "r", -1: "l"}.get(across) or {1: "d", -1: "u"}.get(down, ""))
+                sides.add(
+                    {1: "r", -1: "l"}.get(across) or {1: "d", -1: "u"}.get(down, "")
+                )
     return joint(sides - {""}, "•")

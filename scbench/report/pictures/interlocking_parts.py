@@ -19,7 +19,17 @@ from scbench.graders.interlocking_parts.print_checks import Shell
 from scbench.graders.interlocking_parts.printed_parts import read_parts
 from scbench.graders.shared.meshes import to_body
 from scbench.machine.sandbox import ChildError, Limits
-from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
+from scbench.report.draw.scene import (
+    Faces,
+    Lines,
+    Marks,
+    Mesh,
+    Points,
+    Scene,
+    Shape,
+    boxes,
+    wire,
+)
 from scbench.report.draw.solids import creases, fill, loose_edges, pulled_in
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.picture import Panel, Picture, Verdicts, texts, wrong_line
@@ -31,21 +41,32 @@ _MOST_CHARACTERS = 1_000_000
 _MOST_MARKS = 12
 _LIMITS = Limits(seconds=8, memory=2**30, output=32 * 2**20)
 _FARTHEST = 1e6
+# How much wider than long a cut along a rod is drawn.
 _WIDENED = 5
-"""How much wider than long a cut along a rod is drawn."""
+# Colours of the parts: none is that of what is wrong.
 _ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6")
-"""Colours of the parts: none is that of what is wrong."""
 
+# What is wrong with a part that the offenders of a check name.
 _OF_PART = texts("interlocking_parts.of_part")
-"""What is wrong with a part that the offenders of a check name."""
 _INVALID = tuple(_OF_PART)[:6]
 _CRITERIA = (
-    *("valid parts", "printing", "gaps of parts", "size", "rods", "interference", "grip"),
+    *(
+        "valid parts",
+        "printing",
+        "gaps of parts",
+        "size",
+        "rods",
+        "interference",
+        "grip",
+    ),
     *("thickness of bars", "gaps of the cage"),
 )
 
 
 Failures = Mapping[str, Sequence[Any]]
+
+
+_TASK_LEGEND = tuple(texts("interlocking_parts.task_legend").items())
 
 
 class _DrawnPart(NamedTuple):
@@ -73,7 +94,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             f"A cage for {' x '.join(f'{side:g}' for side in params.inner)} mm, in {params.parts} "
             f"printed parts held by four {params.rod_name}."
         )
-        return Picture((Panel("what is asked for", _task(params), caption),), caption, _TASK_LEGEND)
+        return Picture(
+            (Panel("what is asked for", _task(params), caption),), caption, _TASK_LEGEND
+        )
     parts, missing = _drawn_parts(params, answer)
     caption = _caption(params, answer, missing, verdicts)
     if not parts:
@@ -98,22 +121,25 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     return [_part_mesh(part, part.in_cage) for part in parts]
 
 
-_TASK_LEGEND = tuple(texts("interlocking_parts.task_legend").items())
-
-
 def _task(params: Params) -> Scene:
     x, y, z = params.inner
     bar = params.bar
-    inside = wire((-x / 2, -y / 2, bar), (x / 2, y / 2, bar + z), "target", width=2, name="inside")
+    inside = wire(
+        (-x / 2, -y / 2, bar), (x / 2, y / 2, bar + z), "target", width=2, name="inside"
+    )
     a, b, c = params.printing.bed
     middle = -1.3 * x - a / 2
-    bed = wire((middle - a / 2, -b / 2, 0), (middle + a / 2, b / 2, c), "quiet", name="the bed")
+    bed = wire(
+        (middle - a / 2, -b / 2, 0), (middle + a / 2, b / 2, c), "quiet", name="the bed"
+    )
     return Scene((inside, bed, _rods(params)), elevation=20)
 
 
 def _rods(params: Params) -> Lines:
     low, high = -30.0, params.outer.z[1] + 30
-    paths = tuple(np.array([[x, y, low], [x, y, high]]) for x, y in _rod_corners(params))
+    paths = tuple(
+        np.array([[x, y, low], [x, y, high]]) for x, y in _rod_corners(params)
+    )
     return Lines(paths, "ink", 2, name="rods")
 
 
@@ -127,7 +153,8 @@ def _drawn_parts(params: Params, answer: Answer) -> tuple[list[_DrawnPart], int]
     files = [
         (i, (part.fileType, part.fileContents))
         for i, part in enumerate(answer.parts[:_MOST_PARTS])
-        if not part.fileType.startswith("Python") and len(part.fileContents) <= _MOST_CHARACTERS
+        if not part.fileType.startswith("Python")
+        and len(part.fileContents) <= _MOST_CHARACTERS
     ]
     try:
         read = read_parts([file for _, file in files], _LIMITS)
@@ -142,7 +169,9 @@ def _drawn_parts(params: Params, answer: Answer) -> tuple[list[_DrawnPart], int]
     return drawable, len(answer.parts) - len(drawable)
 
 
-def _part(params: Params, number: int, shell: Shell, transform: Sequence[float]) -> _DrawnPart:
+def _part(
+    params: Params, number: int, shell: Shell, transform: Sequence[float]
+) -> _DrawnPart:
     matrix = np.clip(np.array(transform).reshape(4, 4)[:3], -_FARTHEST, _FARTHEST)
     in_cage = shell.points @ matrix[:, :3].T + matrix[:, 3]
     width, depth, height = *params.outer.sides, params.outer.z[1]
@@ -170,7 +199,9 @@ def _part_mesh(
     return Mesh(points, part.faces, role, opacity, f"part {part.number}", outline)
 
 
-def _assembled_view(params: Params, parts: Sequence[_DrawnPart], failed: Failures) -> Scene:
+def _assembled_view(
+    params: Params, parts: Sequence[_DrawnPart], failed: Failures
+) -> Scene:
     invalid = {e["part"] for check in _INVALID for e in failed.get(check, ())}
     clashes = failed.get("interference", ())[:_MOST_MARKS]
     # Where parts clash is seen through them.
@@ -207,12 +238,16 @@ def _rod_faults(params: Params, failed: Failures) -> list[Lines | Marks]:
         for entry in failed.get(check, ()):
             x, y = entry["corner"]
             path = np.array([[x, y, -40.0], [x, y, top]])
-            shapes.append(Lines((path,), "wrong", 4, dashed=check == "nut_held", name=words))
+            shapes.append(
+                Lines((path,), "wrong", 4, dashed=check == "nut_held", name=words)
+            )
             shapes.append(Marks(path[1:], "wrong", 8, (words,)))
     return shapes
 
 
-def _exploded_view(params: Params, parts: Sequence[_DrawnPart], faults: Mapping[int, str]) -> Scene:
+def _exploded_view(
+    params: Params, parts: Sequence[_DrawnPart], faults: Mapping[int, str]
+) -> Scene:
     middle = np.array([0.0, 0.0, sum(params.outer.z) / 2])
     shapes: list[Shape] = []
     places = []
@@ -241,11 +276,16 @@ def _beds(
     squares: dict[bool, list[Points]] = {False: [], True: []}
     names: dict[bool, list[tuple[Points, str]]] = {False: [], True: []}
     for k, part in enumerate(parts):
-        shift = np.array([k % columns * 1.25 * width, -(k // columns) * 1.35 * depth, 0.0])
+        shift = np.array(
+            [k % columns * 1.25 * width, -(k // columns) * 1.35 * depth, 0.0]
+        )
         lie = _lie(part, params)
         shapes.append(_part_mesh(part, lie + shift))
         bad = part.number in faults
-        square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) * (width / 2, depth / 2)
+        square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) * (
+            width / 2,
+            depth / 2,
+        )
         squares[bad].append(np.c_[square, np.zeros(5)] + shift)
         wordy = bad and len(parts) <= _MOST_MARKS
         label = f"{part.number}: {faults[part.number]}" if wordy else str(part.number)
@@ -258,7 +298,9 @@ def _beds(
         if squares[bad]:
             shapes.append(Lines(tuple(squares[bad]), role, 3 if bad else 1, name="bed"))
             places = np.array([place for place, _ in names[bad]])
-            shapes.append(Marks(places, role, 0, tuple(label for _, label in names[bad])))
+            shapes.append(
+                Marks(places, role, 0, tuple(label for _, label in names[bad]))
+            )
     return Scene(tuple(shapes), azimuth=-80, elevation=50)
 
 
@@ -267,7 +309,9 @@ def _lie(part: _DrawnPart, params: Params) -> Points:
     width, depth, height = params.printing.bed
     middle = (part.points.min(axis=0) + part.points.max(axis=0)) / 2
     centred = part.points - (middle[0], middle[1], 0.0)
-    return pulled_in(centred, (-width, -depth, -2 * height), (width, depth, 6 * height))[0]
+    return pulled_in(
+        centred, (-width, -depth, -2 * height), (width, depth, 6 * height)
+    )[0]
 
 
 def _fault_marks(
@@ -281,7 +325,10 @@ def _fault_marks(
                 ((np.add(p["low"], off) - 2), (np.add(p["high"], off) + 2))
                 for p in entry["patches"]
             ]
-            corners = [((low + shift).tolist(), (high + shift).tolist()) for low, high in patches]
+            corners = [
+                ((low + shift).tolist(), (high + shift).tolist())
+                for low, high in patches
+            ]
             yield boxes(corners, "wrong", opacity=0.8, name="overhang")
     for entry in failed.get("balance", ()):
         if entry["part"] == part.number:
@@ -293,10 +340,17 @@ def _fault_marks(
             tall = 2 * params.spacing.height
             low, high = (x - half, y - half, 0.0), (x + half, y + half, tall)
             shifted = [(np.add(low, shift).tolist(), np.add(high, shift).tolist())]
-            yield boxes(shifted, "wrong", opacity=0.5, name="a column that is too wide passes here")
+            yield boxes(
+                shifted,
+                "wrong",
+                opacity=0.5,
+                name="a column that is too wide passes here",
+            )
 
 
-def _section(params: Params, parts: Sequence[_DrawnPart], failed: Failures) -> tuple[str, Drawing]:
+def _section(
+    params: Params, parts: Sequence[_DrawnPart], failed: Failures
+) -> tuple[str, Drawing]:
     """Draw a cut along one rod: z to the right, y up and widened; of rods that do not fit one."""
     entries = [*failed.get("rod_passes", ()), *failed.get("nut_held", ())]
     x, y = entries[0]["corner"] if entries else _rod_corners(params)[2]
@@ -310,10 +364,14 @@ def _section(params: Params, parts: Sequence[_DrawnPart], failed: Failures) -> t
             continue
         # z to the right, y up from the rod, and x towards the eye, 0 at the rod.
         turn = np.array([[0, 0, 1, 0], [0, _WIDENED, 0, -_WIDENED * y], [-1, 0, 0, x]])
-        cut = _polygons(part.body.transform(turn).slice(0.0).to_polygons()).intersection(frame)
+        cut = _polygons(
+            part.body.transform(turn).slice(0.0).to_polygons()
+        ).intersection(frame)
         fill(drawing, cut, part.role, opacity=0.75)
         for piece in shapely.get_parts(cut):
-            for line in (piece.exterior, *piece.interiors) if isinstance(piece, Polygon) else ():
+            for line in (
+                (piece.exterior, *piece.interiors) if isinstance(piece, Polygon) else ()
+            ):
                 drawing.line(line.coords, "ink", width=0.7, tip=f"part {part.number}")
     blocked, loose = (
         any(tuple(entry["corner"]) == (x, y) for entry in failed.get(check, ()))
@@ -326,23 +384,32 @@ def _section(params: Params, parts: Sequence[_DrawnPart], failed: Failures) -> t
         drawing.box(corner, opposite, "given", opacity=0.5, edge="ink")
     for level in (-nut * _WIDENED, nut * _WIDENED):
         line = [(-margin, level), (top + margin, level)]
-        drawing.line(line, "wrong" if loose else "quiet", width=2 if loose else 1, dashed=True)
+        drawing.line(
+            line, "wrong" if loose else "quiet", width=2 if loose else 1, dashed=True
+        )
     words = f"rod {2 * rod:g} mm{', blocked' * blocked}"
     role = "wrong" if blocked else "ink"
     drawing.text((-margin, 0), words, role, size=10, anchor="start", shift=(3, 0))
     words = f"nut {2 * nut:g} mm{', not held' * loose} (dashed)"
     role = "wrong" if loose else "quiet"
-    drawing.text((-margin, nut * _WIDENED), words, role, size=10, anchor="start", shift=(3, 7))
+    drawing.text(
+        (-margin, nut * _WIDENED), words, role, size=10, anchor="start", shift=(3, 7)
+    )
     for z, words in ((0, "floor"), (top, "roof")):
         drawing.text((z, -reach), words, "quiet", size=10, shift=(0, 8))
-    return f"cut along the rod at x = {x:g}, y = {y:g}, {_WIDENED} times as wide", drawing
+    return (
+        f"cut along the rod at x = {x:g}, y = {y:g}, {_WIDENED} times as wide",
+        drawing,
+    )
 
 
 def _polygons(rings: Iterable[Points]) -> BaseGeometry:
     """Return what rings bound: outlines against the clock, holes with it."""
     shapes = [Polygon(ring) for ring in rings]
     solid = shapely.union_all([shape for shape in shapes if shape.exterior.is_ccw])
-    return solid.difference(shapely.union_all([s for s in shapes if not s.exterior.is_ccw]))
+    return solid.difference(
+        shapely.union_all([s for s in shapes if not s.exterior.is_ccw])
+    )
 
 
 def _caption(params: Params, answer: Answer, missing: int, verdicts: Verdicts) -> str:
@@ -354,7 +421,9 @@ def _caption(params: Params, answer: Answer, missing: int, verdicts: Verdicts) -
         failed = [
             name
             for name, verdict in zip(_CRITERIA, verdicts, strict=False)
-            if any(check.passed is False and check.id != "gate" for check in verdict.checks)
+            if any(
+                check.passed is False and check.id != "gate" for check in verdict.checks
+            )
         ]
         if failed:
             findings.append(f"not as asked: {', '.join(failed)}")

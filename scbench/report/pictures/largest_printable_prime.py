@@ -10,15 +10,16 @@ from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Panel, Picture, Verdicts, texts, wrong_line
 from scbench.schemas.largest_printable_prime import Answer, Params
 
+# Digits drawn from above of a longer tower.
 _GLYPHS = 240
-"""Digits drawn from above of a longer tower."""
+# Digits drawn from the side.
 _LAYERS = 1_000
-"""Digits drawn from the side."""
 _WIDTH, _HEIGHT = 18.0, 35.0
 """Room for a digit, in millimetres."""
 _GAP = 7.0
 _GROUPS_PER_ROW = 4
 
+# Ends of the segments' bars, in millimetres.
 _BARS = {
     "a": ((-5, 10), (5, 10)),
     "b": ((5, 0), (5, 10)),
@@ -28,13 +29,12 @@ _BARS = {
     "f": ((-5, 0), (-5, 10)),
     "g": ((-5, 0), (5, 0)),
 }
-"""Ends of the segments' bars, in millimetres."""
 
+# Digits that can stand, and how they are turned for it.
 _UPRIGHT: tuple[tuple[int, Literal["rotate90X", "rotate90Y"]], ...] = (
     *((1, "rotate90X"), (3, "rotate90Y")),
     *((7, "rotate90Y"), (7, "rotate90X")),
 )
-"""Digits that can stand, and how they are turned for it."""
 
 XY = tuple[float, float]
 
@@ -69,9 +69,15 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     glyphs = _from_above(params, digits[:_GLYPHS], repeated, verdicts)
     side = _from_the_side(params, digits[:_LAYERS], answer)
     if len(answer.numberSequence) > _GLYPHS:
-        caption += f" {_GLYPHS} of {len(answer.numberSequence)} digits are shown one by one."
+        caption += (
+            f" {_GLYPHS} of {len(answer.numberSequence)} digits are shown one by one."
+        )
     panels = [
-        Panel("digit by digit, from the bottom up", glyphs, f"The digits in turn. {caption}"),
+        Panel(
+            "digit by digit, from the bottom up",
+            glyphs,
+            f"The digits in turn. {caption}",
+        ),
         Panel("the tower from the side", side, f"The tower. {caption}"),
     ]
     panels += gauge_panels(_gauges(params, verdicts))
@@ -79,11 +85,15 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         "framed: cannot be printed on the one below; thick bars hang in the air": any(
             digit.unsupported for digit in digits
         ),
-        "crossed out: cannot be printed so": any(d.pose is None or d.banned for d in digits),
+        "crossed out: cannot be printed so": any(
+            d.pose is None or d.banned for d in digits
+        ),
         "shaded: a group that occurs more than once": repeated,
     }
     legend = [*texts("largest_printable_prime.legend").items(), *wrong_line(wrong)]
-    return Picture(tuple(panels), caption, tuple(legend), _text(params, digits, repeated))
+    return Picture(
+        tuple(panels), caption, tuple(legend), _text(params, digits, repeated)
+    )
 
 
 def _tower_digits(params: Params, answer: Answer, verdicts: Verdicts) -> list[_Digit]:
@@ -95,7 +105,9 @@ def _tower_digits(params: Params, answer: Answer, verdicts: Verdicts) -> list[_D
     for i, item in enumerate(answer.numberSequence[:_LAYERS]):
         segments = params.segments[item.digit]
         here = pose(item.digit, item.orientation, segments)
-        tower.append(_Digit(item.digit, segments, here, below, i in unsupported, i in banned))
+        tower.append(
+            _Digit(item.digit, segments, here, below, i in unsupported, i in banned)
+        )
         below = here
     return tower
 
@@ -103,13 +115,20 @@ def _tower_digits(params: Params, answer: Answer, verdicts: Verdicts) -> list[_D
 def _digit_shapes(params: Params, verdicts: Verdicts) -> Picture:
     shapes = params.segments
     turns = [(digit, "flat") for digit in params.digits]
-    turns += [t for t in _UPRIGHT if t[0] in params.digits and t[1] in params.orientations]
+    turns += [
+        t for t in _UPRIGHT if t[0] in params.digits and t[1] in params.orientations
+    ]
     glyphs = [_Digit(d, shapes[d], pose(d, turn, shapes[d])) for d, turn in turns]
     columns = 7
     rows = -(-len(glyphs) // columns)
-    drawing = Drawing((0, 0, columns * _WIDTH, rows * _HEIGHT), size=columns * _WIDTH * 2.4)
+    drawing = Drawing(
+        (0, 0, columns * _WIDTH, rows * _HEIGHT), size=columns * _WIDTH * 2.4
+    )
     for i, glyph in enumerate(glyphs):
-        centre = ((i % columns + 0.5) * _WIDTH, (rows - 1 - i // columns + 0.5) * _HEIGHT)
+        centre = (
+            (i % columns + 0.5) * _WIDTH,
+            (rows - 1 - i // columns + 0.5) * _HEIGHT,
+        )
         _glyph(drawing, centre, glyph)
     caption = (
         f"A prime number is to be stacked from these digits, printed on each other: as long as "
@@ -140,11 +159,15 @@ def _from_above(
         bottom = (rows - 1 - k // columns) * _HEIGHT
         if part in repeated:
             right_edge = left_edge + len(part) * _WIDTH
-            corners = rectangle((left_edge, bottom + 1), (right_edge, bottom + _HEIGHT - 1))
+            corners = rectangle(
+                (left_edge, bottom + 1), (right_edge, bottom + _HEIGHT - 1)
+            )
             drawing.area(corners, "wrong", opacity=0.12)
             drawing.line(corners, "wrong", closed=True, width=2.5)
         for _ in part:
-            _glyph(drawing, (left_edge + _WIDTH / 2, bottom + _HEIGHT / 2), digits[i], i)
+            _glyph(
+                drawing, (left_edge + _WIDTH / 2, bottom + _HEIGHT / 2), digits[i], i
+            )
             left_edge += _WIDTH
             i += 1
     if composite:
@@ -153,7 +176,9 @@ def _from_above(
     return drawing
 
 
-def _glyph(drawing: Drawing, centre: XY, digit: _Digit, position: int | None = None) -> None:
+def _glyph(
+    drawing: Drawing, centre: XY, digit: _Digit, position: int | None = None
+) -> None:
     """Draw one digit, over the one below it if that lies flat."""
     x, y = centre[0], centre[1] + 2.5
     size = drawing.scale
@@ -172,14 +197,18 @@ def _glyph(drawing: Drawing, centre: XY, digit: _Digit, position: int | None = N
         if digit.unsupported and digit.below is not None:
             flat = digit.below.stand is Stand.FLAT
             hanging = segments - digit.below.segments if flat else segments
-        drawing.strokes(bars(sorted(segments - hanging)), "answer", width=1.2 * size, tip=tip)
+        drawing.strokes(
+            bars(sorted(segments - hanging)), "answer", width=1.2 * size, tip=tip
+        )
         drawing.strokes(bars(sorted(hanging)), "wrong", width=2 * size, tip=tip)
     else:
         role = "wrong" if digit.unsupported else "note"
         lines = [
             [
                 (x + u, y + v)
-                for u, v in (_upright_point(digit.pose.stand, p) for p in _BARS[segment])
+                for u, v in (
+                    _upright_point(digit.pose.stand, p) for p in _BARS[segment]
+                )
             ]
             for segment in sorted(digit.segments)
         ]
@@ -189,7 +218,9 @@ def _glyph(drawing: Drawing, centre: XY, digit: _Digit, position: int | None = N
     role = "wrong" if digit.faulty else "ink"
     drawing.text((x, y - 15.5), digit.digit, role, size=11, bold=digit.faulty)
     if digit.unsupported:
-        drawing.box((x - 8, y - 12), (x + 8, y + 12), "wrong", opacity=0, edge="wrong", width=2)
+        drawing.box(
+            (x - 8, y - 12), (x + 8, y + 12), "wrong", opacity=0, edge="wrong", width=2
+        )
     if digit.pose is None or digit.banned:
         drawing.cross((x, y), "wrong", radius=7.5 * size, width=2.5)
 
@@ -227,7 +258,9 @@ def _from_the_side(params: Params, digits: Sequence[_Digit], answer: Answer) -> 
         anchor = _anchor(digit, anchor)
         if digit.faulty:
             middle = z + digit.tall / 2
-            drawing.line([(half * 0.95, middle), (7, middle)], "wrong", width=2, arrow=True)
+            drawing.line(
+                [(half * 0.95, middle), (7, middle)], "wrong", width=2, arrow=True
+            )
         run += str(digit.digit)
         z += digit.tall
         last = i + 1 == len(digits)
@@ -240,7 +273,9 @@ def _from_the_side(params: Params, digits: Sequence[_Digit], answer: Answer) -> 
     for (role, width, high), corners in sorted(boxes.items()):
         drawing.tiles(corners, role, size=(width, high))
     if all(digit.pose for digit in digits):
-        drawing.text((8, total), f"{total:g} mm", anchor="start", bold=True, shift=(0, -4))
+        drawing.text(
+            (8, total), f"{total:g} mm", anchor="start", bold=True, shift=(0, -4)
+        )
     return drawing
 
 
@@ -253,7 +288,9 @@ def _front(digit: _Digit, anchor: float) -> list[tuple[float, float, float, floa
             segments = digit.pose.segments
             if segments & set("adg"):
                 return [(-5.5, 5.5, 0.0, 1.0)]
-            sides = [x for x, letters in ((5, "bc"), (-5, "ef")) if segments & set(letters)]
+            sides = [
+                x for x, letters in ((5, "bc"), (-5, "ef")) if segments & set(letters)
+            ]
             return [(x - 0.5, x + 0.5, 0.0, 1.0) for x in sides]
         case Stand.ON_SIDE:
             return [(anchor - 0.5, anchor + 0.5, 0.0, 11.0)]
@@ -279,17 +316,25 @@ def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
     metrics = verdicts.metrics
     if "digits" not in metrics:
         return []
-    gauges = [Gauge("digits", metrics["digits"], params.best_digits, verdicts.passed("length"))]
+    gauges = [
+        Gauge(
+            "digits", metrics["digits"], params.best_digits, verdicts.passed("length")
+        )
+    ]
     if metrics.get("height_mm") is not None:
         tall = verdicts.passed("height")
         height = metrics["height_mm"]
-        gauges.append(Gauge("height", height, params.target_height_mm, tall, "more than", " mm"))
+        gauges.append(
+            Gauge("height", height, params.target_height_mm, tall, "more than", " mm")
+        )
     return gauges
 
 
 def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     count = len(answer.numberSequence)
-    first = {check_id: items[0] for check_id, items in verdicts.failures.items() if items}
+    first = {
+        check_id: items[0] for check_id, items in verdicts.failures.items() if items
+    }
     words = texts("largest_printable_prime.faults")
     parts = verdicts.faults(words, first=first, most=params.max_digits)
     summary = "; ".join(parts) or "a prime that can be printed"

@@ -10,23 +10,33 @@ import shapely
 from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
 
-from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, Body, Bricks, Surface, body
+from scbench.graders.lego_hemispherical_shell.bricks import (
+    HEIGHT,
+    Body,
+    Bricks,
+    Surface,
+    body,
+)
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import fill, upright_prisms
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
+# Bricks drawn of an answer that lists more.
 _MOST_BRICKS = 1500
-"""Bricks drawn of an answer that lists more."""
+# How far out, in outer radii, bricks are drawn where they are; others stand at the rim.
 _RIM = 1.35
-"""How far out, in outer radii, bricks are drawn where they are; others stand at the rim."""
 _MOST_MARKS = 8
 _MOST_CROSSES = 300
+# A verdict with so many pairs has perhaps not named all.
 _PAIRS_NAMED = 1000
-"""A verdict with so many pairs has perhaps not named all."""
 _TURN = np.linspace(0, 2 * np.pi, 73)
-_FORMS = {"hemisphere": "Half a hollow ball", "wall": "A round wall", "ring": "Half a ring"}
+_FORMS = {
+    "hemisphere": "Half a hollow ball",
+    "wall": "A round wall",
+    "ring": "Half a ring",
+}
 _FORMS["bowl"] = "A bowl"
 _SINGLE = {"layers": "in no layer", "hollow": "in the hollow", "outside": "outside"}
 
@@ -85,10 +95,14 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     if answer is None or not answer.bricks:
         return []
     wall = _drawn_bricks(answer, params, Verdicts())
-    return [upright_prisms(wall.plans, wall.low, wall.low + HEIGHT, "answer", name="bricks")]
+    return [
+        upright_prisms(wall.plans, wall.low, wall.low + HEIGHT, "answer", name="bricks")
+    ]
 
 
-def _bounding_box(target: Body, radius: float, wall: _DrawnBricks | None = None) -> Grid:
+def _bounding_box(
+    target: Body, radius: float, wall: _DrawnBricks | None = None
+) -> Grid:
     ends = [[-radius, -radius, 0.0], [radius, radius, target.outer.top]]
     if wall is not None and len(wall.low):
         plans = wall.plans.reshape(-1, 2)
@@ -106,7 +120,9 @@ def _drawn_bricks(answer: Answer, params: Params, verdicts: Verdicts) -> _DrawnB
     rows, far = [], {}
     for i, brick in enumerate(poses):
         place = tuple(v - a for v, a in zip(brick.Centroid, axis, strict=True))
-        near = tuple(min(max(v, a), b) for v, a, b in zip(place, low, high, strict=True))
+        near = tuple(
+            min(max(v, a), b) for v, a, b in zip(place, low, high, strict=True)
+        )
         if near != place:
             far[i] = ", ".join(f"{value:.4g}" for value in brick.Centroid)
         rows.append((*near, math.fmod(brick.RotationDegrees, 360)))
@@ -127,7 +143,12 @@ def _wrong(verdicts: Verdicts, count: int, total: int) -> dict[int, str]:
     counts = {c.id: c.details.get("count") for v in verdicts for c in v.checks}
     for check, word in _SINGLE.items():
         # A check names the first 50 only; but if all bricks are wrong, all are known.
-        note(range(count) if counts.get(check) == total else verdicts.failures.get(check, ()), word)
+        note(
+            range(count)
+            if counts.get(check) == total
+            else verdicts.failures.get(check, ()),
+            word,
+        )
     note([pair[0] for pair in verdicts.failures.get("duplicates", ())], "listed twice")
     note([i for pair in metrics.get("overlapping") or () for i in pair], "overlaps")
     note(_odd_ones(metrics.get("misaligned") or ()), "off the grid")
@@ -154,18 +175,27 @@ def _scene(wall: _DrawnBricks, target: Body, radius: float) -> Scene:
     parts: list[Shape] = []
     # Bricks that hide what is wrong are seen through.
     opacity = 1.0 if not wrong.any() or wrong.mean() > 0.5 else 0.35
-    for mask, role, name in ((~wrong, "answer", "bricks"), (wrong, "wrong", "wrong bricks")):
+    for mask, role, name in (
+        (~wrong, "answer", "bricks"),
+        (wrong, "wrong", "wrong bricks"),
+    ):
         at = np.flatnonzero(mask)
         if len(at):
             low, see = wall.low[at], opacity if role == "answer" else 1.0
             plans = wall.plans[at]
-            parts.append(upright_prisms(plans, low, low + HEIGHT, role, opacity=see, name=name))
+            parts.append(
+                upright_prisms(plans, low, low + HEIGHT, role, opacity=see, name=name)
+            )
     parts += _wires(target)
     noteworthy = [*wall.far, *(i for i in wall.wrong if i not in wall.far)]
-    first = noteworthy if len(noteworthy) <= _MOST_MARKS else list(wall.far)[:_MOST_MARKS]
+    first = (
+        noteworthy if len(noteworthy) <= _MOST_MARKS else list(wall.far)[:_MOST_MARKS]
+    )
     if first:
         far, wrong_words = wall.far, wall.wrong
-        labels = tuple(f"{i}: at {far[i]}" if i in far else f"{i} {wrong_words[i]}" for i in first)
+        labels = tuple(
+            f"{i}: at {far[i]}" if i in far else f"{i} {wrong_words[i]}" for i in first
+        )
         middles = np.stack([bricks.x[first], bricks.y[first], bricks.z[first]], axis=1)
         parts.append(Marks(middles, "wrong", 0, labels))
     return Scene(tuple(parts), elevation=30, grid=_bounding_box(target, radius, wall))
@@ -180,7 +210,9 @@ def _wires(target: Body) -> list[Lines]:
             x, y = r[level] * np.cos(_TURN), r[level] * np.sin(_TURN)
             paths.append(np.stack([x, y, np.full_like(_TURN, z[level])], axis=1))
         angles = np.arange(8) * np.pi / 4 if k == 0 else np.arange(4) * np.pi / 2
-        paths.extend(np.stack([r * np.cos(a), r * np.sin(a), z], axis=1) for a in angles)
+        paths.extend(
+            np.stack([r * np.cos(a), r * np.sin(a), z], axis=1) for a in angles
+        )
     return [Lines(tuple(paths), "target", 1.5, name="the target")]
 
 
@@ -254,12 +286,16 @@ def _layer_drawing(wall: _DrawnBricks, params: Params, verdicts: Verdicts) -> Dr
     drawing = Drawing((0, 0, columns * pitch, rows * pitch), size=size, margin=4)
     crosses = _MOST_CROSSES
     for k in range(levels):
-        middle = np.array([(k % columns + 0.5) * pitch, (rows - k // columns - 0.5) * pitch])
+        middle = np.array(
+            [(k % columns + 0.5) * pitch, (rows - k // columns - 0.5) * pitch]
+        )
         rims = _radii_at(target, HEIGHT * (k + 0.5))
         ring = np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1)
         here = _plan_union(wall.plans[layer == k] + middle)
         if rims:
-            annulus = Polygon(middle + rims[0] * ring, [middle + rims[1] * ring] if rims[1] else [])
+            annulus = Polygon(
+                middle + rims[0] * ring, [middle + rims[1] * ring] if rims[1] else []
+            )
             fill(drawing, annulus, "target", opacity=0.18)
             fill(drawing, annulus.difference(here), "missing", hatched=True)
         members = np.flatnonzero(layer == k).tolist()
@@ -294,7 +330,9 @@ def _radii_at(target: Body, z: float) -> list[float]:
     """Return the radii of the target's two sides on a level; none above it."""
     if z >= target.outer.top:
         return []
-    inner = float(target.inner.radius(np.array([z]))[0]) if z < target.inner.top else 0.0
+    inner = (
+        float(target.inner.radius(np.array([z]))[0]) if z < target.inner.top else 0.0
+    )
     return [float(target.outer.radius(np.array([z]))[0]), inner]
 
 
@@ -304,8 +342,12 @@ def _balance(drawing: Drawing, middle: Points, verdicts: Verdicts) -> None:
         centre = (np.array(group["centre"]) + middle).tolist()
         tips = group["brick"] in tipping
         hull = np.array(group["support"]).reshape(-1, 2) + middle
-        drawing.line(hull, "wrong" if tips else "ink", closed=True, width=1.5, dashed=True)
-        drawing.dot(centre, "wrong" if tips else "ink", radius=3, tip="centre of gravity")
+        drawing.line(
+            hull, "wrong" if tips else "ink", closed=True, width=1.5, dashed=True
+        )
+        drawing.dot(
+            centre, "wrong" if tips else "ink", radius=3, tip="centre of gravity"
+        )
         if tips:
             drawing.ring(centre, "wrong", radius=8)
 

@@ -13,12 +13,13 @@ from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts, wrong_line
 from scbench.schemas.maze_3d import Answer, Params
 
+# Rows and columns drawn beyond those asked for.
 _SPARE = 6
-"""Rows and columns drawn beyond those asked for."""
+# Cells of fewer pixels have no digit.
 _SMALLEST_DIGIT = 9
-"""Cells of fewer pixels have no digit."""
+# In cells of fewer pixels the digits lie below the routes, which they would cut to
+# pieces.
 _FINE = 22
-"""In cells of fewer pixels the digits lie below the routes, which they would cut to pieces."""
 _MOST_COLUMNS = 50 * 50
 
 Place = Sequence[int]
@@ -56,7 +57,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def _empty_square(params: Params, verdicts: Verdicts) -> Picture:
     n = params.size
     drawing = Drawing((0, 0, n, n), size=300, up=False)
-    lines = [[(0, i), (n, i)] for i in range(n + 1)] + [[(i, 0), (i, n)] for i in range(n + 1)]
+    lines = [[(0, i), (n, i)] for i in range(n + 1)] + [
+        [(i, 0), (i, n)] for i in range(n + 1)
+    ]
     drawing.strokes(lines, "faint")
     least = -(-params.min_route_percent * n * n // 100)
     demands = [
@@ -79,13 +82,17 @@ def _empty_square(params: Params, verdicts: Verdicts) -> Picture:
 
 def _routes(verdicts: Verdicts) -> _Routes:
     metrics = verdicts.metrics
-    reached = verdicts.details("route").get("reached", ()) if verdicts.failed("route") else ()
+    reached = (
+        verdicts.details("route").get("reached", ()) if verdicts.failed("route") else ()
+    )
     names = ("route", "jumped_over", "other_route")
     first, jumped, second = (list(metrics.get(name, ())) for name in names)
     return _Routes(first, jumped, second, list(reached))
 
 
-def _route_moves(route: Sequence[Place]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+def _route_moves(
+    route: Sequence[Place],
+) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     places = [(place[0], place[1]) for place in route]
     return list(pairwise(places))
 
@@ -93,11 +100,17 @@ def _route_moves(route: Sequence[Place]) -> list[tuple[tuple[int, int], tuple[in
 def _detour_moves(routes: _Routes) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Return the moves of the other route that are not on the first."""
     shared = {frozenset(move) for move in _route_moves(routes.first)}
-    return [move for move in _route_moves(routes.second) if frozenset(move) not in shared]
+    return [
+        move for move in _route_moves(routes.second) if frozenset(move) not in shared
+    ]
 
 
 def _plan(
-    params: Params, rows: Sequence[str], routes: _Routes, verdicts: Verdicts, legend: Legend
+    params: Params,
+    rows: Sequence[str],
+    routes: _Routes,
+    verdicts: Verdicts,
+    legend: Legend,
 ) -> Drawing:
     n = params.size
     width = max([n, *map(len, rows)])
@@ -153,7 +166,9 @@ def _cell_middle(place: Sequence[float]) -> tuple[float, float]:
 
 
 def _height(params: Params, character: str) -> int | None:
-    heights = {"A": params.a_height, "B": params.b_height} | {c: int(c) for c in "0123456789"}
+    heights = {"A": params.a_height, "B": params.b_height} | {
+        c: int(c) for c in "0123456789"
+    }
     return heights.get(character)
 
 
@@ -182,7 +197,12 @@ def _draw_digits(drawing: Drawing, rows: Sequence[str]) -> None:
 
 
 def _draw_moves(
-    drawing: Drawing, moves: Sequence[tuple[Place, Place]], role: str, width: float, *, dashed: bool
+    drawing: Drawing,
+    moves: Sequence[tuple[Place, Place]],
+    role: str,
+    width: float,
+    *,
+    dashed: bool,
 ) -> None:
     steps = []
     for origin, goal in moves:
@@ -192,7 +212,9 @@ def _draw_moves(
             continue
         bulge = (by - ay) * 0.45, (ax - bx) * 0.45
         control = (ax + bx) / 2 + bulge[0], (ay + by) / 2 + bulge[1]
-        drawing.curve((ax, ay), control, (bx, by), role, width=width, dashed=dashed, tip="jump")
+        drawing.curve(
+            (ax, ay), control, (bx, by), role, width=width, dashed=dashed, tip="jump"
+        )
     drawing.strokes(steps, role, width=width, dashed=dashed)
 
 
@@ -211,10 +233,18 @@ def _mark_maze_faults(
         for y in range(len(rows), n):
             drawing.box((0, y), (n, y + 1), "missing", hatched=True)
         for y in range(n, len(rows)):
-            drawing.box((0, y), (max(len(rows[y]), 1), y + 1), "wrong", opacity=0.25, edge="wrong")
+            drawing.box(
+                (0, y),
+                (max(len(rows[y]), 1), y + 1),
+                "wrong",
+                opacity=0.25,
+                edge="wrong",
+            )
     for x, y in verdicts.failures.get("characters", ()):
         if y < len(rows) and x < len(rows[y]):
-            drawing.cross((x + 0.5, y + 0.5), "wrong", radius=max(cell * 0.4, 4), width=2.5)
+            drawing.cross(
+                (x + 0.5, y + 0.5), "wrong", radius=max(cell * 0.4, 4), width=2.5
+            )
     for end in "AB" if verdicts.failed("ends") else "":
         places = verdicts.details("ends").get(end, ())
         _ring_cells(drawing, places if len(places) > 1 else ())
@@ -233,7 +263,9 @@ def _mark_maze_faults(
 def _maze_scene(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:
     """Return the maze as columns, the first row at the back."""
     n = params.size
-    heights = np.array([[_height(params, c) or 0 for c in row] for row in rows], dtype=np.float64)
+    heights = np.array(
+        [[_height(params, c) or 0 for c in row] for row in rows], dtype=np.float64
+    )
     # Indexed x, then y from the front; flattened where tall columns would hide the maze.
     heights = heights[::-1].T * min(max(n / 25, 0.3), 0.5)
     route, reached, ends = (np.zeros((n, n), bool) for _ in range(3))
@@ -241,7 +273,10 @@ def _maze_scene(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:
         for x, y in places:
             mask[x, n - 1 - y] = True
     letters = [
-        (c, x, n - 1 - y) for y, row in enumerate(rows) for x, c in enumerate(row) if c in "AB"
+        (c, x, n - 1 - y)
+        for y, row in enumerate(rows)
+        for x, c in enumerate(row)
+        if c in "AB"
     ]
     for _, x, y in letters:
         ends[x, y] = True
@@ -252,14 +287,19 @@ def _maze_scene(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:
         "target": ends,
     }
     parts: list[Any] = [
-        columns(heights, role, base=-0.5, only=mask) for role, mask in masks.items() if mask.any()
+        columns(heights, role, base=-0.5, only=mask)
+        for role, mask in masks.items()
+        if mask.any()
     ]
 
     def above(place: Place, lift: float) -> tuple[float, float, float]:
         x, y = place[0], n - 1 - place[1]
         return x + 0.5, y + 0.5, float(heights[x, y]) + lift
 
-    for role, moves in (("ink", _route_moves(routes.first)), ("wrong", _detour_moves(routes))):
+    for role, moves in (
+        ("ink", _route_moves(routes.first)),
+        ("wrong", _detour_moves(routes)),
+    ):
         path: list[tuple[float, float, float]] = []
         for origin, goal in moves:
             start, end = above(origin, 0.3), above(goal, 0.3)
@@ -269,9 +309,13 @@ def _maze_scene(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:
             path.append(end)
         if path:
             line = np.array(path, dtype=np.float64)
-            parts.append(Lines((line,), role, 4 if role == "ink" else 3, dashed=role == "wrong"))
+            parts.append(
+                Lines((line,), role, 4 if role == "ink" else 3, dashed=role == "wrong")
+            )
     if letters:
-        tops = np.array([(x + 0.5, y + 0.5, heights[x, y] + 0.9) for _, x, y in letters])
+        tops = np.array(
+            [(x + 0.5, y + 0.5, heights[x, y] + 0.9) for _, x, y in letters]
+        )
         parts.append(Marks(tops, "ink", 0, tuple(c for c, _, _ in letters)))
     return Scene(tuple(parts), azimuth=-70, elevation=55)
 
@@ -288,13 +332,17 @@ def _gauges(params: Params, routes: _Routes, verdicts: Verdicts) -> list[Gauge]:
     if routes.first and not routes.second:
         share = round(100 * len(routes.first) / params.size**2, 1)
         label, least = "cells on the route", params.min_route_percent
-        gauges.append(Gauge(label, share, least, verdicts.passed("coverage"), unit=" %"))
+        gauges.append(
+            Gauge(label, share, least, verdicts.passed("coverage"), unit=" %")
+        )
         label, jumps = "jumps on the route", len(routes.jumped)
         gauges.append(Gauge(label, jumps, params.jumps, verdicts.passed("jumps")))
     for height, count in verdicts.failures.get("height_share", ()):
         share = round(100 * count / params.size**2, 1)
         limit = params.max_height_percent
-        gauges.append(Gauge(f"cells of height {height}", share, limit, False, "at most", " %"))
+        gauges.append(
+            Gauge(f"cells of height {height}", share, limit, False, "at most", " %")
+        )
     return gauges
 
 
@@ -308,7 +356,9 @@ def _caption(params: Params, routes: _Routes, verdicts: Verdicts, cut: bool) -> 
         parts.append(f"{route} and {jumps} jump{'s' * (jumps != 1)}.")
     if routes.reached:
         count = len(routes.reached)
-        parts.append(f"From A, {count} cell{'s' * (count != 1)} can be reached, but not B.")
+        parts.append(
+            f"From A, {count} cell{'s' * (count != 1)} can be reached, but not B."
+        )
     if verdicts.failures.get("height_share"):
         parts.append("One height fills too many cells.")
     if verdicts:
@@ -324,12 +374,20 @@ def _text(params: Params, rows: Sequence[str], routes: _Routes) -> str:
     if not (routes.first or routes.reached):
         return "\n".join(maze)
     table = [["."] * params.size for _ in range(params.size)]
-    for places, sign in ((routes.reached, "+"), (routes.jumped, "^"), (routes.second, "?")):
+    for places, sign in (
+        (routes.reached, "+"),
+        (routes.jumped, "^"),
+        (routes.second, "?"),
+    ):
         for x, y in places:
             table[y][x] = sign
     for x, y in routes.first:
         table[y][x] = rows[y][x]
-    key = "B is out of reach; reached: +" if routes.reached else "the route; jumped over: ^"
+    key = (
+        "B is out of reach; reached: +"
+        if routes.reached
+        else "the route; jumped over: ^"
+    )
     if routes.second:
         key += "; another way: ?"
     findings = [key, *("".join(row) for row in table)]
@@ -337,5 +395,6 @@ def _text(params: Params, rows: Sequence[str], routes: _Routes) -> str:
         return "\n".join([*maze, "", *findings])
     left_column = ["the maze", *maze]
     return "\n".join(
-        f"{a:<{max(params.size, 8)}}    {b}" for a, b in zip(left_column, findings, strict=True)
+        f"{a:<{max(params.size, 8)}}    {b}"
+        for a, b in zip(left_column, findings, strict=True)
     )

@@ -3,7 +3,13 @@
 from scbench.graders.movies import points_of
 from scbench.graders.shared.short_answers import option
 from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.tables import Cell, Row, table_panels, table_text, text_picture
+from scbench.report.pictures.shared.tables import (
+    Cell,
+    Row,
+    table_panels,
+    table_text,
+    text_picture,
+)
 from scbench.schemas.movies import Answer, Params
 
 
@@ -16,10 +22,15 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     names = [film[0] for film in params.choices]
     liked: list[Row] = [(i, film[0]) for i, film in enumerate(params.liked, 1)]
     head = ["", "choice"]
-    rows: list[Row] = [(letter, name) for letter, name in zip("ABCDEFGHIJKL", names, strict=False)]
+    rows: list[Row] = [
+        (letter, name) for letter, name in zip("ABCDEFGHIJKL", names, strict=False)
+    ]
     if verdicts:
         # One liked film at a time gives the points of each pair.
-        pairs = [points_of(params.model_copy(update={"liked": (film,)})) for film in params.liked]
+        pairs = [
+            points_of(params.model_copy(update={"liked": (film,)}))
+            for film in params.liked
+        ]
         sums = points_of(params)
         answered = _answered_choice(answer, params) if verdicts.wrong else None
         roles = [
@@ -28,7 +39,12 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         ]
         head += [*(str(i) for i in range(1, len(pairs) + 1)), "points"]
         rows = [
-            (letter, Cell(name, role), *(pair[i] or "·" for pair in pairs), Cell(sums[i], role))
+            (
+                letter,
+                Cell(name, role),
+                *(pair[i] or "·" for pair in pairs),
+                Cell(sums[i], role),
+            )
             for i, ((letter, name), role) in enumerate(zip(rows, roles, strict=True))
         ]
     panels = table_panels("choices", head, rows, caption)
@@ -38,7 +54,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def _answered_choice(answer: Answer | None, params: Params) -> int | None:
-    for names in ([f[0] for f in params.choices], [f"{f[0]} ({f[1]})" for f in params.choices]):
+    for names in (
+        [f[0] for f in params.choices],
+        [f"{f[0]} ({f[1]})" for f in params.choices],
+    ):
         place = option(answer.answer, names) if answer else None
         if place is not None:
             return place

@@ -21,6 +21,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         rows.append((Cell(words, "note" if counts else "quiet"), group, *figures))
     rows += sum_rows(answer.answer if answer else None, verdicts, total, columns=4)
     kinds = " and ".join(params.groups)
-    caption = verdicts.caption(f"How many {kinds} are there among {len(params.entries)} entries?")
+    caption = verdicts.caption(
+        f"How many {kinds} are there among {len(params.entries)} entries?"
+    )
     head = ("thing", "group", "number", "sum") if verdicts else ()
     return table_picture("things", head, rows, caption)

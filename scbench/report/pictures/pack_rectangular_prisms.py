@@ -8,24 +8,33 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
+from scbench.report.draw.scene import (
+    Lines,
+    Marks,
+    Mesh,
+    Points,
+    Scene,
+    Shape,
+    boxes,
+    wire,
+)
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
+# Boxes drawn of an answer that lists more.
 _MOST_BOXES = 700
-"""Boxes drawn of an answer that lists more."""
 _MOST_PAIRS = 50
 _MOST_LABELS = 10
 _AXES = "xyz"
+# Room between the lengths of a cut box, in times its width.
 _GAP = 0.6
-"""Room between the lengths of a cut box, in times its width."""
 _FARTHEST = 10**12
+# Boxes are drawn where they are within so many times the size that the prisms need.
 _BEYOND = 6.0
-"""Boxes are drawn where they are within so many times the size that the prisms need."""
 
+# Colours of the sizes: none is that of what is wrong.
 _ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6", "c7", "given")
-"""Colours of the sizes: none is that of what is wrong."""
 
 
 Ends = tuple[Points, Points]
@@ -67,7 +76,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     panels = [Panel(title, scene, caption)]
     if not packing.wrong or len(packing.wrong) < len(packing.at):
         panels.append(Panel("how full the box is", _fill_profile(packing), caption))
-        legend += [("right", "filled"), ("missing", "empty (hatched), or not placed (dashed)")]
+        legend += [
+            ("right", "filled"),
+            ("missing", "empty (hatched), or not placed (dashed)"),
+        ]
     return Picture(tuple(panels), caption, tuple(legend))
 
 
@@ -81,7 +93,11 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     for pair, kind in zip(ends, packing.kind, strict=True):
         groups.setdefault(kind, []).append(pair)
     return [
-        boxes(group, _role(k) if k >= 0 else "wrong", name=_size_words(params, k) if k >= 0 else "")
+        boxes(
+            group,
+            _role(k) if k >= 0 else "wrong",
+            name=_size_words(params, k) if k >= 0 else "",
+        )
         for k, group in sorted(groups.items())
     ]
 
@@ -100,20 +116,26 @@ def _instance(params: Params) -> Picture:
     x, longest = 0.0, max(max(line.size) for line in params.prisms)
     for k, line in enumerate(params.prisms):
         a, b, c = sorted(map(float, line.size))
-        parts.append(boxes([((x, 0, 0), (x + b, c, a))], _role(k), name=_size_words(params, k)))
+        parts.append(
+            boxes([((x, 0, 0), (x + b, c, a))], _role(k), name=_size_words(params, k))
+        )
         x += b + 0.12 * longest
     count = sum(line.count for line in params.prisms)
     caption = (
         f"{count} prisms of {len(params.prisms)} sizes, one of each shown, to be packed into the "
         "smallest box."
     )
-    legend = tuple((_role(k), _size_words(params, k)) for k in range(len(params.prisms)))
+    legend = tuple(
+        (_role(k), _size_words(params, k)) for k in range(len(params.prisms))
+    )
     scene = Scene(tuple(parts), azimuth=-70)
     return Picture((Panel("one of each size", scene, caption),), caption, legend)
 
 
 def _packing(params: Params, answer: Answer, verdicts: Verdicts) -> _Packing:
-    kinds = {tuple(sorted(line.size)): k for k, line in reversed([*enumerate(params.prisms)])}
+    kinds = {
+        tuple(sorted(line.size)): k for k, line in reversed([*enumerate(params.prisms)])
+    }
     need = sum(line.count * math.prod(line.size) for line in params.prisms)
     entries = answer.boxes[:_MOST_BOXES]
     at, low, high = [], [], []
@@ -124,13 +146,21 @@ def _packing(params: Params, answer: Answer, verdicts: Verdicts) -> _Packing:
             at.append(i)
             low.append(corner[0])
             high.append(corner[1])
-    lows, highs = (np.array(ends, dtype=np.float64).reshape(-1, 3) for ends in (low, high))
+    lows, highs = (
+        np.array(ends, dtype=np.float64).reshape(-1, 3) for ends in (low, high)
+    )
     keep = _near_most(lows, highs, need)
     kind = [
-        kinds.get(tuple(sorted(int(h - l) for l, h in zip(low[k], high[k], strict=True))), -1)
+        kinds.get(
+            tuple(sorted(int(h - l) for l, h in zip(low[k], high[k], strict=True))), -1
+        )
         for k in np.flatnonzero(keep).tolist()
     ]
-    extent = (highs[keep].max(axis=0) - lows[keep].min(axis=0)) if keep.any() else np.zeros(3)
+    extent = (
+        (highs[keep].max(axis=0) - lows[keep].min(axis=0))
+        if keep.any()
+        else np.zeros(3)
+    )
     order = tuple(np.argsort(extent, kind="stable").tolist())
     return _Packing(
         lows[keep][:, order],
@@ -175,10 +205,18 @@ def _pieces(packing: _Packing) -> tuple[str, list[tuple[float, float]]]:
     low, high = packing.low.min(axis=0), packing.high.max(axis=0)
     shortest, _, long = np.maximum(high - low, 1e-9).tolist()
     width = max(shortest, 1e-3 * long)
-    count = 1 if long <= 4 * width else max(2, round(math.sqrt(long / (width * (1 + _GAP)))))
+    count = (
+        1
+        if long <= 4 * width
+        else max(2, round(math.sqrt(long / (width * (1 + _GAP)))))
+    )
     cuts = np.linspace(low[2], high[2], count + 1).tolist()
     axis = _AXES[packing.order[2]]
-    title = "the packing" if count == 1 else f"the packing, cut along {axis} into {count} lengths"
+    title = (
+        "the packing"
+        if count == 1
+        else f"the packing, cut along {axis} into {count} lengths"
+    )
     return title, list(pairwise(cuts))
 
 
@@ -195,7 +233,9 @@ def _scene(
     for k in sorted(set(packing.kind)):
         mine = np.array(packing.kind) == k
         name = _size_words(params, k) if k >= 0 else "not listed"
-        members = _cut_boxes(packing.low[mine & ~bad], packing.high[mine & ~bad], pieces, step)
+        members = _cut_boxes(
+            packing.low[mine & ~bad], packing.high[mine & ~bad], pieces, step
+        )
         if members:
             # What is wrong inside would be hidden.
             opacity = 0.25 if bad.any() else 1.0
@@ -212,11 +252,15 @@ def _scene(
         size = np.array([high[0] - low[0], high[1] - low[1], end - start])
         parts.append(wire(corner.tolist(), (corner + size).tolist(), "ink", width=1.2))
         labels.append(f"{start:g} to {end:g}" if len(pieces) <= 2 else f"{start:.0f}")
-        places.append(corner + size * (0.5, 0, 0) - (0, 0, 0.05 * (pieces[0][1] - pieces[0][0])))
+        places.append(
+            corner + size * (0.5, 0, 0) - (0, 0, 0.05 * (pieces[0][1] - pieces[0][0]))
+        )
     parts.append(Marks(np.array(places), "quiet", 0, tuple(labels)))
     parts += _number_labels(packing, pieces, step)
     least = 0.2 * (pieces[0][1] - pieces[0][0])
-    parts += _unplaced_boxes(lacking, float(low[0]) + len(pieces) * step, float(low[1]), least)
+    parts += _unplaced_boxes(
+        lacking, float(low[0]) + len(pieces) * step, float(low[1]), least
+    )
     return Scene(tuple(parts), azimuth=-65, elevation=22)
 
 
@@ -246,7 +290,9 @@ def _cut_boxes(
     cuttings = []
     for k, (start, end) in enumerate(pieces):
         shift = np.array([k * step, 0.0, -start])
-        inside = (high[:, 2] > start) & (low[:, 2] < end) if len(pieces) > 1 else slice(None)
+        inside = (
+            (high[:, 2] > start) & (low[:, 2] < end) if len(pieces) > 1 else slice(None)
+        )
         a, b = low[inside].copy(), high[inside].copy()
         a[:, 2], b[:, 2] = np.clip(a[:, 2], start, end), np.clip(b[:, 2], start, end)
         cuttings += list(zip((a + shift).tolist(), (b + shift).tolist(), strict=True))
@@ -255,9 +301,13 @@ def _cut_boxes(
 
 def _shared(packing: _Packing) -> Ends:
     place = {i: k for k, i in enumerate(packing.at)}
-    pairs = [(place[a], place[b]) for a, b in packing.overlaps if a in place and b in place]
+    pairs = [
+        (place[a], place[b]) for a, b in packing.overlaps if a in place and b in place
+    ]
     i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return np.maximum(packing.low[i], packing.low[j]), np.minimum(packing.high[i], packing.high[j])
+    return np.maximum(packing.low[i], packing.low[j]), np.minimum(
+        packing.high[i], packing.high[j]
+    )
 
 
 def _number_labels(
@@ -270,7 +320,9 @@ def _number_labels(
     places, labels = [], []
     for k in faulty:
         x, y, z = ((packing.low[k] + packing.high[k]) / 2).tolist()
-        piece = next(n for n, (_, end) in enumerate(pieces) if z <= end or n == len(pieces) - 1)
+        piece = next(
+            n for n, (_, end) in enumerate(pieces) if z <= end or n == len(pieces) - 1
+        )
         places.append((x + piece * step, y, z - pieces[piece][0]))
         labels.append(f"{packing.at[k]} {packing.wrong[packing.at[k]]}")
     return [Marks(np.array(places), "wrong", 0, tuple(labels))]
@@ -281,7 +333,9 @@ def _fill_profile(packing: _Packing) -> Drawing:
     across = max(float((high[0] - low[0]) * (high[1] - low[1])), 1e-9)
     ends = np.unique(np.concatenate([packing.low[:, 2], packing.high[:, 2]]))
     middle = (ends[:-1] + ends[1:]) / 2
-    area = (packing.high[:, 0] - packing.low[:, 0]) * (packing.high[:, 1] - packing.low[:, 1])
+    area = (packing.high[:, 0] - packing.low[:, 0]) * (
+        packing.high[:, 1] - packing.low[:, 1]
+    )
     covers = packing.low[None, :, 2] < middle[:, None]
     covers &= middle[:, None] < packing.high[None, :, 2]
     share = np.minimum(covers @ area / across, 1.0)
@@ -289,7 +343,11 @@ def _fill_profile(packing: _Packing) -> Drawing:
     drawing.box((0, 0), (340, 120), "missing", hatched=True)
     if len(share):
         x = (ends - low[2]) / max(float(high[2] - low[2]), 1e-9) * 340
-        steps = [(float(u), 120 * float(s)) for i, s in enumerate(share) for u in x[i : i + 2]]
+        steps = [
+            (float(u), 120 * float(s))
+            for i, s in enumerate(share)
+            for u in x[i : i + 2]
+        ]
         outline = [(0.0, 0.0), *steps, (340.0, 0.0)]
         drawing.area(outline, "paper")
         drawing.area(outline, "right", opacity=0.6, edge="right", width=1)
@@ -300,7 +358,9 @@ def _fill_profile(packing: _Packing) -> Drawing:
     for place, words in ((0, low[2]), (340, high[2])):
         drawing.text((place, -10), f"{words:g}", "quiet", size=10)
     drawing.text((170, -10), f"along {axis}", "quiet", size=10)
-    drawing.text((170, 136), "share of the cross-section that is filled", "quiet", size=10)
+    drawing.text(
+        (170, 136), "share of the cross-section that is filled", "quiet", size=10
+    )
     return drawing
 
 
@@ -319,7 +379,11 @@ def _caption(answer: Answer, packing: _Packing, verdicts: Verdicts) -> str:
         ]
         if "efficiency" in verdict.metrics:
             extent = verdict.metrics["extent"]
-            where = f"their box of {' x '.join(map(str, extent))}" if extent else "their box"
+            where = (
+                f"their box of {' x '.join(map(str, extent))}"
+                if extent
+                else "their box"
+            )
             findings.append(f"they fill {verdict.metrics['efficiency']:.2%} of {where}")
         findings.append(verdicts.fraction)
     return "; ".join(findings) + "."

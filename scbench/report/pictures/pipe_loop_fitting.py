@@ -13,6 +13,14 @@ XY = tuple[float, float]
 Piece = tuple[XY, XY]
 
 
+# Joints drawn of a longer list.
+_MOST_JOINTS = 2_500
+# Up to so many wrong lengths or angles are written beside their place.
+_LABELLED = 12
+# How far outside the square joints are drawn, in sides of it.
+_OUTSIDE = 1.2
+
+
 def crossing(first: Piece, second: Piece) -> XY:
     """Return where two straight pieces that cross do so."""
     (ax, ay), (bx, by) = first
@@ -45,7 +53,11 @@ def _piece_distance(p: XY, piece: Piece) -> float:
 
 def angle(points: Sequence[XY], i: int) -> float:
     """Return the angle inside a closed line at one of its points, in degrees."""
-    (ax, ay), (bx, by), (cx, cy) = points[i - 1], points[i], points[(i + 1) % len(points)]
+    (ax, ay), (bx, by), (cx, cy) = (
+        points[i - 1],
+        points[i],
+        points[(i + 1) % len(points)],
+    )
     turn = math.atan2(ay - by, ax - bx) - math.atan2(cy - by, cx - bx)
     return abs(math.degrees(math.remainder(turn, 2 * math.pi)))
 
@@ -93,9 +105,13 @@ def draw_asked(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
             case schema.FixedStart():
                 role = "wrong" if verdicts.failed(constraint.type) else "note"
                 place, radius = (constraint.x, constraint.y), constraint.tolerance
-                drawing.ring(place, role, radius=radius, units="task", dashed=True, tip="start")
+                drawing.ring(
+                    place, role, radius=radius, units="task", dashed=True, tip="start"
+                )
                 if role == "wrong":
-                    drawing.text(place, "start here", "wrong", size=10, shift=(0, -16), bold=True)
+                    drawing.text(
+                        place, "start here", "wrong", size=10, shift=(0, -16), bold=True
+                    )
 
 
 def _quadrants(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
@@ -106,12 +122,18 @@ def _quadrants(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
         x = half if "right" in name else 0.0
         y = half if "top" in name else 0.0
         tip = f"no joint in the {name} quadrant"
-        drawing.box((x, y), (x + half, y + half), "missing", hatched=True, opacity=0.5, tip=tip)
+        drawing.box(
+            (x, y), (x + half, y + half), "missing", hatched=True, opacity=0.5, tip=tip
+        )
 
 
-def _centroid(drawing: Drawing, constraint: schema.CentroidBox, verdicts: Verdicts) -> None:
+def _centroid(
+    drawing: Drawing, constraint: schema.CentroidBox, verdicts: Verdicts
+) -> None:
     low, high = (constraint.xmin, constraint.ymin), (constraint.xmax, constraint.ymax)
-    drawing.box(low, high, "note", opacity=0.25, edge="note", tip="where the mean must lie")
+    drawing.box(
+        low, high, "note", opacity=0.25, edge="note", tip="where the mean must lie"
+    )
     check = verdicts.check(constraint.type)
     if check is not None and "centroid" in check.details:
         role = "right" if check.passed else "wrong"
@@ -151,7 +173,9 @@ def gauges_of(params: Params, verdicts: Verdicts) -> Iterator[Gauge]:
         details, ok = check.details, check.passed
         match constraint:
             case schema.TouchWalls() if "touched" in details:
-                yield Gauge("walls touched", len(details["touched"]), constraint.walls, ok)
+                yield Gauge(
+                    "walls touched", len(details["touched"]), constraint.walls, ok
+                )
             case schema.MinTurns() if "turns" in details:
                 yield Gauge("turns", details["turns"], constraint.turns, ok)
             case schema.MaxStraightRun() if "length" in details:
@@ -161,15 +185,9 @@ def gauges_of(params: Params, verdicts: Verdicts) -> Iterator[Gauge]:
                 yield Gauge("hull", details["area"], constraint.area, ok, unit=" m²")
             case schema.FixedStart() if "distance" in details:
                 limit = constraint.tolerance
-                yield Gauge("start off by", details["distance"], limit, ok, "at most", " m")
-
-
-_MOST_JOINTS = 2_500
-"""Joints drawn of a longer list."""
-_LABELLED = 12
-"""Up to so many wrong lengths or angles are written beside their place."""
-_OUTSIDE = 1.2
-"""How far outside the square joints are drawn, in sides of it."""
+                yield Gauge(
+                    "start off by", details["distance"], limit, ok, "at most", " m"
+                )
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -205,8 +223,12 @@ def _square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
     size = 360 if side <= 8 else 500 if side <= 16 else 680
     drawing = Drawing(frame, size=size)
     if side <= 60:
-        drawing.strokes([[(i, 0), (i, side)] for i in range(1, side)], "faint", width=0.6)
-        drawing.strokes([[(0, i), (side, i)] for i in range(1, side)], "faint", width=0.6)
+        drawing.strokes(
+            [[(i, 0), (i, side)] for i in range(1, side)], "faint", width=0.6
+        )
+        drawing.strokes(
+            [[(0, i), (side, i)] for i in range(1, side)], "faint", width=0.6
+        )
     drawing.line(rectangle((0, 0), (side, side)), "given", closed=True, width=5)
     drawing.text((0, 0), 0, "quiet", size=9, shift=(-7, 8))
     drawing.text((side, 0), f"{side} m", "quiet", size=9, shift=(-4, 10))
@@ -214,14 +236,22 @@ def _square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
 
 
 def _draw_loop(
-    drawing: Drawing, params: Params, joints: Sequence[XY], verdicts: Verdicts, legend: Legend
+    drawing: Drawing,
+    params: Params,
+    joints: Sequence[XY],
+    verdicts: Verdicts,
+    legend: Legend,
 ) -> None:
     if not joints:
         return
     failed = verdicts.failures
     role = "right" if verdicts and verdicts[0].score == 1 else "answer"
-    if any(isinstance(constraint, schema.HullArea) for constraint in params.constraints):
-        drawing.line(hull(joints), "note", dashed=True, closed=True, width=1.5, tip="hull")
+    if any(
+        isinstance(constraint, schema.HullArea) for constraint in params.constraints
+    ):
+        drawing.line(
+            hull(joints), "note", dashed=True, closed=True, width=1.5, tip="hull"
+        )
         legend.append(("note", "dashed: convex hull of the joints"))
     thick = min(max(drawing.scale / 14, 1.2), 3)
     drawing.line(joints, role, width=thick, closed=True)
@@ -230,7 +260,9 @@ def _draw_loop(
             drawing.dot(joint, role, radius=min(thick + 0.5, 3), tip=f"joint {i}")
     legend.insert(0, (role, "the loop, from the dot"))
     wrong = {
-        "pipes of a wrong length": _mark_lengths(drawing, joints, failed.get("length", ())),
+        "pipes of a wrong length": _mark_lengths(
+            drawing, joints, failed.get("length", ())
+        ),
         "crossings and touches": _mark_meetings(drawing, joints, verdicts),
         "joints that break a rule": _mark_joints(drawing, joints, verdicts),
     }
@@ -244,8 +276,12 @@ def _draw_loop(
         drawing.line([start, tip], "ink", width=max(thick * 0.7, 1.2), arrow=True)
     drawing.dot(start, "ink", radius=5, tip="joint 0")
     for constraint in params.constraints:
-        if isinstance(constraint, schema.FixedStart) and verdicts.failed(constraint.type):
-            drawing.ring(start, "wrong", radius=9, width=3, tip="the start is out of place")
+        if isinstance(constraint, schema.FixedStart) and verdicts.failed(
+            constraint.type
+        ):
+            drawing.ring(
+                start, "wrong", radius=9, width=3, tip="the start is out of place"
+            )
             goal = (constraint.x, constraint.y)
             drawing.line([start, goal], "wrong", dashed=True, width=2, arrow=True)
 
@@ -263,7 +299,9 @@ def _mark_lengths(drawing: Drawing, joints: Sequence[XY], wrong: Sequence[int]) 
         length = ((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) ** 0.5
         long = length > 1
         words = f"{length:.2f} m"
-        drawing.line((a, b), "wrong", width=thick, dashed=not long, tip=f"pipe {i}: {words}")
+        drawing.line(
+            (a, b), "wrong", width=thick, dashed=not long, tip=f"pipe {i}: {words}"
+        )
         middle = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)
         if drawing.scale < 20:
             drawing.ring(middle, "wrong", radius=9, width=2.5)
@@ -278,7 +316,9 @@ def _mark_meetings(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -
     for i, j in verdicts.details("crossings").get("pipes", ()):
         if max(i, j) < len(joints):
             place = crossing(_pipe(joints, i), _pipe(joints, j))
-            drawing.ring(place, role, radius=8, width=width, tip=f"pipes {i} and {j} cross")
+            drawing.ring(
+                place, role, radius=8, width=width, tip=f"pipes {i} and {j} cross"
+            )
             wrong = wrong or not ok
     for i, j in verdicts.failures.get("touches", ()):
         if max(i, j) < len(joints):
@@ -308,15 +348,25 @@ def _mark_joints(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> 
                 drawing.text(place, words, "wrong", size=10, shift=(0, -15), bold=True)
     for i, j in failed.get("min_point_separation", ()):
         if max(i, j) < len(joints):
-            drawing.line([joints[i], joints[j]], "wrong", width=4, tip="too near each other")
+            drawing.line(
+                [joints[i], joints[j]], "wrong", width=4, tip="too near each other"
+            )
             drawing.ring(joints[i], "wrong", radius=6)
             drawing.ring(joints[j], "wrong", radius=6)
             marks.append((i, "", ""))
-    run = verdicts.details("max_straight_run") if verdicts.failed("max_straight_run") else {}
+    run = (
+        verdicts.details("max_straight_run")
+        if verdicts.failed("max_straight_run")
+        else {}
+    )
     row = [i for i in run.get("joints", ()) if i < len(joints)]
     if row:
         n = len(joints)
-        path = [joints[(row[0] - 1) % n], *(joints[i] for i in row), joints[(row[-1] + 1) % n]]
+        path = [
+            joints[(row[0] - 1) % n],
+            *(joints[i] for i in row),
+            joints[(row[-1] + 1) % n],
+        ]
         drawing.line(path, "wrong", width=6, opacity=0.6, tip="too long a straight run")
         marks.append((row[0], "", ""))
     return bool(marks)
@@ -355,5 +405,7 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
         if check.passed is False and check.id in words:
             n = check.details.get("count", 0)
             note = " (50 marked)" if n > 50 else ""
-            faults.append(words[check.id].split("|")[-1 if n == 1 else 0].format(n=n, note=note))
+            faults.append(
+                words[check.id].split("|")[-1 if n == 1 else 0].format(n=n, note=note)
+            )
     return f"{'; '.join((summary, *faults))}; {verdicts.fraction}."

@@ -19,14 +19,21 @@ Line = tuple[tuple[float, float], tuple[float, float]]
 
 _MOST_NODES = 3_000
 _MOST_CHARACTERS = 30_000
+# Points for each side of a cell at which the polynomial is worked out.
 _STEPS = 4
-"""Points for each side of a cell at which the polynomial is worked out."""
 _OPERATORS = {
     Op.ADD: operator.add,
     Op.SUBTRACT: operator.sub,
     Op.MULTIPLY: operator.mul,
     Op.DIVIDE: operator.truediv,
 }
+
+
+_SIZE = 300
+# Cells of fewer pixels are filled, as a hatching would not be seen in them.
+_FINE = 7.0
+# Pictures up to this size show the curve on which the formula is zero.
+_CURVE = 64
 
 
 def zero_curve(text: str, signs: npt.NDArray[np.bool_]) -> list[Line]:
@@ -70,7 +77,9 @@ def _curve_values(formula: Formula, at: Floats) -> Floats:
             case Op.CONSTANT:
                 live[number] = np.full((1, 1), as_float(node.value))
             case Op.NAME:
-                live[number] = at[None, :] if node.axes == formulas.X_AXIS else at[:, None]
+                live[number] = (
+                    at[None, :] if node.axes == formulas.X_AXIS else at[:, None]
+                )
             case Op.NEGATE:
                 live[number] = -live[node.first]
             case Op.POWER:
@@ -113,12 +122,6 @@ def crossings(values: Floats, at: Floats) -> list[Line]:
 
 
 Cells = npt.NDArray[np.bool_]
-
-_SIZE = 300
-_FINE = 7.0
-"""Cells of fewer pixels are filled, as a hatching would not be seen in them."""
-_CURVE = 64
-"""Pictures up to this size show the curve on which the formula is zero."""
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -184,12 +187,16 @@ def _difference(black: Cells, positive: Cells) -> Drawing:
     drawing.mosaic(_cell_boxes(positive & ~black), "surplus", crisp=True)
     if fine:
         for x0, y0, x1, y1 in _cell_boxes(black & ~positive):
-            drawing.line(rectangle((x0, y0), (x1, y1)), "missing", closed=True, width=1.5)
+            drawing.line(
+                rectangle((x0, y0), (x1, y1)), "missing", closed=True, width=1.5
+            )
     return drawing
 
 
 def _cell_boxes(cells: Cells) -> list[tuple[float, float, float, float]]:
-    return [(x0 - 0.5, y0 - 0.5, x1 - 0.5, y1 - 0.5) for y0, x0, y1, x1 in rectangles(cells)]
+    return [
+        (x0 - 0.5, y0 - 0.5, x1 - 0.5, y1 - 0.5) for y0, x0, y1, x1 in rectangles(cells)
+    ]
 
 
 def _failure_words(verdicts: Verdicts) -> str:
@@ -213,5 +220,7 @@ def _text(grid: Sequence[str], black: Cells, positive: Cells) -> str | None:
     key = "difference: - missed, + too many"
     if 3 * n + 20 <= 120:
         rows = ["".join("#" if cell else "." for cell in row) for row in positive]
-        return side_by_side([["asked for", *grid], ["drawn", *rows], [key, *marked]], 120)
+        return side_by_side(
+            [["asked for", *grid], ["drawn", *rows], [key, *marked]], 120
+        )
     return "\n".join([key, *marked]) if n <= 120 else None

@@ -7,14 +7,14 @@ from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
+# Rectangles drawn of an answer that lists more.
 _MOST_RECTANGLES = 1000
-"""Rectangles drawn of an answer that lists more."""
+# Grids with more cells are drawn without the numbers of every row and column.
 _CELLS = 3600
-"""Grids with more cells are drawn without the numbers of every row and column."""
+# Columns up to which there is a text form: numbers take up to three characters.
 _WIDEST = 40
-"""Columns up to which there is a text form: numbers take up to three characters."""
+# Colours of rectangles: all series but the one that says wrong.
 _PALE = (0, 4, 2, 3, 5)
-"""Colours of rectangles: all series but the one that says wrong."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 Rectangle = tuple[int, int, int, int]
@@ -45,19 +45,27 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def _clue_drawing(params: Params, room: int) -> Drawing:
     w, h = params.width, params.height
     size = min(max(26 * max(w, h), 220), 520)
-    drawing = Drawing((-room, -room, w + room, h + room), size=size, up=False, margin=22)
+    drawing = Drawing(
+        (-room, -room, w + room, h + room), size=size, up=False, margin=22
+    )
     drawing.box((0, 0), (w, h), "paper")
     return drawing
 
 
-def _draw_clues(drawing: Drawing, params: Params, open_clues: Sequence[Sequence[int]]) -> None:
+def _draw_clues(
+    drawing: Drawing, params: Params, open_clues: Sequence[Sequence[int]]
+) -> None:
     w, h = params.width, params.height
-    lines = [[(x, 0), (x, h)] for x in range(w + 1)] + [[(0, y), (w, y)] for y in range(h + 1)]
+    lines = [[(x, 0), (x, h)] for x in range(w + 1)] + [
+        [(0, y), (w, y)] for y in range(h + 1)
+    ]
     drawing.strokes(lines, "faint", width=0.7)
     drawing.line(rectangle((0, 0), (w, h)), "ink", closed=True, width=2)
     cell = drawing.scale
     for x, y in open_clues:
-        drawing.ring((x + 0.5, y + 0.5), "wrong", radius=min(max(cell * 0.46, 5), 13), width=2.5)
+        drawing.ring(
+            (x + 0.5, y + 0.5), "wrong", radius=min(max(cell * 0.46, 5), 13), width=2.5
+        )
     for y, row in enumerate(params.grid):
         for x, value in enumerate(row):
             if value and cell >= 7:
@@ -97,12 +105,16 @@ def _draw_rectangles(
         role = series(_PALE[i % len(_PALE)])
         tip = f"number {i} of the list: {[min(value, 10**6) for value in piece]}"
         if i in wrong:
-            drawing.box(low, high, "wrong", opacity=0.15, edge="wrong", width=3.5, tip=tip)
+            drawing.box(
+                low, high, "wrong", opacity=0.15, edge="wrong", width=3.5, tip=tip
+            )
         else:
             drawing.box(low, high, role, opacity=0.3, edge=role, width=2, tip=tip)
     uncovered = [tuple(cell) for cell in metrics.get("uncovered", ())]
     overlapped = [tuple(cell) for cell in metrics.get("overlapped", ())]
-    drawing.tiles(uncovered, "missing", hatched=True, opacity=0.55, tip="in no rectangle")
+    drawing.tiles(
+        uncovered, "missing", hatched=True, opacity=0.55, tip="in no rectangle"
+    )
     drawing.tiles(overlapped, "ink", opacity=0.25, tip="in two rectangles or more")
     marks = []
     for x, y in overlapped:
@@ -139,7 +151,10 @@ def _caption(answer: Answer, verdicts: Verdicts, clues: int) -> str:
         return f"{summary}, more than there are cells; {verdicts.fraction}."
     right = clues - len(metrics["open_clues"])
     parts = [f"{summary}; {right} of {clues} numbers have one of their area"]
-    for name, words in (("overlapped", "covered more than once"), ("uncovered", "left over")):
+    for name, words in (
+        ("overlapped", "covered more than once"),
+        ("uncovered", "left over"),
+    ):
         count = len(metrics[name])
         parts += [f"{count} cell{'s' * (count > 1)} {words}"] if count else []
     outside = len(verdicts.failures.get("inside", ()))
@@ -149,7 +164,9 @@ def _caption(answer: Answer, verdicts: Verdicts, clues: int) -> str:
 
 def _number_rows(params: Params) -> list[str]:
     width = max(len(str(value)) for row in params.grid for value in row)
-    return [" ".join(f"{value or '.':>{width}}" for value in row) for row in params.grid]
+    return [
+        " ".join(f"{value or '.':>{width}}" for value in row) for row in params.grid
+    ]
 
 
 def _text(params: Params, answer: Answer, verdicts: Verdicts) -> str | None:
@@ -165,4 +182,6 @@ def _text(params: Params, answer: Answer, verdicts: Verdicts) -> str | None:
     for x, y in verdicts.metrics.get("overlapped", ()):
         table[y][x] = "#"
     key = "rectangles; . is left over, # is covered more than once"
-    return "\n".join([*_number_rows(params), "", key, *(" ".join(row) for row in table)])
+    return "\n".join(
+        [*_number_rows(params), "", key, *(" ".join(row) for row in table)]
+    )

@@ -9,11 +9,16 @@ from scbench.graders.shared.short_answers import option
 from scbench.graders.svg_shapes import shape_of
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.tables import Cell, table_panels, table_text, text_picture
+from scbench.report.pictures.shared.tables import (
+    Cell,
+    table_panels,
+    table_text,
+    text_picture,
+)
 from scbench.schemas.svg_shapes import Answer, Params
 
+# Straight lines that a piece of a curve is drawn with.
 _STEPS = 48
-"""Straight lines that a piece of a curve is drawn with."""
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -23,18 +28,28 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     pad = 0.08 * max(max(xs) - min(xs), max(ys) - min(ys))
     frame = (min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad)
     drawing = Drawing(frame, size=300, up=False)
-    drawing.area([(p.real, p.imag) for p in outline], "given", opacity=0.3, edge="ink", width=2)
+    drawing.area(
+        [(p.real, p.imag) for p in outline], "given", opacity=0.3, edge="ink", width=2
+    )
     for joint in joints:
-        drawing.dot((joint.real, joint.imag), "answer", tip=f"{joint.real:g}, {joint.imag:g}")
+        drawing.dot(
+            (joint.real, joint.imag), "answer", tip=f"{joint.real:g}, {joint.imag:g}"
+        )
     caption = verdicts.caption(f"An outline through {len(joints)} points, y downwards.")
     names = [kind.replace("_", " ") for kind in params.options]
     answered = option(answer.answer, names) if answer and verdicts else None
     right = params.options.index(shape_of(params.path)) if verdicts else None
     rows = [
-        (letter, Cell(name, "right" if i == right else "wrong" if i == answered else ""))
+        (
+            letter,
+            Cell(name, "right" if i == right else "wrong" if i == answered else ""),
+        )
         for i, (letter, name) in enumerate(zip("ABCDEFGHIJ", names, strict=True))
     ]
-    panels = [Panel("the outline", drawing, caption), *table_panels("options", (), rows, caption)]
+    panels = [
+        Panel("the outline", drawing, caption),
+        *table_panels("options", (), rows, caption),
+    ]
     return text_picture(panels, caption, table_text((), rows))
 
 
@@ -61,14 +76,18 @@ def flattened(path: str) -> tuple[list[complex], list[complex]]:
     return joints, outline
 
 
-def _bezier(start: complex, first: complex, second: complex, end: complex) -> Iterator[complex]:
+def _bezier(
+    start: complex, first: complex, second: complex, end: complex
+) -> Iterator[complex]:
     for i in range(1, _STEPS + 1):
         t = i / _STEPS
         s = 1 - t
         yield s**3 * start + 3 * s * s * t * first + 3 * s * t * t * second + t**3 * end
 
 
-def _elliptic_arc(start: complex, end: complex, numbers: Sequence[float]) -> Iterator[complex]:
+def _elliptic_arc(
+    start: complex, end: complex, numbers: Sequence[float]
+) -> Iterator[complex]:
     """Yield points of an elliptical arc; the ellipse is squeezed to a circle and back."""
     radius_x, radius_y, degrees, large, sweep = numbers[:5]
     turn = rect(1, radians(degrees))

@@ -14,14 +14,14 @@ from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
 from scbench.schemas.terrain_levelling import Answer, Blast, Params
 
 _SHADES = 12
+# Blasts of a longer plan are not numbered.
 _NUMBERED = 40
-"""Blasts of a longer plan are not numbered."""
+# Cells with blasts that are drawn as dots; more are hatched.
 _DOTS = 1_000
-"""Cells with blasts that are drawn as dots; more are hatched."""
 _MOST_COLUMNS = 50 * 50
 _MOST_TEXT = 120
+# Heights so near to each other are the same.
 _SAME = 1e-9
-"""Heights so near to each other are the same."""
 
 Heights = npt.NDArray[np.float64]
 Region = npt.NDArray[np.bool_]
@@ -51,10 +51,17 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         legend += texts("terrain_levelling.legend_after").items()
     terrain = (before, region) if after is None else (after, flat)
     if before.size <= _MOST_COLUMNS:
-        title, role = ("as columns", "note") if after is None else ("after, as columns", "right")
-        panels.append(Panel(title, _scene(*terrain, role), f"The ground as columns. {caption}"))
+        title, role = (
+            ("as columns", "note") if after is None else ("after, as columns", "right")
+        )
+        panels.append(
+            Panel(title, _scene(*terrain, role), f"The ground as columns. {caption}")
+        )
     if "flat_after" in metrics:
-        target, level = metrics["flat_before"] + metrics["gain_wanted"], verdicts.passed("level")
+        target, level = (
+            metrics["flat_before"] + metrics["gain_wanted"],
+            verdicts.passed("level"),
+        )
         label = "cells of the largest flat region"
         panels += gauge_panels([Gauge(label, metrics["flat_after"], target, level)])
     return Picture(tuple(panels), caption, tuple(legend), _text(*terrain))
@@ -71,7 +78,9 @@ def _verdict_region(rows: Sequence[str] | None, params: Params) -> Region:
     return region.reshape(n, n)
 
 
-def _map(heights: Heights, low: float, high: float, *, figures: bool = False) -> Drawing:
+def _map(
+    heights: Heights, low: float, high: float, *, figures: bool = False
+) -> Drawing:
     """Return a map of heights, indexed y, x; the first row is at the top."""
     n = len(heights)
     drawing = Drawing((0, 0, n, n), size=460 if figures else 340, up=False, margin=22)
@@ -95,19 +104,27 @@ def _shade_shares(drawing: Drawing, shares: Heights, role: str) -> None:
         drawing.tiles(cells, role, opacity=0.05 + 0.8 * level / _SHADES)
 
 
-def _draw_border(drawing: Drawing, region: Region, role: str, *, width: float = 2.5) -> None:
+def _draw_border(
+    drawing: Drawing, region: Region, role: str, *, width: float = 2.5
+) -> None:
     around = np.pad(region, 1)
     flat = np.argwhere(around[1:, 1:-1] != around[:-1, 1:-1]).tolist()
     upright = np.argwhere(around[1:-1, 1:] != around[1:-1, :-1]).tolist()
-    lines = [[(x, y), (x + 1, y)] for y, x in flat] + [[(x, y), (x, y + 1)] for y, x in upright]
+    lines = [[(x, y), (x + 1, y)] for y, x in flat] + [
+        [(x, y), (x, y + 1)] for y, x in upright
+    ]
     drawing.strokes(lines, role, width=width)
 
 
-def _blasts(drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts) -> Legend:
+def _blasts(
+    drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts
+) -> Legend:
     """Mark the blasts in order and those that break a rule; return what the legend needs."""
     n = len(params.heights)
     failed = verdicts.failures
-    too_deep = verdicts.details("depth").get("blast") if verdicts.failed("depth") else None
+    too_deep = (
+        verdicts.details("depth").get("blast") if verdicts.failed("depth") else None
+    )
     depths: dict[tuple[int, int], float] = {}
     for blast in answer.blasts:
         if 0 <= blast.x < n and 0 <= blast.y < n:
@@ -191,7 +208,9 @@ def _scene(heights: Heights, region: Region, flat_role: str) -> Scene:
     base = float(turned.min()) - 1
     raised = (turned - base) * stretch
     masks = {"rock": ~flat, flat_role: flat}
-    parts = (columns(raised, role, only=mask) for role, mask in masks.items() if mask.any())
+    parts = (
+        columns(raised, role, only=mask) for role, mask in masks.items() if mask.any()
+    )
     return Scene(tuple(parts), azimuth=-65, elevation=40)
 
 
@@ -218,10 +237,16 @@ def _text(heights: Heights, region: Region) -> str:
     """Return heights in whole units if they fit, those of the flat region in brackets."""
     n = len(heights)
     if 4 * n > _MOST_TEXT:
-        rows = ["".join("#" if flat else "." for flat in row) for row in region.tolist()]
+        rows = [
+            "".join("#" if flat else "." for flat in row) for row in region.tolist()
+        ]
         return "\n".join([*rows, "", "# the largest flat region"])
     lines = []
     for row in np.dstack([heights, region]).tolist():
-        cells = [f"[{height:2.0f}]" if flat else f" {height:2.0f} " for height, flat in row]
+        cells = [
+            f"[{height:2.0f}]" if flat else f" {height:2.0f} " for height, flat in row
+        ]
         lines.append("".join(cells).rstrip())
-    return "\n".join([*lines, "", "heights in whole units; in brackets: the largest flat region"])
+    return "\n".join(
+        [*lines, "", "heights in whole units; in brackets: the largest flat region"]
+    )

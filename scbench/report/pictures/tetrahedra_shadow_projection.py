@@ -15,14 +15,15 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
+# Tetrahedra drawn of an answer that places more.
 _MOST_BODIES = 400
-"""Tetrahedra drawn of an answer that places more."""
+# How far beyond the target, in times its size, tetrahedra are drawn where they are.
 _RIM = 1.0
-"""How far beyond the target, in times its size, tetrahedra are drawn where they are."""
+# Heights may differ by so much for each tetrahedron; others are pulled in.
 _LAYER = 1.5
-"""Heights may differ by so much for each tetrahedron; others are pulled in."""
+# A stack so many times as high as wide is squeezed in space, and lies on its side
+# beside that.
 _SLIM = 1.3
-"""A stack so many times as high as wide is squeezed in space, and lies on its side beside that."""
 _MOST_MARKS = 12
 
 _FACES: Faces = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
@@ -46,7 +47,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the target; with an answer the shadow on it, a view from the side, and the bodies."""
     target = Polygon(params.exterior, params.holes)
     if answer is None:
-        caption = f"The target: {params.title}. Unit tetrahedra are to cast this shadow."
+        caption = (
+            f"The target: {params.title}. Unit tetrahedra are to cast this shadow."
+        )
         drawing = Drawing(_frame_around(target, 0.06))
         fill(drawing, target, "target", opacity=0.3)
         _draw_rings(drawing, target)
@@ -69,7 +72,9 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the tetrahedra where they stand, to be written as a file."""
     if answer is None:
         return []
-    bodies = _arrangement(answer, Polygon(params.exterior, params.holes), Verdicts()).bodies
+    bodies = _arrangement(
+        answer, Polygon(params.exterior, params.holes), Verdicts()
+    ).bodies
     return [Mesh(bodies.reshape(-1, 3), _faces(bodies), "answer", name="tetrahedra")]
 
 
@@ -77,7 +82,9 @@ def _faces(bodies: Floats) -> Faces:
     return (_FACES[None] + 4 * np.arange(len(bodies))[:, None, None]).reshape(-1, 3)
 
 
-def _frame_around(target: BaseGeometry, share: float) -> tuple[float, float, float, float]:
+def _frame_around(
+    target: BaseGeometry, share: float
+) -> tuple[float, float, float, float]:
     x, y, u, v = target.bounds
     margin = share * max(u - x, v - y)
     return x - margin, y - margin, u + margin, v + margin
@@ -85,7 +92,9 @@ def _frame_around(target: BaseGeometry, share: float) -> tuple[float, float, flo
 
 def _arrangement(answer: Answer, target: Polygon, verdicts: Verdicts) -> _Arrangement:
     poses = answer.tetrahedrons[:_MOST_BODIES]
-    at = [i for i, pose in enumerate(poses) if any((pose.q0, pose.q1, pose.q2, pose.q3))]
+    at = [
+        i for i, pose in enumerate(poses) if any((pose.q0, pose.q1, pose.q2, pose.q3))
+    ]
     x, y, u, v = _frame_around(target, _RIM)
     tall = 2 * (u - x) + _LAYER * len(at)
     # Only differences of heights matter, so a stack may be anywhere.
@@ -95,7 +104,10 @@ def _arrangement(answer: Answer, target: Polygon, verdicts: Verdicts) -> _Arrang
     low, high = np.array([x, y, middle - tall]), np.array([u, v, middle + tall])
     places = np.array([(p.x, p.y, p.z) for p in (poses[i] for i in at)]).reshape(-1, 3)
     pulled = np.clip(places, low, high)
-    rows = [(*place, *_quaternion(poses[i])) for place, i in zip(pulled.tolist(), at, strict=True)]
+    rows = [
+        (*place, *_quaternion(poses[i]))
+        for place, i in zip(pulled.tolist(), at, strict=True)
+    ]
     bodies = corners(np.array(rows, dtype=np.float64).reshape(-1, 7))
     far = int(np.sum(np.any(pulled != places, axis=1)))
     return _Arrangement(bodies, at, _wrong(verdicts), far)
@@ -120,8 +132,13 @@ def _wrong(verdicts: Verdicts) -> dict[int, str]:
     return faults
 
 
-def _plan(arrangement: _Arrangement, target: Polygon, metrics: Mapping[str, Any]) -> Drawing:
-    hulls = [shapely.MultiPoint(body).convex_hull for body in arrangement.bodies[:, :, :2].tolist()]
+def _plan(
+    arrangement: _Arrangement, target: Polygon, metrics: Mapping[str, Any]
+) -> Drawing:
+    hulls = [
+        shapely.MultiPoint(body).convex_hull
+        for body in arrangement.bodies[:, :, :2].tolist()
+    ]
     # All of the shadow is in view, unless it is absurdly far away.
     extent = shapely.union_all([target, *hulls])
     drawing = Drawing(_frame_around(extent, 0.06))
@@ -134,7 +151,9 @@ def _plan(arrangement: _Arrangement, target: Polygon, metrics: Mapping[str, Any]
         shape = _polygon(gap)
         fill(drawing, shape, "missing", hatched=True)
         _draw_rings(drawing, shape, "missing", width=1)
-    order = sorted(range(len(arrangement.at)), key=lambda k: arrangement.at[k] in arrangement.wrong)
+    order = sorted(
+        range(len(arrangement.at)), key=lambda k: arrangement.at[k] in arrangement.wrong
+    )
     for k in order:
         i = arrangement.at[k]
         bad = i in arrangement.wrong
@@ -150,7 +169,9 @@ def _polygon(shape: Mapping[str, Any]) -> Polygon:
     return Polygon(shape["exterior"], shape["holes"])
 
 
-def _draw_rings(drawing: Drawing, shape: Polygon, role: str = "target", width: float = 2) -> None:
+def _draw_rings(
+    drawing: Drawing, shape: Polygon, role: str = "target", width: float = 2
+) -> None:
     for ring in (shape.exterior, *shape.interiors):
         drawing.line(ring.coords[:-1], role, closed=True, width=width)
 
@@ -173,7 +194,10 @@ def _side_view(arrangement: _Arrangement, target: Polygon) -> tuple[str, Drawing
     drawing.strokes(edges[False], "answer", width=0.8)
     drawing.strokes(edges[True], "wrong", width=1.8)
     drawing.line(spots.tolist(), "target", width=4, tip="the target, edge on")
-    return f"from the side: {'z to the right, x up' if lying else 'x to the right, z up'}", drawing
+    return (
+        f"from the side: {'z to the right, x up' if lying else 'x to the right, z up'}",
+        drawing,
+    )
 
 
 def _squeezed(arrangement: _Arrangement, target: Polygon) -> tuple[bool, Floats]:
@@ -201,7 +225,9 @@ def _bodies_in_space(arrangement: _Arrangement, target: Polygon) -> tuple[str, S
         if len(bodies):
             rims = tuple(body[[a, b]] for body in bodies for a, b in _EDGES)
             name = "tetrahedra" if role == "answer" else "faulty tetrahedra"
-            parts.append(Mesh(bodies.reshape(-1, 3), _faces(bodies), role, opacity, name, rims))
+            parts.append(
+                Mesh(bodies.reshape(-1, 3), _faces(bodies), role, opacity, name, rims)
+            )
     if len(arrangement.bodies):
         parts.append(_shadow_mesh(arrangement.bodies, floor - 0.01))
     rings = [
@@ -209,7 +235,9 @@ def _bodies_in_space(arrangement: _Arrangement, target: Polygon) -> tuple[str, S
         for ring in (target.exterior, *target.interiors)
     ]
     parts.append(Lines(tuple(rings), "target", 3, name="target"))
-    faulty = [k for k, i in enumerate(arrangement.at) if i in arrangement.wrong][:_MOST_MARKS]
+    faulty = [k for k, i in enumerate(arrangement.at) if i in arrangement.wrong][
+        :_MOST_MARKS
+    ]
     if faulty and len(arrangement.wrong) <= _MOST_MARKS:
         at, wrong = arrangement.at, arrangement.wrong
         labels = tuple(f"{at[k]} {wrong[at[k]]}" for k in faulty)

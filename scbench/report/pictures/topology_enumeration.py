@@ -4,12 +4,18 @@ from collections.abc import Mapping, Sequence
 
 from scbench.graders.shared.corner_labels import canonical, on_ring
 from scbench.report.picture import Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.squares import Tile, interfaces, sheet, square_text, tuple_text
+from scbench.report.pictures.shared.squares import (
+    Tile,
+    interfaces,
+    sheet,
+    square_text,
+    tuple_text,
+)
 from scbench.report.pictures.shared.tables import side_by_side
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
+# Patterns drawn of a longer list.
 _MOST_PATTERNS = 60
-"""Patterns drawn of a longer list."""
 _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
 
 
@@ -33,7 +39,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if lacking:
         alt = f"Patterns that were not listed: {len(missing)}."
         panels.append(Panel("missing", sheet(lacking), alt))
-    return Picture(tuple(panels), caption, _legend(tiles, lacking), _text(params, tiles, lacking))
+    return Picture(
+        tuple(panels), caption, _legend(tiles, lacking), _text(params, tiles, lacking)
+    )
 
 
 def _question_text(params: Params) -> str:
@@ -64,7 +72,11 @@ def _answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[
         title = tuple_text(labels)
         if i in short or len(labels) != k:
             below = (("wrong", f"{len(labels)} labels"),)
-            tiles.append(Tile(title=title, state="wrong" if judged else "", below=below, corners=k))
+            tiles.append(
+                Tile(
+                    title=title, state="wrong" if judged else "", below=below, corners=k
+                )
+            )
             continue
         pattern = canonical(labels)
         ring = on_ring(labels, params.corner_order, POLYGONS[k])
@@ -95,7 +107,9 @@ def _missing(params: Params, pattern: tuple[int, ...]) -> Tile:
     return Tile(ring, tuple_text(pattern), "missing", (), strokes, junctions)
 
 
-def _caption(params: Params, answer: Answer, verdicts: Verdicts, missing: Sequence[object]) -> str:
+def _caption(
+    params: Params, answer: Answer, verdicts: Verdicts, missing: Sequence[object]
+) -> str:
     n = len(answer.configs)
     summary = f"{n} pattern{'s' * (n != 1)} listed"
     if verdicts and "surplus" in verdicts.metrics:
@@ -110,16 +124,22 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts, missing: Sequen
     return f"{summary}; {verdicts.fraction}." if verdicts else f"{summary}."
 
 
-def _legend(answered: Sequence[Tile], lacking: Sequence[Tile]) -> tuple[tuple[str, str], ...]:
+def _legend(
+    answered: Sequence[Tile], lacking: Sequence[Tile]
+) -> tuple[tuple[str, str], ...]:
     words = texts("topology_enumeration.legend")
-    states = sorted({tile.state for tile in answered} - {""}) + ["missing"] * bool(lacking)
+    states = sorted({tile.state for tile in answered} - {""}) + ["missing"] * bool(
+        lacking
+    )
     return tuple((state, words[state]) for state in states)
 
 
 def _text(params: Params, answered: Sequence[Tile], lacking: Sequence[Tile]) -> str:
     tiles = (*answered, *lacking)
     if len(params.corner_order) == 4:
-        return "\n".join((*_key_lines(params), "", side_by_side(map(square_text, tiles))))
+        return "\n".join(
+            (*_key_lines(params), "", side_by_side(map(square_text, tiles)))
+        )
     lines = [
         f"{tile.title} {tile.state} {' '.join(words for _, words in tile.below)}".rstrip()
         for tile in tiles

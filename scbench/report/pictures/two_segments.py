@@ -13,8 +13,8 @@ from scbench.schemas.two_segments import Answer, Params
 KINDS = {"triangle": 3, "quadrilateral": 4, "pentagon": 5, "hexagon": 6}
 
 _ROLES = {3: series(5), 4: series(4), 5: series(3), 6: series(2)}
+# How far outside the frame ends are drawn, in sides of the frame.
 _BEYOND = 1.5
-"""How far outside the frame ends are drawn, in sides of the frame."""
 
 XY = tuple[float, float]
 Exact = tuple[Fraction, Fraction]
@@ -27,11 +27,15 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if answer is None:
         caption = f"To be cut by two segments into {target_words}."
         frame = Panel("the frame", _frame_drawing(params, ()), caption)
-        return Picture((frame, Panel("asked for", _tally(targets, None), caption)), caption)
+        return Picture(
+            (frame, Panel("asked for", _tally(targets, None), caption)), caption
+        )
     observed = verdicts.metrics.get("observed")
     regions = {KINDS[kind]: n for kind, n in observed.items()} if observed else None
     legend: Legend = []
-    drawing = _frame_drawing(params, [end for segment in answer.segments for end in segment])
+    drawing = _frame_drawing(
+        params, [end for segment in answer.segments for end in segment]
+    )
     if regions is not None:
         _draw_regions(drawing, params, verdicts.metrics["endpoints"])
     _draw_segments(drawing, params, answer, verdicts, legend)
@@ -43,7 +47,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     )
     if regions is not None:
         legend += [
-            (_ROLES[n], f"{kind} ({n})") for kind, n in KINDS.items() if regions[n] or targets[n]
+            (_ROLES[n], f"{kind} ({n})")
+            for kind, n in KINDS.items()
+            if regions[n] or targets[n]
         ]
     return Picture(panels, caption, tuple(legend))
 
@@ -87,7 +93,10 @@ def _on_frame(params: Params, position: float) -> Exact:
     """Return the place on the frame's boundary at a side's index plus the share of the side."""
     side, share = divmod(Fraction(position).limit_denominator(10**9), 1)
     a, b = params.corners[int(side) % 4], params.corners[(int(side) + 1) % 4]
-    x, y = (Fraction(p) + share * (Fraction(q) - Fraction(p)) for p, q in zip(a, b, strict=True))
+    x, y = (
+        Fraction(p) + share * (Fraction(q) - Fraction(p))
+        for p, q in zip(a, b, strict=True)
+    )
     return x, y
 
 
@@ -135,7 +144,9 @@ def _without_straight(region: Sequence[Exact]) -> list[Exact]:
     ]
 
 
-def _draw_regions(drawing: Drawing, params: Params, endpoints: Sequence[Mapping[str, Any]]) -> None:
+def _draw_regions(
+    drawing: Drawing, params: Params, endpoints: Sequence[Mapping[str, Any]]
+) -> None:
     for region in pieces(params, endpoints):
         corners = [(float(x), float(y)) for x, y in region]
         n = len(corners)
@@ -153,7 +164,9 @@ def _draw_segments(
     for i, ends in enumerate(answer.segments):
         wrong = i in bad or (i == 1 and same)
         role = "wrong" if wrong else "answer"
-        drawing.line(ends, role, width=4 if wrong else 3, dashed=wrong, tip=f"segment {i}")
+        drawing.line(
+            ends, role, width=4 if wrong else 3, dashed=wrong, tip=f"segment {i}"
+        )
         for j, end in enumerate(ends):
             tip = f"end {j} of segment {i} at {end[0]:.6g}, {end[1]:.6g}"
             drawing.dot(end, role, radius=4, tip=tip)
@@ -166,7 +179,9 @@ def _draw_segments(
             _mark_off(drawing, params, place, end)
     for segment, j in failed.get("grid", ()):
         place = drawing.nearest(answer.segments[segment][j])
-        drawing.ring(place, "wrong", radius=10, width=2.5, dashed=True, tip="not on the grid")
+        drawing.ring(
+            place, "wrong", radius=10, width=2.5, dashed=True, tip="not on the grid"
+        )
     wrong_places = {
         "end off the frame, and how far": off,
         "dashed ring: end not on the grid": "grid" in failed,
@@ -178,7 +193,9 @@ def _draw_segments(
         drawing.ring(place, "wrong", radius=10, width=2.5, tip="both ends at one place")
 
 
-def _mark_off(drawing: Drawing, params: Params, place: XY, end: Mapping[str, Any]) -> None:
+def _mark_off(
+    drawing: Drawing, params: Params, place: XY, end: Mapping[str, Any]
+) -> None:
     distance = end["distance"]
     if end["position"] is not None:
         x, y = _on_frame(params, end["position"])
@@ -215,7 +232,9 @@ def _tally(targets: Mapping[int, int], regions: Mapping[int, int] | None) -> Dra
             shape = _regular(sides, (x, y), 15)
             if solid:
                 edge = "wrong" if row and not expected else "ink"
-                drawing.area(shape, _ROLES[sides], opacity=0.6, edge=edge, width=1.5 + row)
+                drawing.area(
+                    shape, _ROLES[sides], opacity=0.6, edge=edge, width=1.5 + row
+                )
                 drawing.text((x, y), sides, size=13, bold=True)
                 if row and not expected:
                     drawing.cross((x + 15, y - 15), "wrong", radius=4, width=2.5)
@@ -228,18 +247,23 @@ def _tally(targets: Mapping[int, int], regions: Mapping[int, int] | None) -> Dra
 def _regular(sides: int, centre: XY, radius: float) -> list[XY]:
     turn = math.pi / 2 if sides % 2 else math.pi / sides
     angles = [turn + 2 * math.pi * i / sides for i in range(sides)]
-    return [(centre[0] + radius * math.cos(a), centre[1] - radius * math.sin(a)) for a in angles]
+    return [
+        (centre[0] + radius * math.cos(a), centre[1] - radius * math.sin(a))
+        for a in angles
+    ]
 
 
-def _caption(target_words: str, regions: Mapping[int, int] | None, verdicts: Verdicts) -> str:
+def _caption(
+    target_words: str, regions: Mapping[int, int] | None, verdicts: Verdicts
+) -> str:
     if not verdicts:
         return f"Two segments; asked for: {target_words}."
     request = f"asked for: {target_words}"
-    faults = verdicts.faults({"grid": "{n} ends not on the grid|{n} end not on the grid"})
+    faults = verdicts.faults(
+        {"grid": "{n} ends not on the grid|{n} end not on the grid"}
+    )
     if regions is not None:
-        return (
-            f"{'; '.join([f'Made: {_count_words(regions)}', request, *faults, verdicts.fraction])}."
-        )
+        return f"{'; '.join([f'Made: {_count_words(regions)}', request, *faults, verdicts.fraction])}."
     faults += verdicts.faults(texts("two_segments.faults"))
     summary = ", ".join(faults) or "The cut cannot be counted"
     return f"{summary[:1].upper()}{summary[1:]}; {request}; {verdicts.fraction}."

@@ -14,19 +14,23 @@ from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
+# Entries looked at of a longer list.
 _READ = 50_000
-"""Entries looked at of a longer list."""
+# Cells drawn in three dimensions, each of up to twelve triangles.
 _SOLID = 1_600
-"""Cells drawn in three dimensions, each of up to twelve triangles."""
 _OUTSIDE = 50
+# More holes in a shadow are neither ringed nor shown as lines through the cube.
 _MOST_HOLES = 12
-"""More holes in a shadow are neither ringed nor shown as lines through the cube."""
 
+# Colours from the lowest quarter of the cube to the highest.
 _BANDS = ("answer", "water", "given", "faint")
-"""Colours from the lowest quarter of the cube to the highest."""
 
-_VIEWS = (("projection_xy", 0, 1, 2), ("projection_xz", 0, 2, 1), ("projection_yz", 1, 2, 0))
-"""Check, the axes of a shadow, to the right and upwards, and the axis it falls along."""
+# Check, the axes of a shadow, to the right and upwards, and the axis it falls along.
+_VIEWS = (
+    ("projection_xy", 0, 1, 2),
+    ("projection_xz", 0, 2, 1),
+    ("projection_yz", 1, 2, 0),
+)
 
 Cell = tuple[int, int, int]
 
@@ -56,7 +60,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     ]
     count = verdicts.check("count")
     if count is not None and answer is not None:
-        gauge = Gauge("cells listed", len(answer.voxels), params.cells, count.passed, "exactly")
+        gauge = Gauge(
+            "cells listed", len(answer.voxels), params.cells, count.passed, "exactly"
+        )
         panels += gauge_panels([gauge])
     text = None if answer is None else _text(params, cells)
     return Picture(tuple(panels), caption, tuple(legend), text)
@@ -93,9 +99,13 @@ def _scene(
     parts: list[Shape] = [wire((0, 0, 0), (n, n, n), "quiet")]
     if not answered:
         sums, barred = forbidden(params)
-        shut = np.isin(np.indices((n, n, n)).sum(axis=0), sorted(sums)) | _mask(n, barred)
+        shut = np.isin(np.indices((n, n, n)).sum(axis=0), sorted(sums)) | _mask(
+            n, barred
+        )
         if shut.any():
-            parts.append(voxels(shut, "wrong", opacity=0.25, name="forbidden cells", seams=True))
+            parts.append(
+                voxels(shut, "wrong", opacity=0.25, name="forbidden cells", seams=True)
+            )
             legend.append(("wrong", "forbidden cells"))
     solid = list(cells.inside)[:_SOLID]
     every = _mask(n, solid)
@@ -123,8 +133,13 @@ def _scene(
             parts.append(Marks(middles, role, 0, (sign,) * len(middles), name=words))
     parts += _holes(n, verdicts)
     if cells.outside and verdicts.failed("cells"):
-        points = [[min(max(v, -2), n + 1) + 0.5 for v in xyz] for xyz in cells.outside[:_OUTSIDE]]
-        parts.append(Marks(np.array(points, dtype=np.float64), "wrong", 9, name="no cell"))
+        points = [
+            [min(max(v, -2), n + 1) + 0.5 for v in xyz]
+            for xyz in cells.outside[:_OUTSIDE]
+        ]
+        parts.append(
+            Marks(np.array(points, dtype=np.float64), "wrong", 9, name="no cell")
+        )
         legend.append(("wrong", "entries that are no cells of the cube"))
     for name in _plainest(failed.get("no_symmetry", ())):
         plane = _mirror(n, name)
@@ -145,7 +160,9 @@ def _holes(n: int, verdicts: Verdicts) -> list[Shape]:
             paths.append(ends)
     if not paths:
         return []
-    return [Lines(tuple(paths), "missing", 3, dashed=True, name="lines that meet no cell")]
+    return [
+        Lines(tuple(paths), "missing", 3, dashed=True, name="lines that meet no cell")
+    ]
 
 
 def _matrix(name: str) -> np.ndarray | None:
@@ -153,7 +170,9 @@ def _matrix(name: str) -> np.ndarray | None:
     terms = name.partition("-> (")[2].rstrip(")").split(", ")
     if len(terms) != 3 or {term[-1:] for term in terms} != set("xyz"):
         return None
-    return np.array([[(axis == t[-1]) * (-1 if "-" in t else 1) for axis in "xyz"] for t in terms])
+    return np.array(
+        [[(axis == t[-1]) * (-1 if "-" in t else 1) for axis in "xyz"] for t in terms]
+    )
 
 
 def _mirror(n: int, name: str) -> Mesh | None:
@@ -180,7 +199,9 @@ def _mirror(n: int, name: str) -> Mesh | None:
     return Mesh(points, faces, "target", 0.4, "mirror", outline)
 
 
-def _shadow_drawing(params: Params, cells: _Cells, answered: bool, verdicts: Verdicts) -> Drawing:
+def _shadow_drawing(
+    params: Params, cells: _Cells, answered: bool, verdicts: Verdicts
+) -> Drawing:
     n = params.size
     pitch = n * 1.3
     drawing = Drawing((0, -0.12 * n, 2 * pitch + n, n * 1.15), size=680, margin=12)
@@ -202,12 +223,16 @@ def _shadow_drawing(params: Params, cells: _Cells, answered: bool, verdicts: Ver
         role = "ink"
         if answered and verdicts.failed(check_id):
             holes = [(a, b) for a in range(n) for b in range(n) if (a, b) not in counts]
-            drawing.tiles([(left_edge + a, b) for a, b in holes], "missing", hatched=True)
+            drawing.tiles(
+                [(left_edge + a, b) for a, b in holes], "missing", hatched=True
+            )
             offenders = verdicts.failures.get(check_id, ())
             for a, b in offenders if len(offenders) <= _MOST_HOLES else ():
                 radius = max(0.75 * drawing.scale, 6)
                 tip = f"no cell at {'xyz'[i]} = {a}, {'xyz'[j]} = {b}"
-                drawing.ring((left_edge + a + 0.5, b + 0.5), "missing", radius=radius, tip=tip)
+                drawing.ring(
+                    (left_edge + a + 0.5, b + 0.5), "missing", radius=radius, tip=tip
+                )
             count = verdicts.details(check_id).get("count", len(holes))
             title += f": {count} hole{'s' * (count != 1)}"
             role = "wrong"
@@ -220,7 +245,9 @@ def _shadow_drawing(params: Params, cells: _Cells, answered: bool, verdicts: Ver
         drawing.text((middle, n), title, role, size=13, bold=answered, shift=(0, -12))
         drawing.text((middle, 0), f"{'xyz'[i]} →", "quiet", size=11, shift=(0, 12))
         words = f"{'xyz'[j]} ↑"
-        drawing.text((left_edge, n), words, "quiet", size=11, anchor="start", shift=(0, -12))
+        drawing.text(
+            (left_edge, n), words, "quiet", size=11, anchor="start", shift=(0, -12)
+        )
     return drawing
 
 
@@ -232,13 +259,17 @@ def _plainest(names: Sequence[str]) -> Sequence[str]:
 def _in_words(name: str) -> str:
     matrix = _matrix(name)
     plain = texts("voxel_grid_projection.symmetries")
-    return name if matrix is None else plain.get(str(matrix.tolist()), f"mapped by {name}")
+    return (
+        name if matrix is None else plain.get(str(matrix.tolist()), f"mapped by {name}")
+    )
 
 
 def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
     n = params.size
     if answer is None:
-        task_words = f"{params.cells} of {n} x {n} x {n} cells are to fill all three shadows"
+        task_words = (
+            f"{params.cells} of {n} x {n} x {n} cells are to fill all three shadows"
+        )
         missing = "There are no cells to draw. " if verdicts else ""
         return f"{missing}{task_words}, without any symmetry."
     parts = []
@@ -269,6 +300,9 @@ def _text(params: Params, cells: _Cells) -> str:
     shadows = [{(cell[i], cell[j]) for cell in cells.inside} for _, i, j, _ in _VIEWS]
     lines = ["  ".join(f"{title:<{width}}" for title in titles)]
     for b in range(n - 1, -1, -1):
-        rows = ["".join("#" if (a, b) in view else "o" for a in range(n)) for view in shadows]
+        rows = [
+            "".join("#" if (a, b) in view else "o" for a in range(n))
+            for view in shadows
+        ]
         lines.append("  ".join(f"{row:<{width}}" for row in rows))
     return "\n".join([*(line.rstrip() for line in lines), "", "# covered, o a hole"])

@@ -20,7 +20,11 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     answered = (entries(answer.answer) if answer else None) or ()
     rows, astray = [], False
     for i, (word, expected) in enumerate(zip_longest(answered, right), 1):
-        same = word is not None and expected is not None and word.lower() == expected.lower()
+        same = (
+            word is not None
+            and expected is not None
+            and word.lower() == expected.lower()
+        )
         role = "right" if same and not astray else "" if astray else "wrong"
         if word is None:
             role = "missing"

@@ -26,9 +26,11 @@ _PLACEHOLDER = re.compile(
     r"|(?:final )?(?:answer|value|text|string)(?: here)?",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"(?:(?<!answer)(?<!answer\s)=|[(]|\breturn|\byield)\s{0,9}\Z", re.IGNORECASE)
+_CODE = re.compile(
+    r"(?:(?<!answer)(?<!answer\s)=|[(]|\breturn|\byield)\s{0,9}\Z", re.IGNORECASE
+)
+# An answer, and what was done to it.
 Fitted = tuple[dict[str, JsonValue], tuple[str, ...]]
-"""An answer, and what was done to it."""
 NOTHING: Fitted = ({}, ())  # what an object says that leaves no answer
 
 
@@ -54,9 +56,15 @@ def spans_of(text: str, shape: Shape) -> list[Span]:
     return scan(text, {*map(folded, shape.keys), *_WRAPPERS}, shape.names)
 
 
-def objects(text: str, spans: list[Span], shape: Shape, depth: int = _DEPTH) -> Iterator[Candidate]:
+def objects(
+    text: str, spans: list[Span], shape: Shape, depth: int = _DEPTH
+) -> Iterator[Candidate]:
     """Yield the objects that may be the answer, or leave none, the one that ends last first."""
-    asked, left, closed_from = {*map(folded, shape.keys)}, _WORK * len(text) + 1000, len(text)
+    asked, left, closed_from = (
+        {*map(folded, shape.keys)},
+        _WORK * len(text) + 1000,
+        len(text),
+    )
     for span in reversed(spans):
         left -= span.end - span.start
         if left < 0 or span.start >= closed_from:
@@ -100,7 +108,9 @@ def answer_in(value: JsonValue, shape: Shape, layers: int = _DEPTH) -> Fitted | 
     if finals and all(inside is None for inside in finals):
         return NOTHING
     inner = [part for key, part in reversed(value.items()) if folded(key) in _WRAPPERS]
-    readings = (answer_in(part, shape, layers - 1) or bare_value(part, shape) for part in inner)
+    readings = (
+        answer_in(part, shape, layers - 1) or bare_value(part, shape) for part in inner
+    )
     wrapped = (_noted("unwrapped_answer_key", fitted) for fitted in readings if fitted)
     if not shape.is_short and (fitted := next(wrapped, None)):
         return fitted
@@ -112,7 +122,9 @@ def answer_in(value: JsonValue, shape: Shape, layers: int = _DEPTH) -> Fitted | 
         inside = value[key]
         own = _value_of(inside, key, shape, own=True)
         if own is None or (isinstance(inside, str) and "{" in inside):
-            deeper = _noted("unwrapped_answer_key", answer_in(inside, shape, layers - 1))
+            deeper = _noted(
+                "unwrapped_answer_key", answer_in(inside, shape, layers - 1)
+            )
             if own is None or deeper:
                 return deeper
         answer[key], repairs = own[0], (*repairs, *own[1])
@@ -120,7 +132,11 @@ def answer_in(value: JsonValue, shape: Shape, layers: int = _DEPTH) -> Fitted | 
 
 
 def _noted(repair: str, fitted: Fitted | None) -> Fitted | None:
-    return (fitted[0], (repair, *fitted[1])) if fitted and fitted is not NOTHING else fitted
+    return (
+        (fitted[0], (repair, *fitted[1]))
+        if fitted and fitted is not NOTHING
+        else fitted
+    )
 
 
 def _in_string(text: str, shape: Shape, layers: int) -> Fitted | None:

@@ -32,10 +32,17 @@ from scbench.scoring.answers.scan import Span, folded
 from scbench.scoring.answers.shape import Shape
 from scbench.scoring.answers.visible import WORDS, shown, visible
 
-__all__ = ["PLAIN_TEXT", "Extraction", "find_answer", "from_field", "from_response", "visible"]
+__all__ = [
+    "PLAIN_TEXT",
+    "Extraction",
+    "find_answer",
+    "from_field",
+    "from_response",
+    "visible",
+]
 
+# The repair of an answer in words: it was found by a mark or by its place.
 PLAIN_TEXT = "plain_text"
-"""The repair of an answer in words: it was found by a mark or by its place."""
 Readable = Callable[[JsonValue], bool]
 _MARKS, _FAR = 50, 200
 _EITHER = re.compile(
@@ -67,17 +74,21 @@ _MARK = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
+# A letter, or what else a mark can begin with.
 _SAID = re.compile(r"[\w<\\]")
-"""A letter, or what else a mark can begin with."""
 _SIGNS = ("tag", "boxed", "sign", "colon", "equals")
 _NONE = re.compile(
     rf"(?:{'|'.join(WORDS['none']['words'])})"
     r"(?=\Z|[.!,;(\n]|\s(?:because|since|as|for)\b|\s[-\u2013\u2014])",
     re.IGNORECASE,
 )
-_HTML = re.compile(r"(?i)</?(?:b|strong|i|em|u|p|br|div|span|code|mark|font|h[1-6])\b[^<>]{0,80}>")
+_HTML = re.compile(
+    r"(?i)</?(?:b|strong|i|em|u|p|br|div|span|code|mark|font|h[1-6])\b[^<>]{0,80}>"
+)
 _STRESSED = re.compile(r"\s{0,20}(\*\*|__|`|\$)(?=\S)([^*`$\n]{1,200})(?<=\S)\1")
-_OBJECT = re.compile(r"""\{\s*(?:["']|[^\W\d]\w*\s*:)""")  # is read elsewhere, or cannot be read
+_OBJECT = re.compile(
+    r"""\{\s*(?:["']|[^\W\d]\w*\s*:)"""
+)  # is read elsewhere, or cannot be read
 _BRACED = re.compile(r"((?:[^{}\\]|\\.|\{(?:[^{}\\]|\\.|\{[^{}]*\})*\})*)\}", re.DOTALL)
 _LINE = 300  # characters, at most, of an answer that nothing marks
 # A fence is a line of backticks or tildes and maybe a language; it is closed by a line of as many
@@ -104,13 +115,17 @@ def from_field(answer: JsonValue, shape: Shape) -> Extraction:
     return Extraction(answer, "answer")
 
 
-def from_response(text: str, shape: Shape, readable: Readable | None = None) -> Extraction | None:
+def from_response(
+    text: str, shape: Shape, readable: Readable | None = None
+) -> Extraction | None:
     """Return the answer in a model's text; None if there is none.
 
     Of words, it asks what the task's grader says; by default, whether they are few or a list.
     """
     text, repairs = shown(text)
-    ask = readable or (lambda words: len(str(words).split()) < 6 or str(words).count(",") > 1)
+    ask = readable or (
+        lambda words: len(str(words).split()) < 6 or str(words).count(",") > 1
+    )
     found = _Reader(text, shape, ask).answer()
     if found is None or not (repairs or found.repairs):
         return found
@@ -130,10 +145,14 @@ class _Reader:
     @cached_property
     def marks(self) -> list[re.Match[str]]:
         """The last marks that stand in no value."""
-        plain = _HTML.sub(lambda tag: " " * len(tag.group()), self.text) if self.key else ""
+        plain = (
+            _HTML.sub(lambda tag: " " * len(tag.group()), self.text) if self.key else ""
+        )
         marks = deque(_MARK.finditer(plain), maxlen=_MARKS)
         inside = [range(span.start, span.end) for span in self.outer]
-        return [mark for mark in marks if not any(mark.start() in one for one in inside)]
+        return [
+            mark for mark in marks if not any(mark.start() in one for one in inside)
+        ]
 
     def answer(self) -> Extraction | None:
         """Return the answer; None if there is none."""
@@ -151,7 +170,11 @@ class _Reader:
         """Return the value of the last mark with a sign from here on, or that there is none."""
         if not _SAID.search(self.text, at):
             return None  # to look for marks takes longer than all else
-        marks = [mark for mark in self.marks if mark.start() >= at and any(mark.group(*_SIGNS))]
+        marks = [
+            mark
+            for mark in self.marks
+            if mark.start() >= at and any(mark.group(*_SIGNS))
+        ]
         return next(filter(None, map(self._marked, reversed(marks))), None)
 
     def _is_either(self, candidates: Iterator[Candidate], second: Candidate) -> bool:
@@ -170,12 +193,18 @@ class _Reader:
         shape, end = self.shape, mark.end()
         at = bisect_left(self.outer, end, key=lambda span: span.start)
         for span in self.outer[at : at + 1]:
-            is_near = span.start <= end + _FAR and _DIRECT.fullmatch(self.text[end : span.start])
+            is_near = span.start <= end + _FAR and _DIRECT.fullmatch(
+                self.text[end : span.start]
+            )
             if is_near and (one := self._of(span, "marked")):
                 return one
-        for content in _pointed_at(mark, is_list=shape.is_list or shape.bare_text is not None):
+        for content in _pointed_at(
+            mark, is_list=shape.is_list or shape.bare_text is not None
+        ):
             # "The answer is valid: the counts are 3, 4 and 5" is a sentence.
-            is_sentence = shape.is_list and not any(mark.group(*_SIGNS)) and ":" in content
+            is_sentence = (
+                shape.is_list and not any(mark.group(*_SIGNS)) and ":" in content
+            )
             if is_sentence or len(content) > MAX_LENGTH or _OBJECT.search(content):
                 continue
             at = max(mark.string.find(content, end), end) + len(content)
@@ -185,18 +214,26 @@ class _Reader:
                 return Candidate(None, mark.start(), at)
         return None
 
-    def _of_words(self, content: str, source: str, start: int, end: int) -> Candidate | None:
+    def _of_words(
+        self, content: str, source: str, start: int, end: int
+    ) -> Candidate | None:
         value, pattern, repair = tidy(content.strip()), self.shape.bare_text, PLAIN_TEXT
         if pattern and pattern.fullmatch(content.strip()):
             value, repair = content.strip("\n").rstrip(), "wrapped_bare_value"
-        elif not self.shape.is_short or HEDGES.match(value) or not (value and self.readable(value)):
+        elif (
+            not self.shape.is_short
+            or HEDGES.match(value)
+            or not (value and self.readable(value))
+        ):
             return None
         return Candidate(Extraction({self.key: value}, source, (repair,)), start, end)
 
     def _of(self, span: Span, source: str, *repairs: str) -> Candidate | None:
         value = span.parse()
         bare = None if value is None else bare_value(value, self.shape)
-        if bare is None or (self.shape.is_short and not self.readable(bare[0][self.key])):
+        if bare is None or (
+            self.shape.is_short and not self.readable(bare[0][self.key])
+        ):
             return None
         extraction = Extraction(bare[0], source, (*span.repairs, *(repairs or bare[1])))
         return Candidate(extraction, span.start, span.end)
@@ -209,7 +246,9 @@ class _Reader:
         placed = ((span, self._place(span)) for span in reversed(self.spans))
         values = (self._of(span, *place) for span, place in placed if place)
         yield from islice(filter(None, values), 1)
-        yield from filter(None, (self._of_words(*place) for place in self._unmarked() if place[0]))
+        yield from filter(
+            None, (self._of_words(*place) for place in self._unmarked() if place[0])
+        )
 
     def _unmarked(self) -> Iterator[tuple[str, str, int, int]]:
         """Yield the last fence, or else the whole text or its last paragraph of a word."""
@@ -224,7 +263,12 @@ class _Reader:
         value = text if shape.bare_text else _answer_lines(last, shape)
         # A word at the end of prose is an answer; one at the end of a list of words need not be.
         is_last = len(value.split()) == 1 and len((before or [""])[-1].split()) > 2
-        if not before or is_last or (shape.is_list and before[-1].endswith(":")) or shape.bare_text:
+        if (
+            not before
+            or is_last
+            or (shape.is_list and before[-1].endswith(":"))
+            or shape.bare_text
+        ):
             yield value, "whole", 0, len(text)
 
     def _place(self, span: Span) -> tuple[str, ...]:
@@ -248,7 +292,9 @@ def _pointed_at(mark: re.Match[str], *, is_list: bool) -> tuple[str, ...]:
         return (content,) if closing else ()
     first, *lines = content.split("\n")
     if _is_frame(first):
-        said = [*takewhile(lambda line: not _is_frame(line), dropwhile(_is_frame, lines))]
+        said = [
+            *takewhile(lambda line: not _is_frame(line), dropwhile(_is_frame, lines))
+        ]
         return ("\n".join(said if is_list else said[:1]),)
     stressed = _STRESSED.match(first)
     if stressed and not is_list:
@@ -268,6 +314,8 @@ def _answer_lines(text: str, shape: Shape) -> str:
     if len(text) > 2 * MAX_LENGTH or _OBJECT.search(text):
         return ""
     lines = [tidy(line) for line in text.split("\n") if not _is_frame(line)]
-    single = len(lines) == 1 and len(lines[0]) <= (MAX_LENGTH if shape.is_list else _LINE)
+    single = len(lines) == 1 and len(lines[0]) <= (
+        MAX_LENGTH if shape.is_list else _LINE
+    )
     are_short = all(len(line) <= _LINE and len(line.split()) <= 3 for line in lines)
     return "\n".join(lines) if single or (shape.is_list and are_short) else ""

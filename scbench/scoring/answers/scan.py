@@ -21,32 +21,19 @@ from scbench.base.errors import JsonError
 
 _DEPTH, _SPANS, _RESTARTS = 200, 50, 100
 
+# A bracket behind which a value can follow; no index, no call, and no empty list.
 # Early releases of Python 3.11 match possessive groups wrongly, so only single characters are
 # repeated possessively; no position has two ways to go on, so there is nothing to try twice.
 _START = re.compile(
     r"""[\[({](?:(?<=\{)(?=\s*+(?:["'\\\#/\u2018-\u201e]|[^\W\d]\w*+\s*+[:=]))"""
     r"""|(?<=[\[(])(?<![A-Za-z0-9_\])].)(?=\s*+(?:["'\\\#/\u2018-\u201e\[({TFNtfn]|[-+]?\.?\d)))"""
 )
-"""A bracket behind which a value can follow; no index, no call, and no empty list."""
 _ROW = re.compile(r"[\[{(\s\#]++")
 # A choice of something or nothing is quicker than what may stand once.
 _NUMBER = r"-?\d++(?:\.\d++|)(?:[eE][-+]?\d++|)"
 _VALUE = rf'(?:{_NUMBER}|"[^"\\\x00-\x1f]*+")'
 
 
-def _row(item: str) -> str:
-    """Return the pattern of one item or more."""
-    return rf"{item}(?:[ \t\r\n]*+,[ \t\r\n]*+{item})*"
-
-
-_RUN = re.compile(rf"[ \t\r\n]*+({_row(_VALUE)})(?=[ \t\r\n]*+[,\]])")
-"""Values in a row, taken at once with what token by token gives; so are items."""
-_LIST = rf"\[[ \t\r\n]*+(?:\]|{_row(_VALUE)}[ \t\r\n]*+\])"
-_LISTS = rf"\[[ \t\r\n]*+(?:\]|(?:{_row(_VALUE)}|{_row(_LIST)})[ \t\r\n]*+\])"
-_PAIR = rf'"[A-Za-z]\w*+"[ \t\r\n]*+:[ \t\r\n]*+(?:{_LIST}|{_VALUE})'
-_ITEM = rf"(?:{_LISTS}|\{{[ \t\r\n]*+{_row(_PAIR)}[ \t\r\n]*+\}})"
-_ITEMS = re.compile(rf"({_ITEM}((?:[ \t\r\n]*+,[ \t\r\n]*+{_ITEM})*))(?=[ \t\r\n]*+[,\])])")
-"""Lists of values, lists of such, or objects of values and lists, as most answers have."""
 _TOKEN = re.compile(
     r"""
     [ \t\r\n]*+
@@ -71,15 +58,38 @@ _ESCAPE = re.compile(
     r"""|(\\(?:x[\da-fA-F]{2}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|[0-3]?[0-7]{1,2}|[av'\n]))|(["\\\x00-\x1f])"""
 )
 _SIMPLE = re.compile(r"""(["'])[^"'\\\x00-\x1f]*+\1""")
-_REPAIRS = {'"': "line_breaks", "'": "python_literal", "\\": "escaped_quotes"}  # else curly quotes
+_REPAIRS = {
+    '"': "line_breaks",
+    "'": "python_literal",
+    "\\": "escaped_quotes",
+}  # else curly quotes
 _LITERALS = {"true": "true", "false": "false", "null": "null", "none": "null"}
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
-_SIGNS = dict(zip("([{)]},:", ["open"] * 3 + ["close"] * 3 + ["comma", "colon"], strict=True))
+_SIGNS = dict(
+    zip("([{)]},:", ["open"] * 3 + ["close"] * 3 + ["comma", "colon"], strict=True)
+)
 _NAME = re.compile(
     r"\s*+(?:\.{2,}|\u2026|[<$%*?,}]|-?(?!nan\b|inf)[^\W\d]\w*+(?!\Z))", re.IGNORECASE
 )
 _CUT_KEY = re.compile(r"\s*+[\"'\u201c](\w{0,60})\s*+\Z")
 _POINT = re.compile(r"((?<!\d)\.)|\.(?!\d)")
+
+
+def _row(item: str) -> str:
+    """Return the pattern of one item or more."""
+    return rf"{item}(?:[ \t\r\n]*+,[ \t\r\n]*+{item})*"
+
+
+# Values in a row, taken at once with what token by token gives; so are items.
+_RUN = re.compile(rf"[ \t\r\n]*+({_row(_VALUE)})(?=[ \t\r\n]*+[,\]])")
+_LIST = rf"\[[ \t\r\n]*+(?:\]|{_row(_VALUE)}[ \t\r\n]*+\])"
+_LISTS = rf"\[[ \t\r\n]*+(?:\]|(?:{_row(_VALUE)}|{_row(_LIST)})[ \t\r\n]*+\])"
+_PAIR = rf'"[A-Za-z]\w*+"[ \t\r\n]*+:[ \t\r\n]*+(?:{_LIST}|{_VALUE})'
+_ITEM = rf"(?:{_LISTS}|\{{[ \t\r\n]*+{_row(_PAIR)}[ \t\r\n]*+\}})"
+# Lists of values, lists of such, or objects of values and lists, as most answers have.
+_ITEMS = re.compile(
+    rf"({_ITEM}((?:[ \t\r\n]*+,[ \t\r\n]*+{_ITEM})*))(?=[ \t\r\n]*+[,\])])"
+)
 
 
 @dataclass(slots=True)
@@ -123,7 +133,9 @@ def parsed(text: str) -> JsonValue | None:
         return None
 
 
-def scan(text: str, names: Collection[str], spelt: Mapping[str, str] | None = None) -> list[Span]:
+def scan(
+    text: str, names: Collection[str], spelt: Mapping[str, str] | None = None
+) -> list[Span]:
     """Return values of a text, by their ends: the last outer ones, and objects at any depth.
 
     Objects are noted, also broken ones, if they have a key whose folded name is among `names`; the
@@ -140,7 +152,9 @@ def scan(text: str, names: Collection[str], spelt: Mapping[str, str] | None = No
 class _Reader:
     """Reads one value that stands in no other, and the next."""
 
-    def __init__(self, text: str, names: Collection[str], spelt: Mapping[str, str]) -> None:
+    def __init__(
+        self, text: str, names: Collection[str], spelt: Mapping[str, str]
+    ) -> None:
         self.known: deque[Span] = deque(maxlen=_SPANS)
         self.outer: deque[Span] = deque(maxlen=_SPANS)
         self._text, self._names, self._spelt = text, names, spelt
@@ -183,7 +197,9 @@ class _Reader:
         run = _ITEMS.match(self._text, at)
         if run and "{" in run[1]:
             keys = {key: folded(key) for key in {*run[1].split('"')[1::2]}}  # and texts
-            respelt = any(self._spelt.get(name, key) != key for key, name in keys.items())
+            respelt = any(
+                self._spelt.get(name, key) != key for key, name in keys.items()
+            )
             if respelt or any(name in self._names for name in keys.values()):
                 self._noted = run.end()  # none of them is tried again
                 return None
@@ -193,7 +209,9 @@ class _Reader:
         """Note the objects that are broken; return where to go on."""
         text = self._text
         cut = _CUT_KEY.match(text, at) if top.state == "key" else None
-        if cut and (begun := [name for name in self._names if name.startswith(folded(cut[1]))]):
+        if cut and (
+            begun := [name for name in self._names if name.startswith(folded(cut[1]))]
+        ):
             top.keys += begun
             top.known = at
         # The form that a prompt shows, {"answer": ...}, and code that makes an answer,
@@ -243,11 +261,15 @@ class _Reader:
             case "text" if state in {"key", "value"}:
                 self._put(top, *_string(part), end)
             case "number" if state == "value":
-                number = _POINT.sub(lambda point: "0." if point[1] else ".0", part.lstrip("+"))
+                number = _POINT.sub(
+                    lambda point: "0." if point[1] else ".0", part.lstrip("+")
+                )
                 self._put(top, number, "python_literal" * (number != part), end)
             case "word" if state == "key" and top.opening == "{":
                 self._put(top, f'"{part}"', "unquoted_key", end)
-            case "word" if state == "value" and (literal := _LITERALS.get(part.lower())):
+            case "word" if state == "value" and (
+                literal := _LITERALS.get(part.lower())
+            ):
                 self._put(top, literal, "python_literal" * (literal != part), end)
             case "comment":
                 self._repair(kind)
@@ -273,7 +295,9 @@ class _Reader:
 
     def _close(self, mark: str, top: Span, end: int) -> bool:
         empty, trailing = len(self._out) == top.first + 1, self._out[-1] == ","
-        if _CLOSES[top.opening] != mark or not (top.state == "next" or trailing or empty):
+        if _CLOSES[top.opening] != mark or not (
+            top.state == "next" or trailing or empty
+        ):
             return False
         if mark == ")" and not (top.is_list or empty):
             return False  # (1) is no tuple

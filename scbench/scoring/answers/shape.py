@@ -48,7 +48,9 @@ class Shape:
         """Whether a value without its key has the types of that, and of its entries."""
         types = self.entries.get(key, frozenset())
         entries = value if isinstance(value, list) and types else []
-        return self.fits(value, key) and all(_TYPES[type(entry)] in types for entry in entries)
+        return self.fits(value, key) and all(
+            _TYPES[type(entry)] in types for entry in entries
+        )
 
 
 @lru_cache(maxsize=256)
@@ -60,14 +62,20 @@ def shape_of(answer_model: type[BaseModel]) -> Shape:
     parts = {key: _options(schema["properties"][key], schema) for key in keys}
     types = {key: _types(options) for key, options in parts.items()}
     items = {
-        key: [each for part in options for each in _options(part.get("items", {}), schema)]
+        key: [
+            each for part in options for each in _options(part.get("items", {}), schema)
+        ]
         for key, options in parts.items()
     }
     only = types["answer"] if keys == ("answer",) else frozenset()
     scalars = {"boolean", "number", "string"}
     return Shape(
         keys,
-        names={folded(name): name for part in objects for name in part.get("properties", ())},
+        names={
+            folded(name): name
+            for part in objects
+            for name in part.get("properties", ())
+        },
         types=types,
         entries={key: _types(options) for key, options in items.items()},
         inner=tuple(parts[keys[0]][0].get("required", ())) if len(keys) == 1 else (),

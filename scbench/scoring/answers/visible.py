@@ -26,8 +26,9 @@ _TAG = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# How all tags begin: the engine skips other characters at once, as each choice is a
+# letter.
 _BEGINS = re.compile(r"<|&|\u25c1|\[(?=/?[Tt])|a(?<=\Aa)|a(?=ssi)")
-"""How all tags begin: the engine skips other characters at once, as each choice is a letter."""
 _ENTITIES = re.compile(r"[{,\[]\s{0,100}&(?:quot|apos|ldquo|#0{0,3}3[49]|#x2[27]);")
 _INVISIBLE = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _BLANK = re.compile("[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
@@ -36,7 +37,9 @@ _QUOTED = re.compile(r"^[ \t]{0,3}>[ \t]", re.MULTILINE)
 _ANALYSIS = re.compile(
     r"(?:<\|channel\|>\s*|\A)analysis\b[^<]*(?:<(?!\|(?:end|return|call|start|channel)\|>)[^<]*)*"
 )
-_HEADER = re.compile(r"<\|(?:start|channel|constrain)\|>[^<]*|<\|(?:message|end|return|call)\|>")
+_HEADER = re.compile(
+    r"<\|(?:start|channel|constrain)\|>[^<]*|<\|(?:message|end|return|call)\|>"
+)
 
 
 def visible(reply: str) -> str:
@@ -118,7 +121,9 @@ def _hidden_regions(text: str) -> list[tuple[int, int]]:
         if not opened:
             regions.append((0, end))
         other = ""
-        while waiting[name] and other != name:  # what was opened inside is hidden with it
+        while (
+            waiting[name] and other != name
+        ):  # what was opened inside is hidden with it
             other, start = opened.pop()
             waiting[other] -= 1
         if other:

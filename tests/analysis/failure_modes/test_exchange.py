@@ -28,7 +28,14 @@ from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.release.load import find_release
 
 CHECKS = json.dumps(
-    [{"id": "grid", "passed": False, "message": "Off the grid.", "details": {"count": 3}}]
+    [
+        {
+            "id": "grid",
+            "passed": False,
+            "message": "Off the grid.",
+            "details": {"count": 3},
+        }
+    ]
 )
 
 
@@ -47,8 +54,20 @@ def rows(make_results, release):
     reference |= {"model": "secret-model-9"}
     return candidates(
         make_results(
-            reference | {"subtask": 0, "score": 0.0, "checks": CHECKS, "answer": '{"segments":[]}'},
-            reference | {"subtask": 1, "score": 0.0, "status": "refused", "reason": "it declines"},
+            reference
+            | {
+                "subtask": 0,
+                "score": 0.0,
+                "checks": CHECKS,
+                "answer": '{"segments":[]}',
+            },
+            reference
+            | {
+                "subtask": 1,
+                "score": 0.0,
+                "status": "refused",
+                "reason": "it declines",
+            },
             reference | {"subtask": 2, "score": 1.0},
             reference | {"task": "enumerate_edges", "score": 0.0, "answer": LONG},
         )
@@ -106,7 +125,9 @@ def test_the_reply_schema_takes_a_decision_on_this_candidate_only(bundle, rows):
 
 def test_prompts_of_another_release_are_refused(rows, release):
     second = rows.with_columns(release_hash=pl.lit("0" * 64))
-    with pytest.raises(ResultsError, match="prompts must come from the release that was graded"):
+    with pytest.raises(
+        ResultsError, match="prompts must come from the release that was graded"
+    ):
         list(export(second, release))
 
 
@@ -117,7 +138,9 @@ def predictions(tmp_path, *lines, name="p.jsonl"):
 
 
 REPLIES = [
-    json.dumps({"id": f"two_segments/{i:02d}", "response": f"Reply {i}. " + "x" * 50_000}).encode()
+    json.dumps(
+        {"id": f"two_segments/{i:02d}", "response": f"Reply {i}. " + "x" * 50_000}
+    ).encode()
     for i in range(2)
 ]
 
@@ -128,7 +151,12 @@ def graded(make_results):
     return candidates(
         make_results(
             *(
-                {"subtask": i, "score": 0.0, "line": 2 + 2 * i, "prediction_hash": sha256(data)}
+                {
+                    "subtask": i,
+                    "score": 0.0,
+                    "line": 2 + 2 * i,
+                    "prediction_hash": sha256(data),
+                }
                 for i, data in enumerate(REPLIES)
             )
         )
@@ -136,7 +164,9 @@ def graded(make_results):
 
 
 def test_raw_replies_are_matched_by_line_and_hash(graded, tmp_path):
-    path = predictions(tmp_path, b"", REPLIES[0], b"junk", b"\xef\xbb\xbf  " + REPLIES[1] + b" \r")
+    path = predictions(
+        tmp_path, b"", REPLIES[0], b"junk", b"\xef\xbb\xbf  " + REPLIES[1] + b" \r"
+    )
     outputs = read_outputs(graded, [str(path)])
     for i, name in enumerate(graded["candidate"]):
         assert outputs[name].startswith(f"Reply {i}.")
@@ -149,7 +179,9 @@ def test_raw_replies_are_matched_by_line_and_hash(graded, tmp_path):
 def test_a_line_that_differs_is_an_error_that_says_so(graded, tmp_path):
     changed = REPLIES[1].replace(b"Reply", b"reply")
     path = predictions(tmp_path, b"", REPLIES[0], b"", changed)
-    with pytest.raises(ResultsError, match=r"1 cannot be found; the first, line 4, differs"):
+    with pytest.raises(
+        ResultsError, match=r"1 cannot be found; the first, line 4, differs"
+    ):
         read_outputs(graded, [str(path)])
     shifted = predictions(tmp_path, REPLIES[0], b"", b"", REPLIES[1])
     with pytest.raises(ResultsError, match=r"the first, line 2, is not there"):
@@ -205,7 +237,9 @@ def test_all_faults_are_listed_at_once(rows):
             b"{",
             json.dumps(good[0]).encode(),
             b"[1]",
-            json.dumps(good[1] | {"confidence": 2, "justification": "", "x": "\x1b"}).encode(),
+            json.dumps(
+                good[1] | {"confidence": 2, "justification": "", "x": "\x1b"}
+            ).encode(),
             b'{"candidate": NaN}',
         ]
     )
@@ -216,7 +250,9 @@ def test_all_faults_are_listed_at_once(rows):
     assert message[1] == f"line 3: {good[0]['candidate']} was decided on line 1 already"
     assert message[2].startswith("line 4: ")
     assert message[3].startswith("line 5: ")
-    assert message[3].count("; got ") + message[3].count("; x: ") == 3, "every fault of a line"
+    assert message[3].count("; got ") + message[3].count("; x: ") == 3, (
+        "every fault of a line"
+    )
     assert message[4].startswith("line 6: not valid JSON")
     assert message[5:] == [
         f"there is no decision on {d['candidate']} ({d['task']}/{d['subtask']:02d})"
@@ -252,7 +288,9 @@ def test_every_check_is_on_the_card_and_no_other(task):
     listing = re.findall(r"^- `(\w+)`: (.+)$", result["Hard constraints"], re.MULTILINE)
     assert [check for check, _ in listing] == expected
     assert dict(listing) == {**task.checks, **COMMON_CHECKS}
-    table = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", result["Verifier signals"], re.MULTILINE)
+    table = re.findall(
+        r"^\| `(\w+)` \| (.+) \| (.+) \|$", result["Verifier signals"], re.MULTILINE
+    )
     assert [check for check, _, _ in table] == expected
     assert all(any(mode in labels for mode in Mode) for _, _, labels in table)
 
@@ -264,7 +302,9 @@ def failure(check: str, places: int) -> dict:
 
 def test_the_built_in_judge_follows_the_card(task, make_results):
     """Whatever check fails, alone or with another, its label is one that the card names for it."""
-    reference = {signal.check: {mode for mode, _ in signal.likely} for signal in signals(task)}
+    reference = {
+        signal.check: {mode for mode, _ in signal.likely} for signal in signals(task)
+    }
     partner = next(iter(task.checks))
     cases = [
         (list(dict.fromkeys(failed)), places)
@@ -291,6 +331,8 @@ def test_a_defining_check_means_another_task(monkeypatch):
     monkeypatch.setattr(module, "DEFINING", frozenset({"hull"}), raising=False)
     assert task.defining_checks == {"hull"}
     text = sections(card(task))
-    row = next(line for line in text["Verifier signals"].splitlines() if "`hull`" in line)
+    row = next(
+        line for line in text["Verifier signals"].splitlines() if "`hull`" in line
+    )
     assert row.endswith("| trivialized_misframed |")
     assert "fails hull" in text["Tie-breaks"]

@@ -32,8 +32,16 @@ def test_the_papers_candidates(paper_results):
         ({"score": 0.0, "status": "refused"}, True, None),
         ({"score": 0.0, "status": "unparsed", "response_characters": 7}, True, None),
         ({"score": 0.0, "status": "unparsed"}, True, None),
-        ({"score": 0.0, "status": "unparsed", "response_characters": 0}, False, "unparsed"),
-        ({"score": 0.0, "status": "truncated", "response_characters": 7}, False, "truncated"),
+        (
+            {"score": 0.0, "status": "unparsed", "response_characters": 0},
+            False,
+            "unparsed",
+        ),
+        (
+            {"score": 0.0, "status": "truncated", "response_characters": 7},
+            False,
+            "truncated",
+        ),
         ({"score": 1.0}, False, PASS),
         ({"score": 0.6, "task": "csg_union"}, False, PASS),
         ({"score": 0.59999, "task": "csg_union"}, True, None),
@@ -50,12 +58,22 @@ def test_a_candidates_name_depends_on_what_it_is_and_on_nothing_else(make_result
     row = {"score": 0.0, "budget": 7}
     name = candidates(make_results(row))["candidate"][0]
     assert name == "9fa46eecc7a9f363"
-    same = [row | {"grader_version": 2, "answer": "{}"}, row | {"score": 0.0, "line": 9}]
-    assert {candidates(make_results(second))["candidate"][0] for second in same} == {name}
+    same = [
+        row | {"grader_version": 2, "answer": "{}"},
+        row | {"score": 0.0, "line": 9},
+    ]
+    assert {candidates(make_results(second))["candidate"][0] for second in same} == {
+        name
+    }
     remaining = [
         row | change
         for change in (
-            *({"model": "n"}, {"setting": None}, {"setting": "tools"}, {"budget": None}),
+            *(
+                {"model": "n"},
+                {"setting": None},
+                {"setting": "tools"},
+                {"budget": None},
+            ),
             *({"budget": 8}, {"sample": 1}, {"subtask": 1}, {"task": "csg_union"}),
         )
     ]
@@ -65,10 +83,14 @@ def test_a_candidates_name_depends_on_what_it_is_and_on_nothing_else(make_result
 
 
 def test_the_answer_stands_with_each_of_its_scores(make_results):
-    rows = [{"task": "interlocking_parts", "subtask": i, "score": float(i < 3)} for i in range(9)]
+    rows = [
+        {"task": "interlocking_parts", "subtask": i, "score": float(i < 3)}
+        for i in range(9)
+    ]
     rows[0] |= {"answer": '{"parts":[]}'}
     rows += [
-        {"task": "interlocking_parts", "subtask": i, "score": 0.0, "sample": 1} for i in range(9)
+        {"task": "interlocking_parts", "subtask": i, "score": 0.0, "sample": 1}
+        for i in range(9)
     ]
     result = candidates(make_results(*rows))
     assert result.height == 6 + 9

@@ -12,8 +12,15 @@ TRIANGLES = '{"triangles":[[0,1,2]]}'
 
 
 def check(check_id, count=None, *, passed=False, **details):
-    details |= {} if count is None else {"count": count, "offenders": [0] * min(count, 50)}
-    return {"id": check_id, "passed": passed, "message": "It is so.", "details": details}
+    details |= (
+        {} if count is None else {"count": count, "offenders": [0] * min(count, 50)}
+    )
+    return {
+        "id": check_id,
+        "passed": passed,
+        "message": "It is so.",
+        "details": details,
+    }
 
 
 @pytest.fixture
@@ -21,8 +28,14 @@ def decide(make_results):
     """A function that judges one row, given its failed checks."""
 
     def run(*checks, **row):
-        row = {"task": "delaunay_triangulation", "score": 0.0, "answer": TRIANGLES} | row
-        result = judge_by_rules(candidates(make_results(row | {"checks": json.dumps(checks)})))
+        row = {
+            "task": "delaunay_triangulation",
+            "score": 0.0,
+            "answer": TRIANGLES,
+        } | row
+        result = judge_by_rules(
+            candidates(make_results(row | {"checks": json.dumps(checks)}))
+        )
         (decision,) = result.to_dicts()
         Decision.model_validate(decision)
         return decision
@@ -36,7 +49,12 @@ ANSWER_FOUND = check("answer_found")
 @pytest.mark.parametrize(
     ("row", "checks", "label", "confidence"),
     [
-        ({"status": "refused", "answer": None}, [ANSWER_FOUND], "evasion_forfeit", 0.95),
+        (
+            {"status": "refused", "answer": None},
+            [ANSWER_FOUND],
+            "evasion_forfeit",
+            0.95,
+        ),
         (
             {"status": "unparsed", "answer": None, "response_characters": 40},
             [ANSWER_FOUND],
@@ -49,8 +67,18 @@ ANSWER_FOUND = check("answer_found")
             "evasion_forfeit",
             0.4,
         ),
-        ({"answer": "{}"}, [check("answer_schema", errors=[{}])], "evasion_forfeit", 0.9),
-        ({"answer": '{"triangles":[]}'}, [check("hull", count=4)], "evasion_forfeit", 0.7),
+        (
+            {"answer": "{}"},
+            [check("answer_schema", errors=[{}])],
+            "evasion_forfeit",
+            0.9,
+        ),
+        (
+            {"answer": '{"triangles":[]}'},
+            [check("hull", count=4)],
+            "evasion_forfeit",
+            0.7,
+        ),
         (
             {"answer": '{"note":"too hard","triangles":[[],[""]]}'},
             [check("answer_schema", errors=[])],
@@ -81,23 +109,50 @@ ANSWER_FOUND = check("answer_found")
         ({"task": "csg_union", "score": 0.55}, [check("union")], "near_miss", 0.3),
         ({"task": "csg_union", "score": 0.0}, [check("union")], "near_miss", 0.3),
         ({"task": "csg_union", "score": 0.2}, [check("union")], "local_only", 0.5),
-        ({"task": "csg_union", "score": 0.2}, [check("union", passed=True)], "local_only", 0.4),
+        (
+            {"task": "csg_union", "score": 0.2},
+            [check("union", passed=True)],
+            "local_only",
+            0.4,
+        ),
         ({"answer": None}, [check("repeats", count=1)], "near_miss", 0.8),
-        ({"answer": '{"triangles":[0]}'}, [check("repeats", count=1)], "near_miss", 0.8),
-        ({"task": "maze_3d", "answer": '{"maze":[]}'}, [check("shape")], "evasion_forfeit", 0.7),
-        ({"task": "maze_3d", "answer": '{"maze":["1A"]}'}, [check("shape")], "near_miss", 0.5),
+        (
+            {"answer": '{"triangles":[0]}'},
+            [check("repeats", count=1)],
+            "near_miss",
+            0.8,
+        ),
+        (
+            {"task": "maze_3d", "answer": '{"maze":[]}'},
+            [check("shape")],
+            "evasion_forfeit",
+            0.7,
+        ),
+        (
+            {"task": "maze_3d", "answer": '{"maze":["1A"]}'},
+            [check("shape")],
+            "near_miss",
+            0.5,
+        ),
     ],
 )
 def test_decisions(decide, row, checks, label, confidence):
     decision = decide(*checks, **row)
     assert (decision["failure_mode"], decision["confidence"]) == (label, confidence)
-    assert decision["evidence_tags"] == [c["id"] for c in checks if c["passed"] is False]
+    assert decision["evidence_tags"] == [
+        c["id"] for c in checks if c["passed"] is False
+    ]
     assert decision["justification"].endswith(".")
 
 
 def test_a_count_of_something_else_is_no_number_of_places(decide):
     """As interlocking parts count parts, and pipe loops crossings."""
-    odd = {"id": "hull", "passed": False, "message": "", "details": {"count": 12, "wanted": 10}}
+    odd = {
+        "id": "hull",
+        "passed": False,
+        "message": "",
+        "details": {"count": 12, "wanted": 10},
+    }
     assert decide(odd)["failure_mode"] == "near_miss"
 
 
@@ -116,5 +171,7 @@ def test_a_defining_check_outranks_the_number_of_places(decide, monkeypatch):
 @pytest.mark.parametrize("column", ["checks", "answer"])
 def test_what_is_not_json_is_named(make_results, column):
     rows = make_results({"score": 0.0, column: "[0"})
-    with pytest.raises(ResultsError, match=f"two_segments/00 .subtask 0.: its {column} is not"):
+    with pytest.raises(
+        ResultsError, match=f"two_segments/00 .subtask 0.: its {column} is not"
+    ):
         judge_by_rules(candidates(rows))

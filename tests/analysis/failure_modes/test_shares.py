@@ -58,7 +58,10 @@ def paper_labels(paper_results, stored):
     """The stored label counts, dealt to the real candidates in a fixed order."""
     modes = []
     for run in (
-        candidates(paper_results).select("model", "setting").unique(maintain_order=True).iter_rows()
+        candidates(paper_results)
+        .select("model", "setting")
+        .unique(maintain_order=True)
+        .iter_rows()
     ):
         for mode, count in stored[run]["counts"].items():
             modes += [mode] * count
@@ -95,10 +98,15 @@ def test_the_papers_differences_of_states(found, paper_numbers, scores):
     expected = paper_numbers["failure_modes"]["state_rate_deltas_over_285"]
     for row in table.iter_rows(named=True):
         cell = expected[row["first"].removesuffix(" no_tools")][row["state"]]
-        assert (row["first_count"], row["second_count"]) == (cell["no_tools"], cell["tools"])
+        assert (row["first_count"], row["second_count"]) == (
+            cell["no_tools"],
+            cell["tools"],
+        )
         assert round(100 * row["delta"], 2) == cell["delta_pp"]
         assert (row["n"], row["left_out"]) == (scores, 0)
-    assert table["state"].to_list()[:6] == list(STATES), "in the order of the paper's figure"
+    assert table["state"].to_list()[:6] == list(STATES), (
+        "in the order of the paper's figure"
+    )
 
 
 MIXED = (
@@ -142,7 +150,9 @@ def test_the_matrix_is_square_and_pairs_the_same_subtasks(mixed):
 def test_runs_can_be_named(found):
     (pair,) = run_pairs(found, "gpt-5.2 tools", "gemini-3-pro-preview tools")
     assert pair == (("gpt-5.2", "tools", None), ("gemini-3-pro-preview", "tools", None))
-    with pytest.raises(ResultsError, match=r"no run 'gpt-5 tools'.*Did you mean 'gpt-5.2 tools'"):
+    with pytest.raises(
+        ResultsError, match=r"no run 'gpt-5 tools'.*Did you mean 'gpt-5.2 tools'"
+    ):
         run_pairs(found, "gpt-5 tools", "gpt-5.2 tools")
     with pytest.raises(ResultsError, match="name both runs"):
         run_pairs(found, "gpt-5.2 tools")
@@ -161,9 +171,13 @@ def test_labels_of_other_candidates_are_refused(make_results):
     rows = make_results(*MIXED)
     labels = label(rows, MODES)
     assert labels.columns == list(LABELS)
-    with pytest.raises(ResultsError, match="1 candidates have no label, 0 labels no candidate"):
+    with pytest.raises(
+        ResultsError, match="1 candidates have no label, 0 labels no candidate"
+    ):
         states(rows, labels.slice(1))
-    with pytest.raises(ResultsError, match="0 candidates have no label, 2 labels no candidate"):
+    with pytest.raises(
+        ResultsError, match="0 candidates have no label, 2 labels no candidate"
+    ):
         states(rows.filter(pl.col("setting") == "no_tools"), labels)
     with pytest.raises(ResultsError, match="5 labels no candidate"):
         states(rows, labels, 0.0)
@@ -180,7 +194,9 @@ def test_label_files_hold_what_was_put_in(paper_labels, tmp_path):
     assert dict(again.schema) == dict(LABELS)
     with pytest.raises(ResultsError, match="name a candidate twice"):
         read_labels([path, path])
-    path.write_bytes(labels_file(paper_labels.with_columns(failure_mode=pl.lit("mood"))))
+    path.write_bytes(
+        labels_file(paper_labels.with_columns(failure_mode=pl.lit("mood")))
+    )
     with pytest.raises(ResultsError, match="'mood' is no failure mode"):
         read_labels([path])
 
@@ -193,7 +209,12 @@ def pair_of_judges(make_results, first, second):
 def test_kappa_by_hand(make_results):
     """Cohen's example: 20 and 15 agreed of 50, 5 and 10 not."""
     first = ["near_miss"] * 25 + ["local_only"] * 25
-    second = ["near_miss"] * 20 + ["local_only"] * 5 + ["near_miss"] * 10 + ["local_only"] * 15
+    second = (
+        ["near_miss"] * 20
+        + ["local_only"] * 5
+        + ["near_miss"] * 10
+        + ["local_only"] * 15
+    )
     rows = make_results(
         *(
             {"task": "csg_union", "subtask": i % 22, "sample": i // 22, "score": 0.0}
@@ -236,7 +257,9 @@ def test_a_large_table_has_the_interval_of_the_delta_method():
     def of(p):
         return kappa(p.reshape(3, 3) / p.sum())
 
-    slopes = np.array([(of(shares + step) - of(shares - step)) / 2e-6 for step in np.eye(9) * 1e-6])
+    slopes = np.array(
+        [(of(shares + step) - of(shares - step)) / 2e-6 for step in np.eye(9) * 1e-6]
+    )
     variance = (slopes**2 @ shares - (slopes @ shares) ** 2) / n
     low, high = kappa_interval(table, kappa(table))
     assert (high - low) / 2 == pytest.approx(1.96 * variance**0.5, rel=0.02)

@@ -7,7 +7,12 @@ import pytest
 from scbench.base.seeding import Stream
 from scbench.builders.shared.corner_labels import CASES, draw_order, is_walk
 from scbench.catalog import get_task
-from scbench.graders.shared.corner_labels import behaviour, crossed_sides, letters, on_ring
+from scbench.graders.shared.corner_labels import (
+    behaviour,
+    crossed_sides,
+    letters,
+    on_ring,
+)
 from scbench.schemas.corner_labels import CORNERS
 from scbench.schemas.topology_enumeration import POLYGONS
 
@@ -50,7 +55,9 @@ def test_fresh_edges(squares, all_crossed):
     for params, _ in fresh(EDGES, 10, squares=squares, all_crossed=all_crossed):
         shapes = [letters(ring) for ring in rings(params)]
         assert len(shapes) == squares
-        assert len(set(shapes)) == min(squares, 11), "patterns return when all are there"
+        assert len(set(shapes)) == min(squares, 11), (
+            "patterns return when all are there"
+        )
         crossed = sum(len(crossed_sides(ring)) == 4 for ring in rings(params))
         assert crossed >= min(all_crossed, squares)
         assert all(behaviour(ring) != "three domains meeting" for ring in rings(params))
@@ -63,7 +70,9 @@ def test_fresh_names(squares, odd_corners):
     for params, _ in fresh(NAMES, 10, squares=squares, odd_corners=odd_corners):
         shapes = [letters(ring) for ring in rings(params)]
         assert len(shapes) == squares
-        assert len(set(shapes)) == min(squares, 15), "patterns return when all are there"
+        assert len(set(shapes)) == min(squares, 15), (
+            "patterns return when all are there"
+        )
         assert sum(shape in {"abac", "abcb"} for shape in shapes) >= odd_corners
         names = [behaviour(ring) for ring in rings(params)]
         count = {name: names.count(name) for name in names}

@@ -31,7 +31,9 @@ def test_another_decoder_reads_what_was_written(width, height, colours, seed, pa
     pixels = [[rng.randrange(colours) for _ in range(width)] for _ in range(height)]
     size, data = decoded(indexed_png(pixels, palette, packed=packed))
     assert size == (width, height)
-    assert data == bytes(part for row in pixels for value in row for part in palette[value])
+    assert data == bytes(
+        part for row in pixels for value in row for part in palette[value]
+    )
 
 
 def test_pictures_of_more_than_one_block_are_whole():

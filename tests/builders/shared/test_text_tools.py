@@ -9,7 +9,9 @@ from scbench.builders.shared.brackets import draw_brackets
 
 @given(st.integers(1, 60), st.integers(0, 9), st.floats(0, 1), st.integers(0, 2**32))
 def test_brackets_match_and_none_is_idle(length, max_depth, prob_open, seed):
-    opened, closed = draw_brackets(length, max_depth, prob_open, Stream("brackets", seed))
+    opened, closed = draw_brackets(
+        length, max_depth, prob_open, Stream("brackets", seed)
+    )
     spans, stack, deepest = [], [], 0
     for i in range(length):
         stack += [i] * opened[i]

@@ -1,6 +1,13 @@
 import pytest
 
-from scbench.builders.shared.words import anchor, clock, families, letters, ordinal, roman
+from scbench.builders.shared.words import (
+    anchor,
+    clock,
+    families,
+    letters,
+    ordinal,
+    roman,
+)
 
 
 @pytest.mark.parametrize("prefix", range(1, 5))
@@ -26,8 +33,22 @@ def test_anchors(form, texts):
 
 
 def test_numbers_of_lines():
-    assert [roman(n) for n in (4, 9, 14, 40, 90, 199)] == ["IV", "IX", "XIV", "XL", "XC", "CXCIX"]
-    assert [letters(n) for n in (1, 26, 27, 52, 53, 703)] == ["a", "z", "aa", "az", "ba", "aaa"]
+    assert [roman(n) for n in (4, 9, 14, 40, 90, 199)] == [
+        "IV",
+        "IX",
+        "XIV",
+        "XL",
+        "XC",
+        "CXCIX",
+    ]
+    assert [letters(n) for n in (1, 26, 27, 52, 53, 703)] == [
+        "a",
+        "z",
+        "aa",
+        "az",
+        "ba",
+        "aaa",
+    ]
     assert [ordinal(n) for n in (3, 11, 12, 13, 21, 22, 111, 101)] == [
         "3rd", "11th", "12th", "13th", "21st", "22nd", "111th", "101st",
     ]  # fmt: skip

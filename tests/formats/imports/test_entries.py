@@ -58,12 +58,18 @@ def test_a_refusal_keeps_its_words():
     ("response", "error", "said"),
     [
         (
-            {"status_code": 400, "body": {"error": {"code": "too_long", "message": "m"}}},
+            {
+                "status_code": 400,
+                "body": {"error": {"code": "too_long", "message": "m"}},
+            },
             None,
             "too_long: m",
         ),
         (
-            {"status_code": 400, "body": {"error": {"code": "content_filter", "message": "m"}}},
+            {
+                "status_code": 400,
+                "body": {"error": {"code": "content_filter", "message": "m"}},
+            },
             None,
             "content_filter: m",
         ),
@@ -83,21 +89,33 @@ CHAT = {
     "model": "M",
     "choices": [{"finish_reason": "tool_calls", "message": {"tool_calls": [CALL]}}],
 }
-CLAUDE = {"model": "M", "stop_reason": "end_turn", "content": [{"type": "text", "text": "{}"}]}
+CLAUDE = {
+    "model": "M",
+    "stop_reason": "end_turn",
+    "content": [{"type": "text", "text": "{}"}],
+}
 
 
 @pytest.mark.parametrize(
     ("entry", "kind", "said"),
     [
         ({"custom_id": ID, "response": CHAT}, "OpenAI batch", {"response": '{"a": 1}'}),
-        ({"recordId": ID, "modelOutput": CHAT}, "Bedrock batch", {"response": '{"a": 1}'}),
+        (
+            {"recordId": ID, "modelOutput": CHAT},
+            "Bedrock batch",
+            {"response": '{"a": 1}'},
+        ),
         ({"recordId": ID, "modelOutput": CLAUDE}, "Bedrock batch", {"response": "{}"}),
         (
             {"recordId": ID, "error": {"errorCode": 400, "errorMessage": "no"}},
             "Bedrock batch",
             {"status": "api_error", "error": "400 no"},
         ),
-        ({"request": {}, "response": {"candidates": []}}, "Vertex batch", "Vertex AI: "),
+        (
+            {"request": {}, "response": {"candidates": []}},
+            "Vertex batch",
+            "Vertex AI: ",
+        ),
     ],
 )
 def test_lines_of_other_clouds_are_read_or_refused_by_name(entry, kind, said):
@@ -129,8 +147,14 @@ def responses(**body: object) -> dict:
         ]
     ]
     + [
-        ({"status": "failed", "error": {"code": "bio_policy", "message": "m"}}, "blocked"),
-        ({"status": "failed", "error": {"code": "server_error", "message": "m"}}, "api_error"),
+        (
+            {"status": "failed", "error": {"code": "bio_policy", "message": "m"}},
+            "blocked",
+        ),
+        (
+            {"status": "failed", "error": {"code": "server_error", "message": "m"}},
+            "api_error",
+        ),
         ({"status": "cancelled"}, "api_error"),
         ({"status": "in_progress"}, "api_error"),
         ({"status": "a_new_one"}, "api_error"),
@@ -163,7 +187,11 @@ def message(stop: str | None, **more: object) -> dict:
 def test_how_a_message_ended(stop, status):
     fields = message(stop)
     assert fields.get("status") == status
-    assert (fields["response"], fields["reasoning"], fields["finish_reason"]) == ("{}", "hm", stop)
+    assert (fields["response"], fields["reasoning"], fields["finish_reason"]) == (
+        "{}",
+        "hm",
+        stop,
+    )
 
 
 def test_what_a_message_used_with_its_cache():
@@ -216,8 +244,14 @@ def test_thoughts_are_counted_into_the_output_and_kept_out_of_the_text():
         ("FinishReason.STOP", None),
         (None, None),
         ("MAX_TOKENS", "truncated"),
-        *((word, "blocked") for word in ("SAFETY", "RECITATION", "SPII", "IMAGE_SAFETY")),
-        *((word, "api_error") for word in ("OTHER", "MALFORMED_FUNCTION_CALL", "A_NEW_ONE")),
+        *(
+            (word, "blocked")
+            for word in ("SAFETY", "RECITATION", "SPII", "IMAGE_SAFETY")
+        ),
+        *(
+            (word, "api_error")
+            for word in ("OTHER", "MALFORMED_FUNCTION_CALL", "A_NEW_ONE")
+        ),
     ],
 )
 def test_how_a_candidate_ended(finish, status):
@@ -234,7 +268,9 @@ def test_a_blocked_prompt_and_an_error():
 
 @pytest.mark.parametrize("name", ["request-1-1!", 7, None, "", "x" * 300])
 def test_an_id_of_nobody_is_named(name):
-    with pytest.raises(PredictionsError, match="neither the id of an item nor a custom_id"):
+    with pytest.raises(
+        PredictionsError, match="neither the id of an item nor a custom_id"
+    ):
         list(openai({"custom_id": name, "response": None, "error": "e"}))
 
 
@@ -242,7 +278,9 @@ JUNK = [None, 7, "text", [], {}, [None], {"error": {}}, [[]], {"message": 3}]
 
 
 @pytest.mark.parametrize("junk", JUNK, ids=repr)
-@pytest.mark.parametrize("place", ["body", "choices", "message", "content", "output", "candidates"])
+@pytest.mark.parametrize(
+    "place", ["body", "choices", "message", "content", "output", "candidates"]
+)
 def test_no_shape_raises(junk, place):
     """Whatever stands where something else should, comes of a line is a reply or an error of it."""
     body = {"model": "M", place: junk}

@@ -31,7 +31,9 @@ def taken(path, **wanted) -> tuple[list[dict], list[str]]:
     for number, line in enumerate(lines, 1):
         assert parse_line(line, number).prediction
         assert gathered.origin(number)[0] == str(path)
-    return [json.loads(line) for line in lines], [str(problem) for problem in gathered.problems]
+    return [json.loads(line) for line in lines], [
+        str(problem) for problem in gathered.problems
+    ]
 
 
 def written(tmp_path, entries, name="file.jsonl"):
@@ -45,13 +47,24 @@ def own(row_id, text):
 
 
 def chat(row_id, text):
-    body = {"model": "M", "choices": [{"finish_reason": "stop", "message": {"content": text}}]}
+    body = {
+        "model": "M",
+        "choices": [{"finish_reason": "stop", "message": {"content": text}}],
+    }
     name = RequestKey(row_id).custom_id
-    return {"id": "b", "custom_id": name, "response": {"status_code": 200, "body": body}}
+    return {
+        "id": "b",
+        "custom_id": name,
+        "response": {"status_code": 200, "body": body},
+    }
 
 
 def claude(row_id, text):
-    by_id = {"model": "M", "stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}
+    by_id = {
+        "model": "M",
+        "stop_reason": "end_turn",
+        "content": [{"type": "text", "text": text}],
+    }
     result = {"type": "succeeded", "message": by_id}
     return {"custom_id": RequestKey(row_id).custom_id, "result": result}
 
@@ -63,8 +76,19 @@ def google(row_id, text):
 
 
 def harness(row_id, text):
-    said = {"filter": "none", "resps": [[text]], "filtered_resps": [text], "metrics": ["score"]}
-    return {"doc_id": 0, "doc": {"id": row_id}, "target": "", "score": float("nan"), **said}
+    said = {
+        "filter": "none",
+        "resps": [[text]],
+        "filtered_resps": [text],
+        "metrics": ["score"],
+    }
+    return {
+        "doc_id": 0,
+        "doc": {"id": row_id},
+        "target": "",
+        "score": float("nan"),
+        **said,
+    }
 
 
 def episode(row_id, text):
@@ -123,7 +147,12 @@ def test_details_of_lighteval(tmp_path):
 def test_tables_with_columns_of_other_names(tmp_path, name):
     path = tmp_path / name
     frame = pl.DataFrame(
-        {"item": list(REPLIES), "output": list(REPLIES.values()), "n": [0, 1, 2], "id": [7, 8, 9]}
+        {
+            "item": list(REPLIES),
+            "output": list(REPLIES.values()),
+            "n": [0, 1, 2],
+            "id": [7, 8, 9],
+        }
     )
     match path.suffix:
         case ".parquet":
@@ -151,10 +180,15 @@ def test_lists_and_jobs_are_read_whole(tmp_path):
     as_list.write_text(json.dumps([claude(*pair) for pair in pairs], indent=2))
     job = tmp_path / "job.json"
     inlined = [
-        {"metadata": {"key": google(*pair)["key"]}, "response": google(*pair)["response"]}
+        {
+            "metadata": {"key": google(*pair)["key"]},
+            "response": google(*pair)["response"],
+        }
         for pair in pairs
     ]
-    job.write_text(json.dumps({"name": "j", "dest": {"inlinedResponses": inlined}}, indent=2))
+    job.write_text(
+        json.dumps({"name": "j", "dest": {"inlinedResponses": inlined}}, indent=2)
+    )
     for path in (as_list, job):
         assert not is_own(str(path))
         lines, problems = taken(path)
@@ -165,8 +199,14 @@ def test_lists_and_jobs_are_read_whole(tmp_path):
 def test_an_error_file_without_a_model_is_of_the_model_of_its_output_file(tmp_path):
     good = written(tmp_path, [chat("two_segments/07", "x")], "out.jsonl")
     error = {"code": "batch_expired", "message": "m"}
-    failed = [{"id": "b", "custom_id": "two_segments-08", "response": None, "error": error}]
-    request = {"custom_id": "two_segments-09", "status": "not_run", "error": "needs vision"}
+    failed = [
+        {"id": "b", "custom_id": "two_segments-08", "response": None, "error": error}
+    ]
+    request = {
+        "custom_id": "two_segments-09",
+        "status": "not_run",
+        "error": "needs vision",
+    }
     bad = written(tmp_path, [*failed, request], "err.jsonl")
     sink = io.BytesIO()
     gathered = gather([str(bad), str(good)], sink)
@@ -200,34 +240,58 @@ def own_model(name):
 
 
 def failing():
-    return {"id": "b", "custom_id": "two_segments-08", "response": None, "error": {"code": "e"}}
+    return {
+        "id": "b",
+        "custom_id": "two_segments-08",
+        "response": None,
+        "error": {"code": "e"},
+    }
 
 
 def test_repeats_and_rollouts_are_samples_and_filters_are_not(tmp_path):
     line = harness("two_segments/07", "a") | {"resps": [["a", "b"]]}
     path = written(tmp_path, [line, line | {"filter": "strict"}])
     lines, problems = taken(path)
-    assert [(line.get("sample", 0), line["response"]) for line in lines] == [(0, "a"), (1, "b")]
+    assert [(line.get("sample", 0), line["response"]) for line in lines] == [
+        (0, "a"),
+        (1, "b"),
+    ]
     assert problems == []
-    path = written(tmp_path, [episode("two_segments/07", "a"), episode("two_segments/07", "b")])
+    path = written(
+        tmp_path, [episode("two_segments/07", "a"), episode("two_segments/07", "b")]
+    )
     lines, problems = taken(path)
-    assert [(line.get("sample", 0), line["response"]) for line in lines] == [(0, "a"), (1, "b")]
+    assert [(line.get("sample", 0), line["response"]) for line in lines] == [
+        (0, "a"),
+        (1, "b"),
+    ]
 
 
 def test_a_rollout_that_failed_is_no_answer(tmp_path):
     one = episode("two_segments/07", "x")
-    one["traces"][0] |= {"nodes": [], "errors": [{"type": "ModelError", "message": "m"}]}
-    two = episode("two_segments/08", "x") | {"traces": [], "errors": [{"message": "lost"}]}
+    one["traces"][0] |= {
+        "nodes": [],
+        "errors": [{"type": "ModelError", "message": "m"}],
+    }
+    two = episode("two_segments/08", "x") | {
+        "traces": [],
+        "errors": [{"message": "lost"}],
+    }
     call = {"prompt_tokens": 4, "completion_tokens": 5, "cached_input_tokens": 3}
     three = episode("two_segments/09", "x")
-    three["traces"][0]["calls"] = [{"model": "M", "finish_reason": "length", "usage": call}] * 2
+    three["traces"][0]["calls"] = [
+        {"model": "M", "finish_reason": "length", "usage": call}
+    ] * 2
     lines, problems = taken(written(tmp_path, [one, two, three]))
     assert problems == []
     by_id = {line["id"]: line for line in lines}
     assert by_id["two_segments/07"]["error"] == "ModelError: m"
     assert by_id["two_segments/08"]["error"] == "lost"
     assert by_id["two_segments/09"]["status"] == "truncated"
-    assert by_id["two_segments/09"]["usage"] == {"input_tokens": 14, "output_tokens": 10}
+    assert by_id["two_segments/09"]["usage"] == {
+        "input_tokens": 14,
+        "output_tokens": 10,
+    }
 
 
 def test_what_cannot_be_placed_is_named_and_the_rest_is_read(tmp_path):
@@ -281,8 +345,29 @@ def test_a_parquet_file_without_the_columns_says_which_it_has(tmp_path):
 
 
 KEYS = [
-    *("id", "custom_id", "key", "response", "error", "result", "message", "content", "choices"),
-    *("body", "doc", "doc_id", "resps", "traces", "task", "data", "nodes", "calls", "metadata"),
+    *(
+        "id",
+        "custom_id",
+        "key",
+        "response",
+        "error",
+        "result",
+        "message",
+        "content",
+        "choices",
+    ),
+    *(
+        "body",
+        "doc",
+        "doc_id",
+        "resps",
+        "traces",
+        "task",
+        "data",
+        "nodes",
+        "calls",
+        "metadata",
+    ),
     *("candidates", "parts", "text", "status"),
 ]
 VALUES = st.recursive(

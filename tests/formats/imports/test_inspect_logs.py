@@ -129,12 +129,18 @@ def test_every_sample_comes_with_what_became_of_it(log):
     assert len(by_sample) == len(SAMPLES) - 1
     first = by_sample["two_segments/07", 0]
     assert first["response"] == '{"segments": []}'
-    assert first["usage"] == {"input_tokens": 129, "output_tokens": 5, "reasoning_tokens": 2}
+    assert first["usage"] == {
+        "input_tokens": 129,
+        "output_tokens": 5,
+        "reasoning_tokens": 2,
+    }
     assert by_sample["two_segments/07", 1]["response"] == "again"
     again = by_sample["two_segments/08", 3]
     assert (again["budget"], again["reasoning"], again["response"]) == (900, "hm", "y")
     assert by_sample["two_segments/17", 0]["budget"] == 64
-    status = {row_id[-2:]: line.get("status") for (row_id, _), line in by_sample.items()}
+    status = {
+        row_id[-2:]: line.get("status") for (row_id, _), line in by_sample.items()
+    }
     assert status == {
         **dict.fromkeys(("07", "08", "12", "17", "18", "19")),
         **dict.fromkeys(("09", "10", "15"), "truncated"),
@@ -142,12 +148,21 @@ def test_every_sample_comes_with_what_became_of_it(log):
         **dict.fromkeys(("11", "23"), "blocked"),
     }
     errors = {
-        row_id[-2:]: line["error"] for (row_id, _), line in by_sample.items() if "error" in line
+        row_id[-2:]: line["error"]
+        for (row_id, _), line in by_sample.items()
+        if "error" in line
     }
-    assert (errors["22"], errors["23"], errors["24"]) == ("too long", "flagged", "400 bad: no")
+    assert (errors["22"], errors["23"], errors["24"]) == (
+        "too long",
+        "flagged",
+        "400 bad: no",
+    )
     assert "response" not in by_sample["two_segments/23", 0]
     assert by_sample["two_segments/13", 0]["error"] == "lost"
-    assert by_sample["two_segments/20", 0]["error"] == "openai.InternalServerError: 500 - no"
+    assert (
+        by_sample["two_segments/20", 0]["error"]
+        == "openai.InternalServerError: 500 - no"
+    )
     assert len(gathered.problems) == 1
     assert '"99" is neither the id of an item' in str(gathered.problems[0])
     assert gathered.recognised == f"{log}: Inspect log ({len(SAMPLES)})"
@@ -162,7 +177,9 @@ def test_samples_before_a_damaged_one_are_read(tmp_path):
     gathered = gather([str(path)], sink)
     by_sample = [str(problem) for problem in gathered.problems]
     assert sink.getvalue().count(b"\n") == 2
-    assert f"{path}, line 3: reading stopped here: inspect_ai cannot read" in by_sample[-1]
+    assert (
+        f"{path}, line 3: reading stopped here: inspect_ai cannot read" in by_sample[-1]
+    )
 
 
 def test_an_archive_takes_no_more_than_a_child_may_hold(tmp_path, monkeypatch):

@@ -32,7 +32,9 @@ def test_volumes_are_those_of_mesh_booleans(number):
     for some in [c for k in (1, 2, 3) for c in combinations(places, k)][:12]:
         report = volume(params, *(i + 1 for i in some))
         chosen = [bodies[i] for i in some]
-        assert report["union"] == pytest.approx(reduce(lambda a, b: a + b, chosen).volume(), 1e-6)
+        assert report["union"] == pytest.approx(
+            reduce(lambda a, b: a + b, chosen).volume(), 1e-6
+        )
         common = reduce(lambda a, b: a ^ b, chosen).volume()
         assert report["common"] == pytest.approx(common, rel=1e-6, abs=1e-4)
 
@@ -44,15 +46,21 @@ def test_points_lie_where_simplices_of_the_vertices_have_them(number):
     meshes = [solid_mesh(solid).points for solid in params.solids]
     every = np.concatenate(meshes)
     low, high = every.min(axis=0), every.max(axis=0)
-    points = [[rng.uniform(a, b) for a, b in zip(low, high, strict=True)] for _ in range(50)]
+    points = [
+        [rng.uniform(a, b) for a, b in zip(low, high, strict=True)] for _ in range(50)
+    ]
     there = [Delaunay(mesh).find_simplex(points) >= 0 for mesh in meshes]
     report = inside(params, points)
-    assert report == ["".join("i" if h else "o" for h in row) for row in zip(*there, strict=True)]
+    assert report == [
+        "".join("i" if h else "o" for h in row) for row in zip(*there, strict=True)
+    ]
     vertex = [round(value, 9) for value in meshes[0][0].tolist()]
     assert inside(params, [vertex])[0][0] == "s"
 
 
 @pytest.mark.parametrize("number", [0, 3, -1, 10**50])
 def test_a_solid_that_is_not_there_is_refused(number):
-    with pytest.raises(QueryError, match=r"there is no solid .* they are numbered 1 to 2"):
+    with pytest.raises(
+        QueryError, match=r"there is no solid .* they are numbered 1 to 2"
+    ):
         volume(PAPER[0], 1, number)

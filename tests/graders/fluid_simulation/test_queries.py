@@ -16,7 +16,9 @@ from scbench.graders.fluid_simulation.queries import MOST_BOXES, Level, Rain
 from scbench.graders.shared.interaction import QueryError
 from scbench.schemas.fluid_simulation import Params
 
-plain = SimpleNamespace(**runpy.run_path(str(Path(__file__).parent.parent / "plain_water.py")))
+plain = SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).parent.parent / "plain_water.py"))
+)
 BUILDER = get_task("fluid_simulation").builder()
 
 
@@ -46,7 +48,9 @@ def random_boxes(rng, width, height):
         size = (width, width, height)
         low = [rng.between(0, n - 1) for n in size]
         high = [min(n, a + rng.between(0, 4)) for n, a in zip(size, low, strict=True)]
-        boxes.append({"xyzMin": low, "xyzMax": high, "material": rng.choice(("Air", "Rock"))})
+        boxes.append(
+            {"xyzMin": low, "xyzMax": high, "material": rng.choice(("Air", "Rock"))}
+        )
     return boxes
 
 
@@ -61,9 +65,13 @@ def test_what_is_seen_is_what_the_plain_rain_leaves(seed):
     report = ask(Rain, params, boxes)
 
     assert report["water"]["voxels"] == len(wet)
-    assert report["water"]["levels"] == {str(z): n for z, n in Counter(z for *_, z in wet).items()}
+    assert report["water"]["levels"] == {
+        str(z): n for z, n in Counter(z for *_, z in wet).items()
+    }
     open_air = {
-        (x, y, z) for x, y, z in wet if not any((x, y, w) in rock for w in range(z, height - 1))
+        (x, y, z)
+        for x, y, z in wet
+        if not any((x, y, w) in rock for w in range(z, height - 1))
     }
     assert report["visible"]["count"] == len({(x, y) for x, y, _ in open_air})
     lakes = plain.pieces(wet)
@@ -82,7 +90,12 @@ def test_what_is_seen_is_what_the_plain_rain_leaves(seed):
     assert report["lakes"]["first"] == facts[:8]
     deepest = (
         max(
-            (sum(set(wet) >= {(x, y, w) for w in range(z, top + 1)} for top in range(z, height)))
+            (
+                sum(
+                    set(wet) >= {(x, y, w) for w in range(z, top + 1)}
+                    for top in range(z, height)
+                )
+            )
             for x, y, z in wet
         )
         if wet
@@ -97,7 +110,9 @@ def test_what_is_seen_is_what_the_plain_rain_leaves(seed):
     )
     rows = ask(Level, params, boxes, z=z, low=[x, y], high=[u, v])["rows"]
     mark = lambda cell: "~" if cell in wet else "#" if cell in rock else "."  # noqa: E731
-    assert rows == ["".join(mark((a, b, z)) for a in range(x, u + 1)) for b in range(y, v + 1)]
+    assert rows == [
+        "".join(mark((a, b, z)) for a in range(x, u + 1)) for b in range(y, v + 1)
+    ]
 
 
 def test_what_fell_and_where_drops_were_lost():

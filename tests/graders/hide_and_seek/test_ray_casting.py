@@ -49,7 +49,10 @@ coordinate = st.floats(-30, 30)
 
 @settings(max_examples=8)
 @given(
-    st.lists(st.tuples(coordinate, coordinate, st.floats(0.1, 15), st.floats(0.1, 15)), max_size=4)
+    st.lists(
+        st.tuples(coordinate, coordinate, st.floats(0.1, 15), st.floats(0.1, 15)),
+        max_size=4,
+    )
 )
 def test_every_pixel_is_decided_as_in_exact_arithmetic(places):
     low, high = boxes(*[((x, y, 0), (x + w, y + w, h)) for x, y, w, h in places])

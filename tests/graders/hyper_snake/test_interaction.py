@@ -18,7 +18,9 @@ PAPER = [item.params for item in BUILDER.paper()]
 
 
 def ask(params, path):
-    return Walk.model_validate_json(json.dumps({"query": "walk", "path": path})).observe(params)
+    return Walk.model_validate_json(
+        json.dumps({"query": "walk", "path": path})
+    ).observe(params)
 
 
 def move(cells):
@@ -59,7 +61,11 @@ def test_a_walk_is_legal_as_far_as_the_words_of_the_prompt_have_it(seed):
     free = set(product(*map(range, params.size))) - set(params.walls)
     legal = []
     for cell in path:
-        if cell not in free or cell in legal or (legal and not one_step(legal[-1], cell)):
+        if (
+            cell not in free
+            or cell in legal
+            or (legal and not one_step(legal[-1], cell))
+        ):
             break
         legal.append(cell)
     if not legal:
@@ -68,7 +74,9 @@ def test_a_walk_is_legal_as_far_as_the_words_of_the_prompt_have_it(seed):
         return
     report = ask(params, path)
     assert (report["wrong"] == "") == (legal == path)
-    assert report["wrong"] == "" or report["wrong"].startswith(f"cell {len(legal)} of the path")
+    assert report["wrong"] == "" or report["wrong"].startswith(
+        f"cell {len(legal)} of the path"
+    )
     assert (report["length"], report["end"]) == (len(legal), list(legal[-1]))
     assert sorted(map(tuple, report["next"])) == sorted(
         cell for cell in free - set(legal) if one_step(cell, legal[-1])

@@ -24,7 +24,9 @@ Evaluator = library.Evaluator
 {change}
 """
 NO_SEGMENTS = "del Evaluator._fn_segments"
-MORE_PARAMETERS = "Evaluator._get_arg = lambda self, args, pos, name, kind, default: default"
+MORE_PARAMETERS = (
+    "Evaluator._get_arg = lambda self, args, pos, name, kind, default: default"
+)
 MORE_STEPS = """
 arguments_of = Evaluator._resolve_args
 def twice(self, arguments, ctx):
@@ -62,12 +64,17 @@ def library(tmp_path, monkeypatch):
     ("change", "what"),
     [
         (NO_SEGMENTS, "Evaluator._fn_segments is missing"),
-        (MORE_PARAMETERS, "Evaluator._get_arg takes (self args pos name kind default), not (self"),
+        (
+            MORE_PARAMETERS,
+            "Evaluator._get_arg takes (self args pos name kind default), not (self",
+        ),
         (MORE_STEPS, "steps of 'difference() { cube("),
         (OTHER_PLACES, "hash of corners of 'difference() { cube("),
     ],
 )
-def test_another_library_is_told_with_its_version_and_what_differs(library, change, what):
+def test_another_library_is_told_with_its_version_and_what_differs(
+    library, change, what
+):
     library(change)
     for _ in range(2):  # tried once
         with pytest.raises(CannotGrade) as caught:
@@ -81,7 +88,11 @@ def test_answers_are_not_run_then_unless_they_are_meshes(library):
     library(MORE_STEPS)
     task = get_task("interlocking_parts")
     params = task.builder().paper()[0].params
-    part = {"fileType": "OpenSCAD", "fileContents": "cube(2);", "transform": [1, *[0] * 15]}
+    part = {
+        "fileType": "OpenSCAD",
+        "fileContents": "cube(2);",
+        "transform": [1, *[0] * 15],
+    }
     for kind, status in (("OpenSCAD", Status.NOT_RUN), ("STL", Status.ANSWERED)):
         answer = {"parts": [{**part, "fileType": kind}]}
         prediction = Prediction(id="interlocking_parts/00", model="m", answer=answer)
@@ -100,9 +111,14 @@ def test_every_private_name_of_the_library_that_is_used_is_looked_for():
             owner = ast.unparse(node.value)
             if owner in {"_library", "library", "evaluator", "library.Evaluator"}:
                 used.add(node.attr)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"getattr", "setattr"}:
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {
+            "getattr",
+            "setattr",
+        }:
             used |= {arg.value for arg in node.args if isinstance(arg, ast.Constant)}
     assert {"_fn_segments", "_resolve_font", "_eval_range", "_triangulate_face"} <= used
     text += (HOME / "openscad_library.json").read_text("utf-8")
-    missing = {name for name in used if isinstance(name, str) and f'{name}"' not in text}
+    missing = {
+        name for name in used if isinstance(name, str) and f'{name}"' not in text
+    }
     assert missing == set()

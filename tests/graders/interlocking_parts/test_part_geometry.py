@@ -20,7 +20,12 @@ from scbench.graders.interlocking_parts.print_checks import (
     strip_width,
     weld,
 )
-from scbench.graders.interlocking_parts.thickness import Meter, TooManyRaysError, cast, survey
+from scbench.graders.interlocking_parts.thickness import (
+    Meter,
+    TooManyRaysError,
+    cast,
+    survey,
+)
 from scbench.graders.shared.meshes import is_crowded
 from scbench.schemas.interlocking_parts import Spacing, Survey
 
@@ -45,7 +50,10 @@ def test_welding_closes_what_was_taken_apart():
     rng = random.Random(1)
     order = list(range(len(soup)))
     rng.shuffle(order)
-    noise = np.array([rng.uniform(-1, 1) for _ in range(soup.size)]).reshape(soup.shape) * 1e-9
+    noise = (
+        np.array([rng.uniform(-1, 1) for _ in range(soup.size)]).reshape(soup.shape)
+        * 1e-9
+    )
     again = weld(np.round(soup, 3)[order] + noise)
     assert count_edges(again) == (0, 0, 0)
     assert len(again.points) == len(triangles.points)
@@ -77,7 +85,9 @@ def slow_ray(origin, direction, triangles):
     return best
 
 
-@pytest.mark.parametrize("direction", [(0, 0, 1), (-1, 0, 0), (0.6, 0.8, 0), (0.48, 0.6, 0.64)])
+@pytest.mark.parametrize(
+    "direction", [(0, 0, 1), (-1, 0, 0), (0.6, 0.8, 0), (0.48, 0.6, 0.64)]
+)
 def test_rays_hit_what_slow_rays_hit(direction):
     body = mesh(bracket() + Manifold.sphere(12, 20).translate((25, 20, 4)))
     triangles = body.points[body.corners]
@@ -103,9 +113,13 @@ def test_rays_are_counted_before_they_are_cast():
 
 def test_bodies_are_crowded_if_many_of_their_triangles_may_meet():
     rng = np.random.default_rng(5)
-    bodies = [rng.uniform(0, 100, (60, 1, 3)) + rng.uniform(-9, 9, (60, 3, 3)) for _ in range(3)]
+    bodies = [
+        rng.uniform(0, 100, (60, 1, 3)) + rng.uniform(-9, 9, (60, 3, 3))
+        for _ in range(3)
+    ]
     low, high = (
-        np.concatenate([getattr(b, way)(axis=1) for b in bodies]) for way in ("min", "max")
+        np.concatenate([getattr(b, way)(axis=1) for b in bodies])
+        for way in ("min", "max")
     )
     meet = np.all((low[:, None] <= high[None]) & (low[None] <= high[:, None]), axis=2)
     owner = np.repeat(np.arange(3), 60)
@@ -152,7 +166,11 @@ def test_no_direction_gives_a_narrower_strip(points):
     assert width >= spans.min() - 0.3  # a quarter of a degree over at most 57
 
 
-@given(st.lists(POINT, min_size=3, max_size=6, unique=True), st.integers(1, 9), st.randoms())
+@given(
+    st.lists(POINT, min_size=3, max_size=6, unique=True),
+    st.integers(1, 9),
+    st.randoms(),
+)
 @settings(max_examples=40)
 def test_a_point_is_in_the_grown_shape_if_its_square_meets_the_shape(points, by, rng):
     shape = CrossSection([np.array(points, dtype=float)], FillRule.NonZero)
@@ -174,6 +192,12 @@ def test_columns_pass_where_there_is_just_room():
     for side, free in ((39, True), (39.9, True), (40, False), (41, False)):
         result = openings(ring, Spacing(**rules, free=side, blocked=side))
         assert (result.free > 0) == free
-        assert result.free == result.unblocked == pytest.approx(max(0, 40 - side) ** 2, abs=1e-6)
+        assert (
+            result.free
+            == result.unblocked
+            == pytest.approx(max(0, 40 - side) ** 2, abs=1e-6)
+        )
     above = ring.translate((500, -300, 26))
-    assert openings(above, Spacing(**rules, free=39, blocked=39)).free == pytest.approx(400)
+    assert openings(above, Spacing(**rules, free=39, blocked=39)).free == pytest.approx(
+        400
+    )

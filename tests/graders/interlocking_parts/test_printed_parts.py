@@ -32,7 +32,8 @@ TEXT = to_ascii_stl(TETRAHEDRON)
 
 def binary(triangles=TETRAHEDRON) -> bytes:
     rows = b"".join(
-        b"\0" * 12 + np.array(triangle, "<f4").tobytes() + b"\0\0" for triangle in triangles
+        b"\0" * 12 + np.array(triangle, "<f4").tobytes() + b"\0\0"
+        for triangle in triangles
     )
     return b"solid binary".ljust(80, b" ") + len(triangles).to_bytes(4, "little") + rows
 
@@ -90,9 +91,13 @@ def test_what_is_no_stl_is_told_so(text):
 
 def test_what_is_too_large_is_not_looked_at():
     large = (MOST_TRIANGLES + 1).to_bytes(4, "little")
-    data = base64.b64encode(b"\0" * 80 + large + bytes(50 * (MOST_TRIANGLES + 1))).decode()
+    data = base64.b64encode(
+        b"\0" * 80 + large + bytes(50 * (MOST_TRIANGLES + 1))
+    ).decode()
     text = "solid\n" + "vertex 0 0 0\nendfacet\n" * (MOST_TRIANGLES + 1)
-    parts = read_parts([("STL", data), ("STL", text), ("STL", " " * (MOST_CHARACTERS + 1))])
+    parts = read_parts(
+        [("STL", data), ("STL", text), ("STL", " " * (MOST_CHARACTERS + 1))]
+    )
     assert all(part.too_much and part.shell is None for part in parts)
 
 
@@ -264,7 +269,9 @@ def test_what_openscad_cannot_draw_is_told():
 
 
 def test_the_sources_of_an_answer_share_their_steps_whatever_is_known(monkeypatch):
-    sources = [f"for (i = [0 : 9]) translate([2 * i, {k}, 0]) cube(1);" for k in range(3)]
+    sources = [
+        f"for (i = [0 : 9]) translate([2 * i, {k}, 0]) cube(1);" for k in range(3)
+    ]
     each = [part.steps for part in scad(*sources)]
     assert min(each) > 9 * 40
     assert all(part.shell is not None for part in scad(*sources))
@@ -275,7 +282,10 @@ def test_the_sources_of_an_answer_share_their_steps_whatever_is_known(monkeypatc
             scad(*known)
             monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", most)
             cube, *parts = read_parts(
-                [("STL", to_ascii_stl(TETRAHEDRON)), *(("OpenSCAD", s) for s in sources)]
+                [
+                    ("STL", to_ascii_stl(TETRAHEDRON)),
+                    *(("OpenSCAD", s) for s in sources),
+                ]
             )
             assert cube.shell is not None
             assert [part.shell is not None for part in parts] == [enough] * 3
@@ -328,7 +338,13 @@ def test_memory_that_runs_out_is_too_much_and_no_failure(monkeypatch):
     with pytest.raises(openscad_child.TooMuchError, match="memory"):
         openscad_child.Meter(10).kept(greedy)
     monkeypatch.setattr(openscad_child, "mesh_of", greedy)
-    job = {"sources": ["cube(1);"], "steps": 9, "together": 9, "triangles": 9, "probe": False}
+    job = {
+        "sources": ["cube(1);"],
+        "steps": 9,
+        "together": 9,
+        "triangles": 9,
+        "probe": False,
+    }
     header = openscad_child.main(json.dumps(job).encode())[8:]
     assert "memory" in json.loads(header)["bodies"][0]["limit"]
 
@@ -354,7 +370,10 @@ def code(monkeypatch):
     [
         ("Python Generating STL", f"print({TEXT!r})"),
         ("Python Generating OpenSCAD", "print('scale(1) cube([6, 6, 1]);')"),
-        ("Python Generating OpenSCAD", "if __name__ == '__main__':\n    print('cube([6,6,1]);')"),
+        (
+            "Python Generating OpenSCAD",
+            "if __name__ == '__main__':\n    print('cube([6,6,1]);')",
+        ),
     ],
 )
 def test_programs_are_run(code, kind, source):

@@ -39,7 +39,10 @@ def plain_pairs(rows):
 
 def ours(rows):
     pairs = close_pairs(Bricks.of(rows), 10**6)
-    return {(int(i), int(j)): (area, depth) for i, j, area, depth in zip(*pairs, strict=True)}
+    return {
+        (int(i), int(j)): (area, depth)
+        for i, j, area, depth in zip(*pairs, strict=True)
+    }
 
 
 near = st.floats(-60, 60)
@@ -79,7 +82,10 @@ def test_crowds_are_not_compared():
 def test_bricks_on_one_grid_fit_however_the_grid_is_turned(x, y, angle, quarter, studs):
     c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
     dx, dy = 8 * studs[0], 8 * studs[1]
-    rows = [(x, y, 4.8, angle), (x + c * dx - s * dy, y + s * dx + c * dy, 14.4, angle + quarter)]
+    rows = [
+        (x, y, 4.8, angle),
+        (x + c * dx - s * dy, y + s * dx + c * dy, 14.4, angle + quarter),
+    ]
     bricks = Bricks.of(rows)
     pairs = close_pairs(bricks, 10)
     assert not off_grid(bricks, pairs.lower, pairs.upper).any()
@@ -89,11 +95,17 @@ def test_bricks_on_one_grid_fit_however_the_grid_is_turned(x, y, angle, quarter,
 
 
 def plain_misfits(bricks, label):
-    pairs = [(i, j) for i, j in combinations(range(len(label)), 2) if label[i] == label[j]]
+    pairs = [
+        (i, j) for i, j in combinations(range(len(label)), 2) if label[i] == label[j]
+    ]
     if not pairs:
         return []
     first, second = (np.array(side) for side in zip(*pairs, strict=True))
-    return [pair for pair, bad in zip(pairs, off_grid(bricks, first, second), strict=True) if bad]
+    return [
+        pair
+        for pair, bad in zip(pairs, off_grid(bricks, first, second), strict=True)
+        if bad
+    ]
 
 
 @given(
@@ -110,13 +122,18 @@ def plain_misfits(bricks, label):
 def test_misfits_are_those_of_comparing_all_pairs_of_a_group(rows, turn):
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     places = [(8 * x + d, 8 * y - d, a) for x, y, d, a, _ in rows]
-    bricks = Bricks.of([(c * u - s * v, s * u + c * v, 4.8, turn + a) for u, v, a in places])
+    bricks = Bricks.of(
+        [(c * u - s * v, s * u + c * v, 4.8, turn + a) for u, v, a in places]
+    )
     firsts = {}
     label = np.array([firsts.setdefault(row[-1], i) for i, row in enumerate(rows)])
     assert misfits(bricks, label, 1000) == plain_misfits(bricks, label)
 
 
-@given(st.integers(1, 40), st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39)), max_size=60))
+@given(
+    st.integers(1, 40),
+    st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39)), max_size=60),
+)
 def test_groups_are_those_of_walking(count, links):
     links = [(a % count, b % count) for a, b in links]
     lower, upper = (np.array(side, dtype=np.int64) for side in zip(*links, strict=True)) if links else (np.zeros(0, dtype=np.int64),) * 2  # fmt: skip  # noqa: E501

@@ -11,7 +11,9 @@ from scbench.base.seeding import Stream
 from scbench.catalog import get_task
 from scbench.graders.lego_hemispherical_shell.queries import BricksTogether
 
-SHELL = get_task("lego_hemispherical_shell").builder().paper()[0].params  # radii 40 and 70
+SHELL = (
+    get_task("lego_hemispherical_shell").builder().paper()[0].params
+)  # radii 40 and 70
 
 
 def ask(*rows):
@@ -21,13 +23,18 @@ def ask(*rows):
 
 
 def plan(x, y, _z, turn):
-    return affinity.translate(affinity.rotate(box(-16, -8, 16, 8), turn, origin=(0, 0)), x, y)
+    return affinity.translate(
+        affinity.rotate(box(-16, -8, 16, 8), turn, origin=(0, 0)), x, y
+    )
 
 
 def share(x, y, z, turn):
     """How many of the points of a fine grid in a brick are in the shell."""
     u, v, w = np.meshgrid(
-        *(np.linspace(-h, h, n, endpoint=False) + h / n for h, n in ((16, 64), (8, 32), (4.8, 20)))
+        *(
+            np.linspace(-h, h, n, endpoint=False) + h / n
+            for h, n in ((16, 64), (8, 32), (4.8, 20))
+        )
     )
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     px, py, pz = x + c * u - s * v, y + s * u + c * v, z + w
@@ -61,13 +68,18 @@ def test_pairs_and_shares_of_random_bricks(seed):
                 turn = (b[3] - a[3]) % 90
                 way = affinity.rotate(plan(*b).centroid, -a[3], origin=(a[0], a[1]))
                 fits = min(turn, 90 - turn) <= 1 and all(
-                    abs(d - 8 * round(d / 8)) <= 0.5 for d in (way.x - a[0], way.y - a[1])
+                    abs(d - 8 * round(d / 8)) <= 0.5
+                    for d in (way.x - a[0], way.y - a[1])
                 )
                 pair = [i, j] if a[2] < b[2] else [j, i]
                 grid = "on one grid" if fits else "off the grid"
                 joined.append([*pair, round(area, 3), grid])
-    assert sorted(facts["overlaps"]) == [pytest.approx(row, abs=0.0011) for row in sorted(overlaps)]
-    assert [row[3] for row in sorted(facts["joined"])] == [row[3] for row in sorted(joined)]
+    assert sorted(facts["overlaps"]) == [
+        pytest.approx(row, abs=0.0011) for row in sorted(overlaps)
+    ]
+    assert [row[3] for row in sorted(facts["joined"])] == [
+        row[3] for row in sorted(joined)
+    ]
     assert [row[:3] for row in sorted(facts["joined"])] == [
         pytest.approx(row[:3], abs=0.0011) for row in sorted(joined)
     ]

@@ -20,7 +20,11 @@ from scbench.schemas.lego_hemispherical_shell import Params
 
 def target(form="hemisphere", inner=40.0, outer=70.0, height=None):
     return Params(
-        form=form, inner_radius_mm=inner, outer_radius_mm=outer, height_mm=height, full_marks=0.65
+        form=form,
+        inner_radius_mm=inner,
+        outer_radius_mm=outer,
+        height_mm=height,
+        full_marks=0.65,
     )
 
 
@@ -69,7 +73,9 @@ def test_shared_volumes_are_those_of_many_sample_points(name):
     params, half = TARGETS[name], (16.0, 8.0)
     some = boxes(np.random.default_rng(3), params, 150, half)
     volumes = shared_volumes(body(params), some)
-    shares = np.array([inside(params, *samples(some, i, 40)).mean() for i in range(150)])
+    shares = np.array(
+        [inside(params, *samples(some, i, 40)).mean() for i in range(150)]
+    )
     # A level side of the body can lie anywhere in a cell.
     assert volumes / 4915.2 == pytest.approx(shares, abs=1 / 80 + 2e-3)
     assert volumes.sum() / 4915.2 == pytest.approx(shares.sum(), rel=3e-3)
@@ -87,7 +93,9 @@ def test_areas_of_rectangles_in_a_disc_are_those_of_polygons(x, y, w, h, radius)
     # A polygon of the disc's own area, so that only its outline is a little off.
     even = radius * math.sqrt(math.pi / (360 * math.sin(math.radians(0.5))))
     disc = shapely.polygons(np.stack([np.cos(turns), np.sin(turns)], 1) * even)
-    expected = shapely.area(shapely.intersection(disc, shapely.box(x - w, y - h, x + w, y + h)))
+    expected = shapely.area(
+        shapely.intersection(disc, shapely.box(x - w, y - h, x + w, y + h))
+    )
     ours = disc_areas(*(np.array([v]) for v in (x, y)), (w, h), np.array([radius]))[0]
     assert ours == pytest.approx(expected, abs=0.05)
 

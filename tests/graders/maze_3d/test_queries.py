@@ -31,7 +31,9 @@ def is_jump(heights, a, b):
 def test_moves_are_those_of_the_words_of_the_prompt(seed):
     rng = Stream("mazes asked about", seed)
     n = rng.between(2, 7)
-    params = Params(size=n, a_height=rng.between(0, 9), b_height=rng.between(0, 9), jumps=1)
+    params = Params(
+        size=n, a_height=rng.between(0, 9), b_height=rng.between(0, 9), jumps=1
+    )
     letters = rng.choice(("0123456789AB", "4567", "13B", "035A"))
     maze = ["".join(rng.choice(letters) for _ in range(n)) for _ in range(n)]
     ends = {"A": params.a_height, "B": params.b_height}
@@ -56,10 +58,16 @@ def test_moves_are_those_of_the_words_of_the_prompt(seed):
     report = ask(Walk, params, maze, path=path)
     end = legal[-1]
     assert (report["wrong"] == "") == (legal == path)
-    assert report["wrong"] == "" or report["wrong"].startswith(f"cell {len(legal)} of the path")
+    assert report["wrong"] == "" or report["wrong"].startswith(
+        f"cell {len(legal)} of the path"
+    )
     assert (report["end"], report["height"]) == (list(end), heights[end])
-    assert report["steps"] == [list(b) for b in sorted(heights) if is_step(heights, end, b)]
-    assert report["jumps"] == [list(b) for b in sorted(heights) if is_jump(heights, end, b)]
+    assert report["steps"] == [
+        list(b) for b in sorted(heights) if is_step(heights, end, b)
+    ]
+    assert report["jumps"] == [
+        list(b) for b in sorted(heights) if is_jump(heights, end, b)
+    ]
 
     reached, grown = set(), {path[0]}
     while grown - reached:

@@ -65,7 +65,9 @@ def slow_contacts(points):
 coordinate = st.integers(0, 4).map(float) | st.builds(
     lambda v, shift: v / 2 + shift,
     st.integers(0, 8),
-    st.sampled_from([0.0, 1e-9, -1e-9, 9e-10, 1.1e-9, 1e-10, 1e-15, 1e-300, 0.1, 1 / 3]),
+    st.sampled_from(
+        [0.0, 1e-9, -1e-9, 9e-10, 1.1e-9, 1e-10, 1e-15, 1e-300, 0.1, 1 / 3]
+    ),
 )
 
 
@@ -112,4 +114,6 @@ def test_longest_run_goes_around_the_end(marks):
     )
 )
 def test_hull_area_is_that_of_another_library(points):
-    assert hull_area(points) == pytest.approx(shapely.MultiPoint(points).convex_hull.area)
+    assert hull_area(points) == pytest.approx(
+        shapely.MultiPoint(points).convex_hull.area
+    )

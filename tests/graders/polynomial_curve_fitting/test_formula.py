@@ -47,7 +47,13 @@ def python_reads(text: str) -> ast.expr | None:
         return None
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.NAME and token.string not in {"def", "return", "f", "x", "y"}:
+            if token.type == tokenize.NAME and token.string not in {
+                "def",
+                "return",
+                "f",
+                "x",
+                "y",
+            }:
                 return None
             if token.type == tokenize.OP and token.string not in SIGNS:
                 return None
@@ -97,9 +103,55 @@ def we_read(text: str):
         return None
 
 
-PIECES = ["x", "y", "(", ")", "+", "-", "*", "/", "**", "2", "0.5", ".5", "3.", "1e2", "007", "00"]
-PIECES += [" ", "\n", "\t", "\\\n", "\r\n", ",", "return", "f", "def", ":", "//", "=", "#", ";"]
-PIECES += ["1_0", "0x1", "2j", "''", "[", "if", "x2", "X", "\n    ", "\n\n", "()", "-x**2", "+y"]
+PIECES = [
+    "x",
+    "y",
+    "(",
+    ")",
+    "+",
+    "-",
+    "*",
+    "/",
+    "**",
+    "2",
+    "0.5",
+    ".5",
+    "3.",
+    "1e2",
+    "007",
+    "00",
+]
+PIECES += [
+    " ",
+    "\n",
+    "\t",
+    "\\\n",
+    "\r\n",
+    ",",
+    "return",
+    "f",
+    "def",
+    ":",
+    "//",
+    "=",
+    "#",
+    ";",
+]
+PIECES += [
+    "1_0",
+    "0x1",
+    "2j",
+    "''",
+    "[",
+    "if",
+    "x2",
+    "X",
+    "\n    ",
+    "\n\n",
+    "()",
+    "-x**2",
+    "+y",
+]
 
 
 @settings(max_examples=150)
@@ -119,10 +171,12 @@ def atoms():
 
 def combine(inner):
     return (
-        st.tuples(inner, st.sampled_from(["+", "-", "*", " - ", "*-"]), inner).map("".join)
-        | st.tuples(inner, st.sampled_from(["/3", "/0.7", "**0", "**2", "**3", "**7", "**40"])).map(
+        st.tuples(inner, st.sampled_from(["+", "-", "*", " - ", "*-"]), inner).map(
             "".join
         )
+        | st.tuples(
+            inner, st.sampled_from(["/3", "/0.7", "**0", "**2", "**3", "**7", "**40"])
+        ).map("".join)
         | inner.map("({})".format)
         | inner.map("-{}".format)
     )
@@ -172,7 +226,11 @@ def test_signs_are_those_of_fractions(body):
     expression = python_reads(text)
     for y in range(5):
         for x in range(5):
-            assert positive[y, x] == (by_fractions(expression, text, x, y) > 0), (body, x, y)
+            assert positive[y, x] == (by_fractions(expression, text, x, y) > 0), (
+                body,
+                x,
+                y,
+            )
 
 
 @pytest.mark.parametrize(
@@ -191,7 +249,9 @@ def test_what_is_no_polynomial_of_permitted_degree_is_a_fault(body):
     assert parse(HEAD + body).faults
 
 
-@pytest.mark.parametrize("body", ["x**512*x**512", "(x*y)**512", "x/(2*3 - 1)", "x**0", "3**0*x"])
+@pytest.mark.parametrize(
+    "body", ["x**512*x**512", "(x*y)**512", "x/(2*3 - 1)", "x**0", "3**0*x"]
+)
 def test_limits_of_degree_and_constant_divisors_are_permitted(body):
     formula = parse(HEAD + body)
     assert not formula.faults
@@ -199,7 +259,8 @@ def test_limits_of_degree_and_constant_divisors_are_permitted(body):
 
 
 @pytest.mark.parametrize(
-    ("bits", "fine"), [(62, True), (63, True), (64, True), (MAX_BITS, True), (MAX_BITS + 1, False)]
+    ("bits", "fine"),
+    [(62, True), (63, True), (64, True), (MAX_BITS, True), (MAX_BITS + 1, False)],
 )
 def test_numbers_are_exact_up_to_their_limit(bits, fine):
     assert positive_cells(parse(f"{HEAD}({2**63 - 1})**512 + 0*x + 0*y"), 2).all()
@@ -239,7 +300,9 @@ def test_nothing_is_rounded_and_nothing_overflows(body, positive):
     assert int(positive_cells(parse(HEAD + body), 3).sum()) == positive
 
 
-@pytest.mark.parametrize("body", ["x/0 + y", "0*(x/0) + 1 + y", "x/(0.1 + 0.2 - 0.3) + y", "0/0*x"])
+@pytest.mark.parametrize(
+    "body", ["x/0 + y", "0*(x/0) + 1 + y", "x/(0.1 + 0.2 - 0.3) + y", "0/0*x"]
+)
 def test_division_by_0_is_undefined(body):
     with pytest.raises(UndefinedError):
         positive_cells(parse(HEAD + body), 3)
@@ -254,7 +317,9 @@ def test_work_is_bounded(monkeypatch):
 
 
 def test_values_that_do_not_fit_at_once_are_worked_out_for_fewer_cells(monkeypatch):
-    pending = "".join(f"(x + {i}*y - 3)**7*(" for i in range(1, 60)) + "x - y" + ")" * 59
+    pending = (
+        "".join(f"(x + {i}*y - 3)**7*(" for i in range(1, 60)) + "x - y" + ")" * 59
+    )
     crowded = parse(f"{HEAD}{pending} + x/0.3 - 2*y**3")
     drawn = positive_cells(crowded, 11)
     for bound in (60_000, 20_000):

@@ -32,14 +32,17 @@ def border(ring, size):
         + [(0, i) for i in range(last, 0, -1)]
     )
     return {
-        point: ring[round(i * len(ring) / len(loop)) % len(ring)] for i, point in enumerate(loop)
+        point: ring[round(i * len(ring) / len(loop)) % len(ring)]
+        for i, point in enumerate(loop)
     }
 
 
 def drawable_without_common_point(ring, size):
     """Whether a triangulated grid has a labelling with this border and no three-class triangle."""
     labels = border(ring, size)
-    inner = {(x, y): y * size + x for y in range(1, size - 1) for x in range(1, size - 1)}
+    inner = {
+        (x, y): y * size + x for y in range(1, size - 1) for x in range(1, size - 1)
+    }
     order = list(inner)
     triangles = {}
     for x, y in product(range(size - 1), repeat=2):
@@ -103,7 +106,10 @@ def drawings_without_junction(ring):
     for groups in partitions(list(range(n))):
         one_class = all(len({label[i] for i in group}) == 1 for group in groups)
         crossing = any(
-            min(g) < min(h) < x < y for g, h in permutations(groups, 2) for x in g for y in h
+            min(g) < min(h) < x < y
+            for g, h in permutations(groups, 2)
+            for x in g
+            for y in h
         )
         if one_class and not crossing and 2 * (len(groups) - 1) == n:
             result.append(
@@ -129,10 +135,14 @@ def test_squares_by_all_drawings():
         assert not common
         # Three ends are joined by one tree; four by three trees (two splits, one fourfold point).
         single = not drawings and len(crossed_sides(ring)) == 3
-        assert behaviour(ring) == ("three domains meeting" if single else "ambiguous"), ring
+        assert behaviour(ring) == (
+            "three domains meeting" if single else "ambiguous"
+        ), ring
 
 
-@given(st.lists(st.integers(-3, 3), min_size=1, max_size=8), st.permutations(range(-3, 4)))
+@given(
+    st.lists(st.integers(-3, 3), min_size=1, max_size=8), st.permutations(range(-3, 4))
+)
 def test_canonical_form_forgets_names_and_nothing_else(labels, names):
     renamed = [names[label + 3] for label in labels]
     assert canonical(renamed) == canonical(labels) == canonical(canonical(labels))
@@ -140,7 +150,10 @@ def test_canonical_form_forgets_names_and_nothing_else(labels, names):
         assert (a == b) == (x == y)
 
 
-@given(st.lists(st.integers(0, 3), min_size=4, max_size=6), st.text("?xyz", min_size=6, max_size=6))
+@given(
+    st.lists(st.integers(0, 3), min_size=4, max_size=6),
+    st.text("?xyz", min_size=6, max_size=6),
+)
 def test_agreement_is_equality_where_letters_are_known(labels, known):
     known = known[: len(labels)]
     expected = all(

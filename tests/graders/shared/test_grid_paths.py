@@ -12,10 +12,14 @@ from scbench.schemas.base import WholeNumber
 
 
 def side_by_side(a, b):
-    return sorted(abs(p - q) for p, q in zip(a, b, strict=True)) == [0] * (len(a) - 1) + [1]
+    return sorted(abs(p - q) for p, q in zip(a, b, strict=True)) == [0] * (
+        len(a) - 1
+    ) + [1]
 
 
-@pytest.mark.parametrize("size", [(1,), (5,), (4, 4), (1, 6), (3, 2, 4), (2, 1, 3, 2), (2,) * 6])
+@pytest.mark.parametrize(
+    "size", [(1,), (5,), (4, 4), (1, 6), (3, 2, 4), (2, 1, 3, 2), (2,) * 6]
+)
 @pytest.mark.parametrize("first", [0, 1])
 def test_codes_tell_neighbours_in_every_pair_of_cells(size, first):
     box = grid(size, first)
@@ -36,7 +40,9 @@ def test_jumps_and_repeats_of_any_list_of_cells(cells):
     assert jumps(box, cells, codes) == [
         i for i in range(1, len(cells)) if not side_by_side(cells[i - 1], cells[i])
     ]
-    assert repeats(cells, codes) == [i for i in range(len(cells)) if cells[i] in cells[:i]]
+    assert repeats(cells, codes) == [
+        i for i in range(len(cells)) if cells[i] in cells[:i]
+    ]
 
 
 WHOLE = TypeAdapter(WholeNumber)
@@ -57,4 +63,6 @@ def test_whole_numbers_are_taken_as_integers(value):
 def test_nothing_else_is_a_whole_number_and_it_is_said_once(value):
     with pytest.raises(ValidationError) as caught:
         WHOLE.validate_python(value)
-    assert [error["msg"] for error in caught.value.errors()] == ["must be a whole number"]
+    assert [error["msg"] for error in caught.value.errors()] == [
+        "must be a whole number"
+    ]

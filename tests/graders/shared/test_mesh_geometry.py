@@ -10,7 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from manifold3d import Manifold
 
-from scbench.graders.csg_union.solids import common_volume, parts_of_union, solid_mesh, union_volume
+from scbench.graders.csg_union.solids import (
+    common_volume,
+    parts_of_union,
+    solid_mesh,
+    union_volume,
+)
 from scbench.graders.shared.meshes import (
     PolygonMesh,
     close_pairs,
@@ -129,7 +134,9 @@ def test_triangles_of_a_star_shaped_face_have_its_area(seed, n):
     angles = sorted(rng.uniform(0, 2 * math.pi) for _ in range(n))
     ring = [[math.cos(a), math.sin(a)] for a in angles]
     radii = np.array([rng.uniform(1, 5) for _ in range(n)])
-    frame = np.linalg.qr(np.array([[rng.gauss(0, 1) for _ in range(3)] for _ in range(3)]))[0][:2]
+    frame = np.linalg.qr(
+        np.array([[rng.gauss(0, 1) for _ in range(3)] for _ in range(3)])
+    )[0][:2]
     mesh = PolygonMesh((np.array(ring) * radii[:, None]) @ frame, (tuple(range(n)),))
     triangles = triangulate(mesh).corners
     assert len(triangles) == n - 2
@@ -144,12 +151,16 @@ def test_triangles_of_a_star_shaped_face_have_its_area(seed, n):
 
 def triangles_of(body):
     mesh = body.to_mesh64()
-    return np.asarray(mesh.vert_properties)[:, :3][np.asarray(mesh.tri_verts).astype(int)]
+    return np.asarray(mesh.vert_properties)[:, :3][
+        np.asarray(mesh.tri_verts).astype(int)
+    ]
 
 
 coordinate = st.integers(-4, 4)
 side = st.integers(1, 6)
-a_box = st.tuples(st.tuples(coordinate, coordinate, coordinate), st.tuples(side, side, side))
+a_box = st.tuples(
+    st.tuples(coordinate, coordinate, coordinate), st.tuples(side, side, side)
+)
 
 
 def box_solid(low, size):
@@ -162,14 +173,20 @@ def box_solid(low, size):
 def test_boxes_on_a_grid_have_the_volumes_that_counting_cells_gives(solids, other):
     # Sides of all boxes lie in common planes all the time, which is where booleans are delicate.
     def cells(low, size):
-        return set(itertools.product(*(range(a, a + s) for a, s in zip(low, size, strict=True))))
+        return set(
+            itertools.product(
+                *(range(a, a + s) for a, s in zip(low, size, strict=True))
+            )
+        )
 
     parts = parts_of_union([box_solid(*solid) for solid in solids])
     union = set().union(*(cells(*solid) for solid in solids))
     assert union_volume(parts) == pytest.approx(len(union), abs=1e-6)
     mesh = box_solid(*other)
     corners = mesh.points[triangulate(mesh).corners]
-    assert common_volume(parts, corners) == pytest.approx(len(union & cells(*other)), abs=1e-6)
+    assert common_volume(parts, corners) == pytest.approx(
+        len(union & cells(*other)), abs=1e-6
+    )
 
 
 def round_solids(rng):

@@ -56,7 +56,13 @@ def test_hyphens_plurals_articles_and_common_words_make_no_difference():
     assert option("A triangle", shapes) == 0
     assert option("an ellipse", shapes) == 2
     balls = ("red ball", "blue ball")
-    for value in ("red", "the red ball", "A (red ball)", "red balls", "Ann holds the red ball."):
+    for value in (
+        "red",
+        "the red ball",
+        "A (red ball)",
+        "red balls",
+        "Ann holds the red ball.",
+    ):
         assert option(value, balls) == 0
     assert option("ball", balls) is None
     assert option("B) red ball", balls) is None

@@ -18,15 +18,27 @@ from scbench.graders.shared.plane_geometry import (
 )
 
 coordinates = st.integers(-6, 6)
-point_sets = st.lists(st.tuples(coordinates, coordinates), min_size=3, max_size=11, unique=True)
+point_sets = st.lists(
+    st.tuples(coordinates, coordinates), min_size=3, max_size=11, unique=True
+)
 
 
 def circle(a, b, c):
     """Centre and squared radius of the circle through three points, as fractions."""
-    d = Fraction(2 * (a[0] * (b[1] - c[1]) + b[0] * (c[1] - a[1]) + c[0] * (a[1] - b[1])))
+    d = Fraction(
+        2 * (a[0] * (b[1] - c[1]) + b[0] * (c[1] - a[1]) + c[0] * (a[1] - b[1]))
+    )
     squares = [x * x + y * y for x, y in (a, b, c)]
-    ux = (squares[0] * (b[1] - c[1]) + squares[1] * (c[1] - a[1]) + squares[2] * (a[1] - b[1])) / d
-    uy = (squares[0] * (c[0] - b[0]) + squares[1] * (a[0] - c[0]) + squares[2] * (b[0] - a[0])) / d
+    ux = (
+        squares[0] * (b[1] - c[1])
+        + squares[1] * (c[1] - a[1])
+        + squares[2] * (a[1] - b[1])
+    ) / d
+    uy = (
+        squares[0] * (c[0] - b[0])
+        + squares[1] * (a[0] - c[0])
+        + squares[2] * (b[0] - a[0])
+    ) / d
     return (ux, uy), (a[0] - ux) ** 2 + (a[1] - uy) ** 2
 
 
@@ -46,7 +58,9 @@ def test_the_first_point_inside_is_the_first_that_in_circle_finds(points):
             a, b, c = (points[i] for i in triangle)
             turn = orient(a, b, c)
             ring = (a, b, c) if turn > 0 else (a, c, b)
-            inside = [i for i, p in enumerate(points) if turn and in_circle(*ring, p) > 0]
+            inside = [
+                i for i, p in enumerate(points) if turn and in_circle(*ring, p) > 0
+            ]
             assert first_inside(points, order) == (inside[0] if inside else None)
 
 

@@ -32,7 +32,9 @@ def test_references_are_written_as_solids(task_id):
     ours = sum(theirs(mesh.points, mesh.faces).volume for mesh in meshes)
     assert ours > 0, "faces look outwards"
     for form in FORMS:
-        result = trimesh.load(io.BytesIO(solid_file(meshes, form)), file_type=form, force="mesh")
+        result = trimesh.load(
+            io.BytesIO(solid_file(meshes, form)), file_type=form, force="mesh"
+        )
         assert result.volume == pytest.approx(ours, rel=1e-4)
         assert len(result.faces) == sum(len(mesh.faces) for mesh in meshes)
         axis = 1 if form == "glb" else 2  # glTF has y upwards

@@ -59,7 +59,10 @@ def test_what_is_no_number_is_none(value):
     assert integer(value) is None
 
 
-@given(st.fractions(), st.sampled_from(["{}", " {} ", "**{}**", "({})", "x = {}", "${}$.", '"{}"']))
+@given(
+    st.fractions(),
+    st.sampled_from(["{}", " {} ", "**{}**", "({})", "x = {}", "${}$.", '"{}"']),
+)
 def test_any_fraction_is_read_in_any_dress(value, dress):
     assert number(dress.format(value)) == value
 
@@ -145,7 +148,9 @@ def test_what_is_no_list_is_none(value):
     assert entries(value) is None
 
 
-@given(st.lists(st.from_regex(r"[a-zA-Z]{1,8}", fullmatch=True), min_size=1, max_size=24))
+@given(
+    st.lists(st.from_regex(r"[a-zA-Z]{1,8}", fullmatch=True), min_size=1, max_size=24)
+)
 def test_any_words_survive_any_separator(words):
     for between in (", ", ",", "; ", " > ", " -> ", "\n", " | "):
         if len(words) > 1:

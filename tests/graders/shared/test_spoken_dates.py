@@ -40,6 +40,8 @@ def test_every_day_and_no_other_is_a_date(value):
     for written in (value, after):
         expected = (written.year, written.month, written.day)
         assert date(written.isoformat()) == expected
-        assert date(f"{written.month:02}/{written.day:02}/{written.year:04}") == expected
+        assert (
+            date(f"{written.month:02}/{written.day:02}/{written.year:04}") == expected
+        )
     if after.month != value.month:
         assert date(f"{value.year:04}-{value.month:02}-{value.day + 1:02}") is None

@@ -18,7 +18,9 @@ def said(number: int) -> str:
     if number < 100:
         rest = number % 10
         return TENS[number // 10 - 2] + (f"-{ONES[rest - 1]}" if rest else "")
-    big, name = next((n, w) for n, w in ((1000, "thousand"), (100, "hundred")) if number >= n)
+    big, name = next(
+        (n, w) for n, w in ((1000, "thousand"), (100, "hundred")) if number >= n
+    )
     rest = number % big
     return f"{said(number // big)} {name}" + (f" and {said(rest)}" if rest else "")
 

@@ -18,7 +18,9 @@ PAPER = [item.params for item in BUILDER.paper()]
 
 
 def ask(params, blasts, **fields):
-    return BlastHere.model_validate({"query": "blast", "blasts": blasts} | fields).observe(params)
+    return BlastHere.model_validate(
+        {"query": "blast", "blasts": blasts} | fields
+    ).observe(params)
 
 
 def action(blasts, **fields):
@@ -30,7 +32,12 @@ def hundredths(rows):
 
 
 def ground(rows, **changes):
-    fields = {"heights": rows, "flat_tolerance": 0.2, "share": 0.5, "max_blasts": 20_000}
+    fields = {
+        "heights": rows,
+        "flat_tolerance": 0.2,
+        "share": 0.5,
+        "max_blasts": 20_000,
+    }
     return Params.model_validate(fields | changes)
 
 
@@ -70,7 +77,9 @@ def test_blasts_set_piece_by_piece_are_the_plan_that_is_graded(sizes):
     queries._last.clear()
     assert again.step(action(blasts)) == report == play.look() == ask(params, blasts)
     graded = grade(params, Answer.model_validate(play.answer)).metrics["heights_after"]
-    assert [round(height, 4) for height in heights] == [h for row in graded for h in row]
+    assert [round(height, 4) for height in heights] == [
+        h for row in graded for h in row
+    ]
     assert [h for line in report["heights"] for h in line.split()] == [
         str(round(100 * height)) for height in heights
     ]
@@ -81,7 +90,12 @@ def test_a_list_with_a_bad_blast_is_refused_as_a_whole():
     first = play.step(action([{"x": 1, "y": 0, "z": 2.5}]))
     for x, y, z, why in [
         (0, 0, 99, r"Blast 2 \(counted from 0\) goes 99.0 deep at x = 0, y = 0, where"),
-        (2, 0, 1, r"blast 2 \(counted from 0\) is at x = 2, y = 0; both must be in 0..1"),
+        (
+            2,
+            0,
+            1,
+            r"blast 2 \(counted from 0\) is at x = 2, y = 0; both must be in 0..1",
+        ),
         (0, -1, 1, r"blast 2 .* y = -1; both"),
         (10**60, 0, 1, "more than 30 digits"),
         (0, 0, 0, "the depth must be above 0"),
@@ -102,7 +116,13 @@ def test_a_list_with_a_bad_blast_is_refused_as_a_whole():
 
 @pytest.mark.parametrize(
     ("blasts", "cost"),
-    [([], 1), ([0.5] * 250, 1), ([0.5] * 251, 2), ([30] * 15, 22), ([1e300] * 2500, 3540)],
+    [
+        ([], 1),
+        ([0.5] * 250, 1),
+        ([0.5] * 251, 2),
+        ([30] * 15, 22),
+        ([1e300] * 2500, 3540),
+    ],
     ids=["none", "hundred", "more", "deep", "hostile"],
 )
 def test_a_query_costs_what_it_takes(blasts, cost):

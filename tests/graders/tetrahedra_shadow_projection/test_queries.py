@@ -61,9 +61,13 @@ def test_shadows_are_hulls_of_the_placed_corners(seed):
         bodies, hulls, report["outlines"], report["heights"], strict=True
     ):
         assert len(ring) == len(hull.exterior.coords) - 1
-        assert MultiPoint(ring).hausdorff_distance(MultiPoint(hull.exterior.coords)) < 2e-4
+        assert (
+            MultiPoint(ring).hausdorff_distance(MultiPoint(hull.exterior.coords)) < 2e-4
+        )
         sides = [
-            (u, v) for (a, b), (c, d) in pairwise([*ring, ring[0]]) for u, v in [(c - a, d - b)]
+            (u, v)
+            for (a, b), (c, d) in pairwise([*ring, ring[0]])
+            for u, v in [(c - a, d - b)]
         ]
         turns = [a * d - b * c for (a, b), (c, d) in pairwise([*sides, sides[0]])]
         assert max(turns) < 3e-4, (

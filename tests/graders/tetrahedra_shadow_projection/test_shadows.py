@@ -16,7 +16,10 @@ SLACK = 0.05
 def ring(polygon):
     """Corners of a convex polygon, counter-clockwise, as fractions."""
     oriented = shapely.orient_polygons(polygon)
-    return [(Fraction(x), Fraction(y)) for x, y in shapely.get_coordinates(oriented)[:-1].tolist()]
+    return [
+        (Fraction(x), Fraction(y))
+        for x, y in shapely.get_coordinates(oriented)[:-1].tolist()
+    ]
 
 
 def clipped(points, by):
@@ -30,7 +33,11 @@ def clipped(points, by):
                 kept.append(point)
             if sides[i] * sides[j] < 0:
                 t = sides[i] / (sides[i] - sides[j])
-                kept.append(tuple(u + t * (v - u) for u, v in zip(point, points[j], strict=True)))
+                kept.append(
+                    tuple(
+                        u + t * (v - u) for u, v in zip(point, points[j], strict=True)
+                    )
+                )
         points = kept
     return points
 
@@ -54,7 +61,12 @@ def hull(points):
 
 def grown(points, slack):
     return hull(
-        [(x + sx * slack, y + sy * slack) for x, y in points for sx in (-1, 1) for sy in (-1, 1)]
+        [
+            (x + sx * slack, y + sy * slack)
+            for x, y in points
+            for sx in (-1, 1)
+            for sy in (-1, 1)
+        ]
     )
 
 
@@ -107,7 +119,9 @@ def test_areas_agree_with_exact_fractions(seed):
     rings = [ring(target), *outlines, *near]
     n = 1 + len(outlines)
     covered = exact_area(rings[:n], lambda member: member[0] and any(member[1:]))
-    difference = exact_area(rings, lambda member: any(member[:n]) and not any(member[n:]))
+    difference = exact_area(
+        rings, lambda member: any(member[:n]) and not any(member[n:])
+    )
     spill = exact_area(
         rings, lambda member: not member[0] and any(member[1:n]) and not any(member[n:])
     )

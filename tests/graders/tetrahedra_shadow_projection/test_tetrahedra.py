@@ -17,7 +17,9 @@ def body(*pose):
 
 def random_bodies(count, spread, seed):
     rng = np.random.default_rng(seed)
-    return corners(np.hstack([rng.uniform(0, spread, (count, 3)), rng.normal(size=(count, 4))]))
+    return corners(
+        np.hstack([rng.uniform(0, spread, (count, 3)), rng.normal(size=(count, 4))])
+    )
 
 
 def depth_of(first, second):
@@ -55,4 +57,6 @@ def test_depth_is_the_shortest_move_that_parts():
     for i, j, depth in cuts(bodies, 0.01, 10**6).pairs[:8]:
         ways = rng.normal(size=(40, 3))
         ways /= np.linalg.norm(ways, axis=1, keepdims=True)
-        assert not any(can_be_parted(bodies[i], bodies[j] + way * depth * 0.999) for way in ways)
+        assert not any(
+            can_be_parted(bodies[i], bodies[j] + way * depth * 0.999) for way in ways
+        )

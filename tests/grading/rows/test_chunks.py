@@ -42,7 +42,9 @@ def test_shards_hold_every_line_once_as_it_stands(data, total):
     joined = {line: text for part in parts for line, text in part.items()}
     assert b"".join(joined[line] for line in sorted(joined)) == data
     assert all(
-        shard.holds(line) for shard, part in zip(shards, parts, strict=True) for line in part
+        shard.holds(line)
+        for shard, part in zip(shards, parts, strict=True)
+        for line in part
     )
 
 

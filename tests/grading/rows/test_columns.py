@@ -27,15 +27,27 @@ TASKS = ("interlocking_parts", "two_segments")
 PART = WireVerdict(0.5, ["a", "b"], '[{"id":"a"}]', '{"x":1}', ["note \u2028 💥"])
 TURNS = ([0.75] * 9, None)
 OUTCOMES = [
-    WireOutcome("answered", (PART,), "", '{"segments":[]}', "fence", ["unwrapped_fence"]),
-    WireOutcome("unparsed", (PART._replace(score=0.0, notes=[]),), "why", None, None, []),
+    WireOutcome(
+        "answered", (PART,), "", '{"segments":[]}', "fence", ["unwrapped_fence"]
+    ),
+    WireOutcome(
+        "unparsed", (PART._replace(score=0.0, notes=[]),), "why", None, None, []
+    ),
     WireOutcome("api_error", (), "HTTP 500", None, None, []),
-    WireOutcome("answered", (WireVerdict(1.0, [], "[]", "{}", []),), "", "{}", "answer", []),
-    WireOutcome("unparsed", (PART._replace(score=0.0, notes=[]),), "why", None, None, []),
+    WireOutcome(
+        "answered", (WireVerdict(1.0, [], "[]", "{}", []),), "", "{}", "answer", []
+    ),
+    WireOutcome(
+        "unparsed", (PART._replace(score=0.0, notes=[]),), "why", None, None, []
+    ),
     WireOutcome("answered", (PART,), "", "{}", "answer", [], TURNS, 2),
 ]
 FIELDS = [
-    {"response": "  text ", "usage": {"cost": 0.5, "seconds": 2.0}, "finish_reason": "stop"},
+    {
+        "response": "  text ",
+        "usage": {"cost": 0.5, "seconds": 2.0},
+        "finish_reason": "stop",
+    },
     {"answer": {"x": 1}, "model": "ü", "setting": "tools", "sample": 3, "budget": 64},
     {"error": "HTTP 500", "model": "ü"},
     {"answer": {}, "model": "ü", "budget": 0},
@@ -48,7 +60,10 @@ FIELDS = [
     {
         "setting": "retry",
         "loop": {"setting": "retry", "attempts": 2},
-        "turns": [{"action": " x ", "observation": "no"}, {"action": "yes", "observation": "ok"}],
+        "turns": [
+            {"action": " x ", "observation": "no"},
+            {"action": "yes", "observation": "ok"},
+        ],
     },
 ]
 
@@ -73,7 +88,9 @@ def lines(row_id: str):
 def one_by_one(release, line, instance, outcome) -> list[Row]:
     """The rows of a line, each column as `Row` says it."""
     given = line.prediction
-    scores = outcome.scores or (WireVerdict(None, [], "[]", "{}", []),) * instance.scores
+    scores = (
+        outcome.scores or (WireVerdict(None, [], "[]", "{}", []),) * instance.scores
+    )
     return [
         Row(
             line=line.number,
@@ -99,12 +116,16 @@ def one_by_one(release, line, instance, outcome) -> list[Row]:
             response_characters=4
             if given.turns
             else given.response and len(given.response.strip()),
-            usage=given.usage and canonical_json(given.usage.model_dump(exclude_none=True)),
+            usage=given.usage
+            and canonical_json(given.usage.model_dump(exclude_none=True)),
             run_metadata=given.run
             and canonical_json(given.run.model_dump(mode="json", exclude_none=True)),
             prompt_sha256=given.prompt_sha256,
-            reasoning_characters=None if given.reasoning is None else len(given.reasoning.strip()),
-            loop=given.loop and canonical_json(given.loop.model_dump(exclude_none=True)),
+            reasoning_characters=None
+            if given.reasoning is None
+            else len(given.reasoning.strip()),
+            loop=given.loop
+            and canonical_json(given.loop.model_dump(exclude_none=True)),
             turn_scores=outcome.turns and [turn and turn[i] for turn in outcome.turns],
             best_score=None if outcome.turns is None else 0.75,
             queries=outcome.used,
@@ -139,9 +160,15 @@ def test_items_outside_the_release_and_missing_ones_have_rows_without_a_score(in
     rows = RowMaker(Completer(index))
     line = parse_line(b'{"id": "csg_union/03", "model": "m", "response": " x "}', 9)
     rows.add_outside(Head.of(line, 0), "boolean/03")
-    rows.add_missing(index.known_ids.positions["interlocking_parts/00"], RunKey("m", None, 0, None))
+    rows.add_missing(
+        index.known_ids.positions["interlocking_parts/00"], RunKey("m", None, 0, None)
+    )
     outside, *missing = rows.frame().to_dicts()
-    assert (outside["line"], outside["id"], outside["bucket"]) == (9, "boolean/03", "manifolds")
+    assert (outside["line"], outside["id"], outside["bucket"]) == (
+        9,
+        "boolean/03",
+        "manifolds",
+    )
     assert (outside["status"], outside["instance_hash"], outside["response_characters"]) == (
         "not_run", None, 1,
     )  # fmt: skip

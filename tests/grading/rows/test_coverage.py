@@ -33,7 +33,9 @@ def instance(task: str, subtask: int) -> Instance:
 
 
 INSTANCES = {
-    item.id: item for task, n in HELD.items() for item in (instance(task, i) for i in range(n))
+    item.id: item
+    for task, n in HELD.items()
+    for item in (instance(task, i) for i in range(n))
 }
 
 
@@ -43,14 +45,18 @@ IDS = list(INSTANCES)
 def coverage(*chosen: str) -> Coverage:
     expected = [row_id for row_id in IDS if not chosen or task_of(row_id) in chosen]
     others = frozenset(IDS).difference(expected)
-    return Coverage(KnownIds(expected, list(HELD), chosen or list(HELD), unchosen=others))
+    return Coverage(
+        KnownIds(expected, list(HELD), chosen or list(HELD), unchosen=others)
+    )
 
 
 def graded(book: Coverage, line: Line) -> str | None:
     """Admit a line; return the id of its instance if it is graded."""
     result = book.admit_line(line)
     assert result.problem is None
-    return book.known_ids.ids[result.position] if result.kind is LineKind.GRADED else None
+    return (
+        book.known_ids.ids[result.position] if result.kind is LineKind.GRADED else None
+    )
 
 
 def line(row_id: str, number: int = 1, **fields) -> Line:
@@ -87,12 +93,16 @@ def test_an_id_that_is_nearly_right_is_told_the_right_one(row_id, meant):
     assert f"Did you mean {meant!r}" in problem(row_id).message
 
 
-@pytest.mark.parametrize("row_id", ["/", "/01", "01", "zzz/01", "\x1b[2J", "💥" * 100, "../../x"])
+@pytest.mark.parametrize(
+    "row_id", ["/", "/01", "01", "zzz/01", "\x1b[2J", "💥" * 100, "../../x"]
+)
 def test_an_id_like_no_other_gets_no_wrong_hint(row_id):
     assert problem(row_id).message == f"no item {row_id!r} in this release."
 
 
-@pytest.mark.parametrize("row_id", ["csg_union/03", "csg_union/3", "csg_union/21", "maze_3d/00"])
+@pytest.mark.parametrize(
+    "row_id", ["csg_union/03", "csg_union/3", "csg_union/21", "maze_3d/00"]
+)
 def test_items_of_tasks_the_release_does_not_hold_are_told_apart(row_id):
     assert coverage().admit_line(line(row_id)) == (LineKind.NOT_IN_RELEASE, None, None)
 
@@ -105,7 +115,11 @@ def test_what_is_no_number_makes_no_item(row_id):
 def test_lines_of_tasks_that_were_not_chosen_are_left_alone():
     book = coverage("enumerate_edges")
     for _ in range(2):
-        assert book.admit_line(line("two_segments/00")) == (LineKind.NOT_CHOSEN, None, None)
+        assert book.admit_line(line("two_segments/00")) == (
+            LineKind.NOT_CHOSEN,
+            None,
+            None,
+        )
     assert book.not_chosen == 2
     assert graded(book, line("enumerate_edges/00")) == "enumerate_edges/00"
     [(_, missing)] = book.missing()
@@ -129,25 +143,39 @@ def test_a_duplicate_names_both_lines_and_which_is_graded():
         admission = book.admit_line(line("two_segments/03", number, response="other"))
         assert (admission.kind, admission.position) == (LineKind.DUPLICATE, 3)
         result = admission.problem
-        assert (result.code, result.line, result.id) == ("duplicate", number, "two_segments/03")
+        assert (result.code, result.line, result.id) == (
+            "duplicate",
+            number,
+            "two_segments/03",
+        )
         assert "was answered on line 5 already" in result.message
         assert "line 5 is graded, this one is not" in result.message
 
 
 @pytest.mark.parametrize(
     "fields",
-    [{"model": "b"}, {"setting": "tools"}, {"setting": "no_tools"}, {"sample": 1}, {"budget": 0}],
+    [
+        {"model": "b"},
+        {"setting": "tools"},
+        {"setting": "no_tools"},
+        {"sample": 1},
+        {"budget": 0},
+    ],
 )
 def test_rows_of_other_runs_are_no_duplicates(fields):
     book = coverage()
     assert graded(book, line("two_segments/03", 1)) == "two_segments/03"
     assert graded(book, line("two_segments/03", 2, **fields)) == "two_segments/03"
-    assert book.admit_line(line("two_segments/03", 3, **fields)).kind is LineKind.DUPLICATE
+    assert (
+        book.admit_line(line("two_segments/03", 3, **fields)).kind is LineKind.DUPLICATE
+    )
 
 
 def test_what_is_missing_is_named_for_each_run():
     book = coverage()
-    book.admit_line(line("two_segments/00", 1, model="b", setting="tools", sample=2, budget=64))
+    book.admit_line(
+        line("two_segments/00", 1, model="b", setting="tools", sample=2, budget=64)
+    )
     book.run(RunKey("a", None, 0, None))
     first, second = book.incomplete()
     assert (first.code, first.line) == ("incomplete", None)
@@ -170,7 +198,9 @@ def test_no_id_makes_it_fail(row_id):
     kind, position, problem = coverage().admit_line(line(row_id))
     assert (position is not None) == (kind is LineKind.GRADED)
     assert (problem is not None) == (kind is LineKind.UNKNOWN)
-    assert position is not None or problem is not None or kind is LineKind.NOT_IN_RELEASE
+    assert (
+        position is not None or problem is not None or kind is LineKind.NOT_IN_RELEASE
+    )
 
 
 def test_a_file_of_foreign_ids_is_not_slow():
@@ -192,11 +222,16 @@ def generated(prefix: str, task: str, n: int) -> KnownIds:
         ("two_segments/02", "was generated: its ids begin with 'b001f663:'"),
         ("b001f664:two_segments/02", "was generated: its ids begin with 'b001f663:'"),
         ("b001f663:two_segments/2", "Did you mean 'b001f663:two_segments/02'?"),
-        ("b001f663:two_segments/77", "run from b001f663:two_segments/00 to b001f663:two_segm"),
+        (
+            "b001f663:two_segments/77",
+            "run from b001f663:two_segments/00 to b001f663:two_segm",
+        ),
     ],
 )
 def test_ids_of_another_origin_get_no_wrong_hint(row_id, said):
-    admission = Coverage(generated("b001f663", "two_segments", 3)).admit_line(line(row_id))
+    admission = Coverage(generated("b001f663", "two_segments", 3)).admit_line(
+        line(row_id)
+    )
     assert said in admission.problem.message
 
 

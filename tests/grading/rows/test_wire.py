@@ -25,7 +25,9 @@ VERDICT = Verdict(0.25, CHECKS, {"area": 1.5}, ("ignored 1 unknown key: 'a'",))
 
 def test_the_wire_format_holds_what_the_outcome_held():
     wire = to_wire(
-        Outcome(Status.ANSWERED, (VERDICT,) * 2, "", "{}", "fence", ("unwrapped_fence",))
+        Outcome(
+            Status.ANSWERED, (VERDICT,) * 2, "", "{}", "fence", ("unwrapped_fence",)
+        )
     )
     assert wire.status == "answered"
     assert (wire.reason, wire.answer, wire.source) == ("", "{}", "fence")
@@ -37,8 +39,18 @@ def test_the_wire_format_holds_what_the_outcome_held():
     assert json.loads(first.metrics) == {"area": 1.5}
     assert first.notes == ["ignored 1 unknown key: 'a'"]
     assert json.loads(first.checks) == [
-        {"id": "shape", "passed": True, "message": "It fits.", "details": {"n": [1, 2], "é": None}},
-        {"id": "size", "passed": False, "message": "Too \u2028 large 💥.", "details": {}},
+        {
+            "id": "shape",
+            "passed": True,
+            "message": "It fits.",
+            "details": {"n": [1, 2], "é": None},
+        },
+        {
+            "id": "size",
+            "passed": False,
+            "message": "Too \u2028 large 💥.",
+            "details": {},
+        },
         {"id": "gap", "passed": None, "message": "Not looked at.", "details": {}},
     ]
     assert pickle.loads(pickle.dumps(wire)) == wire  # noqa: S301
@@ -83,7 +95,9 @@ UNFIT = {
 
 
 @pytest.mark.parametrize("verdict", UNFIT.values(), ids=UNFIT)
-def test_a_verdict_that_cannot_be_written_costs_its_row_not_the_run(monkeypatch, verdict):
+def test_a_verdict_that_cannot_be_written_costs_its_row_not_the_run(
+    monkeypatch, verdict
+):
     def grade(item):
         return Outcome(Status.ANSWERED, (verdict,), "", "{}", "answer")
 

@@ -24,7 +24,11 @@ DASK = Path(sys.executable).parent / "dask"
 
 def lines_of(count: int, mood: str = "") -> list[dict]:
     return [
-        {"id": f"parity/{i % 4:02d}", "sample": i // 4, "answer": {"bit": i % 2, "mood": mood}}
+        {
+            "id": f"parity/{i % 4:02d}",
+            "sample": i // 4,
+            "answer": {"bit": i % 2, "mood": mood},
+        }
         for i in range(count)
     ]
 
@@ -63,7 +67,9 @@ def cluster(tmp_path_factory):
 
     def worker() -> subprocess.Popen:
         running.append(
-            start(folder, "worker", address, "--nthreads", 1, "--local-directory", folder)
+            start(
+                folder, "worker", address, "--nthreads", 1, "--local-directory", folder
+            )
         )
         return running[-1]
 
@@ -107,7 +113,9 @@ def test_a_worker_that_is_killed_loses_nothing(cluster, run, tmp_path, capfd):
     def kill(done, size):
         if done >= 32 and not doomed:
             doomed.append(cluster.workers.pop())
-            os.killpg(doomed[0].pid, signal.SIGKILL)  # its nanny and its processes as well
+            os.killpg(
+                doomed[0].pid, signal.SIGKILL
+            )  # its nanny and its processes as well
             cluster.workers.append(cluster.start())
             gate.touch()
 
@@ -120,7 +128,9 @@ def test_a_worker_that_is_killed_loses_nothing(cluster, run, tmp_path, capfd):
     [failed] = report.tally.failed
     assert failed["reason"] == "the worker process died (exit code -9); tried twice"
     assert any("the cluster lost worker" in incident for incident in report.incidents)
-    assert "distributed" not in capfd.readouterr().err, "what is mended is no user's business"
+    assert "distributed" not in capfd.readouterr().err, (
+        "what is mended is no user's business"
+    )
 
 
 def test_an_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch):
@@ -133,12 +143,19 @@ def test_an_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch
     lines = [{"id": f"parity/{i:02d}", "answer": {"bit": 0}} for i in range(4)]
     lines[2]["answer"]["mood"] = "spin"
     report = run(lines, "there", cluster=cluster.address)
-    assert report.results["status"].to_list() == ["answered"] * 2 + ["grader_error", "answered"]
+    assert report.results["status"].to_list() == ["answered"] * 2 + [
+        "grader_error",
+        "answered",
+    ]
     [failed] = report.tally.failed
-    assert failed["reason"] == "several workers of the cluster died over it; tried twice"
+    assert (
+        failed["reason"] == "several workers of the cluster died over it; tried twice"
+    )
 
 
-def test_processes_that_a_run_is_done_with_end_when_another_begins(monkeypatch, parity_release):
+def test_processes_that_a_run_is_done_with_end_when_another_begins(
+    monkeypatch, parity_release
+):
     monkeypatch.setattr(on_cluster, "_IDLE", -1)
     index = index_of(parity_release, choose_tasks(parity_release, None))
     for memory in (1, 2):
@@ -161,6 +178,10 @@ def test_a_worker_with_another_grader_is_refused_even_if_it_joins_late(
     with pytest.raises(ClusterError, match=r"grader of parity: client 7, worker 1"):
         run(lines_of(4), "out", cluster=cluster.address)
     # As if it had joined after everybody was asked.
-    monkeypatch.setattr("scbench.grading.workers.cluster.installed", lambda wanted: wanted)
-    with pytest.raises(ClusterError, match=r"worker that joined .*grader of parity: client 7"):
+    monkeypatch.setattr(
+        "scbench.grading.workers.cluster.installed", lambda wanted: wanted
+    )
+    with pytest.raises(
+        ClusterError, match=r"worker that joined .*grader of parity: client 7"
+    ):
         run(lines_of(4), "out", cluster=cluster.address)

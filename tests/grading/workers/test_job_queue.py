@@ -13,7 +13,9 @@ def job(work) -> GradingJob:
 
 
 def queue(chunks: int, held_back=lambda: False) -> JobQueue:
-    return JobQueue((Chunk(i, i + 1, 1, 1, b"{}") for i in range(chunks)), HEAVY, job, held_back)
+    return JobQueue(
+        (Chunk(i, i + 1, 1, 1, b"{}") for i in range(chunks)), HEAVY, job, held_back
+    )
 
 
 def add(to: JobQueue, *tasks: str, size: int = 2) -> None:
@@ -22,7 +24,10 @@ def add(to: JobQueue, *tasks: str, size: int = 2) -> None:
 
 
 def names(result) -> list[str]:
-    return ["chunk" if isinstance(it.work, Chunk) else it.work[0].instance_id for it in result]
+    return [
+        "chunk" if isinstance(it.work, Chunk) else it.work[0].instance_id
+        for it in result
+    ]
 
 
 def taken(from_: JobQueue, count: int, *, vacant=True, light=2) -> list[str]:
@@ -33,7 +38,13 @@ def taken(from_: JobQueue, count: int, *, vacant=True, light=2) -> list[str]:
 def test_the_slowest_goes_first_then_the_later_in_the_catalogue():
     todo = queue(0)
     add(todo, "bricks", "water", "bricks", "blasts", "water")
-    assert taken(todo, 9) == ["blasts/00", "water/00", "water/00", "bricks/00", "bricks/00"]
+    assert taken(todo, 9) == [
+        "blasts/00",
+        "water/00",
+        "water/00",
+        "bricks/00",
+        "bricks/00",
+    ]
 
 
 def test_some_chunks_are_read_before_any_slow_item_begins():
@@ -63,7 +74,9 @@ def test_no_chunk_is_begun_while_too_many_items_wait():
     todo = queue(10)
     add(todo, *["bricks"] * 1000)
     assert taken(todo, 1, vacant=False) == []
-    assert taken(todo, 2) == ["bricks/00", "chunk"], "one is gone, so there is room again"
+    assert taken(todo, 2) == ["bricks/00", "chunk"], (
+        "one is gone, so there is room again"
+    )
 
 
 def test_chunks_that_were_done_before_are_passed_over_and_may_bring_items():

@@ -37,7 +37,9 @@ def grader():
 
 
 def submitted(grader, row_id):
-    return grader.submit(instances()[row_id], line_of(row_id, answer=references()[row_id, 1.0]))
+    return grader.submit(
+        instances()[row_id], line_of(row_id, answer=references()[row_id, 1.0])
+    )
 
 
 def test_light_answers_are_done_while_every_heavy_one_waits(grader, tmp_path):
@@ -47,11 +49,16 @@ def test_light_answers_are_done_while_every_heavy_one_waits(grader, tmp_path):
     heavy = [submitted(grader, HEAVY) for _ in range(8)]
     light = [submitted(grader, LIGHT).result() for _ in range(64)]
     assert {one.score for one in light} == {1.0}
-    assert scbench.scores([LIGHT] * 2, [references()[LIGHT, 1.0], "no"], workers=2) == [1.0, 0.0]
+    assert scbench.scores([LIGHT] * 2, [references()[LIGHT, 1.0], "no"], workers=2) == [
+        1.0,
+        0.0,
+    ]
     assert not any(one.done() for one in (*blocked, *heavy))
     while not all(one.done() for one in blocked):
         with suppress(OSError):  # nobody waits for it at this moment
-            os.close(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))  # lets those through that wait
+            os.close(
+                os.open(gate, os.O_WRONLY | os.O_NONBLOCK)
+            )  # lets those through that wait
         time.sleep(0.01)
     assert {one.result().score for one in heavy} == {1.0}
 
@@ -68,7 +75,9 @@ def test_light_answers_are_done_while_every_heavy_one_waits(grader, tmp_path):
         ([TimeoutError()] * 2, "grader_error", "no verdict within 5 s; tried twice"),
     ],
 )
-def test_what_fails_is_tried_once_more_and_is_no_zero(monkeypatch, errors, status, reason):
+def test_what_fails_is_tried_once_more_and_is_no_zero(
+    monkeypatch, errors, status, reason
+):
     grader, left = LiveGrader(1, 5), [*errors]
 
     def call(heavy, seconds, function, *arguments):
@@ -95,7 +104,10 @@ def test_scores_and_steps_from_processes_are_those_made_here(grader):
         {"parts": []},
     ]
     assert scbench.scores(ids, answers, workers=2) == scbench.scores(ids, answers)
-    for setting, reply in (("retry", "{}"), ("probe", '{"query": "rain", "earthworks": []}')):
+    for setting, reply in (
+        ("retry", "{}"),
+        ("probe", '{"query": "rain", "earthworks": []}'),
+    ):
         steps = []
         for run in (None, grader.run):
             environment = Environment(Setup(setting=setting), run)

@@ -15,7 +15,9 @@ from scbench.base.model import Status
 from scbench.grading.workers.jobs import WorkItem
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 
-KEYS = {f"parity/{i:02d}": ("parity", f'{{"bits":"{bits}"}}') for i, bits in enumerate("01")}
+KEYS = {
+    f"parity/{i:02d}": ("parity", f'{{"bits":"{bits}"}}') for i, bits in enumerate("01")
+}
 
 
 def item(line: int, bit: int = 0, mood: str = "") -> WorkItem:
@@ -23,9 +25,13 @@ def item(line: int, bit: int = 0, mood: str = "") -> WorkItem:
     return WorkItem(line, data.encode(), "parity/00")
 
 
-def scheduler(seconds: float = 2, workers: int = 2, memory: float = 4, heavy=()) -> Scheduler:
+def scheduler(
+    seconds: float = 2, workers: int = 2, memory: float = 4, heavy=()
+) -> Scheduler:
     return Scheduler(
-        KEYS, WorkerLimits(workers, seconds, int(memory * 2**30)), dict.fromkeys(heavy, 60.0)
+        KEYS,
+        WorkerLimits(workers, seconds, int(memory * 2**30)),
+        dict.fromkeys(heavy, 60.0),
     )
 
 
@@ -87,7 +93,12 @@ def children(before: AbstractSet[int] = frozenset()) -> set[int]:
         if entry.name.isdigit():
             try:
                 stat = (entry / "stat").read_text().rpartition(")")[2].split()
-                parent = (Path("/proc") / stat[1] / "stat").read_text().rpartition(")")[2].split()
+                parent = (
+                    (Path("/proc") / stat[1] / "stat")
+                    .read_text()
+                    .rpartition(")")[2]
+                    .split()
+                )
             except OSError:
                 continue
             if int(parent[1]) == os.getpid() and stat[0] != "Z":
@@ -120,7 +131,9 @@ def test_a_worker_killed_from_outside_costs_at_most_one_row(when, gate):
     thread.join()
     assert killed.is_set()
     assert result.keys() == set(range(140))
-    assert all(outcome.scores[0].score == 1 for outcome in result.values()), "retried alone"
+    assert all(outcome.scores[0].score == 1 for outcome in result.values()), (
+        "retried alone"
+    )
     assert run.incidents
 
 
@@ -142,7 +155,9 @@ def test_items_are_drawn_no_faster_than_they_are_graded():
     ahead = 0
     for done, _ in enumerate(scheduler().run(items())):
         ahead = max(ahead, len(drawn) - done)
-    assert ahead <= 6 * 128, "in flight: two workers of two batches, and the ones just collected"
+    assert ahead <= 6 * 128, (
+        "in flight: two workers of two batches, and the ones just collected"
+    )
 
 
 def test_leaving_early_stops_the_workers():
@@ -153,7 +168,9 @@ def test_leaving_early_stops_the_workers():
     until(lambda: not children(before))
 
 
-@pytest.mark.parametrize(("given", "expected"), [(None, (5.0, 120.0)), (2.0, (2.0, 2.0))])
+@pytest.mark.parametrize(
+    ("given", "expected"), [(None, (5.0, 120.0)), (2.0, (2.0, 2.0))]
+)
 def test_a_trial_in_a_loop_has_the_time_of_its_verdicts(given, expected):
     keys = {"heavy/00": ("heavy", "{}"), "light/00": ("light", "{}")}
     scheduler = Scheduler(keys, WorkerLimits(1, given, 0), {"heavy": 5.0})

@@ -34,7 +34,10 @@ def item(line: int, data: bytes, instance_id: str = "parity/01") -> WorkItem:
 
 
 def test_items_come_back_with_their_line_numbers(worker):
-    items = [item(7, b'{"id":"parity/01","answer":{"bit":1}}'), item(3, b'{"id":"parity/01"}')]
+    items = [
+        item(7, b'{"id":"parity/01","answer":{"bit":1}}'),
+        item(3, b'{"id":"parity/01"}'),
+    ]
     (seven, first), (three, second) = grade_items(items)
     assert (seven, first.status, three, second.status) == (7, "answered", 3, "missing")
 

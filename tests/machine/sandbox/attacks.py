@@ -331,7 +331,10 @@ def fifo():
 
 @attack
 def installed_packages():
-    folders = {Path(folder) for folder in sys.path if folder} | {Path("/lib"), Path("/usr/lib")}
+    folders = {Path(folder) for folder in sys.path if folder} | {
+        Path("/lib"),
+        Path("/usr/lib"),
+    }
     folders |= {parent for folder in folders for parent in folder.parents}
     found = [it for folder in folders for it in folder.glob("python*/*-packages/*")]
     found += [it for folder in folders for it in folder.glob("*-packages/*")]
@@ -345,8 +348,19 @@ def handed_descriptors():
 
 @attack
 def environment():
-    known = {"HOME", "TMPDIR", "PYTHONHASHSEED", "LC_ALL", "LC_CTYPE", "OPENBLAS_NUM_THREADS"}
-    return f"variables {extra}" if (extra := os.environ.keys() - known - {"PWD"}) else "nothing"
+    known = {
+        "HOME",
+        "TMPDIR",
+        "PYTHONHASHSEED",
+        "LC_ALL",
+        "LC_CTYPE",
+        "OPENBLAS_NUM_THREADS",
+    }
+    return (
+        f"variables {extra}"
+        if (extra := os.environ.keys() - known - {"PWD"})
+        else "nothing"
+    )
 
 
 @attack
@@ -377,6 +391,10 @@ def attempt(function):
 
 
 if __name__ == "__main__":
-    only_here = {"calls_of_32_bits", "calls_of_x32"} if platform.machine() != "x86_64" else set()
+    only_here = (
+        {"calls_of_32_bits", "calls_of_x32"}
+        if platform.machine() != "x86_64"
+        else set()
+    )
     ended = {name: attempt(it) for name, it in ATTACKS.items() if name not in only_here}
     json.dump(ended, sys.stdout)

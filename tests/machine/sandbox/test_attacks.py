@@ -15,11 +15,15 @@ import pytest
 from scbench.machine import sandbox
 from scbench.machine.sandbox import ChildError, Limits, run_python, system_calls
 
-KINDS = [name for name in sandbox.KINDS if name != "rlimits" and not sandbox.trouble(name)]
+KINDS = [
+    name for name in sandbox.KINDS if name != "rlimits" and not sandbox.trouble(name)
+]
 LIMITS = Limits(seconds=600, memory=2**29, output=2**20, processes=6, files=2**20)
 NUMBERS = {
     word.split()[0]: word.split()[1 + (platform.machine() == "aarch64")]
-    for word in (system_calls._FATAL + ",clone 56 220,clone3 435 435,fsopen 430 430").split(",")
+    for word in (
+        system_calls._FATAL + ",clone 56 220,clone3 435 435,fsopen 430 430"
+    ).split(",")
 }
 EXPECTED = {
     name: end
@@ -47,7 +51,9 @@ EXPECTED = {
     }.items()
     for name in names.split()
 }
-ELSEWHERE = {"calls_of_32_bits", "calls_of_x32"} if platform.machine() != "x86_64" else set()
+ELSEWHERE = (
+    {"calls_of_32_bits", "calls_of_x32"} if platform.machine() != "x86_64" else set()
+)
 
 
 @pytest.fixture(autouse=True)

@@ -39,16 +39,22 @@ def hierarchy(tmp_path, monkeypatch):
     sandbox._try_sandbox.cache_clear()
 
 
-@pytest.mark.parametrize("missing", ["self", "work/cgroup.subtree_control", "work/cgroup.procs"])
+@pytest.mark.parametrize(
+    "missing", ["self", "work/cgroup.subtree_control", "work/cgroup.procs"]
+)
 def test_without_a_hierarchy_there_are_no_groups(hierarchy, missing):
     (hierarchy / missing).unlink()
     assert groups.home() is None
 
 
 @pytest.mark.parametrize(("user", "delegated"), [(0, False), (0, True), (1000, False)])
-def test_root_makes_no_groups_in_what_systemd_keeps(hierarchy, monkeypatch, user, delegated):
+def test_root_makes_no_groups_in_what_systemd_keeps(
+    hierarchy, monkeypatch, user, delegated
+):
     monkeypatch.setattr(groups, "_SYSTEMD", hierarchy)
-    monkeypatch.setattr(groups, "_delegated", lambda place: delegated and place == hierarchy)
+    monkeypatch.setattr(
+        groups, "_delegated", lambda place: delegated and place == hierarchy
+    )
     monkeypatch.setattr(os, "geteuid", lambda: user)
     assert (groups.home() is not None) == (user != 0 or delegated)
 

@@ -14,7 +14,8 @@ from commands import python
 from scbench.machine.sandbox import system_calls
 
 pytestmark = pytest.mark.skipif(
-    not system_calls.filter_program(for_program=True), reason="no filter is known for this machine"
+    not system_calls.filter_program(for_program=True),
+    reason="no filter is known for this machine",
 )
 UNSHARE, MOUNT, PIVOT = (272, 97), (165, 40), (155, 41)
 GRADE = """
@@ -52,7 +53,9 @@ def refusing(calls, number, value=None):
         check = [(0x20, 0, 0, 16), (0x15, 0, 1, value)] if value is not None else []
         code += [(0x15, 0, len(check) + 1, call[column]), *check]
         code += [(0x06, 0, 0, 0x50000 | number), (0x20, 0, 0, 0)]
-    return b"".join(struct.pack("=HBBI", *it) for it in [*code, (0x06, 0, 0, 0x7FFF0000)])
+    return b"".join(
+        struct.pack("=HBBI", *it) for it in [*code, (0x06, 0, 0, 0x7FFF0000)]
+    )
 
 
 def graded(tmp_path, code):
@@ -64,20 +67,36 @@ def graded(tmp_path, code):
     ("code", "reason", "protected"),
     [
         # A container, or Debian with kernel.unprivileged_userns_clone=0.
-        (refusing([UNSHARE], errno.EPERM), "unshare: Operation not permitted", "rlimits"),
+        (
+            refusing([UNSHARE], errno.EPERM),
+            "unshare: Operation not permitted",
+            "rlimits",
+        ),
         # user.max_user_namespaces=0
-        (refusing([UNSHARE], errno.ENOSPC), "unshare: No space left on device", "rlimits"),
+        (
+            refusing([UNSHARE], errno.ENOSPC),
+            "unshare: No space left on device",
+            "rlimits",
+        ),
         # Ubuntu: namespaces are there, but AppArmor takes the rights in them away.
         (refusing([MOUNT], errno.EACCES), "mount: Permission denied", "rlimits"),
-        (refusing([PIVOT], errno.EPERM), "pivot_root: Operation not permitted", "rlimits"),
+        (
+            refusing([PIVOT], errno.EPERM),
+            "pivot_root: Operation not permitted",
+            "rlimits",
+        ),
         # A kernel without seccomp, or something that keeps others from filtering.
         (refusing([(157, 167)], errno.EINVAL, 22), "Invalid argument", "namespaces"),
     ],
     ids=["unshare", "none left", "mount", "pivot_root", "seccomp"],
 )
-def test_programs_are_not_run_with_less_and_functions_are(tmp_path, code, reason, protected):
+def test_programs_are_not_run_with_less_and_functions_are(
+    tmp_path, code, reason, protected
+):
     said, protections, worked = graded(tmp_path, code)
-    assert said.startswith("the answer holds a Python program, and this machine cannot ")
+    assert said.startswith(
+        "the answer holds a Python program, and this machine cannot "
+    )
     assert reason in said
     assert "docs/sandbox.md" in said
     assert protections[0].startswith(protected)

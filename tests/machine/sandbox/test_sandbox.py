@@ -18,9 +18,17 @@ from bounds import until
 
 from scbench.base.errors import CannotGrade
 from scbench.machine import sandbox
-from scbench.machine.sandbox import ChildError, Limits, SandboxError, call_script, run_python
+from scbench.machine.sandbox import (
+    ChildError,
+    Limits,
+    SandboxError,
+    call_script,
+    run_python,
+)
 
-FULL = [name for name in sandbox.KINDS if name != "rlimits" and not sandbox.trouble(name)]
+FULL = [
+    name for name in sandbox.KINDS if name != "rlimits" and not sandbox.trouble(name)
+]
 ALL = [*FULL, "rlimits"]
 SMALL = Limits(seconds=600, memory=2**29, output=2**20, processes=6, files=2**20)
 PR_SET_CHILD_SUBREAPER = 36
@@ -75,7 +83,12 @@ def alive(marker: str) -> list[str]:
     below: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            line = (
+                (folder / "cmdline")
+                .read_bytes()
+                .replace(b"\0", b" ")
+                .decode(errors="replace")
+            )
             parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
         except OSError:
             continue
@@ -100,7 +113,10 @@ def gone(marker: str) -> bool:
 
 def test_a_function_gets_its_data_and_gives_its_result(kind, function):
     source = (
-        "import zlib\ndef main(data):\n    print('noise')\n    return zlib.decompress(data)[::-1]"
+        "import zlib\n"
+        "def main(data):\n"
+        "    print('noise')\n"
+        "    return zlib.decompress(data)[::-1]"
     )
 
     data = bytes(range(256)) * 4000
@@ -182,10 +198,14 @@ def test_programs_are_never_run_behind_rlimits_alone():
         run_python(b"print(1)", SMALL, "rlimits")
 
 
-def test_a_sandbox_that_cannot_be_set_up_are_an_error_and_nothing_runs(tmp_path, monkeypatch):
+def test_a_sandbox_that_cannot_be_set_up_are_an_error_and_nothing_runs(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(sandbox.shutil, "which", lambda _: None)
     script = tmp_path / "script.py"
-    script.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\ndef main(data): return b''", "utf-8")
+    script.write_text(
+        f"open({str(tmp_path / 'ran')!r}, 'w')\ndef main(data): return b''", "utf-8"
+    )
     with pytest.raises(SandboxError, match="bwrap"):
         call_script(script, b"", SMALL, "bubblewrap")
     assert not (tmp_path / "ran").exists()
@@ -240,7 +260,9 @@ def test_links_and_handles_lead_nowhere(full, tmp_path):
         except OSError:
             pass
     """)
-    assert program(text, full).split("\n")[:3] == ["FileNotFoundError"] * 2 + ["no hard link"]
+    assert program(text, full).split("\n")[:3] == ["FileNotFoundError"] * 2 + [
+        "no hard link"
+    ]
     assert "open descriptor" not in program(text, full)
 
 
@@ -400,7 +422,9 @@ def test_what_does_not_end_is_ended(full, loop):
 
 def test_a_function_that_does_not_end_is_ended(kind, function):
     with pytest.raises(ChildError, match="within 1 s"):
-        function("def main(data):\n    while True: pass", kind, limits=Limits(seconds=1))
+        function(
+            "def main(data):\n    while True: pass", kind, limits=Limits(seconds=1)
+        )
     assert gone("sandbox/child.py")
 
 
@@ -426,12 +450,16 @@ def test_a_memory_balloon_bursts(full):
 
 
 def test_a_function_has_a_limit_of_memory_too(kind, function):
-    source = "def main(data):\n    return bytes(len([bytearray(2**26) for _ in range(64)]))"
+    source = (
+        "def main(data):\n    return bytes(len([bytearray(2**26) for _ in range(64)]))"
+    )
     with pytest.raises(ChildError, match="MemoryError"):
         function(source, kind)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children with their parent")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux ends children with their parent"
+)
 def test_children_die_with_the_process_that_started_them(kind, tmp_path):
     script = tmp_path / "orphan.py"
     script.write_text("import time\ndef main(data):\n    time.sleep(1234)\n", "utf-8")

@@ -33,7 +33,9 @@ def answer(machine, number, *arguments, for_program=True, architecture=None):
         elif what == 0x06:
             return value
         else:
-            test = {0x15: loaded == value, 0x35: loaded >= value, 0x45: loaded & value}[what]
+            test = {0x15: loaded == value, 0x35: loaded >= value, 0x45: loaded & value}[
+                what
+            ]
             place += yes if test else no
 
 
@@ -49,7 +51,10 @@ def test_only_listed_calls_are_let_through(machine, for_program):
     listed = numbers(system_calls._FUNCTION, machine)
     if for_program:
         listed |= numbers(system_calls._PROGRAM, machine)
-        listed |= {it[machine == "aarch64"] for it in (system_calls._CLONE, system_calls._SENDTO)}
+        listed |= {
+            it[machine == "aarch64"]
+            for it in (system_calls._CLONE, system_calls._SENDTO)
+        }
     listed.add(system_calls._PRLIMIT[machine == "aarch64"])
     through = {
         number
@@ -69,7 +74,10 @@ def test_functions_open_and_start_nothing(machine):
             for number in numbers(entry, machine):
                 assert answer(machine, number) == ALLOWED
                 assert answer(machine, number, for_program=False) == DENIED
-    assert answer(machine, system_calls._CLONE[machine == "aarch64"], for_program=False) == DENIED
+    assert (
+        answer(machine, system_calls._CLONE[machine == "aarch64"], for_program=False)
+        == DENIED
+    )
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -83,9 +91,17 @@ def test_functions_open_and_start_nothing(machine):
         ("_PRCTL", (1,), DENIED),
         ("_PRCTL", (22, 2), DENIED),
         ("_IOCTL", (1, 0x5401), ALLOWED),
-        ("_IOCTL", (4, 0x40049409, 3), ALLOWED),  # of Python 3.14, which takes no ENOTTY for it
+        (
+            "_IOCTL",
+            (4, 0x40049409, 3),
+            ALLOWED,
+        ),  # of Python 3.14, which takes no ENOTTY for it
         ("_IOCTL", (1, 0x5412), NO_TERMINAL),
-        ("_IOCTL", (1, 0x5412 | 1 << 32), NO_TERMINAL),  # the kernel takes the lower half
+        (
+            "_IOCTL",
+            (1, 0x5412 | 1 << 32),
+            NO_TERMINAL,
+        ),  # the kernel takes the lower half
         ("_PRLIMIT", (0, 7), ALLOWED),
         ("_PRLIMIT", (1, 7), DENIED),
         ("_SOCKETPAIR", (1,), ALLOWED),

@@ -21,7 +21,9 @@ def pixels(scene, *, dark=False):
     image = scene_pixels(scene, camera_of(scene, 200, 160), 1, dark)
     assert image.shape == (160, 200, 4)
     opacity = image[..., 3:] / 255
-    return np.round(image[..., :3] * opacity + colour("paper", dark) * (1 - opacity)).astype(int)
+    return np.round(
+        image[..., :3] * opacity + colour("paper", dark) * (1 - opacity)
+    ).astype(int)
 
 
 def colour(role, mode=0):
@@ -32,7 +34,9 @@ def colour(role, mode=0):
 def is_shade(pixel, role):
     """Whether a pixel has a role's hue, however lit."""
     wanted = colour(role)
-    return np.dot(pixel, wanted) / np.linalg.norm(pixel) / np.linalg.norm(wanted) > 0.985
+    return (
+        np.dot(pixel, wanted) / np.linalg.norm(pixel) / np.linalg.norm(wanted) > 0.985
+    )
 
 
 def at(scene, point):

@@ -35,7 +35,9 @@ def cube(low, high):
     return Manifold.cube(np.subtract(high, low).tolist()).translate(low)
 
 
-@pytest.mark.parametrize("turn", [(0, 0, 0), (20, 30, 40), (90, 0, 0), (0, 90, 0), (180, 0, 45)])
+@pytest.mark.parametrize(
+    "turn", [(0, 0, 0), (20, 30, 40), (90, 0, 0), (0, 90, 0), (180, 0, 45)]
+)
 def test_skins_go_and_the_rest_stays(turn):
     whole = cube((0, 0, 0), (4, 2, 2))
     # Two units are missing, and over the other faces there is a skin.
@@ -50,6 +52,8 @@ def test_skins_go_and_the_rest_stays(turn):
 
 
 def test_points_far_away_are_pulled_in():
-    points, far = pulled_in(np.array([[0.5, 0, 0], [9, 0, -1e300]]), (0, 0, 0), (1, 1, 1))
+    points, far = pulled_in(
+        np.array([[0.5, 0, 0], [9, 0, -1e300]]), (0, 0, 0), (1, 1, 1)
+    )
     assert points.tolist() == [[0.5, 0, 0], [1, 0, 0]]
     assert far.tolist() == [False, True]

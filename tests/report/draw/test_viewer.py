@@ -25,10 +25,16 @@ def paths(part):
 
 def test_geometry_comes_back():
     box = boxes(
-        [((0, 0, 0), (1, 2, 3)), ((4, 4, 4), (5, 5.125, 6))], "answer", name="boxes", opacity=0.5
+        [((0, 0, 0), (1, 2, 3)), ((4, 4, 4), (5, 5.125, 6))],
+        "answer",
+        name="boxes",
+        opacity=0.5,
     )
     line = Lines(
-        (np.array([[0, 0, 0], [1, 1, 1.5]]), np.array([[2, 2, 2], [3, 3, 3], [2, 2, 2]])),
+        (
+            np.array([[0, 0, 0], [1, 1, 1.5]]),
+            np.array([[2, 2, 2], [3, 3, 3], [2, 2, 2]]),
+        ),
         "wrong",
         3,
         dashed=True,
@@ -41,8 +47,14 @@ def test_geometry_comes_back():
     faces = np.array(mesh["faces"]).reshape(-1, 3)
     assert np.allclose(points(mesh)[faces], box.points[box.faces], atol=1e-3)
     assert len(points(mesh)) == 16, "corners of boxes are listed once"
-    assert all(np.allclose(a, b, atol=1e-3) for a, b in zip(paths(mesh), box.outline, strict=True))
-    assert all(np.allclose(a, b, atol=1e-3) for a, b in zip(paths(lines), line.paths, strict=True))
+    assert all(
+        np.allclose(a, b, atol=1e-3)
+        for a, b in zip(paths(mesh), box.outline, strict=True)
+    )
+    assert all(
+        np.allclose(a, b, atol=1e-3)
+        for a, b in zip(paths(lines), line.paths, strict=True)
+    )
     assert (mesh["opacity"], mesh["name"], lines["width"], lines["dashed"]) == (
         0.5,
         "boxes",

@@ -33,7 +33,9 @@ def drawn() -> Callable[..., Picture]:
     list, unless others are given.
     """
 
-    def draw(task_id: str, answer: Any = ..., *, subtask: int = 0, params: Any = None) -> Picture:
+    def draw(
+        task_id: str, answer: Any = ..., *, subtask: int = 0, params: Any = None
+    ) -> Picture:
         task = get_task(task_id)
         if params is None:
             params = task.builder().paper()[subtask].params
@@ -65,7 +67,9 @@ def answers() -> Callable[..., dict[str, Any]]:
 def standing_alone(drawing: Drawing, label: str) -> str:
     """A drawing with a style sheet and paper of its own, so that the file can be looked at."""
     style = f"<style>{style_sheet()}</style>"
-    text = drawing.render(label).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    text = drawing.render(label).replace(
+        "<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1
+    )
     size = " ".join(re.findall(r'(?:width|height)="[^"]*"', text)[:2])
     paper = f'<rect {size} class="f-paper"/>'
     head = re.match(r"<svg [^>]*><title>[^<]*</title>(?=(<defs>.*?</defs>)?)", text)
@@ -103,8 +107,12 @@ def shapes() -> Callable[..., list[ET.Element]]:
     ) -> list[ET.Element]:
         found = ET.fromstring(drawing.render("x")).iter(tag)  # noqa: S314  (our own text)
         if hatched:
-            return [shape for shape in found if shape.get("fill", "").endswith(f"-{role})")]
+            return [
+                shape for shape in found if shape.get("fill", "").endswith(f"-{role})")
+            ]
         wanted = {f"s-{role}", f"f-{role}"}
-        return [s for s in found if not role or wanted & set(s.get("class", "").split())]
+        return [
+            s for s in found if not role or wanted & set(s.get("class", "").split())
+        ]
 
     return find

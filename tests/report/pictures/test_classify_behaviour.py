@@ -27,7 +27,9 @@ def drawn_curves(shapes, drawing, role):
         ((1, 2, 3, 4), "ambiguous", 5, 5, 0),
     ],
 )
-def test_interfaces_are_drawn_as_they_are(drawn, shapes, labels, name, solid, dashed, junctions):
+def test_interfaces_are_drawn_as_they_are(
+    drawn, shapes, labels, name, solid, dashed, junctions
+):
     picture = drawn(TASK, {"labels": [name]}, params=one_square(*labels))
     drawing = picture.panels[0].view
     assert len(drawn_curves(shapes, drawing, "ink")) == solid

@@ -14,7 +14,9 @@ TASK = "csg_union"
 
 def two_cubes():
     """Cubes of side 10 side by side; their union is a box of 20 x 10 x 10."""
-    solids = [{"kind": "box", "size": [10, 10, 10], "translation": [x, 5, 5]} for x in (5, 15)]
+    solids = [
+        {"kind": "box", "size": [10, 10, 10], "translation": [x, 5, 5]} for x in (5, 15)
+    ]
     return Params.model_validate_json(json.dumps({"solids": solids}))
 
 
@@ -25,8 +27,17 @@ def box(low, high, *, without=(), turned=()):
         for j in (0, 1)
         for k in (0, 1)
     ]
-    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    faces = [f[::-1] if i in turned else f for i, f in enumerate(faces) if i not in without]
+    faces = [
+        (0, 1, 3, 2),
+        (4, 6, 7, 5),
+        (0, 4, 5, 1),
+        (2, 3, 7, 6),
+        (0, 2, 6, 4),
+        (1, 5, 7, 3),
+    ]
+    faces = [
+        f[::-1] if i in turned else f for i, f in enumerate(faces) if i not in without
+    ]
     return mesh(corners, faces)
 
 

@@ -9,7 +9,9 @@ TASK = "delaunay_triangulation"
 def test_each_missing_triangle_is_outlined(drawn, answers, shapes, subtask):
     right = answers(TASK, subtask)["right"]["triangles"]
     for i in range(0, len(right), max(len(right) // 6, 1)):
-        picture = drawn(TASK, {"triangles": right[:i] + right[i + 1 :]}, subtask=subtask)
+        picture = drawn(
+            TASK, {"triangles": right[:i] + right[i + 1 :]}, subtask=subtask
+        )
         view = picture.panels[0].view
         (outline,) = shapes(view, "polygon", "missing")
         assert float(outline.get("stroke-width")) >= 2.5

@@ -50,7 +50,9 @@ def test_a_lake_is_drawn_where_the_water_is(drawn, golden, shapes):
     wide = 3 * maps.scale
     assert f"h{wide:g}v{wide:g}" in water.get("d")
     (mesh,) = meshes(picture, "water")
-    assert np.array_equal(mesh.points.min(axis=0), (5, 5, 3))  # only its surface can be seen
+    assert np.array_equal(
+        mesh.points.min(axis=0), (5, 5, 3)
+    )  # only its surface can be seen
     assert np.array_equal(mesh.points.max(axis=0), (8, 8, 3))
     assert "columns of the widest lake: 9; at least 9" in picture.panels[-1].alt
     assert "111" in picture.text

@@ -16,14 +16,19 @@ def test_a_full_path(drawn, golden, shapes):
     picture = drawn("hyper_snake", listed(ROUND), params=FLAT)
     flat = picture.panels[0].view
     golden("hyper_snake-right", flat, "A full path.")
-    assert set(rings(shapes(flat, "circle", "right"))) == {middle(flat, 2, 2), middle(flat, 0, 2)}
+    assert set(rings(shapes(flat, "circle", "right"))) == {
+        middle(flat, 2, 2),
+        middle(flat, 0, 2),
+    }
     assert not shapes(flat, "circle", "wrong")
     assert "fills 8 of 8 free cells. Score 1." in picture.caption
     assert picture.text.split("\n")[:3] == ["S─┐", "E#│", "o─o"]
 
 
 def test_a_path_into_a_wall_has_an_arrow_and_a_ring_there(drawn, golden, shapes):
-    picture = drawn("hyper_snake", listed([(0, 0), (1, 0), (1, 1), (2, 1)]), params=FLAT)
+    picture = drawn(
+        "hyper_snake", listed([(0, 0), (1, 0), (1, 1), (2, 1)]), params=FLAT
+    )
     flat = picture.panels[0].view
     golden("hyper_snake-wrong", flat, "A path into a wall.")
     assert middle(flat, 1, 1) in set(rings(shapes(flat, "circle", "wrong")))

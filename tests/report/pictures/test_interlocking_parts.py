@@ -16,7 +16,9 @@ def stl(*corners, holes=0):
     """Boxes as an STL file, without the last triangles."""
     mesh = boxes(corners, "answer")
     facets = mesh.points[mesh.faces][: len(mesh.faces) - holes]
-    lines = [f"facet normal 0 0 0 outer loop {_vertices(f)} endloop endfacet" for f in facets]
+    lines = [
+        f"facet normal 0 0 0 outer loop {_vertices(f)} endloop endfacet" for f in facets
+    ]
     return "\n".join(["solid part", *lines, "endsolid part"])
 
 
@@ -42,14 +44,19 @@ def picture(parts, **offenders):
         Check(name, False, "wrong", {"count": len(found), "offenders": found})
         for name, found in offenders.items()
     )
-    return draw_of(task)(params, answer, (Verdict(0.0, checks), *[Verdict(0.0, ())] * 8))
+    return draw_of(task)(
+        params, answer, (Verdict(0.0, checks), *[Verdict(0.0, ())] * 8)
+    )
 
 
 def test_a_right_answer_is_put_together_taken_apart_and_laid_out(drawn, answers):
     found = drawn(TASK, answers(TASK)["right"])
     assert [panel.title for panel in found.panels[:3]] == TITLES
     together, apart, beds = (panel.view for panel in found.panels[:3])
-    meshes = [[p for p in scene.parts if isinstance(p, Mesh)] for scene in (together, apart, beds)]
+    meshes = [
+        [p for p in scene.parts if isinstance(p, Mesh)]
+        for scene in (together, apart, beds)
+    ]
     assert [len(m) for m in meshes] == [10, 10, 10]
     assert sum(len(mesh.faces) for mesh in meshes[0]) <= 20_000
     ends = np.concatenate([mesh.points for mesh in meshes[0]])
@@ -58,7 +65,9 @@ def test_a_right_answer_is_put_together_taken_apart_and_laid_out(drawn, answers)
     wide = np.ptp(np.concatenate([mesh.points for mesh in meshes[1]]), axis=0)
     assert (wide > np.ptp(ends, axis=0) * 1.2).all()
     assert all(np.ptp(mesh.points[:, 2]) <= 50 for mesh in meshes[2])
-    assert not any(p.role == "wrong" for scene in (together, apart, beds) for p in scene.parts)
+    assert not any(
+        p.role == "wrong" for scene in (together, apart, beds) for p in scene.parts
+    )
     assert found.caption == "10 parts, 10 asked for; 9 of 9 criteria met."
 
 

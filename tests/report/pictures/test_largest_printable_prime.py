@@ -7,7 +7,9 @@ TASK = "largest_printable_prime"
 
 def tower(*digits):
     return {
-        "numberSequence": [{"digit": digit, "orientation": turned} for digit, turned in digits],
+        "numberSequence": [
+            {"digit": digit, "orientation": turned} for digit, turned in digits
+        ],
     }
 
 
@@ -17,7 +19,10 @@ def flat(number):
 
 def ends(shape):
     """The points of a path of straight lines."""
-    return [tuple(map(float, p.split())) for p in shape.get("d")[1:].replace("M", "L").split("L")]
+    return [
+        tuple(map(float, p.split()))
+        for p in shape.get("d")[1:].replace("M", "L").split("L")
+    ]
 
 
 def test_bars_that_hang_in_the_air_are_thick_and_framed(drawn, golden, shapes):
@@ -35,5 +40,7 @@ def test_bars_that_hang_in_the_air_are_thick_and_framed(drawn, golden, shapes):
     assert y < first[1] < y + float(frames[0].get("height"))
     arrows = shapes(picture.panels[1].view, "polyline", "wrong")
     assert len(arrows) == 1
-    assert "1 cannot be printed on the one below, first at position 1" in picture.caption
+    assert (
+        "1 cannot be printed on the one below, first at position 1" in picture.caption
+    )
     assert picture.text.split("\n")[:2] == ["6,911", "  ^"]

@@ -26,7 +26,9 @@ def test_every_brick_is_a_box_where_it_stands(drawn):
     (mesh,) = of(picture.panels[0].view, Mesh, "answer")
     stands = {(47, -16), (-63, -16), (-16, 47), (-16, -63)}
     assert {tuple(np.round(low[:2], 6)) for low, _ in boxes_of(mesh)} == stands
-    assert all(np.subtract(b, a) @ (1, 1, 1) == pytest.approx(57.6) for a, b in boxes_of(mesh))
+    assert all(
+        np.subtract(b, a) @ (1, 1, 1) == pytest.approx(57.6) for a, b in boxes_of(mesh)
+    )
     assert not of(picture.panels[0].view, Mesh, "wrong")
     assert picture.caption.startswith("4 bricks; ")
 
@@ -59,5 +61,9 @@ def test_a_wrong_brick_is_marked_in_every_view(drawn, shapes, extra, word):
     if abs(extra[1]) < 8:
         (section,) = shapes(cut, "polygon", "wrong")
         low, high = np.min(points(section), axis=0), np.max(points(section), axis=0)
-        assert low == pytest.approx(cut.at((extra[0] - wide / 2, extra[2] + 4.8)), abs=0.02)
-        assert high == pytest.approx(cut.at((extra[0] + wide / 2, extra[2] - 4.8)), abs=0.02)
+        assert low == pytest.approx(
+            cut.at((extra[0] - wide / 2, extra[2] + 4.8)), abs=0.02
+        )
+        assert high == pytest.approx(
+            cut.at((extra[0] + wide / 2, extra[2] - 4.8)), abs=0.02
+        )

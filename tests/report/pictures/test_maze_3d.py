@@ -6,7 +6,13 @@ from scbench.schemas.maze_3d import Params
 
 
 def small(**wanted) -> Params:
-    asked = {"size": 3, "a_height": 5, "b_height": 5, "jumps": 0, "max_height_percent": 100}
+    asked = {
+        "size": 3,
+        "a_height": 5,
+        "b_height": 5,
+        "jumps": 0,
+        "max_height_percent": 100,
+    }
     return Params(**(asked | wanted))
 
 

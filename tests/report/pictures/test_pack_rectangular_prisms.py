@@ -20,7 +20,9 @@ LID = ((0, 0, 2), (4, 2, 3))
 
 
 def packing(*boxes):
-    return {"boxes": [{"XyzMin": list(low), "XyzMax": list(high)} for low, high in boxes]}
+    return {
+        "boxes": [{"XyzMin": list(low), "XyzMax": list(high)} for low, high in boxes]
+    }
 
 
 def test_every_box_is_drawn_in_the_colour_of_its_size(drawn):
@@ -33,4 +35,7 @@ def test_every_box_is_drawn_in_the_colour_of_its_size(drawn):
     assert len({part.role for part in kinds} | {"wrong"}) == 3
     (frame,) = of(scene, Lines, "ink")
     assert np.concatenate(frame.paths).max(axis=0).tolist() == [2, 3, 4]
-    assert picture.caption == "3 boxes; they fill 100.00% of their box of 4 x 2 x 3; score 1."
+    assert (
+        picture.caption
+        == "3 boxes; they fill 100.00% of their box of 4 x 2 x 3; score 1."
+    )

@@ -33,13 +33,17 @@ def covered(path):
     for move in path.get("d").split("M")[1:]:
         start, _, rest = move.partition("h")
         wide, _, rest = rest.partition("v")
-        found.append((*map(float, start.split()), float(wide), float(rest.partition("h")[0])))
+        found.append(
+            (*map(float, start.split()), float(wide), float(rest.partition("h")[0]))
+        )
     return found
 
 
 def at(drawing, x, y, wide, high):
     left, top = drawing.at((x - 0.5, y - 0.5))
-    return pytest.approx((left, top, wide * drawing.scale, high * drawing.scale), abs=0.01)
+    return pytest.approx(
+        (left, top, wide * drawing.scale, high * drawing.scale), abs=0.01
+    )
 
 
 def test_cells_missed_and_too_many(drawn, shapes):
@@ -49,7 +53,9 @@ def test_cells_missed_and_too_many(drawn, shapes):
     (surplus,) = shapes(drawing, "path", "surplus")
     assert covered(surplus) == [at(drawing, 2, 3, 1, 1)]
     assert not shapes(drawing, "path", "missing", hatched=True)
-    assert picture.caption == "15 of 16 cells match (0 missed, 1 too many); score 0.7725."
+    assert (
+        picture.caption == "15 of 16 cells match (0 missed, 1 too many); score 0.7725."
+    )
     # Positive in the last column: three cells missed.
     drawing = drawn(TASK, formula("x - 2.5 + 0*y"), params=grid()).panels[2].view
     (missed,) = shapes(drawing, "path", "missing", hatched=True)
@@ -57,7 +63,9 @@ def test_cells_missed_and_too_many(drawn, shapes):
 
 
 def test_a_circle_is_followed_closely():
-    signs = np.array([[(x - 4) ** 2 + (y - 4) ** 2 < 9 for x in range(9)] for y in range(9)])
+    signs = np.array(
+        [[(x - 4) ** 2 + (y - 4) ** 2 < 9 for x in range(9)] for y in range(9)]
+    )
     lines = zero_curve("def f(x, y): return 9 - (x - 4)**2 - (y - 4)**2", signs)
     away = [np.hypot(x - 4, y - 4) for line in lines for x, y in line]
     assert len(lines) > 50

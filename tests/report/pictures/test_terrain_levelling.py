@@ -32,9 +32,13 @@ def judged(params, blasts, **changed):
 
 
 def picture_of(blasts, *checks, params=GROUND):
-    answer = Answer.model_validate({"blasts": [dict(zip("xyz", b, strict=True)) for b in blasts]})
+    answer = Answer.model_validate(
+        {"blasts": [dict(zip("xyz", b, strict=True)) for b in blasts]}
+    )
     verdict = judged(params, blasts)
-    verdict = Verdict(0.0 if checks else verdict.score, (*checks, *verdict.checks), verdict.metrics)
+    verdict = Verdict(
+        0.0 if checks else verdict.score, (*checks, *verdict.checks), verdict.metrics
+    )
     return draw_of(get_task(TASK))(params, answer, (verdict,))
 
 
@@ -46,7 +50,9 @@ def test_the_plan_and_what_it_changed(golden, shapes):
         (float(c.get("cx")), float(c.get("cy"))): float(c.get("r"))
         for c in shapes(plan, "circle", "answer")
     }
-    large, small = (tuple(round(v, 2) for v in plan.at(p)) for p in ((0.5, 1.5), (1.5, 1.5)))
+    large, small = (
+        tuple(round(v, 2) for v in plan.at(p)) for p in ((0.5, 1.5), (1.5, 1.5))
+    )
     assert dots[large] > dots[small]
     (region,) = shapes(after, "path", "right")[:1]
     assert region.get("d").count("M") == 6
@@ -76,4 +82,6 @@ def test_a_real_verdict_is_drawn(drawn):
         "what changed",
     ]
     unchanged = drawn(TASK, {"blasts": []})
-    assert "what changed" not in [panel.title for panel in unchanged.panels], "an empty panel"
+    assert "what changed" not in [panel.title for panel in unchanged.panels], (
+        "an empty panel"
+    )

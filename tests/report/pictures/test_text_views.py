@@ -9,20 +9,28 @@ from scbench.builders.arithmetic import read_tokens
 from scbench.graders.arithmetic import evaluate
 from scbench.graders.boolean import evaluate as evaluate_boolean
 from scbench.report.pictures.arithmetic import _RULES
-from scbench.report.pictures.shared.expression_trees import first_slip, parsed, worked_out
+from scbench.report.pictures.shared.expression_trees import (
+    first_slip,
+    parsed,
+    worked_out,
+)
 from scbench.schemas.boolean import LITERALS, Params
 
 
 def test_trees_have_the_value_that_graders_find():
     for params, _, _ in items("arithmetic"):
         nodes = parsed(read_tokens(params.expression), _RULES)
-        assert worked_out(nodes, _RULES)[-1] == evaluate(params.expression), params.expression
+        assert worked_out(nodes, _RULES)[-1] == evaluate(params.expression), (
+            params.expression
+        )
 
 
 def test_logic_has_the_value_that_graders_find(drawn):
     for params, right, _ in islice(items("boolean"), 40):
         expression, *_ = params.expression.splitlines()
-        value = LITERALS[params.format][not evaluate_boolean(expression, *LITERALS[params.format])]
+        value = LITERALS[params.format][
+            not evaluate_boolean(expression, *LITERALS[params.format])
+        ]
         text = drawn("boolean", right, params=params).text
         first = text.split("\n")[0]
         assert first.endswith(f"= {value}") or first == value or "too many" in first
@@ -44,7 +52,9 @@ def test_the_first_step_whose_slip_gives_the_answer(expression, given, step, val
 
 
 def test_of_several_expressions_the_first_wrong_one_is_drawn(drawn):
-    params = Params(expression="TRUE OR FALSE\nTRUE AND FALSE\nNOT FALSE", format="TRUE_FALSE")
+    params = Params(
+        expression="TRUE OR FALSE\nTRUE AND FALSE\nNOT FALSE", format="TRUE_FALSE"
+    )
     picture = drawn("boolean", {"answer": "TRUE TRUE FALSE"}, params=params)
     assert picture.caption.startswith("Expression 2 of 3. ")
     assert picture.text.startswith("AND = FALSE  <- TRUE?")

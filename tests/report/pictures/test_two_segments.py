@@ -19,7 +19,11 @@ def test_regions_drawn_are_those_the_grader_counted():
             (verdict,) = judge(task, item.params, answer)
             observed = verdict.metrics.get("observed")
             if observed:
-                found = Counter(map(len, pieces(item.params, verdict.metrics["endpoints"])))
-                assert found == Counter({KINDS[kind]: n for kind, n in observed.items() if n})
+                found = Counter(
+                    map(len, pieces(item.params, verdict.metrics["endpoints"]))
+                )
+                assert found == Counter(
+                    {KINDS[kind]: n for kind, n in observed.items() if n}
+                )
                 seen += 1
     assert seen > 60

@@ -29,13 +29,17 @@ def test_a_right_set(drawn, golden, shapes):
     assert picture.caption.endswith("Score 1.")
     assert shadows.render("x").count(": full") == 3
     cells = sum(
-        len(mesh.outline) for mesh in picture.panels[0].view.parts if isinstance(mesh, Mesh)
+        len(mesh.outline)
+        for mesh in picture.panels[0].view.parts
+        if isinstance(mesh, Mesh)
     )
     assert cells == 6 * len(RIGHT)
     assert picture.text.split("\n")[1].split() == ["###"] * 3
 
 
-def test_a_hole_is_hatched_and_ringed_in_its_shadow_and_shown_in_the_cube(drawn, golden, shapes):
+def test_a_hole_is_hatched_and_ringed_in_its_shadow_and_shown_in_the_cube(
+    drawn, golden, shapes
+):
     cells = [cell for cell in RIGHT if cell[:2] != (2, 1)]
     picture = drawn("voxel_grid_projection", listed(cells), params=PARAMS)
     shadows = picture.panels[1].view
@@ -47,6 +51,8 @@ def test_a_hole_is_hatched_and_ringed_in_its_shadow_and_shown_in_the_cube(drawn,
     assert (float(ring.get("cx")), float(ring.get("cy"))) == pytest.approx(
         shadows.at((2.5, 1.5)), abs=0.01
     )
-    (lines,) = (p for p in picture.panels[0].view.parts if isinstance(p, Lines) and p.name != "")
+    (lines,) = (
+        p for p in picture.panels[0].view.parts if isinstance(p, Lines) and p.name != ""
+    )
     assert np.allclose(lines.paths[0], [(2.5, 1.5, -0.5), (2.5, 1.5, 3.5)])
     assert "o" in picture.text

@@ -8,7 +8,13 @@ import pytest
 
 from scbench.catalog import get_task
 from scbench.graders.dates import date
-from scbench.graders.shared.short_answers import entries, number, option, truth, unspaced
+from scbench.graders.shared.short_answers import (
+    entries,
+    number,
+    option,
+    truth,
+    unspaced,
+)
 from scbench.scoring.answers.extract import from_response
 from scbench.scoring.answers.shape import Shape, shape_of
 
@@ -19,22 +25,29 @@ PATH = Shape(("path",), {"path": "path"}, {"path": frozenset({"array"})})
 def rows(*headings: str) -> list[list[str]]:
     """Return the cells of the tables under some headings."""
     text = PAGE.read_text("utf-8")
-    parts = [text.partition(f"## {name}\n")[2].partition("\n## ")[0] for name in headings]
+    parts = [
+        text.partition(f"## {name}\n")[2].partition("\n## ")[0] for name in headings
+    ]
     lines = [line for part in parts for line in part.split("\n") if line[:1] == "|"]
     cells = [re.split(r"(?<!\\) ?\| ", line.strip("| ")) for line in lines]
     return [
-        row for row in cells if set(row[0]) != {"-", "|"} and row[0] not in {"Rule", "Asked for"}
+        row
+        for row in cells
+        if set(row[0]) != {"-", "|"} and row[0] not in {"Rule", "Asked for"}
     ]
 
 
 @pytest.mark.parametrize(
-    ("rule", "reply", "counts"), rows("What is visible", "What may be the answer", "What counts")
+    ("rule", "reply", "counts"),
+    rows("What is visible", "What may be the answer", "What counts"),
 )
 def test_a_rule_holds_for_its_example(rule, reply, counts):
     assert rule.endswith(".")
     text = re.match(r"`(.*)`(?: \(cut\))?$", reply)[1].replace("\\|", "|")
     result = from_response(text, PATH)
-    assert (result and result.value) == (None if counts == "nothing" else json.loads(counts[1:-1]))
+    assert (result and result.value) == (
+        None if counts == "nothing" else json.loads(counts[1:-1])
+    )
 
 
 READERS = {
@@ -58,7 +71,11 @@ def test_text_answers_are_read_as_the_page_says(kind, examples):
 def test_a_sentence_is_no_list_of_words():
     task = get_task("pattern_interference")
     said = "The answer is valid: the counts are [3, 4, 5]."
-    for text, value in ((said, None), (f'{{"answer": [90]}}\n{said}', [90]), ("[90]", [90])):
+    for text, value in (
+        (said, None),
+        (f'{{"answer": [90]}}\n{said}', [90]),
+        ("[90]", [90]),
+    ):
         result = from_response(text, shape_of(task.answer_model), lambda _: True)
         assert (result and result.value) == (value and {"answer": value})
 
@@ -85,7 +102,10 @@ def test_what_is_recorded():
         assert from_response(form.format(text), PATH).source == source
     for form, source in (("```\n{}", "fence"), ("```\n{} or so", "embedded")):
         assert from_response(form.format('{"path": [2]}'), PATH).source == source
-    assert from_response("{'path': [2,]}", PATH).repairs == ("python_literal", "trailing_comma")
+    assert from_response("{'path': [2,]}", PATH).repairs == (
+        "python_literal",
+        "trailing_comma",
+    )
     for text, repair in (
         ('{\n> "path": [\n> 2]\n> }', "quoted_lines"),
         ('{\u00a0"path":\u202f[2]}', "special_blanks"),

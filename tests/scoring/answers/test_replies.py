@@ -29,9 +29,15 @@ def answers(task_id: str) -> tuple[object, Answer, Answer]:
         params = task.params_model.model_validate_json(instances[row_id].all_params)
         meant = json.loads(text)
         others = [json.loads(ref.answer) for ref in stored if ref.id == row_id]
-        others += [json.loads(other) for other in right.values()] * (task.bucket != MANIFOLDS)
+        others += [json.loads(other) for other in right.values()] * (
+            task.bucket != MANIFOLDS
+        )
         for other in others:
-            if meant.values() and other != meant and _is_alike(task, params, meant, other):
+            if (
+                meant.values()
+                and other != meant
+                and _is_alike(task, params, meant, other)
+            ):
                 return params, meant, other
     raise AssertionError(f"{task_id} has no two answers of a kind")
 
@@ -40,11 +46,17 @@ def _is_alike(task, params, meant: Answer, other: object) -> bool:
     if not isinstance(other, dict) or other.keys() != meant.keys():
         return False
     (one,), (two,) = meant.values(), other.values()
-    if type(one) is not type(two) or not one or not two or len(json.dumps(other)) > _LONGEST:
+    if (
+        type(one) is not type(two)
+        or not one
+        or not two
+        or len(json.dumps(other)) > _LONGEST
+    ):
         return False
     checks = judge(task, params, other)[0].checks
     return not any(
-        check.id in {"answer_schema", "readable"} and not check.passed for check in checks
+        check.id in {"answer_schema", "readable"} and not check.passed
+        for check in checks
     )
 
 
@@ -90,7 +102,13 @@ PIECES = [
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text())
 def test_no_text_raises_and_what_is_read_is_json(text):
-    for task_id in ("delaunay_triangulation", "maze_3d", "arithmetic", "word_sorting", "csg_union"):
+    for task_id in (
+        "delaunay_triangulation",
+        "maze_3d",
+        "arithmetic",
+        "word_sorting",
+        "csg_union",
+    ):
         params, *_ = answers(task_id)
         result = read(task_id, params, text)
         assert result is None or isinstance(json.loads(json.dumps(result)), dict)

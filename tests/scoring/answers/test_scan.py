@@ -22,7 +22,9 @@ displays = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.lists(inner, max_size=4).map(tuple)
-        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), inner)
+        | st.dictionaries(
+            st.text(st.characters(exclude_categories=["Cs"]), max_size=6), inner
+        )
     ),
     max_leaves=12,
 )
@@ -30,7 +32,9 @@ displays = st.recursive(
 
 def read(text: str):
     """Return the value that a whole text is; None if it is none."""
-    whole = [span for span in scan(text, ()) if text.strip() == text[span.start : span.end]]
+    whole = [
+        span for span in scan(text, ()) if text.strip() == text[span.start : span.end]
+    ]
     return whole[0].parse() if whole else None
 
 
@@ -122,7 +126,11 @@ def test_anything_else_is_refused(text):
 
 
 @given(
-    st.lists(st.sampled_from([*"[](){},:'\"-+.#\n\\ 1", "'''", '"""', "True", "'a'", "'a':", "1,"]))
+    st.lists(
+        st.sampled_from(
+            [*"[](){},:'\"-+.#\n\\ 1", "'''", '"""', "True", "'a'", "'a':", "1,"]
+        )
+    )
 )
 @example(["[", "'''", "'", "]"])
 @example(["(", "(", ")", ",", ")"])
@@ -232,9 +240,44 @@ def test_a_value_behind_stray_brackets_and_quotes_is_found():
 
 
 PIECES = (
-    *("[", "]", "{", "}", "(", ")", ",", " ", "\n", "1", "-2.5e3", "007", ".5", "x", ":", "'b'"),
-    *('"path"', '"xy"', "[1,2]", "[3, 4]", ",[5]", "[[1,2],[3]]", "[1,]", "[]", r"\[", "# c\n"),
-    *('{"xy": [1, 2]}', '{"Path":[1]}', '{"a_b": 1, "c": [2]}', '{"path": 1}', ',{"xy":3}', "{}"),
+    *(
+        "[",
+        "]",
+        "{",
+        "}",
+        "(",
+        ")",
+        ",",
+        " ",
+        "\n",
+        "1",
+        "-2.5e3",
+        "007",
+        ".5",
+        "x",
+        ":",
+        "'b'",
+    ),
+    *(
+        '"path"',
+        '"xy"',
+        "[1,2]",
+        "[3, 4]",
+        ",[5]",
+        "[[1,2],[3]]",
+        "[1,]",
+        "[]",
+        r"\[",
+        "# c\n",
+    ),
+    *(
+        '{"xy": [1, 2]}',
+        '{"Path":[1]}',
+        '{"a_b": 1, "c": [2]}',
+        '{"path": 1}',
+        ',{"xy":3}',
+        "{}",
+    ),
 )
 
 
@@ -252,11 +295,22 @@ def test_items_taken_at_once_give_what_they_give_token_by_token(text, depth):
         one_by_one = found()
     assert [value for _, value in at_once] == [value for _, value in one_by_one]
     for (one, _), (other, _) in zip(at_once, one_by_one, strict=True):
-        for name in ("opening", "start", "end", "state", "keys", "known", "is_list", "repairs"):
+        for name in (
+            "opening",
+            "start",
+            "end",
+            "state",
+            "keys",
+            "known",
+            "is_list",
+            "repairs",
+        ):
             assert getattr(one, name) == getattr(other, name)
 
 
-@pytest.mark.parametrize("item", ["[1,2],", '{"xy":[1,2]},', '{"path":[1,2]},', "[1,", '{"a":[1],'])
+@pytest.mark.parametrize(
+    "item", ["[1,2],", '{"xy":[1,2]},', '{"path":[1,2]},', "[1,", '{"a":[1],']
+)
 def test_every_item_is_looked_at_a_few_times_at_most(item, monkeypatch):
     looked = []
 

@@ -8,11 +8,12 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.report.pictures.shared.tables import mark, text_picture
 
+# Numbers or truth values of an expression that is drawn.
 MOST_LEAVES = 64
-"""Numbers or truth values of an expression that is drawn."""
 _WIDTH, _HEIGHT = 46, 46
+# Characters of a value; all of them are shown where the pointer rests, and in a
+# terminal.
 _LONGEST = 9
-"""Characters of a value; all of them are shown where the pointer rests, and in a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,11 @@ def parsed(tokens: Sequence[str], rules: Rules) -> list[Node]:
             waiting.pop()
         elif word in rules.ranks:
             rank = rules.ranks[word]
-            while waiting and waiting[-1] != "(" and rules.ranks.get(waiting[-1], 99) >= rank:
+            while (
+                waiting
+                and waiting[-1] != "("
+                and rules.ranks.get(waiting[-1], 99) >= rank
+            ):
                 apply()
             waiting.append(word)
         else:
@@ -94,11 +99,17 @@ def worked_out(
     for i, node in enumerate(nodes):
         below = [values[k] for k in node.below]
         complete = None not in below
-        values.append(instead if i == at else rules.value(node.words, below) if complete else None)
+        values.append(
+            instead if i == at else rules.value(node.words, below) if complete else None
+        )
     return values
 
 
-def first_slip(nodes: Sequence[Node], rules: Rules, answered: Any) -> tuple[int, Any] | None:  # noqa: ANN401
+def first_slip(
+    nodes: Sequence[Node],
+    rules: Rules,
+    answered: Any,  # noqa: ANN401
+) -> tuple[int, Any] | None:
     """Return the first step, and its value, that makes the whole what was answered."""
     values = worked_out(nodes, rules)
     for i, node in enumerate(nodes):
@@ -126,10 +137,14 @@ def tree_picture(
     """
     nodes = parsed(tokens, rules)
     leaves = sum(not node.below for node in nodes)
-    caption = f"An expression of {leaves} values, worked out from the bottom to the top."
+    caption = (
+        f"An expression of {leaves} values, worked out from the bottom to the top."
+    )
     values = worked_out(nodes, rules) if verdicts else [None] * len(nodes)
     if leaves > MOST_LEAVES:
-        caption = verdicts.caption(f"An expression of {leaves} values, too many to be drawn.")
+        caption = verdicts.caption(
+            f"An expression of {leaves} values, too many to be drawn."
+        )
         drawing = Drawing((0, 0, 420, 40), size=420, up=False)
         role = "wrong" if verdicts.wrong else "ink"
         drawing.text((210, 20), f"{leaves} values, too many to be drawn", role, size=13)
@@ -141,17 +156,26 @@ def tree_picture(
         remark = "not read" if answered is None else f"{rules.write(value)}?"
         marks[at] = ("wrong", remark)
         if slip and at < len(nodes) - 1:
-            caption += f" Taking one step for {rules.write(value)} gives the answer (marked)."
+            caption += (
+                f" Taking one step for {rules.write(value)} gives the answer (marked)."
+            )
     caption = verdicts.caption(caption)
-    drawing = _tree(nodes, [None if v is None else rules.write(v) for v in values], marks)
+    drawing = _tree(
+        nodes, [None if v is None else rules.write(v) for v in values], marks
+    )
     text = "\n".join(_tree_lines(nodes, rules, values, marks))
     return text_picture(
-        [Panel("steps", drawing, caption)], caption, text, texts("expression_trees.legend")
+        [Panel("steps", drawing, caption)],
+        caption,
+        text,
+        texts("expression_trees.legend"),
     )
 
 
 def _tree(
-    nodes: Sequence[Node], values: Sequence[str | None], marks: Mapping[int, tuple[str, str]]
+    nodes: Sequence[Node],
+    values: Sequence[str | None],
+    marks: Mapping[int, tuple[str, str]],
 ) -> Drawing:
     across: list[float] = []
     up: list[int] = []
@@ -172,7 +196,10 @@ def _tree(
     width = max(_WIDTH, 7 * min(widest, _LONGEST) + 8)
     size = (max(leaf, 4) * width, (max(depth) + 1) * _HEIGHT)
     drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=10)
-    place = [((x + 0.5) * width, (d + 0.5) * _HEIGHT) for x, d in zip(across, depth, strict=True)]
+    place = [
+        ((x + 0.5) * width, (d + 0.5) * _HEIGHT)
+        for x, d in zip(across, depth, strict=True)
+    ]
     for i, node in enumerate(nodes):
         drawing.strokes([[place[i], place[k]] for k in node.below], "given", width=1.5)
     for i, (node, value) in enumerate(zip(nodes, values, strict=True)):
@@ -190,19 +217,28 @@ def _tree(
             bold = bool(role) or head
             drawing.text((x, y), cut, size=11 + head, shift=shift, bold=bold)
         if remark:
-            drawing.text((x, y), remark[:18], "wrong", size=11, shift=(0, half[1] + 8), bold=True)
+            drawing.text(
+                (x, y), remark[:18], "wrong", size=11, shift=(0, half[1] + 8), bold=True
+            )
     return drawing
 
 
 def _tree_lines(
-    nodes: Sequence[Node], rules: Rules, values: Sequence[Any], marks: Mapping[int, tuple[str, str]]
+    nodes: Sequence[Node],
+    rules: Rules,
+    values: Sequence[Any],
+    marks: Mapping[int, tuple[str, str]],
 ) -> Iterator[str]:
     """Yield the tree as lines of text: each step before what it works on."""
     waiting = [(len(nodes) - 1, 0)]
     while waiting:
         at, depth = waiting.pop()
         node = nodes[at]
-        value = "" if values[at] is None or not node.below else f" = {rules.write(values[at])}"
+        value = (
+            ""
+            if values[at] is None or not node.below
+            else f" = {rules.write(values[at])}"
+        )
         role, remark = marks.get(at, ("", ""))
         sign = f"  <- {remark}" if role == "wrong" else ""
         yield f"{'  ' * depth}{node.words}{value}{sign}"

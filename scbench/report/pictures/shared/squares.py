@@ -21,8 +21,11 @@ _WIDTH, _HEAD, _FOOT, _ROOM = 118.0, 20.0, 15.0, 24.0
 """Pixels of a tile: its width, its title, each line below it, and the space round the polygon."""
 _HALF = 33.0
 _BRIEF = 10**4
+# Colours of classes: none of those that say right or wrong.
 _CLASSES = ("c0", "c5", "c3", "c4")
-"""Colours of classes: none of those that say right or wrong."""
+
+
+_SIGNS = {"": "", "right": "[right]", "wrong": "[WRONG]", "missing": "[MISSING]"}
 
 
 class Stroke(NamedTuple):
@@ -78,7 +81,9 @@ class Tile:
 
 def key_text(corners: Sequence[str], tiles: Iterable[Tile]) -> str:
     """Return the order in which corners are read and all tiles with labels, for a terminal."""
-    return side_by_side([["corners:", *corners], *(square_text(t) for t in tiles if t.labels)])
+    return side_by_side(
+        [["corners:", *corners], *(square_text(t) for t in tiles if t.labels)]
+    )
 
 
 def brief(label: int) -> str:
@@ -109,7 +114,9 @@ def joining(
     k: int, first: int, second: int, role: str, *, dashed: bool = False, tip: str = ""
 ) -> Stroke:
     """Return an interface between the middles of two sides."""
-    return Stroke(middle(k, first), (0.0, 0.0), middle(k, second), role, dashed, tip=tip)
+    return Stroke(
+        middle(k, first), (0.0, 0.0), middle(k, second), role, dashed, tip=tip
+    )
 
 
 def interfaces(
@@ -139,7 +146,11 @@ def interfaces(
     if not ends:
         return tuple(strokes), ()
     classes = {label for side in ends for label in kind[side]}
-    groups = [ends] if len(classes) <= 3 else [ends[: len(ends) // 2], ends[len(ends) // 2 :]]
+    groups = (
+        [ends]
+        if len(classes) <= 3
+        else [ends[: len(ends) // 2], ends[len(ends) // 2 :]]
+    )
     places: list[Point] = []
     for group in groups:
         far = [middle(k, side) for side in group]
@@ -164,12 +175,24 @@ def sheet(tiles: Sequence[Tile], *, half: float = _HALF) -> Drawing:
     frame = (columns * width, rows * height)
     drawing = Drawing((0, 0, *frame), size=max(frame), up=False, margin=4)
     for i, tile in enumerate(tiles):
-        _draw(drawing, tile, (i % columns * width, i // columns * height), width, height, half)
+        _draw(
+            drawing,
+            tile,
+            (i % columns * width, i // columns * height),
+            width,
+            height,
+            half,
+        )
     return drawing
 
 
 def _draw(
-    drawing: Drawing, tile: Tile, corner_at: Point, width: float, height: float, half: float
+    drawing: Drawing,
+    tile: Tile,
+    corner_at: Point,
+    width: float,
+    height: float,
+    half: float,
 ) -> None:
     left_edge, top = corner_at
     cx, cy = left_edge + width / 2, top + _HEAD + half + _ROOM
@@ -199,7 +222,9 @@ def _draw(
     drawing.line(ring, "quiet", closed=True, width=1.5, dashed=not tile.labels)
     _sides(drawing, tile, at)
     for start, bend, end, role, dashed, thick, tip in tile.strokes:
-        drawing.curve(at(start), at(bend), at(end), role, width=thick, dashed=dashed, tip=tip)
+        drawing.curve(
+            at(start), at(bend), at(end), role, width=thick, dashed=dashed, tip=tip
+        )
     for role, place in tile.junctions:
         drawing.dot(at(place), role, radius=5.5)
     for side in crossed_sides(tile.labels):
@@ -222,7 +247,9 @@ def _sides(drawing: Drawing, tile: Tile, at: Callable[[Point], Point]) -> None:
     for side, words in enumerate(tile.sides):
         x, y = middle(k, side)
         away = math.hypot(x, y)
-        drawing.text(at((x, y)), words, "quiet", size=10, shift=(12 * x / away, -12 * y / away))
+        drawing.text(
+            at((x, y)), words, "quiet", size=10, shift=(12 * x / away, -12 * y / away)
+        )
 
 
 def _draw_corners(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
@@ -231,14 +258,20 @@ def _draw_corners(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
         (ax, ay), (bx, by) = ring[a], ring[b]
         length = math.hypot(bx - ax, by - ay)
         ux, uy = (bx - ax) / length * 13, (by - ay) / length * 13
-        drawing.line([(ax + ux, ay + uy), (bx - ux, by - uy)], "note", width=2, arrow=True)
+        drawing.line(
+            [(ax + ux, ay + uy), (bx - ux, by - uy)], "note", width=2, arrow=True
+        )
     for place, i in enumerate(tile.order):
         drawing.dot(ring[i], "note", radius=10)
         drawing.dot(ring[i], "paper", radius=8)
         drawing.text(ring[i], place + 1, size=11, bold=True)
-    for i, (label, name) in enumerate(zip(tile.labels, canonical(tile.labels), strict=True)):
+    for i, (label, name) in enumerate(
+        zip(tile.labels, canonical(tile.labels), strict=True)
+    ):
         words = brief(label)
-        drawing.dot(ring[i], _CLASSES[name % len(_CLASSES)], radius=10, tip=f"class {words}")
+        drawing.dot(
+            ring[i], _CLASSES[name % len(_CLASSES)], radius=10, tip=f"class {words}"
+        )
         drawing.dot(ring[i], "paper", radius=7.5)
         drawing.text(ring[i], words, size=12 if len(words) < 3 else 9, bold=True)
     centre = tuple(sum(values) / len(ring) for values in zip(*ring, strict=True))
@@ -262,6 +295,3 @@ def square_text(tile: Tile) -> list[str]:
         f"  {k[0]:>3}--{bottom}--{k[1]:<3}",
         *(words for _, words in tile.below),
     ]
-
-
-_SIGNS = {"": "", "right": "[right]", "wrong": "[WRONG]", "missing": "[MISSING]"}

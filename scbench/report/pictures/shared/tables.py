@@ -12,12 +12,25 @@ _ENDS = ("l", "r", "u", "d", "lr", "ud", "ld", "lu", "rd", "ru")
 _JOINTS = dict(zip(map(frozenset, _ENDS), "╴╶╵╷─│┐┘┌└", strict=True))
 
 
+# Characters of one cell.
+LONGEST = 44
+# Rows of a table; what is longer goes on beside it.
+_BLOCK = 26
+# Tables beside each other.
+_MOST_TABLES = 10
+# What stands behind words with a role in a terminal.
+_SIGNS = {"right": " ok", "wrong": " WRONG", "missing": " MISSING", "note": " *"}
+_WORDS = texts("text_views.legend")
+
+
 def joint(sides: Collection[str], otherwise: str) -> str:
     """Return the line that joins one or two sides of a cell: l, r, u and d; else what is given."""
     return _JOINTS.get(frozenset(sides), otherwise)
 
 
-def side_by_side(blocks: Iterable[Sequence[str]], width: int = 110, gap: int = 4) -> str:
+def side_by_side(
+    blocks: Iterable[Sequence[str]], width: int = 110, gap: int = 4
+) -> str:
     """Return blocks of lines side by side, in as many rows as they need."""
     rows: list[list[Sequence[str]]] = [[]]
     used = 0
@@ -39,16 +52,7 @@ def _block_rows(row: Sequence[Sequence[str]], gap: int) -> Iterator[str]:
         ).rstrip()
 
 
-LONGEST = 44
-"""Characters of one cell."""
 _ROW_HEIGHT, _LETTER, _GAP = 21, 6.9, 14
-_BLOCK = 26
-"""Rows of a table; what is longer goes on beside it."""
-_MOST_TABLES = 10
-"""Tables beside each other."""
-_SIGNS = {"right": " ok", "wrong": " WRONG", "missing": " MISSING", "note": " *"}
-"""What stands behind words with a role in a terminal."""
-_WORDS = texts("text_views.legend")
 
 
 class Cell(NamedTuple):
@@ -74,7 +78,9 @@ def text_picture(
     return Picture(tuple(panels), caption, tuple(words.items()), text)
 
 
-def table_panels(title: str, head: Sequence[str], rows: Sequence[Row], alt: str) -> list[Panel]:
+def table_panels(
+    title: str, head: Sequence[str], rows: Sequence[Row], alt: str
+) -> list[Panel]:
     """Return a table as panels: so many rows in each, and not without end."""
     blocks = [rows[i : i + _BLOCK] for i in range(0, len(rows), _BLOCK)] or [[]]
     panels = [
@@ -83,7 +89,9 @@ def table_panels(title: str, head: Sequence[str], rows: Sequence[Row], alt: str)
     ]
     if len(blocks) > _MOST_TABLES:
         last = panels[-1]
-        title_of_last = f"{last.title}; {len(rows) - _MOST_TABLES * _BLOCK} rows more are not drawn"
+        title_of_last = (
+            f"{last.title}; {len(rows) - _MOST_TABLES * _BLOCK} rows more are not drawn"
+        )
         panels[-1] = Panel(title_of_last, last.view, alt)
     return panels
 
@@ -104,7 +112,9 @@ def _table_drawing(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
     size = (max(sum(widths), 1.0), _ROW_HEIGHT * (len(cells) + bool(head)) or 1)
     drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=6)
     for start, words in zip(starts, head, strict=False):
-        drawing.text((start + 6, _ROW_HEIGHT / 2), words, "quiet", size=11, anchor="start")
+        drawing.text(
+            (start + 6, _ROW_HEIGHT / 2), words, "quiet", size=11, anchor="start"
+        )
     for i, row in enumerate(cells, bool(head)):
         for start, width, cell in zip(starts, widths, row, strict=False):
             low = (start, _ROW_HEIGHT * i)
@@ -118,19 +128,29 @@ def _table_drawing(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
 
 
 def mark(
-    drawing: Drawing, low: tuple[float, float], high: tuple[float, float], role: str, tip: str = ""
+    drawing: Drawing,
+    low: tuple[float, float],
+    high: tuple[float, float],
+    role: str,
+    tip: str = "",
 ) -> None:
     """Draw the box behind words that have a role, if it is one that has a box."""
     if role in _WORDS:
         strong = role in {"wrong", "missing"}
-        fill: dict[str, Any] = {"opacity": 0.18, "edge": role, "width": 2.5 if strong else 1}
+        fill: dict[str, Any] = {
+            "opacity": 0.18,
+            "edge": role,
+            "width": 2.5 if strong else 1,
+        }
         drawing.box(low, high, role, **fill, dashed=role == "missing", tip=tip)
 
 
 def table_text(head: Sequence[str], rows: Sequence[Row], width: int = 100) -> str:
     """Return a table as lines of text, long ones as blocks side by side."""
     table = [list(head)] * bool(head)
-    table += [[c.text + _SIGNS.get(c.role, "") for c in _row_cells(row)] for row in rows]
+    table += [
+        [c.text + _SIGNS.get(c.role, "") for c in _row_cells(row)] for row in rows
+    ]
     widths = _widths(table)
     lines = [
         "  ".join(
@@ -140,15 +160,23 @@ def table_text(head: Sequence[str], rows: Sequence[Row], width: int = 100) -> st
     ]
     if len(lines) <= _BLOCK:
         return "\n".join(lines)
-    return side_by_side([lines[i : i + _BLOCK] for i in range(0, len(lines), _BLOCK)], width)
+    return side_by_side(
+        [lines[i : i + _BLOCK] for i in range(0, len(lines), _BLOCK)], width
+    )
 
 
-def table_picture(title: str, head: Sequence[str], rows: Sequence[Row], caption: str) -> Picture:
+def table_picture(
+    title: str, head: Sequence[str], rows: Sequence[Row], caption: str
+) -> Picture:
     """Return a picture that is one table."""
-    return text_picture(table_panels(title, head, rows, caption), caption, table_text(head, rows))
+    return text_picture(
+        table_panels(title, head, rows, caption), caption, table_text(head, rows)
+    )
 
 
-def sum_rows(answered: Value | None, verdicts: Verdicts, total: int, columns: int) -> list[Row]:
+def sum_rows(
+    answered: Value | None, verdicts: Verdicts, total: int, columns: int
+) -> list[Row]:
     """Return the rows below a sum: the right one, and what was given if that is another."""
     if not verdicts:
         return []
@@ -156,6 +184,8 @@ def sum_rows(answered: Value | None, verdicts: Verdicts, total: int, columns: in
     rows: list[Row] = [("in all", *blank, Cell(total, "right"))]
     if verdicts.wrong:
         read = None if answered is None else integer(answered)
-        entry = "nothing" if answered is None else quote(answered) if read is None else read
+        entry = (
+            "nothing" if answered is None else quote(answered) if read is None else read
+        )
         rows.append(("given", *blank, Cell(entry, "wrong")))
     return rows

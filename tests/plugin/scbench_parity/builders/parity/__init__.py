@@ -26,8 +26,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Ask for the parity."""
-        return f"Is the number of ones in {params.bits} even (0) or odd (1)?\n" + reply_as(
-            '{"bit": b, "mood": ""}'
+        return (
+            f"Is the number of ones in {params.bits} even (0) or odd (1)?\n"
+            + reply_as('{"bit": b, "mood": ""}')
         )
 
     def reference(self, params: Params) -> Answer:
@@ -37,7 +38,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the other bit, no bit, and both."""
         other = 1 - params.bits.count("1") % 2
-        return {"other": {"bit": other}, "neither": {"bit": 2}, "boolean": {"bit": bool(1 - other)}}
+        return {
+            "other": {"bit": other},
+            "neither": {"bit": 2},
+            "boolean": {"bit": bool(1 - other)},
+        }
 
     def blind_floor(self, params: Params) -> float:  # noqa: ARG002
         """Return one half."""

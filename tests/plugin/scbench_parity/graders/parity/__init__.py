@@ -15,5 +15,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     misbehave(answer.mood)
     checks = Checklist(CHECKS)
     right = params.bits.count("1") % 2
-    checks.expect("parity", answer.bit == right, f"The parity is {right}, not {answer.bit}.")
+    checks.expect(
+        "parity", answer.bit == right, f"The parity is {right}, not {answer.bit}."
+    )
     return checks.binary()
