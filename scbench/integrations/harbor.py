@@ -36,8 +36,19 @@ WORKDIR {folder}
 """
 _TEST = """#!/bin/sh
 # Grades the answer offline. The paths can be given, to try it without containers.
-exec python3 -m scbench.integrations.harbor \\
-    "${SCBENCH_TESTS:-/tests}" "${SCBENCH_ANSWER:-%s}" "${SCBENCH_LOGS:-/logs/verifier}"
+absolute() {
+    case "$1" in
+        /*) printf '%%s' "$1" ;;
+        *) printf '%%s/%%s' "$PWD" "$1" ;;
+    esac
+}
+tests=$(absolute "${SCBENCH_TESTS:-/tests}")
+answer=$(absolute "${SCBENCH_ANSWER:-%s}")
+logs=$(absolute "${SCBENCH_LOGS:-/logs/verifier}")
+# Python must import nothing that the agent wrote: neither from the working folder (-I, cd) nor by
+# variables such as PYTHONPATH (-I).
+cd /
+exec python3 -I -m scbench.integrations.harbor "$tests" "$answer" "$logs"
 """
 _SOLVE = """#!/bin/sh
 # Holds a right answer: keep it out of reach of whatever is evaluated.

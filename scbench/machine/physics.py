@@ -170,7 +170,7 @@ def make_environment(say: Callable[[str], None]) -> None:
     Raises:
         MachineError: there is no Python that it has wheels for, or a step fails.
     """
-    folder = environment_folder()
+    folder = environment_folder().absolute()
     python, uv = shutil.which(f"python{PYTHON}"), shutil.which("uv")
     if uv:
         steps = [
@@ -187,23 +187,32 @@ def make_environment(say: Callable[[str], None]) -> None:
             ],
         ]
     elif python:
-        pip = [
-            str(folder / "bin" / "python"),
-            "-m",
-            "pip",
-            "install",
-            "--only-binary",
-            ":all:",
+        # -I: the working folder may hold a venv.py or a pip.py of somebody else.
+        steps = [
+            [python, "-I", "-m", "venv", "--clear", str(folder)],
+            [
+                str(folder / "bin" / "python"),
+                "-I",
+                "-m",
+                "pip",
+                "install",
+                "--only-binary",
+                ":all:",
+                *LIBRARIES,
+            ],
         ]
-        steps = [[python, "-m", "venv", "--clear", str(folder)], [*pip, *LIBRARIES]]
     else:
         raise MachineError(
             f"neither uv nor python{PYTHON} is on the path: install one of them, or name a Python "
             f"that has PyBullet by {VARIABLE}"
         )
+    # The steps run there: uv reads its settings, such as an index, from the working folder.
+    folder.parent.mkdir(parents=True, exist_ok=True)
     for step in steps:
         say(" ".join(step))
-        done = subprocess.run(step, capture_output=True, text=True, check=False)  # noqa: S603
+        done = subprocess.run(  # noqa: S603  (programs of the machine, and no shell)
+            step, capture_output=True, text=True, check=False, cwd=folder.parent
+        )
         if done.returncode:
             shutil.rmtree(folder, ignore_errors=True)
             last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from multiprocessing.context import BaseContext
 
+    from scbench.machine.package import PackageCopy
+
 T = TypeVar("T")
 S = TypeVar("S")
 
@@ -67,14 +69,16 @@ def clean_context() -> "BaseContext":
     import tempfile  # noqa: PLC0415
     from multiprocessing import resource_tracker  # noqa: PLC0415
 
+    from scbench.machine.contexts import CONTEXTS, safe_path  # noqa: PLC0415
+
     socket = os.fsencode(tempfile.gettempdir() + _SOCKET)
     served = (
         "forkserver" in multiprocessing.get_all_start_methods()
         and len(socket) < _LONGEST
     )
-    context = multiprocessing.get_context("forkserver" if served else "spawn")
+    context = CONTEXTS["forkserver" if served else "spawn"]
     # It starts once, unblocks two signals as it does, and must outlive a signal to the whole job.
-    with blocked():
+    with blocked(), safe_path():
         resource_tracker.ensure_running()
     try:
         context.Lock()
@@ -99,10 +103,12 @@ def start_server(*modules: str) -> "BaseContext":
     """
     from multiprocessing import forkserver  # noqa: PLC0415  (as above)
 
+    from scbench.machine.contexts import safe_path  # noqa: PLC0415
+
     context = clean_context()
     if context.get_start_method() == "forkserver":
         context.set_forkserver_preload([*modules])
-        with blocked():
+        with blocked(), safe_path():
             forkserver.ensure_running()
     return context
 
@@ -174,6 +180,18 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
+def _call_in_worker(
+    parent: "PackageCopy",
+    function: Callable[..., T],
+    *args: Any,  # noqa: ANN401
+) -> T:
+    """Call a function in a worker, after a look at the code that the worker has loaded."""
+    from scbench.machine.package import check_same_package  # noqa: PLC0415  (as above)
+
+    check_same_package(parent)
+    return function(*args)
+
+
 class WorkerProcesses:
     """Processes that share nothing with this one, and can be killed: all are started here.
 
@@ -191,6 +209,9 @@ class WorkerProcesses:
     ) -> None:
         from pebble import CONSTS, ProcessPool  # noqa: PLC0415  (as above)
 
+        from scbench.machine.package import loaded_package  # noqa: PLC0415  (reads files)
+
+        self._package = loaded_package()
         # Seconds that pebble waits for a process it has asked to end: ours heed no such signal,
         # since schedulers send it to all processes of a job.
         CONSTS.term_timeout = 0
@@ -214,7 +235,9 @@ class WorkerProcesses:
             # would complain.
             with uninterrupted():
                 future: Future[T] = self._pool.schedule(
-                    function, args=args, timeout=seconds
+                    _call_in_worker,
+                    args=(self._package, function, *args),
+                    timeout=seconds,
                 )
         except RuntimeError as error:  # the pool broke while it was idle
             from concurrent.futures import Future as Broken  # noqa: PLC0415  (as above)

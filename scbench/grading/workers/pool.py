@@ -279,6 +279,8 @@ class LocalPool(WorkerPool):
                     self._barren = 0
                     results.append((job, future.result()))
                     continue
+                if isinstance(error, EngineError):  # it would grade by other rules
+                    raise error
                 failed |= is_fatal(error)
                 if isinstance(error, BrokenProcessPool):  # died between two jobs
                     self._barren += 1
