@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import scbench
 from scbench.base.errors import EngineError
 
 
@@ -26,7 +25,7 @@ class PackageCopy(NamedTuple):
 @cache
 def loaded_package() -> PackageCopy:
     """Return the copy of scbench that this process has loaded."""
-    folder = Path(scbench.__file__).resolve().parent
+    folder = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256()
     # In a checkout some subfolders are links to folders next to the package.
     for parent, folders, names in os.walk(folder, followlinks=True):
