@@ -1,7 +1,4 @@
-"""Settings probe and act can be won: players that know only what they are told get full scores.
-
-`python tools/play_trials.py` plays whole lists.
-"""
+"""Settings probe and act can be won: players that know only what they are told get full scores."""
 
 import json
 
