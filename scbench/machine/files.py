@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all."""
+"""Files and folders that are written completely or not at all."""
 
 import os
 import tempfile
@@ -9,15 +9,16 @@ from pathlib import Path
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a place beside a file to write to, and move it there when the block ends.
+    """Yield a temporary path next to a file, and move it to the file when the block ends.
 
-    Nobody ever sees half of the file. If the block is left by an exception, nothing changes and
-    nothing is left behind. A link that stands there is replaced, not followed.
+    Nobody ever sees half of the file. If the block raises, the file does not change and the
+    temporary one is removed. A link at the path is replaced, not followed.
     """
     from scbench.base.canonical import sha256  # noqa: PLC0415  (heavy)
 
-    # A name may have as many bytes as the file system lets it; one made from it has more.
-    part = path.with_name(f".{sha256(os.fsencode(path.name))[:16]}.{os.getpid()}.part")
+    # A name with a suffix could be longer than the file system allows; a hash never is.
+    hashed_name = sha256(os.fsencode(path.name))[:16]
+    part = path.with_name(f".{hashed_name}.{os.getpid()}.part")
     try:
         yield part
         part.replace(path)
@@ -26,16 +27,21 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file as `whole_file` does: with what writes it to the path that it is given."""
+    """Write a file completely or not at all.
+
+    Args:
+        path: the file.
+        write: writes the content to the path that it is called with.
+    """
     with whole_file(path) as part:
         write(part)
 
 
 @contextmanager
 def scratch_beside(path: Path) -> Iterator[Path]:
-    """Make a folder beside a place, for what is to be moved there; it is gone when the block ends.
+    """Make a temporary folder next to a path, on the same file system, so moving is a rename.
 
-    The folder that the place is in is made if it does not exist.
+    The parent folder is made if needed. The temporary folder is removed when the block ends.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".scbench-", dir=path.parent) as scratch:
@@ -43,6 +49,6 @@ def scratch_beside(path: Path) -> Iterator[Path]:
 
 
 def cache_folder() -> Path:
-    """Return the user's folder for what can be made again; it may not exist."""
+    """Return the user's cache folder, which may not exist."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return base / "scbench"

@@ -1,7 +1,8 @@
-"""The physics engine: PyBullet in a child of this Python, or of another one that it has wheels for.
+"""PyBullet in a child process, of this Python or of another one that PyBullet has wheels for.
 
-A child is spoken to by pipes, with lists of numbers and nothing else. One that crashes costs what
-it was at. It has the limits of this process, and dies with the thread that started it.
+The parent and the child exchange lists of numbers over pipes, and nothing else. If a child crashes,
+only the request that it worked on is lost. A child has the limits of this process, and it dies with
+the thread that started it.
 """
 
 import json
@@ -25,12 +26,15 @@ from scbench.machine.files import cache_folder
 VARIABLE = "SCBENCH_TERRAIN_PYTHON"
 # The Python that PyBullet has wheels for.
 PYTHON = "3.11"
-# What is installed beside it; the wheel of PyBullet does not say that it needs numpy.
+# The wheel of PyBullet does not say that it needs numpy.
 LIBRARIES = ("pybullet>=3.2.6,<4", "numpy>=1.26")
 
 _CHILD = Path(__file__).with_name("physics_child.py")
-# Bytes of the line that a child begins with.
-_LONGEST = 10_000
+# Most bytes of a child's first line, which describes it.
+_LONGEST_GREETING = 10_000
+# Each number, and the length of each list, takes so many bytes.
+_NUMBER_BYTES = 8
+# Each thread has engines of its own.
 _threads = threading.local()
 
 
@@ -39,28 +43,31 @@ class PhysicsError(RuntimeError):
 
 
 def environment_folder() -> Path:
-    """Return where `make_environment` puts an environment, which is then used by itself."""
+    """Return the folder of the environment that `make_environment` makes."""
     return cache_folder() / "terrain"
 
 
 def use_python(path: Path | None) -> None:
-    """Let this process and those that it starts use an interpreter, if one is named."""
+    """Make this process and those that it starts use an interpreter, if one is named."""
     if path is not None:
         os.environ[VARIABLE] = os.path.abspath(path)  # noqa: PTH100  (a link stays one)
 
 
 def engine_python() -> str:
-    """Return the interpreter to run the engine: the one named, the one made for it, or this one.
+    """Return the interpreter that runs the engine.
+
+    The first of these: the one that the user named, the one made by `make_environment`, this one.
 
     Raises:
-        CannotGrade: there is none.
+        CannotGrade: no interpreter has PyBullet.
     """
-    if os.environ.get(VARIABLE):
-        return os.environ[VARIABLE]
-    made = environment_folder() / "bin" / "python"
-    if made.exists():
-        return str(made)
-    if _is_here():
+    named_python = os.environ.get(VARIABLE)
+    if named_python:
+        return named_python
+    made_python = environment_folder() / "bin" / "python"
+    if made_python.exists():
+        return str(made_python)
+    if has_pybullet():
         return sys.executable
     raise CannotGrade(
         "simulating blasts needs PyBullet, which this Python does not have: `scbench doctor --fix` "
@@ -70,29 +77,40 @@ def engine_python() -> str:
 
 
 @cache
-def _is_here() -> bool:
+def has_pybullet() -> bool:
+    """Return whether this Python has PyBullet."""
     return find_spec("pybullet") is not None
 
 
 class Engine:
-    """A child with PyBullet, and its ``facts``: the version, the system and the machine."""
+    """A child process with PyBullet.
+
+    Attributes:
+        facts: the version of PyBullet, the system and the machine, as the child reports them.
+        close: ends the child; also called when the engine is garbage collected.
+
+    Raises:
+        CannotGrade: the interpreter cannot be started, or does not run PyBullet.
+    """
 
     def __init__(self, python: str, script: Path) -> None:
-        # What this Python finds, its child does, too; another one has libraries of its own.
-        paths = sys.path if python == sys.executable else []
-        command = [python, "-I", str(_CHILD), str(script), json.dumps(paths)]
-        pipe = subprocess.PIPE
+        # A child of this Python finds the same libraries; another Python has its own.
+        import_paths = sys.path if python == sys.executable else []
+        arguments = [str(_CHILD), str(script), json.dumps(import_paths)]
         try:
             child = subprocess.Popen(  # noqa: S603  (our program, and no shell)
-                command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+                [python, "-I", *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
             )
         except OSError as error:
             raise _unusable(python, error.strerror or str(error)) from None
         self.close = weakref.finalize(self, _close_child, child, os.getpid())
         self._child = child
-        line = child.stdout.readline(_LONGEST) if child.stdout else b""
+        greeting = child.stdout.readline(_LONGEST_GREETING) if child.stdout else b""
         try:
-            self.facts: dict[str, str] = json.loads(line)
+            self.facts: dict[str, str] = json.loads(greeting)
             fault = self.facts.get("fault")
         except (ValueError, AttributeError):
             fault = "it is no Python 3.9 or later"
@@ -101,32 +119,34 @@ class Engine:
             raise _unusable(python, printable(fault))
 
     def call(self, numbers: Sequence[float]) -> list[float]:
-        """Return what the child's ``roll`` gives for these numbers.
+        """Return the numbers that the script's function ``roll`` returns for these numbers.
 
         Raises:
-            PhysicsError: it ended, and says with what.
+            PhysicsError: the child ended first.
         """
         stdin, stdout = self._child.stdin, self._child.stdout
         if stdin is None or stdout is None:
             raise PhysicsError("the physics engine has no pipes")
+        size = 0
+        reply = b""
         try:
-            stdin.write(
-                len(numbers).to_bytes(8, "little") + array("d", numbers).tobytes()
-            )
+            stdin.write(len(numbers).to_bytes(_NUMBER_BYTES, "little"))
+            stdin.write(array("d", numbers).tobytes())
             stdin.flush()
-            size = 8 * int.from_bytes(stdout.read(8), "little")
-            data = stdout.read(size)
+            length = int.from_bytes(stdout.read(_NUMBER_BYTES), "little")
+            size = _NUMBER_BYTES * length
+            reply = stdout.read(size)
         except BrokenPipeError:
-            size, data = 0, b""
-        except BaseException:  # half of a reply may be on its way
+            reply = b""
+        except BaseException:
+            # Half of a reply may still be in the pipe, so the next request would read it.
             self.close()
             raise
-        if not data or len(data) < size:
+        if not reply or len(reply) < size:
             self.close()
-            raise PhysicsError(
-                f"the physics engine ended with {self._child.returncode}"
-            )
-        return array("d", data).tolist()
+            code = self._child.returncode
+            raise PhysicsError(f"the physics engine ended with {code}")
+        return array("d", reply).tolist()
 
 
 def _unusable(python: str, why: str) -> CannotGrade:
@@ -137,22 +157,27 @@ def _unusable(python: str, why: str) -> CannotGrade:
 
 
 def _close_child(child: "subprocess.Popen[bytes]", owner: int) -> None:
-    """End a child; a process forked from the one that started it leaves it alone."""
+    """End a child, unless this process is a fork of the one that started it."""
     if owner != os.getpid():
         return
     child.kill()
     child.wait()
-    for end in (child.stdin, child.stdout):
-        with suppress(BrokenPipeError):  # of a request that it did not read
-            if end is not None:
-                end.close()
+    for pipe in (child.stdin, child.stdout):
+        with suppress(
+            BrokenPipeError
+        ):  # the child did not read all of the last request
+            if pipe is not None:
+                pipe.close()
 
 
 def open_engine(script: Path) -> Engine:
-    """Return this thread's engine for a file that has a function ``roll``, started if need be.
+    """Return this thread's engine for a script, and start it if needed.
+
+    Args:
+        script: a Python file with a function ``roll`` from a list of numbers to another.
 
     Raises:
-        CannotGrade: there is no interpreter with PyBullet.
+        CannotGrade: no interpreter has PyBullet.
     """
     engines: dict[tuple[object, ...], Engine] = _threads.__dict__.setdefault(
         "engines", {}
@@ -160,60 +185,53 @@ def open_engine(script: Path) -> Engine:
     key = (script, os.environ.get(VARIABLE), os.getpid())
     engine = engines.get(key)
     if engine is None or not engine.close.alive:
-        engine = engines[key] = Engine(engine_python(), script)
+        engine = Engine(engine_python(), script)
+        engines[key] = engine
     return engine
 
 
 def make_environment(say: Callable[[str], None]) -> None:
-    """Make an environment with PyBullet in `environment_folder`, by uv or else by venv.
+    """Make an environment with PyBullet in `environment_folder`, with uv or else with venv.
+
+    Args:
+        say: prints each command before it runs.
 
     Raises:
-        MachineError: there is no Python that it has wheels for, or a step fails.
+        MachineError: there is no Python that PyBullet has wheels for, or a command fails.
     """
     folder = environment_folder().absolute()
-    python, uv = shutil.which(f"python{PYTHON}"), shutil.which("uv")
-    if uv:
-        steps = [
-            [uv, "venv", "--clear", "--python", PYTHON, str(folder)],
-            [
-                uv,
-                "pip",
-                "install",
-                "--python",
-                str(folder),
-                "--only-binary",
-                ":all:",
-                *LIBRARIES,
-            ],
-        ]
-    elif python:
-        # -I: the working folder may hold a venv.py or a pip.py of somebody else.
-        steps = [
-            [python, "-I", "-m", "venv", "--clear", str(folder)],
-            [
-                str(folder / "bin" / "python"),
-                "-I",
-                "-m",
-                "pip",
-                "install",
-                "--only-binary",
-                ":all:",
-                *LIBRARIES,
-            ],
-        ]
-    else:
-        raise MachineError(
-            f"neither uv nor python{PYTHON} is on the path: install one of them, or name a Python "
-            f"that has PyBullet by {VARIABLE}"
-        )
-    # The steps run there: uv reads its settings, such as an index, from the working folder.
+    commands = _environment_commands(folder)
+    # uv reads settings such as an index from the working folder, so it does not run in the user's.
     folder.parent.mkdir(parents=True, exist_ok=True)
-    for step in steps:
-        say(" ".join(step))
-        done = subprocess.run(  # noqa: S603  (programs of the machine, and no shell)
-            step, capture_output=True, text=True, check=False, cwd=folder.parent
+    for command in commands:
+        say(" ".join(command))
+        finished = subprocess.run(  # noqa: S603  (programs of the machine, and no shell)
+            command, capture_output=True, text=True, check=False, cwd=folder.parent
         )
-        if done.returncode:
+        if finished.returncode:
             shutil.rmtree(folder, ignore_errors=True)
-            last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-            raise MachineError(f"{Path(step[0]).name} failed: {' '.join(last)}")
+            output = finished.stderr.strip() or finished.stdout.strip()
+            last_line = " ".join(output.splitlines()[-1:])
+            raise MachineError(f"{Path(command[0]).name} failed: {last_line}")
+
+
+def _environment_commands(folder: Path) -> list[list[str]]:
+    python = shutil.which(f"python{PYTHON}")
+    uv = shutil.which("uv")
+    install = ["install", "--only-binary", ":all:", *LIBRARIES]
+    if uv:
+        return [
+            [uv, "venv", "--clear", "--python", PYTHON, str(folder)],
+            [uv, "pip", install[0], "--python", str(folder), *install[1:]],
+        ]
+    if python:
+        # -I: the working folder may hold somebody else's venv.py or pip.py.
+        venv_python = str(folder / "bin" / "python")
+        return [
+            [python, "-I", "-m", "venv", "--clear", str(folder)],
+            [venv_python, "-I", "-m", "pip", *install],
+        ]
+    raise MachineError(
+        f"neither uv nor python{PYTHON} is on the path: install one of them, or name a Python "
+        f"that has PyBullet by {VARIABLE}"
+    )

@@ -20,7 +20,7 @@ def without_engine(monkeypatch, tmp_path):
     """A machine on which PyBullet is nowhere, as under Python 3.12 and later."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setattr(physics, "_is_here", lambda: False)
+    monkeypatch.setattr(physics, "has_pybullet", lambda: False)
     physics._threads.__dict__.clear()
 
 

@@ -125,16 +125,16 @@ def test_the_interpreter_is_the_one_named_or_this_or_the_one_made(
     assert engine_python() == os.environ[VARIABLE]
     monkeypatch.delenv(VARIABLE)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(physics, "_is_here", lambda: True)
+    monkeypatch.setattr(physics, "has_pybullet", lambda: True)
     assert engine_python() == sys.executable
-    monkeypatch.setattr(physics, "_is_here", lambda: False)
+    monkeypatch.setattr(physics, "has_pybullet", lambda: False)
     with pytest.raises(CannotGrade, match=r"needs PyBullet.*`scbench doctor --fix`"):
         engine_python()
     made = tmp_path / "scbench" / "terrain" / "bin" / "python"
     made.parent.mkdir(parents=True)
     made.symlink_to(sys.executable)
     assert engine_python() == str(made)
-    monkeypatch.setattr(physics, "_is_here", lambda: True)
+    monkeypatch.setattr(physics, "has_pybullet", lambda: True)
     assert engine_python() == str(made)
     monkeypatch.chdir(made.parent)
     physics.use_python(None)
