@@ -1,4 +1,4 @@
-"""What the corner labels of a square fix about the interfaces inside."""
+"""Behaviour of the interfaces in a square, as far as its corner labels fix it."""
 
 from typing import Literal
 

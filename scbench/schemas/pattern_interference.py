@@ -1,4 +1,4 @@
-"""Going on with a sequence whose rules get in each other's way."""
+"""Continuing a sequence whose rules interfere with each other."""
 
 from typing import Literal
 

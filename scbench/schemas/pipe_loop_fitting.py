@@ -131,9 +131,10 @@ class Params(ParamsModel):
     )
 
     @model_validator(mode="after")
-    def _no_type_twice(self) -> "Params":
-        types = [constraint.type for constraint in self.constraints]
-        if len(set(types)) < len(types):
+    def check_types(self) -> "Params":
+        """Refuse two constraints of one type."""
+        types = {constraint.type for constraint in self.constraints}
+        if len(types) < len(self.constraints):
             raise ValueError("a type of constraint occurs twice")
         return self
 

@@ -28,7 +28,8 @@ class Params(ParamsModel):
     )
 
     @model_validator(mode="after")
-    def _square(self) -> "Params":
+    def check_square(self) -> "Params":
+        """Refuse a height map that is not square."""
         if any(len(row) != len(self.heights) for row in self.heights):
             raise ValueError("every row must have as many heights as there are rows")
         return self

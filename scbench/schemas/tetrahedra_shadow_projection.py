@@ -6,10 +6,7 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, Number, Pair, ParamsModel, Text
 
-Ring = Annotated[
-    tuple[Pair, ...],
-    Field(min_length=3),
-]
+Ring = Annotated[tuple[Pair, ...], Field(min_length=3)]
 
 
 class Params(ParamsModel):
