@@ -186,6 +186,7 @@ class Release:
             raise ReleaseError(
                 f"release {self.version}: {self.root / name}: {error.strerror}"
             ) from None
+        # Checked at every read, since a folder can change in between.
         if sha256(data) != record.sha256:
             raise ReleaseError(
                 f"release {self.version}: {self.root / name} was changed after it was frozen; "
@@ -247,6 +248,7 @@ class Release:
         tasks = self.manifest.tasks
         references: list[Reference] = []
         for reference in self._rows(REFERENCES, _reference_of):
+            # The file has the references of all configs.
             if task_of(reference.id) in tasks:
                 ids = ids_in_config(self, reference.id)
                 references += [replace(reference, id=row_id) for row_id in ids]
@@ -261,6 +263,7 @@ class Release:
         floors: dict[str, float] = {}
         for row in reference_rows(self):
             floor = row.floor
+            # All rows of an instance must have the same floor.
             if not 0 <= floor <= 1 or floors.setdefault(row.id, floor) != floor:
                 raise ReleaseError(
                     f"release {self.version}: {self.root / REFERENCES}: the floor of {row.id} is "
@@ -277,6 +280,7 @@ class Release:
         records = self.manifest.tasks
         if all(record.weight is not None for record in records.values()):
             return {task: record.weight or 0.0 for task, record in records.items()}
+        # Releases from before the weights: computed from the floors, as they would be today.
         floors: dict[str, list[float]] = {task: [] for task in records}
         for row_id, floor in self.floors().items():
             floors.get(task_of(row_id), []).append(floor)
@@ -315,6 +319,7 @@ def ids_in_config(release: Release, row_id: str) -> Sequence[str]:
     config = release.manifest.config
     if config == PICTURES:
         return pictured_ids(release).get(row_id, ())
+    # Instances of the ladder are in no other config, and no others are in it.
     is_on_rung = rung_of(row_id) is not None
     if release.manifest.is_ladder != is_on_rung:
         return ()
@@ -348,6 +353,7 @@ def read_frame(
     is_installed = release.root.resolve().parent == _home().resolve()
     if not is_installed:
         check_parquet(data.getvalue(), place, ReleaseError)
+    # One row more than is allowed, to see that there are too many.
     with reading_parquet(place, ReleaseError):
         rows = pl.read_parquet(data, columns=columns, n_rows=MOST_ROWS + 1)
     if rows.height > MOST_ROWS:
@@ -404,6 +410,7 @@ def find_release(name: str | None = None) -> Release:
         return open_release(installed[name])
     if os.path.exists(name):  # noqa: PTH110  (Path.exists raises if the name is too long)
         return open_release(Path(name))
+    # Last, so that a folder or version of that name needs no network.
     on_hub = hub_name(name)
     if on_hub:
         return open_release(fetch_snapshot(*on_hub))

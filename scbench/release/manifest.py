@@ -323,6 +323,7 @@ class Manifest(Frozen):
         if not self.terse:
             raise ReleaseError(f"release {self.version} has no config {TERSE!r}")
         tasks = {}
+        # The same instances as in the default, except for the prompts in their rows.
         for task, rows_hash in self.terse.items():
             update = {"rows_hash": rows_hash, "seeds": {}}
             tasks[task] = self.tasks[task].model_copy(update=update)
@@ -403,6 +404,7 @@ class Manifest(Frozen):
         """
         if self.is_generated and not self.is_ladder:
             return list(self.tasks)
+        # The text tasks of a frozen release are graded only on request.
         spatial = [
             task for task, record in self.tasks.items() if record.bucket != MANIFOLDS
         ]
@@ -463,6 +465,7 @@ class Manifest(Frozen):
         Rows and files have hashes of their own; the digest protects the rest, such as the versions
         of libraries.
         """
+        # The digest covers everything but itself.
         blank = self.model_copy(update={"digest": ""})
         return self.model_copy(update={"digest": sha256(blank.text())})
 
@@ -509,6 +512,7 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
         manifest = Manifest.model_validate_json(data)
     except ValidationError as error:
         first = faults_of(error, 1)[0]
+        # A release of a later format is sound, but not readable here.
         hint = "; it may need a newer scbench" if first.at == "format" else ""
         # The value is left out: the file may be a link to a secret.
         message = str(first).partition("; got")[0]

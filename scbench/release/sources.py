@@ -157,6 +157,7 @@ def open_archive(path: Path) -> Archive:
         raise ReleaseError(f"{path} is far too large for a release")
     try:
         with zipfile.ZipFile(path) as archive:
+            # Only the directory at the archive's end is read.
             names = archive.namelist()
     except Exception as error:  # damaged archives fail in many ways
         raise ReleaseError(
@@ -175,6 +176,7 @@ def open_archive(path: Path) -> Archive:
     for name in names:
         folder = name.removesuffix(MANIFEST)
         is_top = "/" not in folder
+        # Deeper ones would be releases inside releases.
         is_folder_at_top = folder.endswith("/") and folder.count("/") == 1
         if folder != name and (is_top or is_folder_at_top):
             folders.append(folder)
@@ -264,8 +266,10 @@ def hub_failure(error: Exception, repo: str) -> str:
         for kind, key in kinds.items():
             if isinstance(cause, kind):
                 return str(messages[key].format(repo=repo))
+        # The Hub has answered, and said why it refuses.
         if isinstance(cause, errors.HfHubHTTPError):
             return _refusal(cause.response.status_code, cause.server_message, repo)
+    # Without an answer of the Hub, the innermost error says most.
     root = chain[-1]
     message = f"{type(root).__name__}: {' '.join(str(root).split())[:300]}"
     is_of_network = any(
@@ -286,7 +290,7 @@ def _refusal(status: int, server_message: str | None, repo: str) -> str:
 
 def causes_of(error: BaseException) -> list[BaseException]:
     """Return an error and the errors that caused it: clients wrap the informative one."""
-    chain = []
+    chain: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and len(chain) < _MAX_CAUSES:
         chain.append(cause)

@@ -7,6 +7,7 @@ from pydantic import Field
 from scbench.schemas.base import AnswerModel, ParamsModel
 from scbench.schemas.corner_labels import CornerOrder, Squares
 
+# The names that the prompt asks for.
 Behaviour = Literal["known behaviour", "three domains meeting", "ambiguous"]
 
 

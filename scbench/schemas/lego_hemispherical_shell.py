@@ -51,6 +51,7 @@ class Params(ParamsModel):
 class Brick(AnswerModel):
     """Where one brick is."""
 
+    # The names of the paper.
     Centroid: Triple = Field(
         description="x, y and z of the middle of the brick, in millimetres"
     )

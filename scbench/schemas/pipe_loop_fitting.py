@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel
 
 Length = Annotated[Number, Field(ge=0, le=1000)]
+# An interior angle of 180 degrees is no turn.
 Degrees = Annotated[Number, Field(ge=1, le=179)]
 
 
@@ -96,6 +97,7 @@ class JointSeparation(ParamsModel):
     distance: Length = Field(description="least distance, in metres")
 
 
+# In JSON, the type selects the class.
 Constraint = Annotated[
     AngleRange
     | CentroidBox

@@ -29,6 +29,7 @@ class Answer(AnswerModel):
     """The rectangles that the grid is cut into."""
 
     rectangles: tuple[
+        # Left, top, right, bottom.
         Annotated[tuple[WholeIndex, ...], Field(min_length=4, max_length=4)], ...
     ] = Field(
         description="one entry per rectangle: left column, top row, right column, bottom row, "

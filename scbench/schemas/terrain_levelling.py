@@ -4,6 +4,7 @@ from pydantic import Field, model_validator
 
 from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel, WholeNumber
 
+# Largest limit on blasts that an instance may set.
 MAX_BLASTS = 20_000
 
 

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, Number, Pair, ParamsModel, Text
 
+# A closed polygon, without its first corner at the end.
 Ring = Annotated[tuple[Pair, ...], Field(min_length=3)]
 
 

@@ -112,7 +112,7 @@ def schema_check(
 
 
 def schema_fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
-    """Return what the published schema asks for at the place of an error, and the value there.
+    """Return an error in the words of the published schema, with the place and the value.
 
     A place is a value, or a whole row of a fixed number of values. pydantic's places go further: to
     a member of such a row, or to one of several types.

@@ -104,21 +104,19 @@ class BareValues:
         candidates = [value for value in values if value]
         return max(candidates, key=lambda candidate: candidate.end, default=None)
 
-    def last_marked(self) -> Candidate | None:
-        """Return the value of the last mark with one, or that there is no answer."""
+    def last_marked(self, at: int = 0, *, needs_sign: bool = False) -> Candidate | None:
+        """Return the value of the last mark with one, or that there is no answer.
+
+        Args:
+            at: position from which marks count.
+            needs_sign: whether marks without a sign do not count.
+        """
         for mark in reversed(self.marks):
+            if mark.start() < at or (needs_sign and not has_sign(mark)):
+                continue
             candidate = self.behind(mark)
             if candidate:
                 return candidate
-        return None
-
-    def last_marked_with_sign(self, at: int) -> Candidate | None:
-        """Return the same for marks with a sign, from a position on."""
-        for mark in reversed(self.marks):
-            if mark.start() >= at and has_sign(mark):
-                candidate = self.behind(mark)
-                if candidate:
-                    return candidate
         return None
 
     def behind(self, mark: re.Match[str]) -> Candidate | None:

@@ -102,7 +102,7 @@ def counting_answer(text: str, shape: Shape, readable: Readable) -> Extraction |
         bare = bare_values.last()
         return bare.extraction if bare else None
     if may_have_mark(text, last.end):
-        marked = bare_values.last_marked_with_sign(last.end)
+        marked = bare_values.last_marked(last.end, needs_sign=True)
         if marked:
             return marked.extraction
     if is_either(text, candidates, last):
