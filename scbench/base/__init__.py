@@ -1,3 +1,3 @@
-"""What everything stands on: the model of the data, errors, canonical JSON, seeds, intervals."""
+"""The foundation: the data model, errors, canonical JSON, seeds, intervals."""
 
 __version__ = "3.0.0"

@@ -1,8 +1,8 @@
-"""Strict JSON in, canonical JSON out, and the hashes that rest on it.
+"""Strict JSON in, canonical JSON out, and the hashes of canonical JSON.
 
-Canonical JSON has sorted keys, no white space, characters unescaped, and numbers as Python's
+Canonical JSON has sorted keys, no white space, unescaped characters, and numbers as Python's
 ``repr`` prints them (the shortest decimal that gives the same double). A value has the same bytes
-on every machine, so their SHA-256 is its identity.
+on every machine, so their SHA-256 identifies it.
 """
 
 import hashlib
@@ -21,11 +21,12 @@ _CANONICAL = json.JSONEncoder(
     separators=(",", ":"),
     ensure_ascii=False,
     allow_nan=False,
-    check_circular=False,  # a quarter of the time; what grows without end fails at its depth
+    # The check takes a quarter of the time, and a circle fails anyway: it is too deep.
+    check_circular=False,
 )
-_SIGNS = bytes.maketrans(b"123456789E", b"000000000e")
-# Every number that overflows a double has one of these, if all digits are 0; few others
-# do.
+# Makes digits and exponents look alike, so that a few substrings cover every huge number.
+_PLAIN_DIGITS = bytes.maketrans(b"123456789E", b"000000000e")
+# Every number that overflows a double contains one of these; few others do.
 _HUGE = (b"e000", b"e+000", b"0" * 200)
 
 
@@ -33,24 +34,26 @@ def canonical_json(value: object) -> str:
     """Return the canonical JSON text of a value made of JSON types.
 
     Raises:
-        ValueError: the value holds NaN or an infinity.
-        TypeError: the value holds something that is not a JSON type.
+        ValueError: the value contains NaN or an infinity.
+        TypeError: the value contains something that is not a JSON type.
     """
     return _CANONICAL.encode(value)
 
 
 def quoted(text: str) -> str:
-    """Return the canonical JSON of a text.
+    """Return the canonical JSON of a string.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not a string.
     """
     return encode_basestring(text)
 
 
 def sha256(data: str | bytes) -> str:
     """Return the SHA-256 of text (as UTF-8) or bytes, in hexadecimal."""
-    return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
+    if isinstance(data, str):
+        data = data.encode()
+    return hashlib.sha256(data).hexdigest()
 
 
 def content_hash(value: object) -> str:
@@ -60,7 +63,8 @@ def content_hash(value: object) -> str:
 
 def rows_hash(rows: Iterable[tuple[str, str]]) -> str:
     """Return the identity of a set of rows from their (id, content hash) pairs, in any order."""
-    return sha256("".join(f"{row_id} {digest}\n" for row_id, digest in sorted(rows)))
+    lines = [f"{row_id} {digest}\n" for row_id, digest in sorted(rows)]
+    return sha256("".join(lines))
 
 
 def parse_json(data: bytes) -> JsonValue:
@@ -78,22 +82,26 @@ def parse_json(data: bytes) -> JsonValue:
             data, allow_inf_nan=False, catch_duplicate_keys=True
         )
     except ValueError as error:
-        raise JsonError(
-            str(error).replace(" at line 1 column ", " at column ")
-        ) from None
-    if _may_be_huge(data) and not _is_finite(value):
+        message = str(error).replace(" at line 1 column ", " at column ")
+        raise JsonError(message) from None
+    if may_overflow(data) and not is_finite(value):
         raise JsonError("a number is too large for a double")
     return value
 
 
-def _may_be_huge(data: bytes) -> bool:
-    signs = data.translate(_SIGNS)  # a pattern would take ten times as long
-    return any(huge in signs for huge in _HUGE)
+def may_overflow(data: bytes) -> bool:
+    """Whether JSON text may contain a number too large for a double; most text cannot."""
+    # Ten times as fast as a regular expression.
+    plain = data.translate(_PLAIN_DIGITS)
+    return any(huge in plain for huge in _HUGE)
 
 
-def _is_finite(value: JsonValue) -> bool:
+def is_finite(value: JsonValue) -> bool:
+    """Whether all numbers in a JSON value are finite."""
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, dict):
-        return all(map(_is_finite, value.values()))
-    return not isinstance(value, list) or all(map(_is_finite, value))
+        return all(map(is_finite, value.values()))
+    if isinstance(value, list):
+        return all(map(is_finite, value))
+    return True

@@ -1,4 +1,4 @@
-"""Tables of texts and values that stand in files beside the modules which use them."""
+"""Tables of texts and values in files next to the modules that use them."""
 
 import tomllib
 from functools import cache
@@ -8,5 +8,5 @@ from typing import Any
 
 @cache
 def packaged_toml(package: str, name: str) -> dict[str, Any]:
-    """Return what a TOML file in a package holds; it is read once, and is not to be changed."""
+    """Return the contents of a TOML file in a package. It is read once: do not change it."""
     return tomllib.loads(files(package).joinpath(name).read_text("utf-8"))

@@ -1,12 +1,12 @@
-"""Every error scbench raises on purpose, one type for each boundary it can be met at.
+"""Every error that scbench raises on purpose, one type for each boundary where it can occur.
 
-A wrong answer is never an error: it is a verdict. Messages say what happened, where, and what to do
-next. Task authors raise plain exceptions; the engine records them as ``grader_error`` rows.
+A wrong answer is never an error: it gets a verdict. Messages say what happened, where, and what to
+do next. Task authors raise plain exceptions; the engine records them as ``grader_error`` rows.
 """
 
 import errno
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Longest place or problem of a fault, in characters.
 _CLIP = 200
 
-
+# Reasons for which a machine refuses something, by error number.
 _REFUSALS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -29,20 +29,27 @@ _REFUSALS = {
     errno.EAGAIN: "no more processes or threads may be started (see ulimit -u)",
     errno.EIO: "the disk cannot be read or written",
 }
+# Python's message if a thread cannot be started; it comes without an error number.
 _NO_THREAD = "can't start new thread"
-# What a fault's kind means; pydantic's own words speak of Python's types.
-_WORDS = {
-    **dict.fromkeys(
-        ("int_type", "int_parsing", "int_parsing_size", "int_from_float"),
-        "must be a whole number",
-    ),
-    **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
-    **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
-    **dict.fromkeys(("tuple_type", "list_type"), "must be a list"),
-    **dict.fromkeys(
-        ("dict_type", "mapping_type", "model_type", "model_attributes_type"),
-        "must be an object",
-    ),
+
+_WHOLE_NUMBER = "must be a whole number"
+_OBJECT = "must be an object"
+# Messages by pydantic's type of error. Its own messages speak of Python's types.
+_MESSAGES = {
+    "int_type": _WHOLE_NUMBER,
+    "int_parsing": _WHOLE_NUMBER,
+    "int_parsing_size": _WHOLE_NUMBER,
+    "int_from_float": _WHOLE_NUMBER,
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "dict_type": _OBJECT,
+    "mapping_type": _OBJECT,
+    "model_type": _OBJECT,
+    "model_attributes_type": _OBJECT,
     "finite_number": "must be a finite number",
     "string_type": "must be a string",
     "greater_than": "must be above {gt}",
@@ -76,7 +83,7 @@ class CatalogError(ScbenchError):
 
 
 class ClusterError(ScbenchError):
-    """A cluster cannot be reached, has nobody who works, or would grade differently."""
+    """A cluster cannot be reached, has no workers, or would grade differently."""
 
 
 class EngineError(ScbenchError):
@@ -84,15 +91,15 @@ class EngineError(ScbenchError):
 
 
 class ExperimentError(ScbenchError):
-    """An experiment cannot be read, or asks for what no task can be asked."""
+    """An experiment cannot be read, or asks for something that no task offers."""
 
 
 class GenerationError(ScbenchError):
-    """A builder cannot make what was asked for at this point of its parameter space."""
+    """A builder cannot make the requested case at this point of its parameter space."""
 
 
 class WorkSpentError(GenerationError):
-    """A builder did so much work in vain that, if no other seed gave a case, none is tried."""
+    """A builder worked so long in vain that no further seed is tried, unless one gave a case."""
 
 
 class HubError(ScbenchError):
@@ -108,7 +115,7 @@ class PredictionsError(ScbenchError):
 
 
 class ReleaseError(ScbenchError):
-    """A release cannot be found, is incomplete, or is not what its manifest says."""
+    """A release cannot be found, is incomplete, or differs from its manifest."""
 
 
 class ResultsError(ScbenchError):
@@ -116,34 +123,16 @@ class ResultsError(ScbenchError):
 
 
 class MachineError(ScbenchError):
-    """The machine refuses what a run needs: space, memory, open files, processes."""
-
-
-def refused(error: BaseException) -> str:
-    """Say what a machine refused, and where if it is known; nothing if the error is another."""
-    if isinstance(error, MemoryError):
-        return _REFUSALS[errno.ENOMEM]
-    if isinstance(error, RuntimeError) and _NO_THREAD in str(error):
-        return _REFUSALS[errno.EAGAIN]
-    number = getattr(error, "errno", None)
-    if number is None:
-        # Libraries that are not written in Python say it in words.
-        text = str(error)
-        number = next(
-            (number for number in _REFUSALS if f"os error {number})" in text), None
-        )
-    reason = _REFUSALS.get(number, "") if number is not None else ""
-    name = getattr(error, "filename", None)
-    return f"{name}: {reason}" if reason and name else reason
-
-
-def printable(text: str) -> str:
-    """Return text with control characters as escapes: what is quoted must not steer a terminal."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    """The machine refuses a resource that a run needs: space, memory, open files, processes."""
 
 
 class Fault(NamedTuple):
-    """What a validation found wrong: the place, empty for the whole, and the problem in words."""
+    """One error of a validation.
+
+    Attributes:
+        at: place of the value; empty for the whole.
+        problem: the error in words.
+    """
 
     at: str
     problem: str
@@ -152,84 +141,130 @@ class Fault(NamedTuple):
         return f"{self.at}: {self.problem}" if self.at else self.problem
 
 
+def refused(error: BaseException) -> str:
+    """Return the resource that a machine refused, and the file; empty if the error is another."""
+    number = _error_number(error)
+    if number not in _REFUSALS:
+        return ""
+    reason = _REFUSALS[number]
+    file = getattr(error, "filename", None)
+    return f"{file}: {reason}" if file else reason
+
+
+def _error_number(error: BaseException) -> int | None:
+    if isinstance(error, MemoryError):
+        return errno.ENOMEM
+    text = str(error)
+    if isinstance(error, RuntimeError) and _NO_THREAD in text:
+        return errno.EAGAIN
+    number: int | None = getattr(error, "errno", None)
+    if number is None:
+        # Libraries written in Rust have the number in their message only.
+        for number_in_text in _REFUSALS:
+            if f"os error {number_in_text})" in text:
+                return number_in_text
+    return number
+
+
+def printable(text: str) -> str:
+    """Return text with control characters escaped: quoted text must not steer a terminal."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def faults_of(error: "ValidationError", limit: int | None = None) -> list[Fault]:
-    """Return the first faults that a validation found, clipped to what a sentence can hold."""
-    return [
-        Fault(".".join(map(str, item["loc"]))[:_CLIP], problem_of(item)[:_CLIP])
-        for item in items_of(error)[:limit]
-    ]
+    """Return the first errors of a validation, clipped to the length of a sentence."""
+    faults = []
+    for item in items_of(error)[:limit]:
+        place = ".".join(map(str, item["loc"]))
+        faults.append(Fault(place[:_CLIP], problem_of(item)[:_CLIP]))
+    return faults
 
 
 def items_of(error: "ValidationError") -> "list[ErrorDetails]":
-    """Return what a validation found; no list is too short for the faults of its entries alone."""
-    return [
-        item
-        for item in error.errors(include_url=False)
-        if item["type"] != "too_short" or len(item["input"]) < item["ctx"]["min_length"]
-    ]
+    """Return pydantic's list of errors, without consequences of other errors.
+
+    pydantic also calls a list too short if it is long enough but some of its entries are wrong.
+    """
+    items = []
+    for item in error.errors(include_url=False):
+        is_too_short = item["type"] == "too_short"
+        if not is_too_short or len(item["input"]) < item["ctx"]["min_length"]:
+            items.append(item)
+    return items
 
 
 def problem_of(item: Mapping[str, Any]) -> str:
-    """Return what is wrong in words, of one of pydantic's ``ValidationError.errors()``."""
+    """Return one of pydantic's ``ValidationError.errors()`` in words."""
     kind = item["type"]
     if kind == "missing":
         return "is missing"
     if kind == "extra_forbidden":
         return "is not a known key"
+    context = dict(item.get("ctx", {}))
     if kind in {"value_error", "assertion_error"}:
-        return str(item["ctx"]["error"])
-    context = {key: _integer_text(value) for key, value in item.get("ctx", {}).items()}
-    problem = _WORDS[kind].format(**context) if kind in _WORDS else item["msg"]
+        return str(context["error"])
+    for name, value in context.items():
+        # Bounds of whole numbers come as floats: 3.0 is printed as 3.
+        if isinstance(value, float) and value.is_integer():
+            context[name] = int(value)
     if context.get("min_length") == 1:
         problem = "must not be empty"
-    return f"{problem.replace('Input should be', 'must be')}; got {describe_value(item['input'])}"
-
-
-def _integer_text(value: object) -> object:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    elif kind in _MESSAGES:
+        problem = _MESSAGES[kind].format(**context)
+    else:
+        problem = item["msg"].replace("Input should be", "must be")
+    return f"{problem}; got {describe_value(item['input'])}"
 
 
 def describe_value(value: object) -> str:
-    """Return a value in few words, as JSON where that is short."""
+    """Return a short description of a value, as JSON where that is short."""
     if isinstance(value, dict):
-        keys = ", ".join(repr(printable(str(key)[:20])) for key in list(value)[:3])
-        ellipsis = ", ..." if len(value) > 3 else ""
-        return (
-            f"an object with the keys {keys}{ellipsis}" if value else "an empty object"
-        )
+        return _describe_object(value)
     if isinstance(value, list | tuple):
-        if len(value) > 4 or any(
-            isinstance(item, list | dict | tuple) for item in value
-        ):
-            return (
-                f"a list of {len(value):,} {'entry' if len(value) == 1 else 'entries'}"
-            )
-        return f"[{', '.join(map(describe_value, value))}]"
+        return _describe_list(value)
     if isinstance(value, str):
         clipped = value if len(value) <= 40 else f"{value[:30]}..."
         return printable(json.dumps(clipped, ensure_ascii=False))
     if value is None or isinstance(value, bool | float):
         return json.dumps(value)
-    if isinstance(value, int):
-        return (
-            f"a number of {value.bit_length():,} bits"
-            if abs(value) >= 10**30
-            else str(value)
-        )
-    return printable(str(value))[:40]
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return f"a number of {value.bit_length():,} bits"
+    # Python refuses to print integers of thousands of digits; those have returned above.
+    return str(value) if isinstance(value, int) else printable(str(value))[:40]
+
+
+def _describe_object(value: dict[object, object]) -> str:
+    if not value:
+        return "an empty object"
+    keys = ", ".join(repr(printable(str(key)[:20])) for key in list(value)[:3])
+    ellipsis = ", ..." if len(value) > 3 else ""
+    return f"an object with the keys {keys}{ellipsis}"
+
+
+def _describe_list(values: Sequence[object]) -> str:
+    is_nested = any(isinstance(value, list | dict | tuple) for value in values)
+    if len(values) > 4 or is_nested:
+        noun = "entry" if len(values) == 1 else "entries"
+        return f"a list of {len(values):,} {noun}"
+    return f"[{', '.join(map(describe_value, values))}]"
 
 
 def did_you_mean(wrong: str, candidates: Iterable[str]) -> str:
-    """Return ``" Did you mean ...?"`` with up to three close names, or an empty string."""
+    """Return ``" Did you mean ...?"`` with up to three similar names, or an empty string."""
     names = list(candidates)
-    begins = [name for name in names if len(wrong) >= 3 and name.startswith(wrong)]
-    near = begins[:3] or get_close_matches(wrong[:200], names, n=3, cutoff=0.6)
-    return f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
+    similar: list[str] = []
+    if len(wrong) >= 3:
+        similar = [name for name in names if name.startswith(wrong)][:3]
+    if not similar:
+        similar = get_close_matches(wrong[:200], names, n=3, cutoff=0.6)
+    if not similar:
+        return ""
+    return f" Did you mean {' or '.join(map(repr, similar))}?"
 
 
 @contextmanager
 def reading_parquet(what: object, refusal: type[ScbenchError]) -> "Iterator[None]":
-    """Refuse a damaged Parquet file in one sentence: polars fails on them in many ways, or panics.
+    """Turn every failure of polars on a damaged Parquet file into one error of one sentence.
 
     Args:
         what: the file, for the message.

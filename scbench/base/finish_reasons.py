@@ -1,4 +1,4 @@
-"""What the finish reasons of all providers say, in one table (``finish_reasons.toml``)."""
+"""The meaning of the finish reasons of all providers, from ``finish_reasons.toml``."""
 
 import re
 from functools import lru_cache
@@ -11,11 +11,14 @@ _STATUS = {word: Status(name) for name, words in _TABLE.items() for word in word
 _PREFIX = re.compile(
     r"^(?:finish_reason|stop_reason|block(?:ed)?_reason|finish|status)_(?=.)"
 )
+_CAMEL_CASE_GAP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @lru_cache(maxsize=4096)
 def finish_status(finish: str | None) -> Status | None:
-    """Return what a finish reason says of a reply without an answer; None if it is not known."""
-    word = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", (finish or "").strip()).lower()
-    word = re.sub(r"[\s_-]+", "_", re.split(r"[.:/]", word)[-1]).strip("_")
+    """Return the status that a finish reason implies; None if the reason is unknown."""
+    snake_case = _CAMEL_CASE_GAP.sub("_", (finish or "").strip()).lower()
+    # Some providers write the name of an enumeration first: FinishReason.STOP.
+    name = re.split(r"[.:/]", snake_case)[-1]
+    word = re.sub(r"[\s_-]+", "_", name).strip("_")
     return _STATUS.get(word) or _STATUS.get(_PREFIX.sub("", word))

@@ -1,19 +1,19 @@
-"""Intervals for means of few scores: the one home of every interval that is printed.
+"""Confidence intervals for means of few scores. Every printed interval comes from here.
 
-The score of one answer lies between 0 and 1, and a task has 1 to 40 of them. What holds there:
+The score of an answer lies between 0 and 1, and a task has 1 to 40 answers.
 
 - **One task.** Wilson's score interval. Its quantile is widened by ``0.6 sqrt(m (1 - m)) / n``, and
   within two scores of an end the bound is a Poisson one (Brown, Cai and DasGupta 2001); without
   these, coverage falls below 90 % at some shares.
-- **Partial scores** vary less than right-or-wrong ones of the same mean, and tell as much as more
-  of them: as many as the ratio of the variances says. To theirs a score of 0 and one of 1 are
-  added, since what was not seen yet may come; for right-or-wrong scores the ratio is 1.
-- **Several tasks.** The variance of the mean is the sum over tasks, each at a mean that one more
-  score, of the mean of all, is added to: a task without a wrong answer still adds uncertainty.
-  The interval is Wilson's again, over as many scores as have that variance.
-- **Differences** lie between -1 and 1; halved and moved they are partial scores.
+- **Partial scores** vary less than right-or-wrong scores of the same mean, so each is worth more:
+  by the ratio of the two variances. A score of 0 and a score of 1 are added before the variance is
+  computed, since either may still come. For right-or-wrong scores the ratio is 1.
+- **Several tasks.** The variance of the mean is the sum over tasks. Each task's mean is first
+  shrunk by one score at the mean of all, so that a task without a wrong answer still adds
+  uncertainty. The interval is Wilson's again, for the number of scores that has that variance.
+- **Differences** lie between -1 and 1. Halved and shifted they are partial scores.
 
-Nothing is drawn at random. ``docs/evidence.md`` has the measured coverage.
+Nothing is random. ``docs/evidence.md`` has the measured coverage.
 """
 
 from collections.abc import Sequence
@@ -26,26 +26,28 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Ends = tuple[float, float] | tuple[None, None]
 
+# Chance that an interval contains the true mean.
 LEVEL = 0.95
-# How many standard errors an interval reaches to either side.
+# Half width of a normal interval at that level, in standard errors.
 QUANTILE = NormalDist().inv_cdf((1 + LEVEL) / 2)
-
-_WIDER = 0.3
+# Widening of the quantile, times the standard deviation over the number of scores.
+_WIDENING = 0.6
 # Right (or wrong) scores up to which the bound towards 0 (or 1) is a Poisson one.
-_NEAR = 2.0
-# Scores at the mean of all that are added to each task.
-_SHRINK = 1.0
+_POISSON_SCORES = 2.0
+# Scores at the overall mean that are added to each task.
+_SHRINKAGE = 1.0
+# Keeps divisors above 0 where all scores are equal.
 _TINY = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Scores of one task, condensed; arrays of one shape, an entry per run or draw.
+    """Summary of the scores of one task: arrays of one shape, an entry for each run or draw.
 
     Attributes:
-        weight: how many scores there are; 0 for none.
-        mean: of them, in [0, 1]; NaN where there is none.
-        worth: how many right-or-wrong scores tell as much.
+        weight: number of scores; 0 for none.
+        mean: mean score, in [0, 1]; NaN if there is none.
+        worth: number of right-or-wrong scores that carry as much information.
     """
 
     weight: Floats
@@ -54,27 +56,32 @@ class Part:
 
 
 def condense(scores: Floats, weights: Floats | None = None) -> Part:
-    """Return the scores of one task, condensed.
+    """Summarize the scores of one task.
 
     Args:
-        scores: in [0, 1], of shape (answers, ...): one for each answer, which is what is drawn
-            independently; scores of one answer, and samples of one item, are averaged before.
-        weights: of the same shape: how many scores each stands for, 0 for a missing one; None for
-            one each.
+        scores: in [0, 1], of shape (answers, ...). Answers are the independent draws: average the
+            scores of one answer, and the samples of one item, before.
+        weights: of the same shape: number of scores behind each entry, 0 for a missing one; None
+            for one each.
     """
     shares = np.ones_like(scores) if weights is None else weights
     weight = shares.sum(axis=0)
+    # A run without scores divides 0 by 0: its mean and worth are NaN.
     with np.errstate(invalid="ignore", divide="ignore"):
-        n = weight**2 / (shares**2).sum(axis=0)
-        mean = np.where(shares > 0, shares * scores, 0.0).sum(axis=0) / weight
-        spread = (
-            np.where(shares > 0, shares * (scores - mean) ** 2, 0.0).sum(axis=0)
-            / weight
-        )
-        raised = (n * spread + mean**2 + (1 - mean) ** 2) / (n + 2)
-        binary = np.maximum(mean * (1 - mean), _TINY)
-        worth = n / np.minimum(1, raised / binary)
+        size = weight**2 / (shares**2).sum(axis=0)
+        mean = _weighted_sum(shares, scores) / weight
+        spread = _weighted_sum(shares, (scores - mean) ** 2) / weight
+        # The variance with a score of 0 and a score of 1 added.
+        variance = (size * spread + mean**2 + (1 - mean) ** 2) / (size + 2)
+        binary_variance = np.maximum(mean * (1 - mean), _TINY)
+        worth = size / np.minimum(1, variance / binary_variance)
     return Part(weight, mean, worth)
+
+
+def _weighted_sum(shares: Floats, values: Floats) -> Floats:
+    """Return the sum over answers. Missing scores may be NaN, so their products are dropped."""
+    total: Floats = np.where(shares > 0, shares * values, 0.0).sum(axis=0)
+    return total
 
 
 def ends(parts: Sequence[Part], level: float = LEVEL) -> tuple[Floats, Floats]:
@@ -82,54 +89,64 @@ def ends(parts: Sequence[Part], level: float = LEVEL) -> tuple[Floats, Floats]:
 
     Args:
         parts: one per task, all of the same shape.
-        level: chance with which the interval is to hold the true mean.
+        level: chance that the interval contains the true mean.
     """
     weight = np.stack([part.weight for part in parts])
     present = weight > 0
     with np.errstate(invalid="ignore", divide="ignore"):
         share = weight / weight.sum(axis=0)
-        means = np.where(present, np.stack([part.mean for part in parts]), 0.0)
-        worth = np.where(present, np.stack([part.worth for part in parts]), 1.0)
-        mean = np.where(present.any(axis=0), (share * means).sum(axis=0), np.nan)
-        shrunk = (means * worth + _SHRINK * mean) / (worth + _SHRINK)
+        means = np.stack([part.mean for part in parts])
+        worth = np.stack([part.worth for part in parts])
+        # A task without scores has no share. Its NaNs must not spread.
+        means = np.where(present, means, 0.0)
+        worth = np.where(present, worth, 1.0)
+        mean = (share * means).sum(axis=0)
+        mean = np.where(present.any(axis=0), mean, np.nan)
+        shrunk = (means * worth + _SHRINKAGE * mean) / (worth + _SHRINKAGE)
         variance = (share**2 * shrunk * (1 - shrunk) / worth).sum(axis=0)
-        binary = mean * (1 - mean)
-        alike = 1 / (share**2 / worth).sum(
-            axis=0
-        )  # the limit where all scores are 0, or 1
-        total = np.where(binary > _TINY, binary / variance, alike)
-        return _wilson(mean, total, level)
+        binary_variance = mean * (1 - mean)
+        # Both variances vanish where all scores are 0, or all are 1; this is the limit.
+        limit = 1 / (share**2 / worth).sum(axis=0)
+        size = np.where(binary_variance > _TINY, binary_variance / variance, limit)
+        return wilson_interval(mean, size, level)
 
 
-def _wilson(mean: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
+def wilson_interval(mean: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
+    """Return Wilson's interval for ``n`` right-or-wrong scores, corrected near 0 and 1."""
     z = NormalDist().inv_cdf((1 + level) / 2)
-    room = np.sqrt(np.maximum(mean * (1 - mean), 0))
-    z2 = (z * (1 + 2 * _WIDER * room / n)) ** 2
+    deviation = np.sqrt(np.maximum(mean * (1 - mean), 0))
+    z2 = (z * (1 + _WIDENING * deviation / n)) ** 2
     centre = mean + z2 / (2 * n)
-    half = np.sqrt(z2 * (room**2 / n + z2 / (4 * n * n)))
-    low, high = (centre - half) / (1 + z2 / n), (centre + half) / (1 + z2 / n)
-    low = _towards_zero(low, mean * n, n, level)
-    high = 1 - _towards_zero(1 - high, (1 - mean) * n, n, level)
+    variance = deviation**2 / n + z2 / (4 * n * n)
+    half_width = np.sqrt(z2 * variance)
+    scale = 1 + z2 / n
+    low = (centre - half_width) / scale
+    high = (centre + half_width) / scale
+    low = poisson_corrected(low, mean * n, n, level)
+    # The upper bound of right scores is the lower bound of wrong ones, mirrored.
+    high = 1 - poisson_corrected(1 - high, (1 - mean) * n, n, level)
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
-def _towards_zero(low: Floats, count: Floats, n: Floats, level: float) -> Floats:
-    """Return the lower bound of few scores: that of Poisson counts, by Wilson and Hilferty."""
+def poisson_corrected(low: Floats, count: Floats, n: Floats, level: float) -> Floats:
+    """Return a lower bound, reduced to that of a Poisson count where few of ``n`` scores are right.
+
+    The Poisson bound is the approximation by Wilson and Hilferty.
+    """
     positive = np.maximum(count, _TINY)
-    q = NormalDist().inv_cdf(level)
-    poisson = (
-        positive
-        * np.maximum(1 - 1 / (9 * positive) - q / (3 * np.sqrt(positive)), 0) ** 3
-        / n
-    )
-    # Fades out with more scores, and towards the other end, so that none moves the bound by a jump.
-    part = np.clip(_NEAR + 1 - count, 0, 1) * np.clip(3 - 4 * count / n, 0, 1)
-    bound: Floats = low + part * (np.minimum(low, poisson) - low)
+    z = NormalDist().inv_cdf(level)
+    root = np.maximum(1 - 1 / (9 * positive) - z / (3 * np.sqrt(positive)), 0)
+    poisson = positive * root**3 / n
+    # The correction fades out with more scores and towards the other end, so that no single score
+    # moves the bound by a jump.
+    few_right = np.clip(_POISSON_SCORES + 1 - count, 0, 1)
+    away_from_one = np.clip(3 - 4 * count / n, 0, 1)
+    bound: Floats = low + few_right * away_from_one * (np.minimum(low, poisson) - low)
     return bound
 
 
 def condense_differences(differences: Floats, weights: Floats | None = None) -> Part:
-    """Return differences in [-1, 1], condensed, for `ends_of_differences`; see `condense`."""
+    """Summarize differences in [-1, 1] for `ends_of_differences`; see `condense`."""
     return condense((differences + 1) / 2, weights)
 
 
@@ -142,5 +159,7 @@ def ends_of_differences(
 
 
 def pair_of(low: float, high: float) -> Ends:
-    """Return the ends of an interval as table cells: nothing where they are NaN."""
-    return (None, None) if np.isnan(low) else (float(low), float(high))
+    """Return the ends of an interval as table cells: None where they are NaN."""
+    if np.isnan(low):
+        return None, None
+    return float(low), float(high)

@@ -1,6 +1,6 @@
 """The data types of the whole package: Instance, Prediction, Verdict, Check, Status, Setup.
 
-Each is plain frozen data. What makes, judges or shows it lives in other packages.
+Each is plain frozen data. The code that makes, judges or shows it is in other packages.
 """
 
 import json
@@ -28,10 +28,21 @@ from scbench.base.canonical import canonical_json, content_hash, sha256
 
 Values = Mapping[str, JsonValue]
 LoopSetting = Literal["retry", "probe", "act"]
-# Settings in which a model sees what comes of what it says. Their scores are no others'
-# equals.
-LOOP_SETTINGS: tuple[LoopSetting, ...] = ("retry", "probe", "act")
+OneShot = Literal["no_tools", "tools"]
+Setting = Literal[OneShot, LoopSetting]
+Bucket = Literal["axiomatic", "constructive", "planning", "manifolds"]
+# Difficulty of an instance in a fixed list; drawn instances are unrated.
+Difficulty = Literal["easy", "medium", "hard", "very-hard"]
+# Number of things. Columns of results, and some readers of JSON, cannot hold larger ones.
+Count = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]
+Amount = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
+OneLine = Annotated[
+    StrictStr, Field(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")
+]
+Sha256 = Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
 
+# Settings in which a model gets feedback. Their scores compare with those of the same setting only.
+LOOP_SETTINGS: tuple[LoopSetting, ...] = ("retry", "probe", "act")
 # Version of the rules by which observations are written; raised when one could change.
 RULES = 3
 MAX_ATTEMPTS = 10
@@ -40,59 +51,54 @@ MAX_BUDGET = 500
 MAX_TURNS = 600
 # Characters of a reply that are read; the rest is cut off.
 MAX_ACTION = 1_000_000
-# Characters of an observation; the prompt that a trial begins with is none.
+# Characters of an observation. The prompt that starts a trial is not an observation.
 MAX_OBSERVATION = 20_000
-Bucket = Literal["axiomatic", "constructive", "planning", "manifolds"]
-# Of an instance in a fixed list; those that are drawn are unrated.
-Difficulty = Literal["easy", "medium", "hard", "very-hard"]
-OneShot = Literal["no_tools", "tools"]
-Setting = Literal[OneShot, LoopSetting]
 
-# Config of the same instances with prompts that say only what the paper's say.
+# Config of the same instances with short prompts, which say only what the paper's prompts say.
 TERSE = "terse"
-
-
 # Config of the same instances with pictures in place of the data that prompts print.
 PICTURES = "pictures"
-DRAWN, SYMBOLS = "drawn", "symbols"
-"""Styles of pictures: the plain one, and signs where that fills cells."""
-STYLES = (DRAWN, SYMBOLS)
-_OF_PICTURES = {DRAWN: "-picture", SYMBOLS: "-picture-symbols"}
-
-
 # Config of instances on rungs of rising difficulty, drawn by ``builders/ladder.toml``.
 LADDER = "ladder"
-# Those beside the default that are graded apart from it and from each other.
+# Configs that are graded separately from the default and from each other.
 CONFIGS = (TERSE, LADDER, PICTURES)
-_ON_RUNG = re.compile(rf"{LADDER}-([0-9]{{2,4}})-[0-9]{{1,6}}", re.ASCII)
-# Our names of counts, and those of OpenAI's two interfaces and of Anthropic's.
-_PROVIDERS = (
+# Styles of pictures: plain, and with symbols in place of fills in cells.
+DRAWN = "drawn"
+SYMBOLS = "symbols"
+STYLES = (DRAWN, SYMBOLS)
+_ID_ENDINGS = {DRAWN: "-picture", SYMBOLS: "-picture-symbols"}
+_LADDER_NAME = re.compile(rf"{LADDER}-([0-9]{{2,4}})-[0-9]{{1,6}}", re.ASCII)
+
+# Our names of token counts, and where the interfaces of OpenAI and Anthropic report them.
+_PROVIDER_COUNTS = (
     ("input_tokens", ("prompt_tokens",)),
     ("output_tokens", ("completion_tokens",)),
     ("reasoning_tokens", ("completion_tokens_details", "reasoning_tokens")),
     ("reasoning_tokens", ("output_tokens_details", "reasoning_tokens")),
     ("reasoning_tokens", ("output_tokens_details", "thinking_tokens")),
 )
-# Counts of the input that Anthropic reports apart.
-_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
+# Parts of the input that Anthropic leaves out of ``input_tokens``.
+_CACHED_COUNTS = ("cache_creation_input_tokens", "cache_read_input_tokens")
+# Columns of a row that repeat its id, or are the same in all rows.
+_DERIVED_COLUMNS = {"canary", "rung", "style"}
 
 
 class Parted(NamedTuple):
-    """An instance in two: what its row holds, and what stands with the references.
+    """An instance in two parts: the contents of its row, and those kept with the references.
 
-    A grader needs more of some instances than their prompts print. Rows of a release hold none of
-    it: it stands with the references, and is joined to the row again where an answer is graded. A
-    task's `Params` says of which lists the items go on unprinted::
+    A grader needs more of some instances than their prompts print. The rows of a release do not
+    contain it: it is stored with the references, and joined to the row again for grading. A task's
+    `Params` says how much of the items of a list is printed::
 
-        unprinted = {"entries": 3}  # of every entry, what comes after the first three values
+        unprinted = {"entries": 3}  # the first three values of every entry
 
-    and its parameter space which parameters would tell the answer; what is found out about a case
-    when it is drawn, its facts, is never in a row.
+    and its parameter space says which parameters would give the answer away. The facts of a drawn
+    case are never in a row.
 
     Attributes:
         params: parameters that the prompt prints, as canonical JSON.
-        point: where it was drawn, as canonical JSON; None if it was not.
-        unprinted: the rest of both, as canonical JSON; None if there is none.
+        point: point of the parameter space, as canonical JSON; None if it was not drawn.
+        unprinted: the remainder of both, as canonical JSON; None if there is none.
     """
 
     params: str
@@ -106,57 +112,59 @@ def part(
     lists: Mapping[str, int],
     names: Collection[str],
 ) -> Parted:
-    """Take apart what a row may hold and what it may not.
+    """Split an instance into the contents of its row and the remainder.
 
     Args:
         params: all parameters that the grader uses.
         point: parameters of the space and facts; None if it was not drawn.
         lists: how many values of each item are printed, by name of the list.
-        names: parameters and facts in ``point`` that no row may hold.
+        names: parameters and facts in ``point`` that no row may contain.
     """
-    items: dict[str, Any] = {name: params[name] for name in lists}
-    ends = {
-        name: [item[lists[name] :] for item in entries]
-        for name, entries in items.items()
-    }
-    begins = {
-        name: [item[: lists[name]] for item in entries]
-        for name, entries in items.items()
-    }
-    in_row = (
-        None if point is None else {k: v for k, v in point.items() if k not in names}
-    )
-    hidden = {} if point is None else {k: v for k, v in point.items() if k in names}
-    remainder = {
-        key: value for key, value in (("params", ends), ("point", hidden)) if value
-    }
+    printed_params: dict[str, JsonValue] = dict(params)
+    item_ends: dict[str, JsonValue] = {}
+    for name, length in lists.items():
+        items: Any = params[name]
+        printed_params[name] = [item[:length] for item in items]
+        item_ends[name] = [item[length:] for item in items]
+    visible_point: dict[str, JsonValue] = {}
+    hidden_point: dict[str, JsonValue] = {}
+    for name, value in (point or {}).items():
+        target = hidden_point if name in names else visible_point
+        target[name] = value
+    remainder = {}
+    if item_ends:
+        remainder["params"] = item_ends
+    if hidden_point:
+        remainder["point"] = hidden_point
     return Parted(
-        canonical_json({**params, **begins}),
-        None if in_row is None else canonical_json(in_row),
+        canonical_json(printed_params),
+        None if point is None else canonical_json(visible_point),
         canonical_json(remainder) if remainder else None,
     )
 
 
 def all_params(params: str, unprinted: str | None) -> str:
     """Return all parameters that the grader uses, as canonical JSON."""
-    ends = json.loads(unprinted).get("params") if unprinted else None
-    if not ends:
+    item_ends = json.loads(unprinted).get("params") if unprinted else None
+    if not item_ends:
         return params
     full = json.loads(params)
-    for name, tails in ends.items():
+    for name, tails in item_ends.items():
         pairs = zip(full[name], tails, strict=True)
-        full[name] = [[*begin, *end] for begin, end in pairs]
+        full[name] = [head + tail for head, tail in pairs]
     return canonical_json(full)
 
 
 def whole_point(point: str, unprinted: str | None) -> dict[str, JsonValue]:
-    """Return where an instance was drawn, with all that is known of the case."""
-    hidden = json.loads(unprinted).get("point", {}) if unprinted else {}
-    return {**json.loads(point), **hidden}
+    """Return the point an instance was drawn at, with all facts of the case."""
+    whole: dict[str, JsonValue] = json.loads(point)
+    if unprinted:
+        whole |= json.loads(unprinted).get("point", {})
+    return whole
 
 
 class Frozen(BaseModel):
-    """What cannot be changed, and has no keys but its own."""
+    """Base of immutable models without additional keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -222,16 +230,13 @@ def fault_of(
     *,
     answered: bool,
 ) -> str | None:
-    """Return why a prediction's fields make no trace, or lack one; None if they are fine."""
-    looped = setting in LOOP_SETTINGS
-    if not looped:
-        extra = "loop" if loop is not None else "turns" if turns is not None else None
+    """Return why a prediction's trace is missing, incomplete or superfluous; None if it is fine."""
+    if setting not in LOOP_SETTINGS:
+        if loop is None and turns is None:
+            return None
+        extra = "turns" if loop is None else "loop"
         settings = " or ".join(LOOP_SETTINGS)
-        return (
-            f"{extra} is given, so setting must be {settings}; got {setting}"
-            if extra
-            else None
-        )
+        return f"{extra} is given, so setting must be {settings}; got {setting}"
     if loop is None or turns is None:
         lacking = "loop" if loop is None else "turns"
         return f"setting {setting} needs {lacking}: what was played is played again to be graded"
@@ -249,23 +254,26 @@ def terse_id(instance_id: str) -> str:
 
 def picture_id(instance_id: str, style: str) -> str:
     """Return the id that an instance has with pictures, such as csg_union/03-picture."""
-    return instance_id + _OF_PICTURES[style]
+    return instance_id + _ID_ENDINGS[style]
 
 
 def style_of(instance_id: str) -> str | None:
-    """Return the style of the pictures that an id is with; None if it is of another config."""
-    ends = (style for style, end in _OF_PICTURES.items() if instance_id.endswith(end))
-    return next(ends, None)
+    """Return the style of the pictures of an id; None if it is of another config."""
+    for style, ending in _ID_ENDINGS.items():
+        if instance_id.endswith(ending):
+            return style
+    return None
 
 
 def plain_id(instance_id: str) -> str:
     """Return the id of the same instance in the config ``default`` or ``ladder``."""
     style = style_of(instance_id)
-    return instance_id.removesuffix(_OF_PICTURES[style] if style else f"-{TERSE}")
+    ending = _ID_ENDINGS[style] if style else f"-{TERSE}"
+    return instance_id.removesuffix(ending)
 
 
 def ladder_name(rung: int, number: int) -> str:
-    """Return what an instance of the ladder is called within its task, such as ladder-03-2.
+    """Return the name of an instance of the ladder within its task, such as ladder-03-2.
 
     Args:
         rung: from 1.
@@ -275,13 +283,14 @@ def ladder_name(rung: int, number: int) -> str:
 
 
 def rung_of(instance_id: str) -> int | None:
-    """Return the rung that an id names, with or without a prefix; None if it is on no ladder."""
-    match = _ON_RUNG.fullmatch(instance_id.rpartition("/")[2])
+    """Return the rung in an id, with or without a prefix; None if it is not of a ladder."""
+    name = instance_id.rpartition("/")[2]
+    match = _LADDER_NAME.fullmatch(name)
     return int(match[1]) if match else None
 
 
 def task_of(instance_id: str) -> str:
-    """Return the task that an id names, whether of a release or generated: it need not exist."""
+    """Return the task in an id, of a release or generated. The task need not exist."""
     return instance_id.rpartition(":")[2].partition("/")[0]
 
 
@@ -316,17 +325,17 @@ class Status(StrEnum):
         return self in _SCORED
 
 
+# These two are made of statuses, so they follow the class.
 _SCORED = frozenset(
     {Status.ANSWERED, Status.UNPARSED, Status.TRUNCATED, Status.REFUSED}
 )
-
-# The statuses a lab may write into a prediction; the other two are ours to find.
+# Statuses that a predictions file may contain; only the grader sets the other two.
 REPORTABLE = frozenset(Status) - {Status.UNPARSED, Status.GRADER_ERROR}
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing a grader looked at.
+    """One check of a grader on an answer.
 
     Attributes:
         id: stable name within the task; reports, tests and failure modes refer to it.
@@ -343,11 +352,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a grader says of one answer.
+    """A grader's result for one answer.
 
     Attributes:
         score: in [0, 1].
-        checks: everything that was looked at, in the order of the task's rules.
+        checks: all checks, in the order of the task's rules.
         metrics: JSON values worth reporting that did not decide the score.
         notes: remarks on the answer, such as keys that were ignored.
 
@@ -366,7 +375,7 @@ class Verdict:
 
     @property
     def failed(self) -> tuple[Check, ...]:
-        """The checks that did not pass, those that could not be evaluated included."""
+        """The checks that did not pass, including those that could not be evaluated."""
         return tuple(check for check in self.checks if not check.passed)
 
 
@@ -418,14 +427,11 @@ class Instance(Frozen):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_a_file(cls, row: Any) -> Any:  # noqa: ANN401
-        """Take rows as files hold them, with the same canary, and what their ids say."""
-        beside = {"canary", "rung", "style"}
-        return (
-            {k: v for k, v in row.items() if k not in beside}
-            if isinstance(row, dict)
-            else row
-        )
+    def drop_derived_columns(cls, row: Any) -> Any:  # noqa: ANN401
+        """Accept rows as files have them, with the canary and columns that follow from ids."""
+        if not isinstance(row, dict):
+            return row
+        return {name: row[name] for name in row if name not in _DERIVED_COLUMNS}
 
     @property
     def all_params(self) -> str:
@@ -434,7 +440,7 @@ class Instance(Frozen):
 
     @property
     def whole_point(self) -> dict[str, JsonValue]:
-        """Where it was drawn, with the facts of the case; empty for items of a fixed list."""
+        """The point it was drawn at, with facts of the case; empty for items of a fixed list."""
         return whole_point(self.point or "{}", self.unprinted)
 
     @classmethod
@@ -458,11 +464,12 @@ class Instance(Frozen):
     ) -> "Instance":
         """Make an instance, with its id and content hash.
 
-        Its id has a prefix if it is no instance of a release, see `scbench.freezing.fresh`, and
-        ends in its name, by default the number of the subtask.
+        The id starts with the prefix, which instances of releases do not have (see
+        `scbench.freezing.fresh`), and ends with the name, by default the number of the subtask.
         """
+        row_id = f"{task}/{name or f'{subtask:02d}'}"
         row: dict[str, Any] = {
-            "id": f"{prefix}{':' * bool(prefix)}{task}/{name or f'{subtask:02d}'}",
+            "id": f"{prefix}:{row_id}" if prefix else row_id,
             "task": task,
             "bucket": bucket,
             "subtask": subtask,
@@ -474,7 +481,7 @@ class Instance(Frozen):
             "seed": seed,
             "point": point,
         }
-        digest = content_hash(row | {"images": [sha256(image) for image in images]})
+        digest = _row_hash(row, images)
         return cls(**row, images=images, content_hash=digest, unprinted=unprinted)
 
     def with_terse(self, prompt: str) -> "Instance":
@@ -490,22 +497,20 @@ class Instance(Frozen):
     def _reworded(
         self, row_id: str, prompt: str, images: tuple[bytes, ...]
     ) -> "Instance":
-        changed = {"id": row_id, "prompt": prompt}
-        row = self.model_dump(exclude={"images", "content_hash", "unprinted"}) | changed
-        digest = content_hash(row | {"images": [sha256(image) for image in images]})
-        return self.model_copy(
-            update={**changed, "images": images, "content_hash": digest}
-        )
+        row = self.model_dump(exclude={"images", "content_hash", "unprinted"})
+        row["id"] = row_id
+        row["prompt"] = prompt
+        update = {
+            "id": row_id,
+            "prompt": prompt,
+            "images": images,
+            "content_hash": _row_hash(row, images),
+        }
+        return self.model_copy(update=update)
 
 
-# A number of things. Larger ones no column of results holds, nor every reader of JSON
-# exactly.
-Count = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]
-Amount = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
-OneLine = Annotated[
-    StrictStr, Field(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")
-]
-Sha256 = Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
+def _row_hash(row: dict[str, Any], images: tuple[bytes, ...]) -> str:
+    return content_hash(row | {"images": [sha256(image) for image in images]})
 
 
 class Usage(BaseModel):
@@ -527,27 +532,40 @@ class Usage(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_providers(cls, value: object) -> object:
-        """Take what providers report under their own names."""
+    def use_our_names(cls, value: object) -> object:
+        """Accept counts under the names of the providers."""
         if not isinstance(value, dict):
             return value
         counts = dict(value)
-        for ours, path in _PROVIDERS:
-            theirs: object = value
+        for name, path in _PROVIDER_COUNTS:
+            count: object = value
             for key in path:
-                theirs = theirs.get(key) if isinstance(theirs, dict) else None
-            if counts.get(ours) is None:
-                counts[ours] = theirs
-        if (
-            any(value.get(key) is not None for key in _CACHED)
-            and "prompt_tokens" not in value
-        ):
-            parts = {key: value.get(key) for key in ("input_tokens", *_CACHED)}
-            for key, count in parts.items():
-                if count is not None and (type(count) is not int or count < 0):
-                    raise ValueError(f"{key} must be a whole number from 0")
-            counts["input_tokens"] = sum(count or 0 for count in parts.values())
+                count = count.get(key) if isinstance(count, dict) else None
+            if counts.get(name) is None:
+                counts[name] = count
+        has_cached = any(value.get(key) is not None for key in _CACHED_COUNTS)
+        # The prompt tokens of OpenAI include the cached ones.
+        if has_cached and "prompt_tokens" not in value:
+            counts["input_tokens"] = cls.total_input(value)
         return counts
+
+    @staticmethod
+    def total_input(counts: dict[str, Any]) -> int:
+        """Return Anthropic's input tokens, cached ones included.
+
+        Raises:
+            ValueError: a count is not a whole number from 0.
+        """
+        total = 0
+        for key in ("input_tokens", *_CACHED_COUNTS):
+            count = counts.get(key)
+            if count is None:
+                continue
+            # Not isinstance: True is no count.
+            if type(count) is not int or count < 0:
+                raise ValueError(f"{key} must be a whole number from 0")
+            total += count
+        return total
 
 
 class RunMetadata(Frozen):
@@ -639,30 +657,33 @@ class Prediction(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _consistent(self) -> "Prediction":
+    def check_consistency(self) -> "Prediction":
+        """Refuse fields that contradict each other."""
         if self.answer is not None and self.response is not None:
             raise ValueError(
                 "give answer or response, not both: which one is to be graded?"
             )
         answered = self.answer is not None or self.response is not None
-        if fault := fault_of(self.setting, self.loop, self.turns, answered=answered):
+        fault = fault_of(self.setting, self.loop, self.turns, answered=answered)
+        if fault:
             raise ValueError(fault)
-        of_trial = self.turns is not None and self.status is Status.UNPARSED
-        if self.status is not None and self.status not in REPORTABLE and not of_trial:
+        if self.status is not None:
+            self.check_status(self.status, answered=answered)
+        return self
+
+    def check_status(self, status: Status, *, answered: bool) -> None:
+        """Refuse a status that only the grader may give, or that contradicts the other fields."""
+        is_unparsed_trial = self.turns is not None and status is Status.UNPARSED
+        if status not in REPORTABLE and not is_unparsed_trial:
             raise ValueError(
-                f"status {self.status} is found by the grader; "
+                f"status {status} is found by the grader; "
                 f"use one of {', '.join(sorted(REPORTABLE))}"
             )
-        if (
-            self.status is not None
-            and not self.status.scored
-            and self.answer is not None
-        ):
+        if not status.scored and self.answer is not None:
             raise ValueError(
-                f"status {self.status} says there is no answer, but one is given"
+                f"status {status} says there is no answer, but one is given"
             )
-        if self.status is Status.ANSWERED and not answered and not self.turns:
+        if status is Status.ANSWERED and not answered and not self.turns:
             raise ValueError(
                 "status answered says there is an answer, but none is given"
             )
-        return self

@@ -1,7 +1,7 @@
-"""How far a long verdict is, for whoever shows progress.
+"""Progress of a long verdict, for a caller that shows it.
 
-A grader that works through many steps says `beat` now and then. It gets nothing back, so no verdict
-can depend on it; without a listener nothing happens.
+A grader that works through many steps calls `beat` now and then. It gets nothing back, so no
+verdict can depend on it. Without a listener nothing happens.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ _listener: Callable[[int, int], object] | None = None
 
 
 def beat(done: int, total: int) -> None:
-    """Say that ``done`` of ``total`` steps of the verdict at hand are made."""
+    """Report that ``done`` of ``total`` steps of the current verdict are finished."""
     if _listener is not None:
         _listener(done, total)
 
@@ -22,4 +22,4 @@ def listen(listener: Callable[[int, int], object] | None) -> None:
 
 
 def no_progress(*news: object) -> None:
-    """Take what is told of progress and do nothing, where nobody is shown any."""
+    """Ignore a report of progress, where nobody is shown any."""

@@ -1,9 +1,9 @@
-"""Random streams derived by hash, so that no two places ever share numbers by accident.
+"""Random streams with keys derived by hash, so that no two places share numbers by accident.
 
-``Random(seed + index)`` makes neighbouring seeds the same test: item 1 of seed 42 is item 0 of seed
-43. Here a stream's key is the SHA-256 of everything that names it (release, task, parameters, seed,
-index ...), and its numbers are BLAKE2b blocks of that key and a counter. The definition is ours and
-complete in this file, so a frozen release does not depend on any library's generator.
+``Random(seed + index)`` makes neighbouring seeds overlap: item 1 of seed 42 is item 0 of seed 43.
+Here a stream's key is the SHA-256 of everything that names it (release, task, parameters, seed,
+index ...), and its numbers are BLAKE2b blocks of that key and a counter. This file is the complete
+definition, so a frozen release does not depend on any library's generator.
 """
 
 import hashlib
@@ -15,11 +15,15 @@ from scbench.base.canonical import canonical_json
 
 T = TypeVar("T")
 
+# Bits of a BLAKE2b digest.
 _BLOCK_BITS = 512
+# Spacing of the floats in [0, 1): a double has 53 significant bits.
 _UNIT = 2.0**-53
-_MOST_QUICK = 1_000_000
-_SIXTEEN = Struct("<16I").unpack
 _MASK_53 = (1 << 53) - 1
+# Ranges from here on are too large for one 32-bit word: some numbers would be favoured.
+_WORD_LIMIT = 1_000_000
+# Cuts a block into sixteen 32-bit words.
+_block_words = Struct("<16I").unpack
 _blake2b = hashlib.blake2b
 
 
@@ -32,10 +36,10 @@ class BitSource(Protocol):
 
 
 class Stream:
-    """Deterministic random numbers named by the JSON values given.
+    """Deterministic random numbers, named by JSON values.
 
-    Equal names give equal streams on every machine and Python version; names that differ in
-    anything give unrelated ones.
+    Equal names give equal streams on every machine and Python version; different names give
+    unrelated streams.
 
     >>> Stream("docs", 1).below(100), Stream("docs", 1).below(100), Stream("docs", 2).below(100)
     (84, 84, 34)
@@ -43,8 +47,8 @@ class Stream:
 
     __slots__ = ("_bits", "_counter", "_key", "_spare")
 
+    # Starts the hash of the name, whose digest is the key.
     hash_of_name: ClassVar[Callable[[bytes], Any]] = hashlib.sha256
-    """Begins the hash whose digest is the key."""
 
     def __init__(self, *name: object) -> None:
         self._key = hashlib.sha256(canonical_json(list(name)).encode()).digest()
@@ -57,7 +61,9 @@ class Stream:
         """Return the stream of a key, which is the SHA-256 of its name."""
         stream = cls.__new__(cls)
         stream._key = key
-        stream._counter = stream._bits = stream._spare = 0
+        stream._counter = 0
+        stream._bits = 0
+        stream._spare = 0
         return stream
 
     def _fill(self, k: int) -> None:
@@ -79,8 +85,8 @@ class Stream:
         self._spare -= k
         return bits & ((1 << k) - 1)
 
-    # What follows could all be said by getrandbits and below. It is written out because builders
-    # spend half their time here; a test compares it with the plain definitions.
+    # The methods below could all call getrandbits. Its body is repeated in them because builders
+    # spend half their time here; a test compares them with the plain definitions.
 
     def below(self, n: int) -> int:
         """Return an integer in 0..n-1, each equally likely. ``n`` must be at least 1."""
@@ -99,7 +105,7 @@ class Stream:
                 return value
 
     def several(self, n: int, k: int) -> list[int]:
-        """Return ``k`` integers in 0..n-1: what `below` gives when called so often."""
+        """Return ``k`` integers in 0..n-1, those of ``k`` calls of `below`."""
         return [self.below(n) for _ in range(k)]
 
     def between(self, low: int, high: int) -> int:
@@ -138,7 +144,8 @@ class Stream:
 
     def shuffle(self, items: MutableSequence[T]) -> None:
         """Shuffle the items in place; every order is equally likely."""
-        bits, count = self._bits, self._spare
+        bits = self._bits
+        count = self._spare
         for i in range(len(items) - 1, 0, -1):
             k = i.bit_length()
             mask = (1 << k) - 1
@@ -160,10 +167,12 @@ class Stream:
         n = len(items)
         if not 0 <= k <= n:
             raise ValueError(f"cannot take {k} of {n} items")
-        # The first k steps of a shuffle from the front; only what was moved is remembered.
+        # The first k steps of a shuffle from the front. Only swapped positions are stored, so the
+        # cost does not depend on n.
         swaps: dict[int, int] = {}
         sample: list[T] = []
-        bits, count = self._bits, self._spare
+        bits = self._bits
+        count = self._spare
         for i in range(k):
             highest = n - i - 1
             size = highest.bit_length()
@@ -186,13 +195,14 @@ class Stream:
 
 
 class QuickStream(Stream):
-    """A stream that takes 32 bits for most numbers, for builders of many small cases.
+    """A stream that spends 32 bits on most numbers, for builders of many small cases.
 
-    Same names, other numbers: the key is the BLAKE2b of the name, and is the first block itself;
-    the others are blocks of the key and a counter from 1. A block is cut into sixteen words, least
-    first, which are used from the last to the first. An integer below n is the product of n and a
-    word over 2**32, so that none is favoured by more than n / 2**32; from `_MOST_QUICK` on, and for
-    floats, more words are taken. About three times as quick.
+    It is about three times as fast as `Stream`, and gives other numbers for the same name. The key
+    is the BLAKE2b of the name, and is also the first block; the other blocks hash the key and a
+    counter from 1. A block is cut into sixteen words, least significant first, which are used from
+    the last to the first. An integer below n is the product of n and a word, divided by 2**32, so
+    no value is favoured by more than n / 2**32. Integers below `_WORD_LIMIT` or more, and floats,
+    take several words.
     """
 
     __slots__ = ("_ready",)
@@ -202,7 +212,7 @@ class QuickStream(Stream):
     def __init__(self, *name: object) -> None:
         self._key = _blake2b(canonical_json(list(name)).encode()).digest()
         self._counter = 1
-        self._ready = [*_SIXTEEN(self._key)]
+        self._ready = list(_block_words(self._key))
 
     @classmethod
     def keyed(cls, key: bytes) -> Self:
@@ -210,69 +220,78 @@ class QuickStream(Stream):
         stream = cls.__new__(cls)
         stream._key = key
         stream._counter = 1
-        stream._ready = [*_SIXTEEN(key)]
+        stream._ready = list(_block_words(key))
         return stream
 
     def _refill(self) -> list[int]:
+        """Replace the unused words, of which there are none, by those of the next block."""
         block = _blake2b(self._counter.to_bytes(8, "little"), key=self._key).digest()
         self._counter += 1
-        self._ready = [*_SIXTEEN(block)]
+        self._ready = list(_block_words(block))
         return self._ready
 
     def getrandbits(self, k: int, /) -> int:
         """Return an integer of ``k`` random bits; whole words are used up."""
         value = 0
         for shift in range(0, k, 32):
-            value |= (self._ready or self._refill()).pop() << shift
+            words = self._ready or self._refill()
+            value |= words.pop() << shift
         return value & ((1 << k) - 1)
 
     def below(self, n: int) -> int:
         """Return an integer in 0..n-1, each equally likely. ``n`` must be at least 1."""
-        if not 0 < n < _MOST_QUICK:
-            return self._far_below(n)
-        return (self._ready or self._refill()).pop() * n >> 32
+        if not 0 < n < _WORD_LIMIT:
+            return self._below_any(n)
+        words = self._ready or self._refill()
+        return words.pop() * n >> 32
 
-    def _far_below(self, n: int) -> int:
+    def _below_any(self, n: int) -> int:
+        """Return an integer in 0..n-1, however large ``n`` is."""
         if n < 1:
             raise ValueError(f"below() needs n of at least 1, got {n}")
-        return self.getrandbits(n.bit_length() + 64) * n >> (n.bit_length() + 64)
+        # 64 more bits than n has make the bias negligible.
+        bits = n.bit_length() + 64
+        return self.getrandbits(bits) * n >> bits
 
     def between(self, low: int, high: int) -> int:
         """Return an integer in low..high, both ends included."""
         n = high - low + 1
-        if not 0 < n < _MOST_QUICK:
-            return low + self._far_below(n)
-        return low + ((self._ready or self._refill()).pop() * n >> 32)
+        if not 0 < n < _WORD_LIMIT:
+            return low + self._below_any(n)
+        words = self._ready or self._refill()
+        return low + (words.pop() * n >> 32)
 
     def chance(self, probability: float) -> bool:
         """Return True with the given probability, to 32 bits."""
-        return (self._ready or self._refill()).pop() < probability * 4294967296.0
+        words = self._ready or self._refill()
+        return words.pop() < probability * 4294967296.0
 
     def choice(self, items: Sequence[T]) -> T:
         """Return one of the items, each equally likely."""
-        return items[(self._ready or self._refill()).pop() * len(items) >> 32]
+        words = self._ready or self._refill()
+        return items[words.pop() * len(items) >> 32]
 
     def several(self, n: int, k: int) -> list[int]:
-        """Return ``k`` integers in 0..n-1: what `below` gives when called so often."""
-        if not 0 < n < _MOST_QUICK:
+        """Return ``k`` integers in 0..n-1, those of ``k`` calls of `below`."""
+        if not 0 < n < _WORD_LIMIT:
             return super().several(n, k)
         return [word * n >> 32 for word in self._words(k)]
 
     def _words(self, k: int) -> list[int]:
-        ready = self._ready
-        words = ready[: -k - 1 : -1]
-        del ready[-k or len(ready) :]
+        """Return the next ``k`` words, in the order in which single draws would use them."""
+        words: list[int] = []
         while len(words) < k:
-            missing = k - len(words)
-            ready = self._refill()
-            words += ready[: -missing - 1 : -1]
-            del ready[-missing:]
+            ready = self._ready or self._refill()
+            start = max(0, len(ready) - (k - len(words)))
+            words += reversed(ready[start:])
+            del ready[start:]
         return words
 
     def shuffle(self, items: MutableSequence[T]) -> None:
         """Shuffle the items in place; every order is equally likely."""
         for i in range(len(items) - 1, 0, -1):
-            j = (self._ready or self._refill()).pop() * (i + 1) >> 32
+            words = self._ready or self._refill()
+            j = words.pop() * (i + 1) >> 32
             items[i], items[j] = items[j], items[i]
 
     def sample(self, items: Sequence[T], k: int) -> list[T]:
@@ -280,9 +299,10 @@ class QuickStream(Stream):
         n = len(items)
         if not 0 <= k <= n:
             raise ValueError(f"cannot take {k} of {n} items")
-        while 2 * k * k <= n:  # few of many are mostly different at the first go
+        # A few positions out of many are mostly different at the first try.
+        while 2 * k * k <= n:
             places = self.several(n, k)
-            if len({*places}) == k:
+            if len(set(places)) == k:
                 return [items[place] for place in places]
         pool = list(items)
         for i, word in enumerate(self._words(k)):
@@ -292,21 +312,22 @@ class QuickStream(Stream):
 
 
 class Streams:
-    """Streams whose names begin alike, made quickly: the common part is hashed once.
+    """Streams whose names differ in the last part only: the common part is hashed once.
 
     >>> Streams("docs").of(2).below(100) == Stream("docs", 2).below(100)
     True
     """
 
-    __slots__ = ("_begun", "_kind")
+    __slots__ = ("_kind", "_prefix_hash")
 
     def __init__(self, *name: object, kind: type[Stream] = Stream) -> None:
-        text = canonical_json([*name, 0])
-        self._begun = kind.hash_of_name(text.removesuffix("0]").encode())
+        # The canonical JSON of the name, up to its last part.
+        prefix = canonical_json([*name, 0]).removesuffix("0]")
+        self._prefix_hash = kind.hash_of_name(prefix.encode())
         self._kind = kind
 
     def of(self, last: int) -> Stream:
         """Return the stream of this name with a number at its end."""
-        hashed = self._begun.copy()
-        hashed.update(b"%d]" % last)
-        return self._kind.keyed(hashed.digest())
+        name_hash = self._prefix_hash.copy()
+        name_hash.update(b"%d]" % last)
+        return self._kind.keyed(name_hash.digest())

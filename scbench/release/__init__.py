@@ -1,6 +1,6 @@
 """Reading releases: find one by name or folder, check hashes, load its rows.
 
-What makes, verifies and publishes releases is in `scbench.freezing`.
+The code that makes, verifies and publishes releases is in `scbench.freezing`.
 
 A release folder holds::
 

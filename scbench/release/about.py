@@ -1,4 +1,4 @@
-"""What card, Croissant file and leaderboard file all say of the benchmark."""
+"""The description of the benchmark in card, Croissant file and leaderboard file."""
 
 TITLE = "Spatial Competence Benchmark"
 DESCRIPTION = (
@@ -22,7 +22,7 @@ CITATION = """\
   eprint = {2604.09594},
   archiveprefix = {arXiv}
 }"""
-# Where the text tasks come from, as BibTeX.
+# The source of the text tasks, as BibTeX.
 TEXT_TASKS_CITATION = """\
 @misc{reasonscape,
   key = {ReasonScape},

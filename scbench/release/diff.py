@@ -1,4 +1,4 @@
-"""What changed between two releases."""
+"""Differences between two releases."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from scbench.base.model import Instance, task_of
 from scbench.release.load import Release
 
+# Fields that follow from others, or are the same in both rows.
 _DERIVED = {"id", "content_hash"}
+_KINDS = ("added", "removed", "changed", "withdrawn", "reinstated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +17,11 @@ class Diff:
     """Instances and graders that differ between an old and a new release.
 
     Attributes:
-        added: ids that only the new one holds.
-        removed: ids that only the old one holds.
+        added: ids in the new release only.
+        removed: ids in the old release only.
         changed: ids whose rows differ, with the columns.
-        withdrawn: ids that the new one withdraws and the old one does not, with the reasons.
-        reinstated: ids that the old one withdraws and the new one holds without.
+        withdrawn: ids that only the new release withdraws, with the reasons.
+        reinstated: ids that the old release withdraws, and the new one has and does not withdraw.
         graders: tasks of both whose grader version differs, with the two versions.
     """
 
@@ -31,58 +33,77 @@ class Diff:
     graders: dict[str, tuple[int, int]]
 
     def by_task(self) -> Iterator[str]:
-        """Yield for each task with differences of instances how many there are of which kind."""
+        """Yield a line for each task whose instances differ, with the number of each kind."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
-        for kind in ("added", "removed", "changed", "withdrawn", "reinstated"):
+        # Changed graders are left out: they have a line each.
+        for kind in _KINDS:
             for name in getattr(self, kind):
                 counts[task_of(name)][kind] += 1
         for task, by_kind in sorted(counts.items()):
-            yield f"{task}: {', '.join(f'{count} {kind}' for kind, count in by_kind.items())}"
+            parts = ", ".join(f"{count} {kind}" for kind, count in by_kind.items())
+            yield f"{task}: {parts}"
 
     def lines(self) -> Iterator[str]:
         """Yield every difference as a line that begins with its kind."""
-        yield from (f"added {name}" for name in self.added)
-        yield from (f"removed {name}" for name in self.removed)
-        yield from (
-            f"changed {name}: {', '.join(at)}" for name, at in self.changed.items()
-        )
-        yield from (f"withdrawn {name}: {why}" for name, why in self.withdrawn.items())
-        yield from (f"reinstated {name}" for name in self.reinstated)
-        yield from (
-            f"grader {task}: v{old} to v{new}"
-            for task, (old, new) in self.graders.items()
-        )
+        for name in self.added:
+            yield f"added {name}"
+        for name in self.removed:
+            yield f"removed {name}"
+        for name, columns in self.changed.items():
+            yield f"changed {name}: {', '.join(columns)}"
+        for name, reason in self.withdrawn.items():
+            yield f"withdrawn {name}: {reason}"
+        for name in self.reinstated:
+            yield f"reinstated {name}"
+        for task, (old, new) in self.graders.items():
+            yield f"grader {task}: v{old} to v{new}"
 
 
 def diff_releases(old: Release, new: Release) -> Diff:
     """Compare two releases row by row.
 
     Raises:
-        ReleaseError: a file of either is missing or is not what its manifest says.
+        ReleaseError: a file of either is missing or differs from its manifest.
     """
-    before, after = old.instances(), new.instances()
-    tasks, earlier = new.manifest.tasks, old.manifest.tasks
-    gone, withdrawn = old.manifest.withdrawn, new.manifest.withdrawn
+    before = old.instances()
+    after = new.instances()
+    changed = {}
+    for name, row in after.items():
+        columns = changed_columns(before[name], row) if name in before else ()
+        if columns:
+            changed[name] = columns
+    withdrawn_before = old.manifest.withdrawn
+    withdrawn_after = new.manifest.withdrawn
+    reinstated = [
+        name
+        for name in withdrawn_before
+        if name in after and name not in withdrawn_after
+    ]
     return Diff(
         added=tuple(name for name in after if name not in before),
         removed=tuple(name for name in before if name not in after),
-        changed={
-            name: columns
-            for name, row in after.items()
-            if name in before and (columns := _changed_columns(before[name], row))
+        changed=changed,
+        withdrawn={
+            name: reason
+            for name, reason in withdrawn_after.items()
+            if name not in withdrawn_before
         },
-        withdrawn={name: why for name, why in withdrawn.items() if name not in gone},
-        reinstated=tuple(
-            name for name in gone if name in after and name not in withdrawn
-        ),
-        graders={
-            task: (earlier[task].grader_version, record.grader_version)
-            for task, record in tasks.items()
-            if task in earlier and earlier[task].grader_version != record.grader_version
-        },
+        reinstated=tuple(reinstated),
+        graders=changed_graders(old, new),
     )
 
 
-def _changed_columns(old: Instance, new: Instance) -> tuple[str, ...]:
-    names = (name for name in Instance.model_fields if name not in _DERIVED)
-    return tuple(name for name in names if getattr(old, name) != getattr(new, name))
+def changed_columns(old: Instance, new: Instance) -> tuple[str, ...]:
+    """Return the columns in which two rows differ."""
+    columns = [name for name in Instance.model_fields if name not in _DERIVED]
+    return tuple(name for name in columns if getattr(old, name) != getattr(new, name))
+
+
+def changed_graders(old: Release, new: Release) -> dict[str, tuple[int, int]]:
+    """Return the grader versions of the tasks in both releases, where they differ."""
+    graders = {}
+    for task, record in new.manifest.tasks.items():
+        old_record = old.manifest.tasks.get(task)
+        if old_record and old_record.grader_version != record.grader_version:
+            graders[task] = (old_record.grader_version, record.grader_version)
+    return graders

@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from scbench.base.canonical import sha256
 from scbench.base.errors import ReleaseError, did_you_mean, reading_parquet
@@ -52,9 +52,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-
-# More in one file are refused: a few bytes of Parquet can claim any number of equal
-# rows.
+# Most rows in one file: a few bytes of Parquet can claim any number of equal rows.
 MOST_ROWS = 1_000_000
 
 
@@ -62,9 +60,9 @@ MOST_ROWS = 1_000_000
 class Reference:
     """A stored answer with its score: a reference (1.0) or a counter-reference (below 1.0).
 
-    Both hold the floor, see `scbench.freezing.frozen_task`. A reference also holds what the
-    instance's row may not, see `scbench.base.model`, and of an instance on a ladder, how hard
-    that is, see `Builder.measure`.
+    Both have the floor, see `scbench.freezing.frozen_task`. A reference also has the unprinted part
+    of its instance, see `scbench.base.model`, and on a ladder the difficulty, see
+    `Builder.measure`.
     """
 
     id: str
@@ -78,15 +76,31 @@ class Reference:
     measure: float | None = None
 
 
-@dataclass(
-    frozen=True, slots=True, eq=False
-)  # one is as good as its folder, and can be a key
+class ReferenceRow(NamedTuple):
+    """The columns of the references that grading needs.
+
+    Attributes:
+        id: of the instance in the config of the release.
+        floor: score of its best trivial baseline.
+        unprinted: the part of it that no row contains; None if there is none.
+    """
+
+    id: str
+    floor: float
+    unprinted: str | None
+
+
+_REFERENCE_FIELDS = tuple(Reference.__slots__)
+
+
+# Compared by identity, so that it can be the key of a cache.
+@dataclass(frozen=True, slots=True, eq=False)
 class Release:
     """A release on disk.
 
     Attributes:
         root: its folder, or zip archive.
-        manifest: what it says about itself.
+        manifest: its manifest.
         source: gives the bytes of its files.
     """
 
@@ -113,11 +127,9 @@ class Release:
         Raises:
             ReleaseError: it has none.
         """
-        return (
-            self
-            if self.manifest.is_ladder
-            else replace(self, manifest=self.manifest.of_ladder())
-        )
+        if self.manifest.is_ladder:
+            return self
+        return replace(self, manifest=self.manifest.of_ladder())
 
     def pictures(self) -> "Release":
         """Return its config ``pictures`` as a release of its own.
@@ -128,36 +140,42 @@ class Release:
         return replace(self, manifest=self.manifest.of_pictures())
 
     def choose(self, names: Sequence[str] | None) -> "tuple[Release, list[str] | None]":
-        """Return what names of tasks, buckets and configs are about, and the others of them.
+        """Return the config that names are about, and the names of tasks and buckets among them.
+
+        Args:
+            names: of tasks, buckets and configs; None for all.
 
         Raises:
             ReleaseError: a config is named that the release has not; or several are.
         """
-        beside = {*(names or ())} & {*CONFIGS}
-        if names is None or not beside:
-            return self, None if names is None else [*names]
-        if len(beside) > 1:
-            several = " and ".join(name for name in CONFIGS if name in beside)
+        if names is None:
+            return self, None
+        configs = [config for config in CONFIGS if config in names]
+        if len(configs) > 1:
+            several = " and ".join(configs)
             raise ReleaseError(f"{several} are graded apart: name one of them")
-        names_left = [name for name in names if name not in beside]
-        return self._beside(beside.pop()), names_left or None
+        task_names = [name for name in names if name not in CONFIGS]
+        if not configs:
+            return self, task_names
+        return self._of_config(configs[0]), task_names or None
 
     def fitting(self, name: str) -> "Release":
-        """Return its config that a name is of, if one is: of an instance, or of a release."""
+        """Return the config of an instance's id or a release's name; itself for the default."""
         config = config_of(name)
-        return self._beside(config) if config else self
+        return self._of_config(config) if config else self
 
-    def _beside(self, config: str) -> "Release":
+    def _of_config(self, config: str) -> "Release":
         if self.manifest.config == config:
             return self
-        makers = {TERSE: self.terse, LADDER: self.ladder, PICTURES: self.pictures}
-        return makers[config]()
+        if config == LADDER:
+            return self.ladder()
+        return replace(self, manifest=self.manifest.of_config(config))
 
     def read(self, name: str) -> bytes:
         """Return the bytes of one of its files, after comparing them with the manifest.
 
         Raises:
-            ReleaseError: the file is missing or is not what the manifest says.
+            ReleaseError: the file is missing or differs from the manifest.
         """
         record = self.manifest.files.get(name)
         if record is None:
@@ -168,6 +186,7 @@ class Release:
             raise ReleaseError(
                 f"release {self.version}: {self.root / name}: {error.strerror}"
             ) from None
+        # Checked at every read, since a folder can change in between.
         if sha256(data) != record.sha256:
             raise ReleaseError(
                 f"release {self.version}: {self.root / name} was changed after it was frozen; "
@@ -176,19 +195,35 @@ class Release:
         return data
 
     def instances(self, tasks: Collection[str] | None = None) -> dict[str, Instance]:
-        """Return the instances by id, of all tasks or of those named, with all that grades them.
+        """Return the instances by id, with everything that graders need.
+
+        Args:
+            tasks: those to read; None for all.
 
         Raises:
-            ReleaseError: a file is missing, is not what the manifest says, or holds no instances.
+            ReleaseError: a file is missing, differs from the manifest, or has other contents than
+                instances.
         """
         selection = [
             task for task in self.manifest.tasks if tasks is None or task in tasks
         ]
         instances: dict[str, Instance] = {}
-        unprinted = self._unprinted() if selection else {}
+        if not selection:
+            return instances
+        unprinted = {}
+        for reference in reference_rows(self):
+            # Counter-references have none.
+            if reference.unprinted is not None:
+                unprinted[reference.id] = reference.unprinted
+
+        def instance_of(row: dict[str, Any]) -> Instance:
+            images = tuple(image["bytes"] for image in row["images"])
+            row |= {"images": images, "unprinted": unprinted.get(row["id"])}
+            return Instance(**row)
+
         for task in selection:
             name = self.manifest.rows_file(task)
-            for instance in self._rows(name, lambda row: _instance_row(row, unprinted)):
+            for instance in self._rows(name, instance_of):
                 if instance.id in instances:
                     raise ReleaseError(
                         f"release {self.version}: {name}: {instance.id} is there twice"
@@ -197,7 +232,7 @@ class Release:
         return instances
 
     def ids(self, tasks: Collection[str]) -> list[str]:
-        """Return the ids of the instances of some tasks, in order, as the references name them.
+        """Return the ids of the instances of some tasks, in the order of the references.
 
         Raises:
             ReleaseError: as `floors`.
@@ -210,26 +245,28 @@ class Release:
         Raises:
             ReleaseError: as `instances`.
         """
-        rows = self._rows(REFERENCES, _reference_row)
         tasks = self.manifest.tasks
-        return [
-            replace(row, id=name)
-            for row in rows
-            if task_of(row.id) in tasks
-            for name in _ids_here(self, row.id)
-        ]
+        references: list[Reference] = []
+        for reference in self._rows(REFERENCES, _reference_of):
+            # The file has the references of all configs.
+            if task_of(reference.id) in tasks:
+                ids = ids_in_config(self, reference.id)
+                references += [replace(reference, id=row_id) for row_id in ids]
+        return references
 
     def floors(self) -> dict[str, float]:
-        """Return by id what the best answer without insight scores, in the references' order.
+        """Return the score of the best trivial baseline by id, in the order of the references.
 
         Raises:
             ReleaseError: as `instances`; or a floor is not one score.
         """
         floors: dict[str, float] = {}
-        for row_id, floor, _ in _beside_rows(self):
-            if not 0 <= floor <= 1 or floors.setdefault(row_id, floor) != floor:
+        for row in reference_rows(self):
+            floor = row.floor
+            # All rows of an instance must have the same floor.
+            if not 0 <= floor <= 1 or floors.setdefault(row.id, floor) != floor:
                 raise ReleaseError(
-                    f"release {self.version}: {self.root / REFERENCES}: the floor of {row_id} is "
+                    f"release {self.version}: {self.root / REFERENCES}: the floor of {row.id} is "
                     "not one number from 0 to 1"
                 )
         return floors
@@ -238,116 +275,107 @@ class Release:
         """Return the weight of each task in the normalized score, see `weight_of`.
 
         Raises:
-            ReleaseError: as `floors`, which tell the weights where the manifest does not.
+            ReleaseError: as `floors`, from which the weights follow if the manifest has none.
         """
         records = self.manifest.tasks
         if all(record.weight is not None for record in records.values()):
             return {task: record.weight or 0.0 for task, record in records.items()}
+        # Releases from before the weights: computed from the floors, as they would be today.
         floors: dict[str, list[float]] = {task: [] for task in records}
         for row_id, floor in self.floors().items():
             floors.get(task_of(row_id), []).append(floor)
         return {task: weight_of(of_task) for task, of_task in floors.items()}
 
-    def _unprinted(self) -> dict[str, str]:
-        return {
-            row_id: text for row_id, _, text in _beside_rows(self) if text is not None
-        }
-
     def _rows(self, name: str, make: Callable[[dict[str, Any]], T]) -> list[T]:
-        rows, what = _read_frame(self, name)
+        rows, place = read_frame(self, name)
         try:
             return [make(row) for row in rows.to_dicts()]
         except (KeyError, TypeError, ValueError) as error:
             raise ReleaseError(
-                f"{what} does not hold what it should: {type(error).__name__}: {error}"
+                f"{place} does not hold what it should: {type(error).__name__}: {error}"
             ) from error
 
 
-def _ids_here(release: Release, row_id: str) -> Sequence[str]:
-    """Return the ids, here, of an instance that the references name; most often one."""
+def _reference_of(row: dict[str, Any]) -> Reference:
+    # Releases from before the ladder have no measures.
+    return Reference(**{name: row[name] for name in _REFERENCE_FIELDS if name in row})
+
+
+@lru_cache(maxsize=4)
+def reference_rows(release: Release) -> Sequence[ReferenceRow]:
+    """Return a row for each instance and floor in the references; they are read once."""
+    frame, _ = read_frame(release, REFERENCES, ["id", "floor", "unprinted"])
+    rows: list[ReferenceRow] = []
+    # The references have a row for each answer, and most rows of an instance agree.
+    unique = frame.unique(maintain_order=True)
+    for plain_row_id, floor, unprinted in unique.iter_rows():
+        ids = ids_in_config(release, plain_row_id)
+        rows += [ReferenceRow(row_id, floor, unprinted) for row_id in ids]
+    return rows
+
+
+def ids_in_config(release: Release, row_id: str) -> Sequence[str]:
+    """Return the ids in a config of an instance in the references; mostly one."""
     config = release.manifest.config
     if config == PICTURES:
-        return _pictured_ids(release).get(row_id, ())
-    if release.manifest.is_ladder != (rung_of(row_id) is not None):
+        return pictured_ids(release).get(row_id, ())
+    # Instances of the ladder are in no other config, and no others are in it.
+    is_on_rung = rung_of(row_id) is not None
+    if release.manifest.is_ladder != is_on_rung:
         return ()
     return [terse_id(row_id) if config == TERSE else row_id]
 
 
 @lru_cache(maxsize=4)
-def _beside_rows(release: Release) -> Sequence[tuple[str, float, str | None]]:
-    """Return own id, floor and what rows may not hold, each combination once; read once."""
-    rows, _ = _read_frame(release, REFERENCES, ["id", "floor", "unprinted"])
-    # Each instance has a row for each of its answers, and most of them hold the same.
-    return [
-        (name, floor, unprinted)
-        for row_id, floor, unprinted in rows.unique(maintain_order=True).iter_rows()
-        for name in _ids_here(release, row_id)
-    ]
-
-
-@lru_cache(maxsize=4)
-def _pictured_ids(release: Release) -> Mapping[str, Sequence[str]]:
-    """Return the ids of instances with pictures, by that of the instance without."""
+def pictured_ids(release: Release) -> Mapping[str, Sequence[str]]:
+    """Return the ids of instances with pictures, by the id of the instance without."""
     ids: dict[str, list[str]] = {}
     for task in release.manifest.tasks:
-        rows, _ = _read_frame(release, release.manifest.rows_file(task), ["id"])
+        rows, _ = read_frame(release, release.manifest.rows_file(task), ["id"])
         for row_id in rows["id"]:
             ids.setdefault(plain_id(row_id), []).append(row_id)
     return ids
 
 
-def _read_frame(
+def read_frame(
     release: Release, name: str, columns: list[str] | None = None
 ) -> "tuple[pl.DataFrame, str]":
+    """Read a Parquet file of a release; return it with its name for messages.
+
+    Raises:
+        ReleaseError: it is missing, damaged, too large or differs from the manifest.
+    """
     import polars as pl  # noqa: PLC0415  (heavy; most commands never read rows)
 
     data = BytesIO(release.read(name))
-    what = f"release {release.version}: {release.root / name}"
-    if not _is_installed(release.root):
-        check_parquet(data.getvalue(), what, ReleaseError)
-    with reading_parquet(what, ReleaseError):
+    place = f"release {release.version}: {release.root / name}"
+    # An installed release is trusted as our code is.
+    is_installed = release.root.resolve().parent == _home().resolve()
+    if not is_installed:
+        check_parquet(data.getvalue(), place, ReleaseError)
+    # One row more than is allowed, to see that there are too many.
+    with reading_parquet(place, ReleaseError):
         rows = pl.read_parquet(data, columns=columns, n_rows=MOST_ROWS + 1)
     if rows.height > MOST_ROWS:
-        raise ReleaseError(f"{what} has more than {MOST_ROWS:,} rows")
-    return rows, what
-
-
-def _is_installed(root: Path) -> bool:
-    """Return whether a release came with this package: then it is trusted as our code is."""
-    return root.resolve().parent == _home().resolve()
+        raise ReleaseError(f"{place} has more than {MOST_ROWS:,} rows")
+    return rows, place
 
 
 def config_of(name: str) -> str:
-    """Return the config beside the default that an id or a version is of; else nothing."""
+    """Return the config of an instance's id or a release's name; empty for the default."""
     if name.endswith((PLUS_TERSE, terse_id(""))):
         return TERSE
     if name.endswith(PLUS_PICTURES) or style_of(name):
         return PICTURES
-    return LADDER if name.endswith(PLUS_LADDER) or rung_of(name) else ""
-
-
-def _instance_row(row: dict[str, Any], unprinted: Mapping[str, str | None]) -> Instance:
-    images = tuple(image["bytes"] for image in row["images"])
-    return Instance(**{**row, "images": images, "unprinted": unprinted.get(row["id"])})
-
-
-_OF_REFERENCES = frozenset(Reference.__slots__)
-
-
-def _reference_row(row: dict[str, Any]) -> Reference:
-    # Releases from before the ladder have no measures.
-    return Reference(
-        **{"measure": None, **{k: v for k, v in row.items() if k in _OF_REFERENCES}}
-    )
+    if name.endswith(PLUS_LADDER) or rung_of(name):
+        return LADDER
+    return ""
 
 
 def installed_releases() -> Mapping[str, Path]:
     """Return the releases that came with this package, by version, oldest first."""
-    folders = [path.parent for path in _home().glob(f"*/{MANIFEST}")]
-    return {
-        path.name: path
-        for path in sorted(folders, key=lambda path: version_key(path.name))
-    }
+    folders = {path.parent.name: path.parent for path in _home().glob(f"*/{MANIFEST}")}
+    return {name: folders[name] for name in sorted(folders, key=version_key)}
 
 
 def _home() -> Path:
@@ -360,7 +388,7 @@ def find_release(name: str | None = None) -> Release:
     Args:
         name: a version that came with the package, a folder, a ``.zip`` archive, or
             ``ORG/NAME@REVISION`` on the Hub (downloaded unless it is cached); None for the newest
-            installed. With "+terse", "+ladder" or "+pictures" at its end, that config of it.
+            installed one. With "+terse", "+ladder" or "+pictures" at its end, that config of it.
 
     Raises:
         ReleaseError: there is no such release, or it is damaged.
@@ -376,11 +404,13 @@ def find_release(name: str | None = None) -> Release:
                 "no release is installed; name a folder with --release, "
                 "or make one with `scbench release build`"
             )
-        return open_release(list(installed.values())[-1])
+        newest = list(installed)[-1]
+        return open_release(installed[newest])
     if name in installed:
         return open_release(installed[name])
     if os.path.exists(name):  # noqa: PTH110  (Path.exists raises if the name is too long)
         return open_release(Path(name))
+    # Last, so that a folder or version of that name needs no network.
     on_hub = hub_name(name)
     if on_hub:
         return open_release(fetch_snapshot(*on_hub))

@@ -1,4 +1,4 @@
-"""What a release says about itself, and the names of its files and versions."""
+"""The manifest of a release, and the names of its files and versions."""
 
 import json
 import re
@@ -29,25 +29,23 @@ from scbench.base.model import (
 from scbench.catalog import MANIFOLDS
 
 _PART = r"\.?[A-Za-z0-9_][A-Za-z0-9_.-]*"
-# Releases come from outside, too, and are copied by these names: none may lead out of the folder.
+# Releases may come from anybody, and are copied by these names: none may lead out of the folder.
 FilePath = Annotated[str, Field(pattern=rf"^({_PART}/)*{_PART}$")]
 MANIFEST = "MANIFEST.json"
 CARD = "README.md"
 CROISSANT = "croissant.json"
-# Says what differs from the paper; in releases with terse prompts, which are there for
-# that.
+# The differences from the paper; in releases with terse prompts, which are made for comparison.
 PAPER = "paper.md"
 EVAL = "eval.yaml"
 REFERENCES = "references/references.parquet"
-
-# Stands in every row of the references and on the card, so that leaks can be found.
+# In every row of the references and on the card, so that leaks can be found.
 CANARY = (
     "scbench canary 5b0f3a52-7c0e-4c8e-9d57-2f6c1d1e8b44: keep out of training data"
 )
 
+# Endings of a release's name that select one of its configs.
 PLUS_TERSE = f"+{TERSE}"
 PLUS_LADDER = f"+{LADDER}"
-# What follows a release's name where one of its configs is meant alone.
 PLUS_PICTURES = f"+{PICTURES}"
 
 # JSON Schemas that belong to no task.
@@ -56,14 +54,15 @@ SHARED_SCHEMAS = ("prediction", "results", "submission")
 MOST_MANIFEST_BYTES = 20_000_000
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", re.ASCII)
 
-
-_OPTIONAL = ("seeds", "fingerprint", "weight")
-# Fields of records that are not written where they are empty.
-_OF_DRAWN = ("prefix", "measures")
+# Fields that are not written if they are empty: of the manifest, of a task and of an experiment.
+# So manifests from before a field keep their digests.
+_OPTIONAL_PARTS = ("withdrawn", "experiment", "terse", "pictures", "ladder")
+_OPTIONAL_OF_TASK = ("seeds", "fingerprint", "weight")
+_OPTIONAL_OF_EXPERIMENT = ("prefix", "measures")
 
 
 class FloorRecord(Frozen):
-    """What the manifest holds of a task's floors, see `scbench.freezing.frozen_task`."""
+    """Summary of a task's floors, see `scbench.freezing.frozen_task`."""
 
     mean: float = Field(description="over the instances")
     strategies: dict[str, int] = Field(
@@ -73,7 +72,7 @@ class FloorRecord(Frozen):
 
 
 class TaskRecord(Frozen):
-    """What the manifest holds of one task."""
+    """Record of one task."""
 
     bucket: str
     instances: int
@@ -101,16 +100,16 @@ class TaskRecord(Frozen):
 def weight_of(floors: Iterable[float]) -> float:
     """Return the weight of a task in the normalized score, from the floors of its instances.
 
-    Its mean says as much of a model as its variance lets it: 0.03 between tasks of a model, and 0.2
-    for each of the answers that have room above their floors. docs/evidence.md has the
-    simulation that this was chosen by.
+    The weight is the inverse of the variance of the task's mean: 0.03 between tasks of a model, and
+    0.2 for each of the answers that have room above their floors. docs/evidence.md has the
+    simulation behind these numbers.
     """
     answers = sum(floor < 1 for floor in floors)
     return round(1 / (0.03 + 0.2 / answers), 3) if answers else 0.0
 
 
 class ReferencesRecord(Frozen):
-    """What the manifest holds of the reference answers."""
+    """Record of the reference answers."""
 
     references: int
     counter_references: int
@@ -125,7 +124,7 @@ class FileRecord(Frozen):
 
 
 class ShortfallRecord(Frozen):
-    """A point that could not give as many cases as were asked for."""
+    """A point with fewer cases than the experiment asks for."""
 
     task: str
     point: dict[str, JsonValue] = Field(description="its parameters")
@@ -135,7 +134,7 @@ class ShortfallRecord(Frozen):
 
 
 class ExperimentRecord(Frozen):
-    """Where the drawn instances of a release come from (see `scbench.generate`)."""
+    """Origin of the drawn instances of a release (see `scbench.generate`)."""
 
     seed: int | None = Field(description="base seed; null if it is private")
     prefix: str = Field(
@@ -162,7 +161,7 @@ class ExperimentRecord(Frozen):
 
 
 class LadderRecord(Frozen):
-    """What the manifest holds of the config ``ladder``."""
+    """Record of the config ``ladder``."""
 
     experiment: ExperimentRecord
     tasks: dict[str, TaskRecord] = Field(min_length=1)
@@ -204,17 +203,23 @@ def layout(
     ladder: Iterable[str] = (),
     pictures: Iterable[str] = (),
 ) -> set[str]:
-    """Return the paths of all files of a release: its tasks, and those that configs beside have.
+    """Return the paths of all files of a release, by the tasks in it and in each config.
 
-    Besides, it has the manifest, and may have pictures, see `picture_file`.
+    A release also has the manifest, and may have pictures, see `picture_file`.
     """
-    names = {CARD, CROISSANT, EVAL, REFERENCES, *map(schema_file, SHARED_SCHEMAS)}
+    paths = {CARD, CROISSANT, EVAL, REFERENCES}
+    paths |= {schema_file(name) for name in SHARED_SCHEMAS}
     for task_id in task_ids:
-        names |= {data_file(task_id)}
-        names |= {schema_file(f"{task_id}.{part}") for part in ("params", "answer")}
-    beside = {terse_file(task_id) for task_id in terse}
-    rungs = {*map(ladder_file, ladder), *map(pictures_file, pictures)}
-    return names | beside | rungs | ({PAPER} if beside else set())
+        paths.add(data_file(task_id))
+        paths.add(schema_file(f"{task_id}.params"))
+        paths.add(schema_file(f"{task_id}.answer"))
+    terse_paths = {terse_file(task_id) for task_id in terse}
+    if terse_paths:
+        paths |= terse_paths
+        paths.add(PAPER)
+    paths |= {ladder_file(task_id) for task_id in ladder}
+    paths |= {pictures_file(task_id) for task_id in pictures}
+    return paths
 
 
 def is_version(name: str) -> bool:
@@ -223,17 +228,22 @@ def is_version(name: str) -> bool:
 
 
 def version_key(name: str) -> tuple[Any, ...]:
-    """Return what versions sort by, oldest first; names that are no versions come before all."""
+    """Return the sort key of a version, oldest first; names that are no versions come first."""
     match = _VERSION.fullmatch(name)
     if match is None:
         return ((), "", 0, name)
-    *numbers, stage, n = match.groups()
+    *numbers, stage, stage_number = match.groups()
     # In the alphabet, too, "release" comes after "a", "b" and "rc".
-    return (tuple(map(int, numbers)), stage or "release", int(n or 0), name)
+    return (
+        tuple(map(int, numbers)),
+        stage or "release",
+        int(stage_number or 0),
+        name,
+    )
 
 
 def own_name(version: str) -> str:
-    """Return a release's name without the config that is meant alone."""
+    """Return a release's name without the config that it selects."""
     return version.partition("+")[0]
 
 
@@ -278,83 +288,84 @@ class Manifest(Frozen):
 
     @property
     def is_generated(self) -> bool:
-        """Whether it is a folder that `scbench generate` wrote, and no frozen release."""
+        """Whether `scbench generate` wrote it, so that it is no frozen release."""
         return self.experiment is not None and not is_version(own_name(self.version))
 
     @property
     def config(self) -> str:
-        """The config that it is about, as if the release held nothing else; empty if not one."""
+        """The config that it describes, if it describes no other; else empty."""
         return self.version.partition("+")[2]
 
     def rows_file(self, task_id: str) -> str:
-        """Return the path, inside the release, of the instances that it is about."""
+        """Return the path, inside the release, of a task's instances in its config."""
         files = {TERSE: terse_file, LADDER: ladder_file, PICTURES: pictures_file}
         return files.get(self.config, data_file)(task_id)
 
     @property
     def is_ladder(self) -> bool:
-        """Whether all it is about stands on rungs: the config ``ladder``, or a drawn ladder."""
+        """Whether all its instances are on rungs: the config ``ladder``, or a drawn ladder."""
         return self.experiment is not None and bool(self.experiment.measures)
 
     @property
     def is_preview(self) -> bool:
-        """Whether it is an alpha, beta or candidate: what it holds may still change."""
+        """Whether it is an alpha, beta or candidate, which may still change."""
         match = _VERSION.fullmatch(own_name(self.version))
         return match is not None and match[4] is not None
 
     def of_terse(self) -> "Manifest":
-        """Return the manifest as if the release held nothing but its config ``terse``.
+        """Return the manifest of the config ``terse`` alone.
 
-        Its name ends in "+terse", so that results of both are never taken for those of one release.
+        Its name ends in "+terse", so results of it are never mistaken for those of the release.
 
         Raises:
             ReleaseError: the release has no terse prompts.
         """
         if not self.terse:
             raise ReleaseError(f"release {self.version} has no config {TERSE!r}")
-        tasks = {
-            task: self.tasks[task].model_copy(update={"rows_hash": digest, "seeds": {}})
-            for task, digest in self.terse.items()
+        tasks = {}
+        # The same instances as in the default, except for the prompts in their rows.
+        for task, rows_hash in self.terse.items():
+            update = {"rows_hash": rows_hash, "seeds": {}}
+            tasks[task] = self.tasks[task].model_copy(update=update)
+        withdrawn = {
+            terse_id(name): reason
+            for name, reason in self.withdrawn.items()
+            if rung_of(name) is None
         }
-        gone = self.withdrawn.items()
-        withdrawn = {terse_id(name): why for name, why in gone if rung_of(name) is None}
-        return self._of_config(PLUS_TERSE, tasks, withdrawn, None)
+        return self._of_config(PLUS_TERSE, tasks, withdrawn)
 
     def of_ladder(self) -> "Manifest":
-        """Return the manifest as if the release held nothing but its config ``ladder``.
-
-        Its name ends in "+ladder", as that of `of_terse` does in its own.
+        """Return the manifest of the config ``ladder`` alone; its name ends in "+ladder".
 
         Raises:
             ReleaseError: the release has no ladder.
         """
         if self.ladder is None:
             raise ReleaseError(f"release {self.version} has no config {LADDER!r}")
-        gone = {
-            name: why
-            for name, why in self.withdrawn.items()
+        withdrawn = {
+            name: reason
+            for name, reason in self.withdrawn.items()
             if rung_of(name) is not None
         }
         experiment = self.ladder.experiment
-        return self._of_config(PLUS_LADDER, self.ladder.tasks, gone, experiment)
+        return self._of_config(PLUS_LADDER, self.ladder.tasks, withdrawn, experiment)
 
     def of_pictures(self) -> "Manifest":
-        """Return the manifest as if the release held nothing but its config ``pictures``.
+        """Return the manifest of the config ``pictures`` alone; its name ends in "+pictures".
 
         Raises:
             ReleaseError: the release has no pictures.
         """
         if not self.pictures:
             raise ReleaseError(f"release {self.version} has no config {PICTURES!r}")
-        withdrawn = {
-            picture_id(name, style): why
-            for name, why in self.withdrawn.items()
-            for style in STYLES
-        }
-        return self._of_config(PLUS_PICTURES, self.pictures, withdrawn, None)
+        withdrawn = {}
+        for name, reason in self.withdrawn.items():
+            for style in STYLES:
+                withdrawn[picture_id(name, style)] = reason
+        return self._of_config(PLUS_PICTURES, self.pictures, withdrawn)
 
     def of_config(self, config: str) -> "Manifest":
-        """Return the manifest as if the release held nothing but this config beside the default.
+        """Return the manifest of one config, other than the default, alone.
 
         Raises:
             ReleaseError: the release does not have it.
@@ -368,41 +379,47 @@ class Manifest(Frozen):
 
     def _of_config(
         self,
-        mark: str,
+        ending: str,
         tasks: dict[str, TaskRecord],
         withdrawn: dict[str, str],
-        experiment: ExperimentRecord | None,
+        experiment: ExperimentRecord | None = None,
     ) -> "Manifest":
-        fields = {"tasks": tasks, "withdrawn": withdrawn, "experiment": experiment}
-        version = f"{self.version}{mark}"
-        beside: dict[str, object] = {"terse": {}, "pictures": {}, "ladder": None}
-        return self.model_copy(update={"version": version, **fields, **beside})
+        update = {
+            "version": f"{self.version}{ending}",
+            "tasks": tasks,
+            "withdrawn": withdrawn,
+            "experiment": experiment,
+            "terse": {},
+            "pictures": {},
+            "ladder": None,
+        }
+        return self.model_copy(update=update)
 
     @property
     def default_tasks(self) -> list[str]:
         """Tasks of the config ``default``, which are graded unless others are named.
 
-        Of a frozen release and of a ladder, the spatial tasks, whether or not the paper has them.
-        What else was generated is all wanted.
+        Of a frozen release and of a ladder, these are the spatial tasks, whether or not the paper
+        has them; of other generated instances, all tasks.
         """
+        if self.is_generated and not self.is_ladder:
+            return list(self.tasks)
+        # The text tasks of a frozen release are graded only on request.
         spatial = [
             task for task, record in self.tasks.items() if record.bucket != MANIFOLDS
         ]
-        is_part = bool(spatial) and (self.is_ladder or not self.is_generated)
-        return spatial if is_part else list(self.tasks)
+        return spatial or list(self.tasks)
 
     def named_tasks(self, names: Sequence[str] | None) -> list[str]:
-        """Return the ids that names of tasks and buckets stand for; `default_tasks` if None.
+        """Return the tasks that names of tasks and buckets select; `default_tasks` if None.
 
         Raises:
             CatalogError: a name is not a task or bucket of the release.
         """
         if names is None:
             return self.default_tasks
-        available = [
-            *self.tasks,
-            *dict.fromkeys(record.bucket for record in self.tasks.values()),
-        ]
+        buckets = dict.fromkeys(record.bucket for record in self.tasks.values())
+        available = [*self.tasks, *buckets]
         for name in names:
             if name not in available:
                 hint = did_you_mean(name, available)
@@ -412,7 +429,7 @@ class Manifest(Frozen):
         return [
             task
             for task, record in self.tasks.items()
-            if {task, record.bucket} & {*names}
+            if task in names or record.bucket in names
         ]
 
     @property
@@ -421,7 +438,7 @@ class Manifest(Frozen):
         return {task: self.tasks[task] for task in self.default_tasks}
 
     def board_records(self, part: str) -> dict[str, TaskRecord]:
-        """Return the records of the tasks that a leaderboard is about.
+        """Return the records of the tasks of a leaderboard.
 
         Args:
             part: "spatial" for `default_tasks`, or "manifolds" for the text tasks.
@@ -445,43 +462,36 @@ class Manifest(Frozen):
     def sealed(self) -> "Manifest":
         """Return the manifest with its digest.
 
-        What can be computed anew is told apart by that; the digest is for the rest, such as the
-        versions it was built with.
+        Rows and files have hashes of their own; the digest protects the rest, such as the versions
+        of libraries.
         """
+        # The digest covers everything but itself.
         blank = self.model_copy(update={"digest": ""})
         return self.model_copy(update={"digest": sha256(blank.text())})
 
     def text(self) -> str:
         """Return the text of the manifest's file.
 
-        Keys are not sorted: tasks stand in the order of the benchmark's tables.
+        Keys are not sorted: tasks are in the order of the benchmark's tables.
         """
         record = self.model_dump(mode="json")
-        # Left out where empty, so that manifests from before them keep their digests.
-        for name in ("withdrawn", "experiment", "terse", "pictures", "ladder"):
-            if not record[name]:
-                del record[name]
-        owners = (
-            record,
-            record.get("ladder", {}),
-            {"tasks": record.get("pictures", {})},
-        )
-        for owner in owners:
-            for part, name in (
-                *(
-                    (task, name)
-                    for task in owner.get("tasks", {}).values()
-                    for name in _OPTIONAL
-                ),
-                *(
-                    (owner["experiment"], name)
-                    for name in _OF_DRAWN
-                    if "experiment" in owner
-                ),
-            ):
-                if not part[name] and part[name] != 0:  # a weight may be 0
-                    del part[name]
+        drop_empty(record, _OPTIONAL_PARTS)
+        ladder = record.get("ladder", {})
+        pictures = record.get("pictures", {})
+        for tasks in (record["tasks"], ladder.get("tasks", {}), pictures):
+            for task in tasks.values():
+                drop_empty(task, _OPTIONAL_OF_TASK)
+        for owner in (record, ladder):
+            if "experiment" in owner:
+                drop_empty(owner["experiment"], _OPTIONAL_OF_EXPERIMENT)
         return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+
+
+def drop_empty(record: dict[str, Any], names: Iterable[str]) -> None:
+    """Delete some fields of a record if they are empty; 0 is a value."""
+    for name in names:
+        if not record[name] and record[name] != 0:
+            del record[name]
 
 
 def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Manifest:
@@ -502,19 +512,17 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
         manifest = Manifest.model_validate_json(data)
     except ValidationError as error:
         first = faults_of(error, 1)[0]
+        # A release of a later format is sound, but not readable here.
         hint = "; it may need a newer scbench" if first.at == "format" else ""
-        message = str(first).partition("; got")[
-            0
-        ]  # it may be a link to what is no one's business
+        # The value is left out: the file may be a link to a secret.
+        message = str(first).partition("; got")[0]
         raise ReleaseError(f"{path} is not a manifest: {message}{hint}") from None
-    unseen = next(
-        (text for text in _texts_in(manifest.model_dump()) if not text.isprintable()),
-        None,
-    )
-    if unseen is not None:
-        raise ReleaseError(
-            f"{path} holds signs that cannot be shown: {printable(unseen)[:200]!r}"
-        )
+    # The texts are printed and shown, whoever wrote them.
+    for text in texts_in(manifest.model_dump()):
+        if not text.isprintable():
+            raise ReleaseError(
+                f"{path} holds signs that cannot be shown: {printable(text)[:200]!r}"
+            )
     if check_digest and manifest != manifest.sealed():
         raise ReleaseError(
             f"{path} was changed after it was frozen; `scbench release verify {root}` says more"
@@ -522,13 +530,14 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
     return manifest
 
 
-def _texts_in(value: object) -> Iterator[str]:
-    """Yield all texts in a manifest: they are printed and shown, whoever wrote them."""
+def texts_in(value: object) -> Iterator[str]:
+    """Yield all strings in a value of plain data, keys included."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for pair in value.items():
-            yield from (text for part in pair for text in _texts_in(part))
+        for key, inside in value.items():
+            yield from texts_in(key)
+            yield from texts_in(inside)
     elif isinstance(value, list):
-        for part in value:
-            yield from _texts_in(part)
+        for inside in value:
+            yield from texts_in(inside)

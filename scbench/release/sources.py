@@ -1,9 +1,7 @@
-"""Where the bytes of a release lie: in a folder, in a zip archive read in place, or on the Hub.
+"""Sources of a release's bytes: a folder, a zip archive read in place, or the Hub.
 
-Nothing is unpacked, and no name from an archive is ever used as a path: files are asked for by the
-names that the manifest lists, with the sizes it gives.
-
-A folder may be anybody's, too: a pipe in the place of a file would wait for ever, and is refused.
+Nothing is unpacked, and no name from an archive is ever used as a path: files are read by the names
+in the manifest, up to the sizes in it.
 """
 
 import errno
@@ -11,6 +9,7 @@ import os
 import re
 import stat
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,61 +27,28 @@ from scbench.release.manifest import (
     parse_manifest,
 )
 
-# Larger files are no release's; a real one is a hundredth of that.
+# Larger files are not of a release; real ones are a hundredth of that.
 MOST_BYTES = 500_000_000
-# Archives of more are no releases; a real one is a hundredth of that.
+# Larger archives are not releases; real ones have a hundredth of that.
 _MOST_ENTRIES = 10_000
-
-
-# What the Hub itself puts into every repository; no part of a release.
+# Files that the Hub itself puts into every repository; not part of a release.
 OWN_FILES = {".gitattributes"}
-
+# Files of a release that its copy on the Hub lacks. The Hub refuses an ``eval.yaml`` whose
+# ``evaluation_framework`` is not on its list (packages/tasks/src/eval.ts of huggingface.js), and
+# scbench is not on it.
 NOT_SENT = {EVAL}
-"""Files of a release that its copy on the Hub lacks.
-
-The Hub refuses an ``eval.yaml`` whose ``evaluation_framework`` is not on its list
-(packages/tasks/src/eval.ts of huggingface.js), and scbench is not on it.
-"""
-
+# ORG/NAME@REVISION
 _NAME = re.compile(r"(?P<repo>\w[\w.-]*/\w[\w.-]*)@(?P<revision>[\w./-]+)", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-
-
-def read_regular(path: Path, limit: int) -> bytes:
-    """Return the bytes of a file, but never more than one over ``most``, nor more than any has.
-
-    A release's folder may be anybody's: a pipe in the place of a file would wait for ever.
-
-    Raises:
-        OSError: there is no such file, it is none, or it cannot be read.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    with open(descriptor, "rb") as file:  # noqa: PTH123  (no path)
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "is not a regular file", str(path))
-        return file.read(min(limit, MOST_BYTES) + 1)
-
-
-def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
-    """Read the manifest in a release's folder; see `parse_manifest`.
-
-    Raises:
-        ReleaseError: the folder or manifest is missing, unreadable or changed.
-    """
-    try:
-        data = read_regular(root / MANIFEST, MOST_MANIFEST_BYTES)
-    except OSError as error:
-        raise ReleaseError(
-            f"{root} is not a release folder: {MANIFEST}: {error.strerror}"
-        ) from None
-    return parse_manifest(data, root, check_digest=check_digest)
+# Longest chain of errors that is followed.
+_MAX_CAUSES = 20
 
 
 class Source(Protocol):
     """Gives the bytes of a release's files."""
 
     def read(self, name: str, limit: int) -> bytes:
-        """Return a file's bytes, but never more than one over ``most``.
+        """Return a file's bytes, but never more than one over ``limit``.
 
         Raises:
             OSError: there is no such file, or it cannot be read.
@@ -91,7 +57,7 @@ class Source(Protocol):
         ...
 
     def names(self) -> set[str]:
-        """Return the names of all that is there but folders."""
+        """Return the names of everything except folders."""
         ...
 
 
@@ -107,12 +73,12 @@ class FolderSource:
 
     def names(self) -> set[str]:
         """See `Source`."""
-        paths = (
-            path
-            for path in self.root.rglob("*")
-            if path.is_symlink() or not path.is_dir()
-        )
-        return {path.relative_to(self.root).as_posix() for path in paths}
+        names = set()
+        for path in self.root.rglob("*"):
+            # A link is never part of a release, also one to a folder.
+            if path.is_symlink() or not path.is_dir():
+                names.add(path.relative_to(self.root).as_posix())
+        return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +87,7 @@ class Archive:
 
     Attributes:
         path: of the archive.
-        prefix: what stands before the names, such as ``2.0.0/``; empty if the archive holds the
-            files themselves and not their folder.
+        prefix: folder in the archive, such as ``2.0.0/``; empty if the files are at its top.
     """
 
     path: Path
@@ -152,6 +117,35 @@ class Archive:
         }
 
 
+def read_regular(path: Path, limit: int) -> bytes:
+    """Return the bytes of a file, but never more than one over ``limit`` or `MOST_BYTES`.
+
+    Raises:
+        OSError: there is no such file, it is not a regular one, or it cannot be read.
+    """
+    # The folder may come from anybody. To open a pipe in the place of a file would wait for ever.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with open(descriptor, "rb") as file:  # noqa: PTH123  (no path)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "is not a regular file", str(path))
+        return file.read(min(limit, MOST_BYTES) + 1)
+
+
+def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
+    """Read the manifest in a release's folder; see `parse_manifest`.
+
+    Raises:
+        ReleaseError: the folder or manifest is missing, unreadable or changed.
+    """
+    try:
+        data = read_regular(root / MANIFEST, MOST_MANIFEST_BYTES)
+    except OSError as error:
+        raise ReleaseError(
+            f"{root} is not a release folder: {MANIFEST}: {error.strerror}"
+        ) from None
+    return parse_manifest(data, root, check_digest=check_digest)
+
+
 def open_archive(path: Path) -> Archive:
     """Find the release in a zip archive.
 
@@ -163,6 +157,7 @@ def open_archive(path: Path) -> Archive:
         raise ReleaseError(f"{path} is far too large for a release")
     try:
         with zipfile.ZipFile(path) as archive:
+            # Only the directory at the archive's end is read.
             names = archive.namelist()
     except Exception as error:  # damaged archives fail in many ways
         raise ReleaseError(
@@ -172,19 +167,25 @@ def open_archive(path: Path) -> Archive:
         raise ReleaseError(
             f"{path} holds {len(names)} files, far too many for a release"
         )
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ReleaseError(
+                f"{path} holds {name[:200]!r} twice, so which one counts is open"
+            )
+    folders = []
+    for name in names:
+        folder = name.removesuffix(MANIFEST)
+        is_top = "/" not in folder
+        # Deeper ones would be releases inside releases.
+        is_folder_at_top = folder.endswith("/") and folder.count("/") == 1
+        if folder != name and (is_top or is_folder_at_top):
+            folders.append(folder)
+    if len(folders) != 1:
         raise ReleaseError(
-            f"{path} holds {twice[:200]!r} twice, so which one counts is open"
+            f"{path} holds {len(folders) or 'no'} releases; a release's archive has one "
+            f"{MANIFEST}, at its top or in one folder"
         )
-    tops = [name.removesuffix(MANIFEST) for name in names if name.endswith(MANIFEST)]
-    tops = [top for top in tops if top.count("/") == top.endswith("/")]
-    if len(tops) != 1:
-        raise ReleaseError(
-            f"{path} holds {len(tops) or 'no'} releases; a release's archive has one {MANIFEST}, "
-            "at its top or in one folder"
-        )
-    return Archive(path, tops[0])
+    return Archive(path, folders[0])
 
 
 def tag_of(version: str) -> str:
@@ -201,8 +202,8 @@ def hub_name(name: str) -> tuple[str, str] | None:
 def fetch_snapshot(repo: str, revision: str) -> Path:
     """Return a folder with the files of a data set repository, downloaded if it must be.
 
-    What a commit or a version tag names never changes, so such a revision that is in the Hub cache
-    as a whole is used without asking the Hub.
+    A commit or version tag never changes, so if the Hub cache has all its files, the Hub is not
+    asked.
 
     Raises:
         HubError: it is not in the cache and cannot be downloaded.
@@ -210,7 +211,8 @@ def fetch_snapshot(repo: str, revision: str) -> Path:
     from huggingface_hub import snapshot_download  # noqa: PLC0415  (an extra)
     from huggingface_hub.errors import LocalEntryNotFoundError  # noqa: PLC0415
 
-    if _COMMIT.fullmatch(revision) or is_version(revision.removeprefix("v")):
+    is_fixed = _COMMIT.fullmatch(revision) or is_version(revision.removeprefix("v"))
+    if is_fixed:
         try:
             cached = snapshot_download(
                 repo, repo_type="dataset", revision=revision, local_files_only=True
@@ -218,14 +220,14 @@ def fetch_snapshot(repo: str, revision: str) -> Path:
         except LocalEntryNotFoundError:
             pass
         else:
-            if _has_all_files(Path(cached)):
+            if has_all_files(Path(cached)):
                 return Path(cached)
     with hub_errors(repo):
         return Path(snapshot_download(repo, repo_type="dataset", revision=revision))
 
 
-def _has_all_files(folder: Path) -> bool:
-    """Whether a cached snapshot has every file; ``datasets`` caches those it has read only."""
+def has_all_files(folder: Path) -> bool:
+    """Whether a cached snapshot has every file: ``datasets`` caches only those it has read."""
     try:
         manifest = read_manifest(folder)
     except ReleaseError:
@@ -236,7 +238,7 @@ def _has_all_files(folder: Path) -> bool:
 
 @contextmanager
 def hub_errors(repo: str) -> Iterator[None]:
-    """Turn whatever fails while talking to the Hub into a `HubError` that says what to do.
+    """Turn every failure of a call to the Hub into a `HubError` that says how to fix it.
 
     Args:
         repo: id of the repository, for messages.
@@ -246,58 +248,57 @@ def hub_errors(repo: str) -> Iterator[None]:
     except (ScbenchError, ModuleNotFoundError):
         raise
     except Exception as error:
-        raise HubError(_hub_failure(error, repo)) from error
+        raise HubError(hub_failure(error, repo)) from error
 
 
-def _hub_failure(error: Exception, repo: str) -> str:
+def hub_failure(error: Exception, repo: str) -> str:
+    """Return the message for a failed call to the Hub, from ``hub.toml``."""
     from huggingface_hub import errors  # noqa: PLC0415  (an extra)
 
-    words = packaged_toml("scbench.release", "hub.toml")
+    messages = packaged_toml("scbench.release", "hub.toml")
     kinds = {
         errors.LocalTokenNotFoundError: "no_token",
         errors.OfflineModeIsEnabled: "offline",
         errors.RevisionNotFoundError: "no_revision",
     }
-    chain = list(_causes(error))
+    chain = causes_of(error)
     for cause in chain:
-        for kind, name in kinds.items():
+        for kind, key in kinds.items():
             if isinstance(cause, kind):
-                return str(words[name].format(repo=repo))
+                return str(messages[key].format(repo=repo))
+        # The Hub has answered, and said why it refuses.
         if isinstance(cause, errors.HfHubHTTPError):
-            status = cause.response.status_code
-            message = " ".join(str(cause.server_message or "").split())[:300]
-            reason = words["server_fails" if status >= 500 else "refused"]
-            tail = f" (the Hub says: {message})" if message else ""
-            text = (
-                words["status"]
-                .get(str(status), reason)
-                .format(repo=repo, status=status)
-            )
-            return f"{text}{tail}"
-    message = f"{type(chain[-1]).__name__}: {' '.join(str(chain[-1]).split())[:300]}"
-    is_of_line = any(
-        isinstance(cause, OSError) or _is_of_http(cause) for cause in chain
+            return _refusal(cause.response.status_code, cause.server_message, repo)
+    # Without an answer of the Hub, the innermost error says most.
+    root = chain[-1]
+    message = f"{type(root).__name__}: {' '.join(str(root).split())[:300]}"
+    is_of_network = any(
+        isinstance(cause, OSError) or is_http_error(cause) for cause in chain
     )
-    return str(
-        words["broke_off" if is_of_line else "failed"].format(
-            repo=repo, message=message
-        )
-    )
+    key = "broke_off" if is_of_network else "failed"
+    return str(messages[key].format(repo=repo, message=message))
 
 
-def _is_of_http(error: BaseException) -> bool:
-    """Whether an error is of the HTTP client, which has another name in each Hub client."""
-    return any(
-        kind.__module__.startswith(("httpx", "httpcore"))
-        for kind in type(error).__mro__
-    )
+def _refusal(status: int, server_message: str | None, repo: str) -> str:
+    messages = packaged_toml("scbench.release", "hub.toml")
+    default = messages["server_fails" if status >= 500 else "refused"]
+    message = messages["status"].get(str(status), default)
+    text = str(message.format(repo=repo, status=status))
+    details = " ".join(str(server_message or "").split())[:300]
+    return f"{text} (the Hub says: {details})" if details else text
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what it was raised from: clients wrap the one that says what happened."""
+def causes_of(error: BaseException) -> list[BaseException]:
+    """Return an error and the errors that caused it: clients wrap the informative one."""
+    chain: list[BaseException] = []
     cause: BaseException | None = error
-    for _ in range(20):
-        if cause is None:
-            return
-        yield cause
+    while cause is not None and len(chain) < _MAX_CAUSES:
+        chain.append(cause)
         cause = cause.__cause__
+    return chain
+
+
+def is_http_error(error: BaseException) -> bool:
+    """Whether an error is of the HTTP client, which has another name in each Hub client."""
+    modules = [kind.__module__ for kind in type(error).__mro__]
+    return any(module.startswith(("httpx", "httpcore")) for module in modules)

@@ -11,6 +11,7 @@ class Params(ParamsModel):
     expression: str = Field(
         min_length=1,
         max_length=10_000,
+        # The grader evaluates this grammar itself; nothing is executed.
         pattern=r"^[0-9+\-*/() ]+$",
         description="whole numbers, + - * / and brackets; a minus sign that follows nothing, an "
         "operator or an opening bracket belongs to the number after it",

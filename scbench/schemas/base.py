@@ -1,8 +1,8 @@
-"""What the schemas of all tasks share: strict types, those of short answers, two base models.
+"""Types and base models that the schemas of all tasks share.
 
-Answers come from outside: a boolean is not a number, a string is not a number, NaN and infinities
-are refused, keys nobody asked for are ignored (and noted by the judge), missing keys fail. Whole
-numbers are taken as models write them: 3.0 is 3, but true is not 1 and "3" is not 3.
+Answers come from outside. A boolean is not a number, a string is not a number, NaN and infinities
+are refused, unknown keys are ignored (and the judge notes them), and missing keys are errors. Whole
+numbers are accepted as models write them: 3.0 is 3, but true is not 1 and "3" is not 3.
 """
 
 from collections.abc import Mapping
@@ -35,15 +35,14 @@ Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 Text = Annotated[str, Strict()]
 
 
-def _without_fraction(value: float) -> int:
-    if not value.is_integer():
-        raise ValueError("has a fraction")
-    return int(value)
-
-
 @dataclass(frozen=True, slots=True)
-class _WholeBounds:
-    """A whole number within bounds, both included; None is no bound."""
+class WholeBounds:
+    """Annotation for a whole number.
+
+    Attributes:
+        least: smallest value; None for no bound.
+        greatest: largest value; None for no bound.
+    """
 
     least: int | None = None
     greatest: int | None = None
@@ -55,19 +54,15 @@ class _WholeBounds:
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
+        whole = core_schema.int_schema(strict=True, ge=self.least, le=self.greatest)
+        number = core_schema.float_schema(
+            strict=True, allow_inf_nan=False, ge=self.least, le=self.greatest
+        )
+        without_fraction = core_schema.no_info_after_validator_function(
+            whole_from_float, number
+        )
         return core_schema.union_schema(
-            [
-                core_schema.int_schema(strict=True, ge=self.least, le=self.greatest),
-                core_schema.no_info_after_validator_function(
-                    _without_fraction,
-                    core_schema.float_schema(
-                        strict=True,
-                        allow_inf_nan=False,
-                        ge=self.least,
-                        le=self.greatest,
-                    ),
-                ),
-            ],
+            [whole, without_fraction],
             mode="left_to_right",
             custom_error_type="whole_number",
             custom_error_message="must be a whole number",
@@ -76,17 +71,32 @@ class _WholeBounds:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        bounds = {"minimum": self.least, "maximum": self.greatest}
-        return {"type": "integer", **{k: v for k, v in bounds.items() if v is not None}}
+        json_schema: JsonSchemaValue = {"type": "integer"}
+        if self.least is not None:
+            json_schema["minimum"] = self.least
+        if self.greatest is not None:
+            json_schema["maximum"] = self.greatest
+        return json_schema
+
+
+def whole_from_float(value: float) -> int:
+    """Return a float without a fraction as a whole number.
+
+    Raises:
+        ValueError: it has a fraction.
+    """
+    if not value.is_integer():
+        raise ValueError("has a fraction")
+    return int(value)
 
 
 # A whole number; 3.0 becomes 3, as JSON Schema's integer has it. No boolean, no string.
-WholeNumber = Annotated[int, _WholeBounds()]
+WholeNumber = Annotated[int, WholeBounds()]
 # A whole number from 0.
-WholeIndex = Annotated[int, _WholeBounds(least=0)]
+WholeIndex = Annotated[int, WholeBounds(least=0)]
 WholeIndexPair = Annotated[tuple[WholeIndex, ...], Field(min_length=2, max_length=2)]
 # A whole number from 0 to 9.
-WholeDigit = Annotated[int, _WholeBounds(least=0, greatest=9)]
+WholeDigit = Annotated[int, WholeBounds(least=0, greatest=9)]
 
 
 class ParamsModel(BaseModel):
@@ -94,14 +104,15 @@ class ParamsModel(BaseModel):
 
     __slots__ = ("_hash",)
 
+    # Lists whose items the prompt does not print in full, with the number of values it prints of
+    # each item.
     unprinted: ClassVar[Mapping[str, int]] = {}
-    """Lists whose items no prompt prints to the end, and how many values of each it prints."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def __hash__(self) -> int:
-        # Graders keep what follows from an instance by its parameters; to go through hundreds of
-        # points for each answer would take longer than to judge it.
+        # Graders cache results by parameters. Hashing hundreds of points for each answer would take
+        # longer than judging it.
         digest: int | None = getattr(self, "_hash", None)
         if digest is None:
             digest = hash(tuple(self.__dict__.values()))
@@ -122,30 +133,31 @@ class AnswerModel(BaseModel):
 
 
 def json_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return a model's JSON Schema without the titles pydantic invents from names."""
+    """Return a model's JSON Schema without the titles that pydantic makes from names."""
     schema: dict[str, Any] = model.model_json_schema()
-    return {key: _untitled(value) for key, value in schema.items() if key != "title"}
+    return {key: untitled(value) for key, value in schema.items() if key != "title"}
 
 
-def _untitled(node: JsonValue) -> JsonValue:
+def untitled(node: JsonValue) -> JsonValue:
+    """Return a part of a JSON Schema without titles."""
     if isinstance(node, list):
-        return [_untitled(item) for item in node]
+        return [untitled(item) for item in node]
     if not isinstance(node, dict):
         return node
-    # Below "properties" (and "$defs") the keys are names, and a field may well be called "title".
-    return {
-        key: {name: _untitled(child) for name, child in value.items()}
-        if key in {"properties", "$defs"} and isinstance(value, dict)
-        else _untitled(value)
-        for key, value in node.items()
-        if not (key == "title" and isinstance(value, str))
-    }
+    plain: dict[str, JsonValue] = {}
+    for key, value in node.items():
+        if key in {"properties", "$defs"} and isinstance(value, dict):
+            # Here the keys are names, and a field may well be called "title".
+            plain[key] = {name: untitled(child) for name, child in value.items()}
+        elif key != "title" or not isinstance(value, str):
+            plain[key] = untitled(value)
+    return plain
 
 
-# Text tasks use these types under the one key ``answer``. All of them take a string too, because
-# text is what most answers are read from; the graders read a number, a truth value or a list out of
-# it (`scbench.graders.shared.short_answers`). A model of such an answer is known by this shape, see
-# `scbench.scoring.answers.shape`: ``answer`` is its only required key and can be a scalar.
+# Types of ``answer``, the only key of the text tasks. All of them accept a string too, because most
+# answers are read from text; the graders read a number, a truth value or a list out of it
+# (`scbench.graders.shared.short_answers`). Extraction recognizes these answers by their shape, see
+# `scbench.scoring.answers.shape`: ``answer`` is the only required key and can be a scalar.
 
 # A whole number, a word, the letter or the text of an option, a date.
 ShortAnswer = WholeNumber | Text

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortTruth
 
-# How truth values are written.
+# Format of truth values in the prompt.
 Format = Literal["TRUE_FALSE", "T_F", "ON_OFF", "BINARY", "YES_NO"]
 
 # The words for true and false in each format.

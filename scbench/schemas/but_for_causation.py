@@ -1,4 +1,4 @@
-"""But-for causation: what would have happened if something else had not."""
+"""But-for causation: would the outcome have happened if something else had not?"""
 
 from typing import Annotated, Literal
 
@@ -6,12 +6,14 @@ from pydantic import Field, StrictBool
 
 from scbench.schemas.base import AnswerModel, Index, ParamsModel, Text, WholeNumber
 
-# Whether the outcome had happened but for one event, or which of some events were
-# necessary.
+# Whether the outcome would have happened without one event, or which events were necessary.
 Question = Literal["but_for", "necessary_set"]
 _Word = Annotated[Text, Field(min_length=1, max_length=60)]
+# Subject, infinitive, present, past, participle.
 _Phrase = tuple[_Word, _Word, _Word, _Word, _Word]
+# An event, and whether it happens.
 _Literal = tuple[Index, StrictBool]
+_Rule = tuple[Index, Literal["all", "any"], tuple[_Literal, ...]]
 
 
 class Params(ParamsModel):
@@ -29,14 +31,12 @@ class Params(ParamsModel):
         description="each event in words: who or what, then the verb as infinitive, in the "
         "present, in the past, and as participle",
     )
-    rules: tuple[tuple[Index, Literal["all", "any"], tuple[_Literal, ...]], ...] = (
-        Field(
-            min_length=1,
-            max_length=60,
-            description="an event, whether all or any of its conditions are needed, and the "
-            "conditions: an event, and whether it has to happen or must not; the event happens if and "
-            "only if that holds",
-        )
+    rules: tuple[_Rule, ...] = Field(
+        min_length=1,
+        max_length=60,
+        description="an event, whether all or any of its conditions are needed, and the "
+        "conditions: an event, and whether it has to happen or must not; the event happens if and "
+        "only if that holds",
     )
     told: tuple[_Literal, ...] = Field(
         min_length=1,

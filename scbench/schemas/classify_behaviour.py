@@ -1,4 +1,4 @@
-"""What the corner labels of a square fix about the interfaces inside."""
+"""Behaviour of the interfaces in a square, as far as its corner labels fix it."""
 
 from typing import Literal
 
@@ -7,6 +7,7 @@ from pydantic import Field
 from scbench.schemas.base import AnswerModel, ParamsModel
 from scbench.schemas.corner_labels import CornerOrder, Squares
 
+# The names that the prompt asks for.
 Behaviour = Literal["known behaviour", "three domains meeting", "ambiguous"]
 
 

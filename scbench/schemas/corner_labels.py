@@ -1,4 +1,4 @@
-"""What the schemas of the square tasks share: names of corners and sides, and orders of them."""
+"""Names and orders of corners and sides, for the schemas of the square tasks."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal, TypeVar
@@ -15,15 +15,14 @@ CORNERS: tuple[Corner, ...] = ("bottom-left", "bottom-right", "top-right", "top-
 SIDES: tuple[Side, ...] = ("bottom", "right", "top", "left")
 SequenceT = TypeVar("SequenceT", bound=Sequence[str])
 
-
 _FOUR = Field(min_length=4, max_length=4)
 
 
 def no_repeats(names: SequenceT) -> SequenceT:
-    """Return the names as they are.
+    """Return names unchanged; refuse repeated ones.
 
     Raises:
-        ValueError: one of them occurs twice.
+        ValueError: a name occurs twice.
     """
     if len(set(names)) < len(names):
         raise ValueError("a name occurs twice")

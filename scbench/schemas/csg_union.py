@@ -14,7 +14,7 @@ from scbench.schemas.base import (
     WholeIndex,
 )
 
-# Vertices, faces, and corners of a face; more could not be graded in reasonable time.
+# Most vertices, faces, and corners of a face: more could not be graded in reasonable time.
 _MAX_COUNT = 10_000
 Length = Annotated[Number, Field(gt=0)]
 

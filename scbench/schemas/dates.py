@@ -6,11 +6,11 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel, ShortAnswer, Text
 
-# How the story writes dates: 03/05/2024, March 5, 2024, the 65th day of 2024, or so
-# many days before or after 03/01/2024.
+# Dates in the story: 03/05/2024, March 5, 2024, the 65th day of 2024, or a number of days before or
+# after 03/01/2024.
 DateFormat = Literal["MM_DD_YYYY", "NATURAL_LANGUAGE", "ORDINAL_DAY", "RELATIVE_OFFSET"]
 
-# How one event follows from another; see `Params.steps`.
+# Rules by which one event follows from another; see `Params.steps`.
 StepKind = Literal[
     "days",
     "weeks",
@@ -24,6 +24,7 @@ StepKind = Literal[
 ]
 
 _Phrase = Annotated[Text, Field(min_length=1, max_length=200)]
+# The first full year of the Gregorian calendar, and a last one that leaves room for offsets.
 _Year = Annotated[Int, Field(ge=1583, le=9000)]
 _Month = Annotated[Int, Field(ge=1, le=12)]
 _Day = Annotated[Int, Field(ge=1, le=31)]

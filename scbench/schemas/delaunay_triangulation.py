@@ -14,6 +14,7 @@ class Params(ParamsModel):
         min_length=3,
         description="x and y of every point; the index is the position from 0",
     )
+    # The grader scales coordinates to whole numbers by it.
     decimals: int = Field(
         ge=0, le=9, description="decimals printed; every coordinate has no more"
     )

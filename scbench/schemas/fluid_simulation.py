@@ -1,6 +1,6 @@
 """Earthworks in a voxel world so that rain leaves the wanted lakes."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     Field,
@@ -155,15 +155,17 @@ class Params(ParamsModel):
     goal: Goal
 
     @model_validator(mode="after")
-    def _inside(self) -> "Params":
-        top = (self.width - 1, self.width - 1, self.height - 1)
+    def check_inside(self) -> "Params":
+        """Refuse a world without air, and boxes and rain outside the world."""
         if self.rock_layers >= self.height:
             raise ValueError("there must be a layer of air")
+        top = (self.width - 1, self.width - 1, self.height - 1)
         for box in (*self.ground, *self.protected):
-            if not all(
-                a <= b <= c for a, b, c in zip(box.low, box.high, top, strict=True)
-            ):
-                raise ValueError(f"box {box.low} to {box.high} is not inside the world")
+            for low, high, limit in zip(box.low, box.high, top, strict=True):
+                if not low <= high <= limit:
+                    raise ValueError(
+                        f"box {box.low} to {box.high} is not inside the world"
+                    )
         if any(max(column) >= self.width for column in self.rain):
             raise ValueError("a rain column is not inside the world")
         return self
@@ -181,17 +183,20 @@ class Earthwork(AnswerModel):
     material: Material = Field(description="what every cell of the box becomes")
 
 
-def _or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Earthwork | None:  # noqa: ANN401
+def valid_or_none(
+    value: object, read: ValidatorFunctionWrapHandler
+) -> Earthwork | None:
+    """Return a box, or None if it is wrong: one bad box does not void the others."""
     try:
-        return read(value)  # type: ignore[no-any-return]
+        earthwork: Earthwork = read(value)
     except ValidationError:
         return None
+    return earthwork
 
 
-# One bad box does not void the others: it keeps its place as None, and the grader skips
-# it.
+# A bad box keeps its place as None, and the grader skips it.
 Earthworks = tuple[
-    Annotated[Earthwork | SkipJsonSchema[None], WrapValidator(_or_none)], ...
+    Annotated[Earthwork | SkipJsonSchema[None], WrapValidator(valid_or_none)], ...
 ]
 
 

@@ -30,20 +30,23 @@ class Params(ParamsModel):
     target: Leaf = Field(description="the leaf whose neighbours are asked for")
 
     @model_validator(mode="after")
-    def _consistent(self) -> "Params":
+    def check_tree(self) -> "Params":
+        """Refuse an axis outside the dimension, an unknown target, and leaves of no tree."""
         if not set(self.axis_cycle) <= set(AXES[self.dimension]):
             raise ValueError("a square has no axis z")
         if self.target not in self.leaves:
             raise ValueError(f"the target {self.target!r} is not a leaf")
-        # Read as binary fractions, the leaves of a whole tree tile [0, 1) from left to right.
+        # Read as binary fractions, the leaves of a whole tree tile [0, 1) from left to right. Here
+        # they are in units of the deepest leaf.
         depth = max(map(len, self.leaves))
         end = 0
         for leaf in self.leaves:
-            if int(leaf, 2) << (depth - len(leaf)) != end:
+            levels_below = depth - len(leaf)
+            if int(leaf, 2) << levels_below != end:
                 raise ValueError(
                     f"leaf {leaf!r} does not follow the one before it in a tree"
                 )
-            end += 1 << (depth - len(leaf))
+            end += 1 << levels_below
         if end != 1 << depth:
             raise ValueError("the tree has no leaf on its last branch")
         return self

@@ -19,9 +19,11 @@ class Params(ParamsModel):
     )
 
     @model_validator(mode="after")
-    def _a_grid(self) -> "Params":
-        if any(not 1 <= value <= self.size for cell in self.blocked for value in cell):
-            raise ValueError(f"blocked cells must lie in 1..{self.size}")
+    def check_blocked_cells(self) -> "Params":
+        """Refuse blocked cells outside the grid, repeated ones, and too many of them."""
+        for cell in self.blocked:
+            if min(cell) < 1 or max(cell) > self.size:
+                raise ValueError(f"blocked cells must lie in 1..{self.size}")
         if len(set(self.blocked)) < len(self.blocked):
             raise ValueError("no cell may be blocked twice")
         # Out and back between two cells would keep every rule of the grader.
@@ -30,7 +32,7 @@ class Params(ParamsModel):
         return self
 
 
-# A dictionary, because hundreds of models take longer to make than to judge.
+# A dictionary, because making hundreds of models takes longer than judging the answer.
 @with_config(AnswerModel.model_config)
 class Step(TypedDict):
     """One cell of the tour."""

@@ -36,9 +36,12 @@ class Params(ParamsModel):
     penalty_per_pixel: Length = Field(description="what a visible pixel costs")
 
     @model_validator(mode="after")
-    def _sniper_stands_apart(self) -> "Params":
+    def check_sniper_is_far(self) -> "Params":
+        """Refuse a sniper among the people."""
         x, y, _ = self.sniper
-        if x * x + y * y <= (self.max_distance + self.person[0] + self.person[1]) ** 2:
+        # No part of a person is farther from their place than this.
+        reach = self.max_distance + self.person[0] + self.person[1]
+        if x * x + y * y <= reach**2:
             raise ValueError("the sniper stands among the people")
         return self
 

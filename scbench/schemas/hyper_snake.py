@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel, WholeNumber
 
+# The grader's time grows with the number of cells.
 MAX_CELLS = 100_000
 Cell = tuple[Index, ...]
 
@@ -23,25 +24,31 @@ class Params(ParamsModel):
     food: tuple[Cell, ...] = Field(description="cells with food")
 
     @model_validator(mode="after")
-    def _a_box(self) -> "Params":
+    def check_cells(self) -> "Params":
+        """Refuse a box that is too large, and cells that are outside it or contradict."""
         if math.prod(self.size) > MAX_CELLS:
             raise ValueError(f"the box has more than {MAX_CELLS} cells")
         for cell in (self.start, *self.walls, *self.food):
-            if len(cell) != len(self.size) or any(
-                c >= n for c, n in zip(cell, self.size, strict=True)
-            ):
+            if not self.has_cell(cell):
                 raise ValueError(
                     f"{list(cell)} is no cell of a box of size {list(self.size)}"
                 )
-        walls, food = set(self.walls), set(self.food)
+        walls = set(self.walls)
+        food = set(self.food)
         if len(walls) < len(self.walls) or len(food) < len(self.food):
             raise ValueError("no wall and no food may be listed twice")
         if walls & {self.start, *food}:
             raise ValueError("a wall may be neither the start nor hold food")
         return self
 
+    def has_cell(self, cell: Cell) -> bool:
+        """Whether a cell is inside the box."""
+        if len(cell) != len(self.size):
+            return False
+        return all(c < length for c, length in zip(cell, self.size, strict=True))
 
-# A dictionary, because thousands of models take longer to make than to judge.
+
+# A dictionary, because making thousands of models takes longer than judging the answer.
 @with_config(AnswerModel.model_config)
 class Place(TypedDict):
     """One cell of the path."""

@@ -9,7 +9,6 @@ from scbench.schemas.base import AnswerModel, Number, Pair, ParamsModel, Text, T
 FileType = Literal[
     "STL", "OpenSCAD", "Python Generating OpenSCAD", "Python Generating STL"
 ]
-
 FILE_TYPES: tuple[FileType, ...] = get_args(FileType)
 
 
@@ -141,12 +140,13 @@ class Params(ParamsModel):
     gaps: Survey
 
 
-def _as_file_type(value: object) -> object:
-    """Return the file type that a text means, whatever its capitals and spaces."""
+def as_file_type(value: object) -> object:
+    """Return the file type that a text names, whatever its capitals and separators."""
     if isinstance(value, str):
-        plain = "".join(value.lower().replace("-", " ").replace("_", " ").split())
+        words = value.lower().replace("-", " ").replace("_", " ").split()
+        compact = "".join(words)
         for name in FILE_TYPES:
-            if plain == name.lower().replace(" ", ""):
+            if compact == name.lower().replace(" ", ""):
                 return name
     return value
 
@@ -157,7 +157,7 @@ class Part(AnswerModel):
     fileContents: Text = Field(  # noqa: N815  (the paper's name)
         description="the part as it lies on the bed: an STL file, OpenSCAD source or a program"
     )
-    fileType: Annotated[FileType, BeforeValidator(_as_file_type)] = Field(  # noqa: N815
+    fileType: Annotated[FileType, BeforeValidator(as_file_type)] = Field(  # noqa: N815
         description="what the contents are"
     )
     transform: Annotated[tuple[Number, ...], Field(min_length=16, max_length=16)] = (

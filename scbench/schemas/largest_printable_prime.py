@@ -10,6 +10,7 @@ Digit = Annotated[Int, Field(ge=0, le=9)]
 Orientation = Literal[
     "flat", "flippedX", "flippedY", "rotate180Z", "rotate90X", "rotate90Y"
 ]
+# A seven-segment display.
 Segments = Annotated[Text, Field(pattern="^a?b?c?d?e?f?g?$", min_length=2)]
 
 
@@ -18,8 +19,8 @@ class Params(ParamsModel):
 
     segments: Annotated[tuple[Segments, ...], Field(min_length=10, max_length=10)] = (
         Field(
-            description="segments of the digits 0 to 9: a top, b upper right, c lower right, d bottom, "
-            "e lower left, f upper left, g middle"
+            description="segments of the digits 0 to 9: a top, b upper right, c lower right, "
+            "d bottom, e lower left, f upper left, g middle"
         )
     )
     digits: Annotated[tuple[Digit, ...], Field(min_length=1)] = Field(
@@ -48,9 +49,11 @@ class Params(ParamsModel):
     best_digits: Int = Field(ge=1, description="number of digits that scores 1")
 
     @model_validator(mode="after")
-    def _rules_fit_the_shapes(self) -> "Params":
+    def check_shapes(self) -> "Params":
+        """Refuse unusual shapes of 1, 3 and 7, no digits lying flat, and unsorted digits."""
         # The rules for digits that stand upright are made for these shapes.
-        if [self.segments[digit] for digit in (1, 3, 7)] != ["bc", "abcdg", "abc"]:
+        shapes = [self.segments[digit] for digit in (1, 3, 7)]
+        if shapes != ["bc", "abcdg", "abc"]:
             raise ValueError("1, 3 and 7 must have their usual shapes")
         if "flat" not in self.orientations:
             raise ValueError("flat must be among the orientations")

@@ -38,10 +38,12 @@ class Params(ParamsModel):
     )
 
     @model_validator(mode="after")
-    def _is_a_body(self) -> "Params":
+    def check_body(self) -> "Params":
+        """Refuse radii in the wrong order, and a height of anything but a wall."""
         if self.inner_radius_mm >= self.outer_radius_mm:
             raise ValueError("the inner radius is not below the outer one")
-        if (self.form == "wall") != bool(self.height_mm):
+        is_wall = self.form == "wall"
+        if is_wall != bool(self.height_mm):
             raise ValueError("a wall, and nothing else, has a height")
         return self
 
@@ -49,6 +51,7 @@ class Params(ParamsModel):
 class Brick(AnswerModel):
     """Where one brick is."""
 
+    # The names of the paper.
     Centroid: Triple = Field(
         description="x, y and z of the middle of the brick, in millimetres"
     )

@@ -13,8 +13,8 @@ from pydantic import (
 
 from scbench.schemas.base import AnswerModel, Int, ParamsModel, Text
 
-# A text is not cut into more: it is no maze, and each piece takes memory.
-_MOST_ROWS = 1000
+# A text is not split into more rows: it is not a maze, and each piece takes memory.
+_MAX_ROWS = 1000
 
 
 class Params(ParamsModel):
@@ -42,25 +42,32 @@ class Params(ParamsModel):
     )
 
     @model_validator(mode="after")
-    def _inside(self) -> "Params":
-        if self.ends and (
-            self.ends[0] == self.ends[1]
-            or not all(0 <= place < self.size for end in self.ends for place in end)
-        ):
+    def check_ends(self) -> "Params":
+        """Refuse ends outside the maze, or on one cell."""
+        if not self.ends:
+            return self
+        start, goal = self.ends
+        is_inside = min(start + goal) >= 0 and max(start + goal) < self.size
+        if start == goal or not is_inside:
             raise ValueError("ends must be two different cells of the maze")
         return self
 
     @model_serializer(mode="wrap")
-    def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # Items of the fixed list leave the ends open, and stay as they are when written out.
+    def write_without_default(
+        self, handler: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
+        """Leave out ``ends`` if they are open."""
+        # Items of the fixed list leave them open, and their rows must not change.
         fields: dict[str, Any] = handler(self)
-        return {key: value for key, value in fields.items() if key != "ends" or value}
+        if not fields.get("ends"):
+            fields.pop("ends", None)
+        return fields
 
 
-def _rows_of(value: object) -> object:
-    """Return rows given as one text as a list, and every row without blanks at its end."""
+def rows_of(value: object) -> object:
+    """Return the rows in one text as a list, and each row without blanks at its end."""
     if isinstance(value, str):
-        value = value.strip().split("\n", _MOST_ROWS)
+        value = value.strip().split("\n", _MAX_ROWS)
     if not isinstance(value, list | tuple):
         return value
     return [row.rstrip() if isinstance(row, str) else row for row in value]
@@ -69,13 +76,15 @@ def _rows_of(value: object) -> object:
 class Answer(AnswerModel):
     """The maze, row by row."""
 
+    # A reply may consist of the rows alone.
     BARE_TEXT: ClassVar[re.Pattern[str]] = re.compile(r"[0-9ABab]+(?:\s+[0-9ABab]+)*")
 
-    maze: Annotated[tuple[Text, ...], BeforeValidator(_rows_of)] = Field(
+    maze: Annotated[tuple[Text, ...], BeforeValidator(rows_of)] = Field(
         description="rows from the top, one character for each cell: digits 0 to 9, one A and one B"
     )
 
     @model_validator(mode="before")
     @classmethod
-    def _bare(cls, value: object) -> object:
+    def accept_text(cls, value: object) -> object:
+        """Accept the rows as one text, without the key."""
         return {"maze": value} if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Which film is most like those that somebody likes."""
+"""Recommending the film that is most similar to those that somebody likes."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -6,7 +6,7 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
-# How genres and themes are told: in lists, in sentences, or not at all.
+# Genres and themes in the prompt: in lists, in sentences, or not at all.
 Template = Literal["list", "prose", "titles"]
 Title = Annotated[Text, Field(min_length=1, max_length=120)]
 Year = Annotated[int, Field(ge=1890, le=2100)]

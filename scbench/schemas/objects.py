@@ -6,7 +6,7 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
-# What stands before each entry; without any, the entries are one sentence.
+# The sign before each entry; without one, the entries are one sentence.
 AnchorFormat = Literal["none", "number", "roman", "hex", "letter", "bullet"]
 Name = Annotated[
     Text, Field(min_length=1, max_length=40, pattern="^[a-z]+(?: [a-z]+)*$")
@@ -15,14 +15,14 @@ Adjective = Annotated[Text, Field(max_length=40, pattern="^[a-z]*$")]
 Quantity = Annotated[
     Text, Field(min_length=1, max_length=60, pattern="^(?:[0-9]+|[a-z -]+)$")
 ]
-# How many in digits or words, an adjective or nothing, the noun, and the group it
-# belongs to.
+# A number in digits or words, an adjective or nothing, the noun, and its group.
 Entry = tuple[Quantity, Adjective, Name, Name]
 
 
 class Params(ParamsModel):
     """A list of things, as the prompt prints it, and the groups to be counted."""
 
+    # A prompt that printed the groups would leave nothing to know.
     unprinted: ClassVar = {"entries": 3}
 
     entries: tuple[Entry, ...] = Field(

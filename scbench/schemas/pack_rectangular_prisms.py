@@ -33,6 +33,7 @@ class Params(ParamsModel):
 class Box(AnswerModel):
     """Where one prism lies."""
 
+    # The names of the paper.
     XyzMin: Corner = Field(
         description="its corner with the smallest coordinates: x, y, z"
     )

@@ -1,4 +1,4 @@
-"""Going on with a sequence whose rules get in each other's way."""
+"""Continuing a sequence whose rules interfere with each other."""
 
 from typing import Literal
 
@@ -6,6 +6,7 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortList
 
+# Rules that make a term, and rules that change it afterwards.
 Making = Literal["add", "subtract", "multiply", "add_digits"]
 Changing = Literal["every", "divisible", "repeat"]
 

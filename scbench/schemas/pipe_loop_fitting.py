@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel
 
 Length = Annotated[Number, Field(ge=0, le=1000)]
+# An interior angle of 180 degrees is no turn.
 Degrees = Annotated[Number, Field(ge=1, le=179)]
 
 
@@ -96,6 +97,7 @@ class JointSeparation(ParamsModel):
     distance: Length = Field(description="least distance, in metres")
 
 
+# In JSON, the type selects the class.
 Constraint = Annotated[
     AngleRange
     | CentroidBox
@@ -131,9 +133,10 @@ class Params(ParamsModel):
     )
 
     @model_validator(mode="after")
-    def _no_type_twice(self) -> "Params":
-        types = [constraint.type for constraint in self.constraints]
-        if len(set(types)) < len(types):
+    def check_types(self) -> "Params":
+        """Refuse two constraints of one type."""
+        types = {constraint.type for constraint in self.constraints}
+        if len(types) < len(self.constraints):
             raise ValueError("a type of constraint occurs twice")
         return self
 

@@ -18,7 +18,8 @@ class Params(ParamsModel):
     )
 
     @model_validator(mode="after")
-    def _square(self) -> "Params":
+    def check_grid(self) -> "Params":
+        """Refuse a grid that is not square or has one colour."""
         if any(len(row) != len(self.grid) for row in self.grid):
             raise ValueError("the grid is not square")
         if len(set("".join(self.grid))) < 2:
@@ -29,6 +30,7 @@ class Params(ParamsModel):
 class Answer(AnswerModel):
     """The formula, as a small piece of Python text that is read but never run."""
 
+    # A reply may consist of the function alone.
     BARE_TEXT: ClassVar[re.Pattern[str]] = re.compile(r"def\s.*", re.DOTALL)
 
     function: Text = Field(

@@ -1,9 +1,9 @@
-"""JSON Schemas in words, and as the structured-output modes of all providers take them.
+"""JSON Schemas in words, and in the subset that all providers accept for structured output.
 
 The full schema of an answer has bounds, lengths and patterns, which not every provider accepts. Row
-schemas keep to what all of them do (root object, every object closed and all of its keys required,
-plain types, one ``items``, strings in ``enum``, ``anyOf`` below the root, ``description``), and say
-the rest in their descriptions.
+schemas keep to the common subset (root object, every object closed and all of its keys required,
+plain types, one ``items``, strings in ``enum``, ``anyOf`` below the root, ``description``), and
+state the rest in their descriptions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from scbench.schemas.base import json_schema
 
 Node = dict[str, Any]
+# Numbers in words, by value.
 _NUMBERS = (
     "no",
     "one",
@@ -28,6 +29,7 @@ _NUMBERS = (
     "nine",
     "ten",
 )
+# Types in words: one value, and several.
 _KINDS = {
     "integer": ("a whole number", "whole numbers"),
     "number": ("a finite number", "finite numbers"),
@@ -35,6 +37,7 @@ _KINDS = {
     "boolean": ("true or false", "truth values"),
     "null": ("null", "nulls"),
 }
+# Limits of plain values in words.
 _BOUNDS = {
     "minimum": "from {}",
     "maximum": "up to {}",
@@ -44,138 +47,166 @@ _BOUNDS = {
     "maxLength": "of at most {} characters",
     "pattern": "of the form {}",
 }
+# Keys that every provider accepts as they are.
 _COMMON_KEYS = ("type", "enum", "description")
-_SIZES = {"minItems", "maxItems", "prefixItems"}
-# What a row schema leaves out and its descriptions say.
-_WORDED_KEYS = {*_BOUNDS, *_SIZES}
+# Keys that row schemas leave out; their descriptions state them.
+_WORDED_KEYS = {*_BOUNDS, "minItems", "maxItems", "prefixItems"}
 
 
 @lru_cache(maxsize=256)
 def resolved_schema(model: type[BaseModel]) -> Node:
-    """Return a model's JSON Schema with every reference replaced by what it names."""
+    """Return a model's JSON Schema with every reference replaced by its definition."""
     schema = json_schema(model)
-    resolved: Node = _resolved(schema, schema.pop("$defs", {}))
-    return resolved
+    definitions = schema.pop("$defs", {})
+    full_schema: Node = resolved(schema, definitions)
+    return full_schema
 
 
-def _resolved(node: Any, definitions: Mapping[str, Node]) -> Any:  # noqa: ANN401  (JSON)
+def resolved(node: Any, definitions: Mapping[str, Node]) -> Any:  # noqa: ANN401  (JSON)
+    """Return a part of a JSON Schema with every reference replaced by its definition."""
     if isinstance(node, list):
-        return [_resolved(item, definitions) for item in node]
+        return [resolved(item, definitions) for item in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
-        beside = {key: value for key, value in node.items() if key != "$ref"}
-        definition = definitions[node["$ref"].rpartition("/")[2]]
-        return _resolved({**definition, **beside}, definitions)
-    return {key: _resolved(value, definitions) for key, value in node.items()}
+        name = node["$ref"].rpartition("/")[2]
+        # Keys next to the reference, such as a description, override those of the definition.
+        overrides = {key: value for key, value in node.items() if key != "$ref"}
+        return resolved({**definitions[name], **overrides}, definitions)
+    return {key: resolved(value, definitions) for key, value in node.items()}
 
 
 def provider_schema(model: type[BaseModel]) -> Node:
     """Return a model's JSON Schema in the common subset of all providers."""
-    return _subset(resolved_schema(model))
+    return subset_of(resolved_schema(model))
 
 
-def _subset(node: Node) -> Node:
+def subset_of(node: Node) -> Node:
+    """Return a part of a JSON Schema in the common subset of all providers."""
     subset = {key: node[key] for key in _COMMON_KEYS if key in node}
     if "const" in node:
         subset["enum"] = [node["const"]]
     if "anyOf" in node:
-        branches = [_subset(branch) for branch in node["anyOf"]]
-        any_number = {"type": "number"} in branches
-        subset["anyOf"] = [
-            b for b in branches if not (any_number and b == {"type": "integer"})
-        ]
-    items = _item_schemas(node)
-    if items:
-        below = [_subset(item) for item in items]
-        distinct = [item for i, item in enumerate(below) if item not in below[:i]]
-        subset["items"] = distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
+        branches = [subset_of(branch) for branch in node["anyOf"]]
+        # A number may be whole, and some providers refuse overlapping branches.
+        if {"type": "number"} in branches:
+            branches = [branch for branch in branches if branch != {"type": "integer"}]
+        subset["anyOf"] = branches
+    distinct_items: list[Node] = []
+    for item in item_schemas(node):
+        item_subset = subset_of(item)
+        if item_subset not in distinct_items:
+            distinct_items.append(item_subset)
+    if len(distinct_items) == 1:
+        subset["items"] = distinct_items[0]
+    elif distinct_items:
+        subset["items"] = {"anyOf": distinct_items}
     if "properties" in node:
+        properties = node["properties"]
         subset["properties"] = {
-            name: _property(child) for name, child in node["properties"].items()
+            name: described_subset(child) for name, child in properties.items()
         }
-        subset["required"] = list(subset["properties"])
+        subset["required"] = list(properties)
         subset["additionalProperties"] = False
     return subset
 
 
-def _property(node: Node) -> Node:
-    """Return the subset of a property, its description with what the subset leaves out."""
-    subset = _subset(node)
-    if _leaves_out(node):
-        words = [subset["description"]] if "description" in subset else []
-        subset["description"] = " ".join([*words, f"({in_words(node)})"])
+def described_subset(node: Node) -> Node:
+    """Return the subset of a property, with the omitted limits in its description."""
+    subset = subset_of(node)
+    if loses_limits(node):
+        limits = f"({in_words(node)})"
+        description = subset.get("description")
+        subset["description"] = f"{description} {limits}" if description else limits
     return subset
 
 
-def _leaves_out(node: Node) -> bool:
-    below = [*_item_schemas(node), *node.get("anyOf", ())]
-    return bool(_WORDED_KEYS & node.keys()) or any(map(_leaves_out, below))
+def loses_limits(node: Node) -> bool:
+    """Whether the subset of a schema leaves out limits of its values."""
+    if _WORDED_KEYS & node.keys():
+        return True
+    parts = item_schemas(node) + node.get("anyOf", [])
+    return any(loses_limits(part) for part in parts)
 
 
-def _item_schemas(node: Node) -> list[Node]:
-    return [
-        *node.get("prefixItems", ()),
-        *([node["items"]] if node.get("items") else []),
-    ]
+def item_schemas(node: Node) -> list[Node]:
+    """Return the schemas of the entries of an array."""
+    schemas = list(node.get("prefixItems", ()))
+    if node.get("items"):
+        schemas.append(node["items"])
+    return schemas
 
 
 def in_words(node: Node) -> str:
-    """Return what a JSON Schema asks for, to follow "must be": "two whole numbers from 0"."""
-    return _node_words(node, plural=False)
+    """Return a JSON Schema as a phrase behind "must be", such as "two whole numbers from 0"."""
+    return phrase_of(node, plural=False)
 
 
-def _node_words(node: Node, *, plural: bool) -> str:
+def phrase_of(node: Node, *, plural: bool) -> str:
+    """Return a JSON Schema as a phrase for one value, or for several."""
     if "anyOf" in node:
-        branches = " or ".join(
-            dict.fromkeys(_node_words(b, plural=False) for b in node["anyOf"])
-        )
-        return f"values, each {branches}" if plural else branches
-    choices = node.get("enum", [node["const"]] if "const" in node else [])
+        branches = [phrase_of(branch, plural=False) for branch in node["anyOf"]]
+        phrase = " or ".join(dict.fromkeys(branches))
+        return f"values, each {phrase}" if plural else phrase
+    choices = node.get("enum", [])
+    if "const" in node and not choices:
+        choices = [node["const"]]
     if choices:
         phrase = enumeration(choices, "or")
         return f"strings, each {phrase}" if plural else phrase
     kind = node.get("type")
     if kind == "array":
-        return _array(node, plural=plural)
+        return _array_phrase(node, plural=plural)
     if kind == "object":
-        keys = list(node.get("properties", ()))
-        phrase = (
-            f" with the key{'s' * (len(keys) > 1)} {enumeration(keys)}" if keys else ""
-        )
-        return f"objects{phrase}" if plural else f"an object{phrase}"
-    words = _KINDS.get(str(kind), ("a value", "values"))[plural]
-    bounds = [
-        phrase_of.format(node[key]) for key, phrase_of in _BOUNDS.items() if key in node
-    ]
-    return " ".join([words, *bounds])
+        return _object_phrase(node, plural=plural)
+    singular_noun, plural_noun = _KINDS.get(str(kind), ("a value", "values"))
+    words = [plural_noun if plural else singular_noun]
+    for key, template in _BOUNDS.items():
+        if key in node:
+            words.append(template.format(node[key]))
+    return " ".join(words)
 
 
-def _array(node: Node, *, plural: bool) -> str:
-    low, high = node.get("minItems", 0), node.get("maxItems")
+def _object_phrase(node: Node, *, plural: bool) -> str:
+    noun = "objects" if plural else "an object"
+    keys = list(node.get("properties", ()))
+    if not keys:
+        return noun
+    key_noun = "key" if len(keys) == 1 else "keys"
+    return f"{noun} with the {key_noun} {enumeration(keys)}"
+
+
+def _array_phrase(node: Node, *, plural: bool) -> str:
+    noun = "lists of" if plural else "a list of"
     if "prefixItems" in node:
-        parts = ", then ".join(
-            _node_words(item, plural=False) for item in node["prefixItems"]
-        )
-        return f"lists of {parts}" if plural else f"a list of {parts}"
-    many = high != 1
-    inner = _node_words(node.get("items", {}), plural=many)
+        parts = [phrase_of(item, plural=False) for item in node["prefixItems"]]
+        return f"{noun} {', then '.join(parts)}"
+    low = node.get("minItems", 0)
+    high = node.get("maxItems")
+    may_be_several = high != 1
+    entries = phrase_of(node.get("items", {}), plural=may_be_several)
     if low == high:
-        count = _NUMBERS[low] if low < len(_NUMBERS) else f"{low:,}"
-        fixed = f"{count} {inner}" if many else inner
-        return f"lists of {fixed}" if plural else fixed
-    sizes = (
-        [f"{_NUMBERS[low]} or more " if low < len(_NUMBERS) else f"{low:,} or more "]
-        if low
-        else []
-    )
-    sizes += [] if high is None else [f"at most {high:,} "]
-    return f"{'lists' if plural else 'a list'} of {'and '.join(sizes)}{inner}"
+        # A fixed number of entries needs no noun: "two whole numbers".
+        phrase = f"{count_word(low)} {entries}" if may_be_several else entries
+        return f"{noun} {phrase}" if plural else phrase
+    sizes = []
+    if low:
+        sizes.append(f"{count_word(low)} or more ")
+    if high is not None:
+        sizes.append(f"at most {high:,} ")
+    return f"{noun} {'and '.join(sizes)}{entries}"
+
+
+def count_word(count: int) -> str:
+    """Return a number as a word up to ten, above in digits."""
+    return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
 
 
 def enumeration(values: Sequence[Any], joint: str = "and") -> str:
-    """Return values in quotes, as a sentence has them."""
-    quoted = [
+    """Return values in a sentence, strings in quotes: 'a', 'b' and 'c'."""
+    phrases = [
         f"'{value}'" if isinstance(value, str) else str(value) for value in values
     ]
-    return f" {joint} ".join(filter(None, [", ".join(quoted[:-1]), *quoted[-1:]]))
+    if len(phrases) < 2:
+        return "".join(phrases)
+    return f"{', '.join(phrases[:-1])} {joint} {phrases[-1]}"

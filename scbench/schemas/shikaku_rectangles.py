@@ -17,10 +17,10 @@ class Params(ParamsModel):
     )
 
     @model_validator(mode="after")
-    def _whole_grid(self) -> "Params":
-        if len(self.grid) != self.height or any(
-            len(row) != self.width for row in self.grid
-        ):
+    def check_grid(self) -> "Params":
+        """Refuse a grid of another size."""
+        has_all_rows = len(self.grid) == self.height
+        if not has_all_rows or any(len(row) != self.width for row in self.grid):
             raise ValueError(f"grid must have {self.height} rows of {self.width} cells")
         return self
 
@@ -29,6 +29,7 @@ class Answer(AnswerModel):
     """The rectangles that the grid is cut into."""
 
     rectangles: tuple[
+        # Left, top, right, bottom.
         Annotated[tuple[WholeIndex, ...], Field(min_length=4, max_length=4)], ...
     ] = Field(
         description="one entry per rectangle: left column, top row, right column, bottom row, "

@@ -1,4 +1,4 @@
-"""Who has what after some swaps."""
+"""Tracking the owners of things through some swaps."""
 
 from typing import Annotated, Literal
 
@@ -7,14 +7,14 @@ from pydantic import Field
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
 Domain = Literal["dancing", "books", "soccer", "gifts", "balls"]
-# What stands before each event; without any, the events are one paragraph.
+# The sign before each event; without one, the events are one paragraph.
 AnchorFormat = Literal[
     "none", "number", "roman", "hex", "letter", "bullet", "ordinal", "step", "clock"
 ]
 Name = Annotated[Text, Field(min_length=2, max_length=40, pattern="^[A-Za-z' -]+$")]
 Person = Annotated[int, Field(ge=0, le=11)]
 Wording = Annotated[int, Field(ge=0, le=99)]
-# Whether two people swap or merely meet, who they are, and which sentence tells it.
+# Whether two people swap or merely meet, who they are, and the number of the sentence.
 Event = tuple[bool, Person, Person, Wording]
 
 

@@ -1,4 +1,4 @@
-"""SVG shapes: which of ten kinds of shape a path draws."""
+"""SVG shapes: the kind of shape that a path draws, one of ten."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer
 
-# The kinds. A blank stands for the underscore in prompts and answers.
+# In prompts and answers, a blank replaces the underscore.
 Kind = Literal[
     "triangle",
     "rectangle",

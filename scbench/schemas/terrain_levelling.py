@@ -4,6 +4,7 @@ from pydantic import Field, model_validator
 
 from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel, WholeNumber
 
+# Largest limit on blasts that an instance may set.
 MAX_BLASTS = 20_000
 
 
@@ -28,7 +29,8 @@ class Params(ParamsModel):
     )
 
     @model_validator(mode="after")
-    def _square(self) -> "Params":
+    def check_square(self) -> "Params":
+        """Refuse a height map that is not square."""
         if any(len(row) != len(self.heights) for row in self.heights):
             raise ValueError("every row must have as many heights as there are rows")
         return self

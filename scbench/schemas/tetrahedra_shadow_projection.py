@@ -6,10 +6,8 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, Number, Pair, ParamsModel, Text
 
-Ring = Annotated[
-    tuple[Pair, ...],
-    Field(min_length=3),
-]
+# A closed polygon, without its first corner at the end.
+Ring = Annotated[tuple[Pair, ...], Field(min_length=3)]
 
 
 class Params(ParamsModel):

@@ -15,7 +15,10 @@ from scbench.schemas.corner_labels import CORNERS
 # Corner names by number of corners, counter-clockwise.
 POLYGONS: dict[int, tuple[str, ...]] = {
     4: CORNERS,
-    **{k: tuple("ABCDEFGH"[:k]) for k in (5, 6, 7, 8)},
+    5: tuple("ABCDE"),
+    6: tuple("ABCDEF"),
+    7: tuple("ABCDEFG"),
+    8: tuple("ABCDEFGH"),
 }
 
 
@@ -38,21 +41,28 @@ class Params(ParamsModel):
     )
 
     @model_validator(mode="after")
-    def _consistent(self) -> "Params":
-        k = len(self.corner_order)
-        if sorted(self.corner_order) != sorted(POLYGONS[k]):
+    def check_corners(self) -> "Params":
+        """Refuse other corner names than those of the polygon, and a pattern of another length."""
+        count = len(self.corner_order)
+        corners = POLYGONS[count]
+        if sorted(self.corner_order) != sorted(corners):
             raise ValueError(
-                f"corner_order must hold each of {', '.join(POLYGONS[k])} once"
+                f"corner_order must hold each of {', '.join(corners)} once"
             )
-        if self.known and len(self.known) != k:
-            raise ValueError(f"known must be empty or have {k} characters")
+        if self.known and len(self.known) != count:
+            raise ValueError(f"known must be empty or have {count} characters")
         return self
 
     @model_serializer(mode="wrap")
-    def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # The paper's questions are two facts each, and stay so when written out.
+    def write_without_default(
+        self, handler: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
+        """Leave out ``known`` if it is empty."""
+        # The paper's questions have two parameters each, and their rows must not change.
         fields: dict[str, Any] = handler(self)
-        return {key: value for key, value in fields.items() if key != "known" or value}
+        if not fields.get("known"):
+            fields.pop("known", None)
+        return fields
 
 
 class Answer(AnswerModel):

@@ -40,10 +40,16 @@ class Params(ParamsModel):
     )
 
     @model_validator(mode="after")
-    def _convex(self) -> "Params":
-        for i, b in enumerate(self.corners):
-            a, c = self.corners[i - 1], self.corners[i - 3]
-            if (b[0] - a[0]) * (c[1] - b[1]) <= (b[1] - a[1]) * (c[0] - b[0]):
+    def check_convex(self) -> "Params":
+        """Refuse a frame that is not strictly convex and counter-clockwise."""
+        for i, corner in enumerate(self.corners):
+            before = self.corners[i - 1]
+            # Of four corners, the third before is the next.
+            after = self.corners[i - 3]
+            ax, ay = corner[0] - before[0], corner[1] - before[1]
+            bx, by = after[0] - corner[0], after[1] - corner[1]
+            # The frame turns left where the cross product of two sides is positive.
+            if ax * by <= ay * bx:
                 raise ValueError(f"the frame does not turn left at corner {i}")
         return self
 

@@ -14,7 +14,8 @@ class Residue(ParamsModel):
     remainder: Index = Field(description="remainder, below the modulus")
 
     @model_validator(mode="after")
-    def _below(self) -> "Residue":
+    def check_remainder(self) -> "Residue":
+        """Refuse a remainder that is not below the modulus."""
         if self.remainder >= self.modulus:
             raise ValueError("the remainder is not below the modulus")
         return self
@@ -48,7 +49,8 @@ class Voxel(AnswerModel):
     xyz: Triple = Field(description="x, y and z of the cell, whole numbers from 0")
 
     @field_serializer("xyz")
-    def _without_point(self, xyz: tuple[float, ...]) -> list[float]:
+    def write_whole_numbers(self, xyz: tuple[float, ...]) -> list[float]:
+        """Write whole numbers without a decimal point."""
         return [int(value) if value.is_integer() else value for value in xyz]
 
 

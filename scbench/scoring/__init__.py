@@ -1,1 +1,1 @@
-"""One answer: find it in a reply, judge it, say what came of it."""
+"""One answer: finding it in a reply, judging it, and its outcome."""

@@ -3,6 +3,8 @@
 Pure: the same (task, params, answer) gives the same verdicts on every machine.
 """
 
+from dataclasses import replace
+
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -11,12 +13,12 @@ from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
 from scbench.schemas.shapes import Node, in_words, resolved_schema
 
-# How many schema errors a verdict spells out.
+# Schema errors that a verdict lists.
 _MAX_FAULTS = 5
-# Faults whose words are those of the task.
-_OWN_WORDS = {"value_error", "assertion_error"}
-# Answers that hold more values are not looked at: to list what is wrong with each of
-# millions takes more memory than a worker has.
+# pydantic's types of errors that have a message of the task.
+_TASK_ERRORS = {"value_error", "assertion_error"}
+# Answers with more values are not validated: a list of the errors in each of millions takes more
+# memory than a worker has.
 MAX_VALUES = 500_000
 
 
@@ -34,19 +36,20 @@ def judge(
         return (Verdict(0.0, (valid,)),) * task.scores
     result = task.grade(params, valid)
     verdicts = result if isinstance(result, tuple) else (result,)
-    if len(verdicts) != task.scores or not all(
-        isinstance(v, Verdict) for v in verdicts
-    ):
+    are_verdicts = all(isinstance(verdict, Verdict) for verdict in verdicts)
+    if len(verdicts) != task.scores or not are_verdicts:
         kinds = ", ".join(type(verdict).__name__ for verdict in verdicts[:_MAX_FAULTS])
         raise TypeError(f"{task.id} must give {task.scores} verdicts, gave ({kinds})")
-    extra = answer.keys() - model.model_fields if isinstance(answer, dict) else ()
-    if not extra:
-        return verdicts
-    extra_names = ", ".join(repr(key[:40]) for key in sorted(extra)[:_MAX_FAULTS])
-    note = f"ignored {len(extra)} unknown key{'s' * (len(extra) > 1)}: {extra_names}"
-    return tuple(
-        Verdict(v.score, v.checks, v.metrics, (*v.notes, note)) for v in verdicts
+    unknown_keys = (
+        answer.keys() - model.model_fields if isinstance(answer, dict) else ()
     )
+    if not unknown_keys:
+        return verdicts
+    count = len(unknown_keys)
+    noun = "key" if count == 1 else "keys"
+    names = ", ".join(repr(key[:40]) for key in sorted(unknown_keys)[:_MAX_FAULTS])
+    note = f"ignored {count} unknown {noun}: {names}"
+    return tuple(replace(verdict, notes=(*verdict.notes, note)) for verdict in verdicts)
 
 
 def validate(
@@ -58,10 +61,12 @@ def validate(
         model: the task's `Task.answer_model`.
         answer: anything at all.
         size: characters or bytes that the answer was read from, at least. A value takes two, so
-            that the values of a short answer need not be counted; 0 counts none.
+            the values of a short answer need not be counted; 0 counts none.
     """
-    if size > 2 * MAX_VALUES and (too_large := size_check(answer)):
-        return too_large
+    if size > 2 * MAX_VALUES:
+        too_large = size_check(answer)
+        if too_large:
+            return too_large
     try:
         return model.model_validate(answer)
     except ValidationError as error:
@@ -69,14 +74,16 @@ def validate(
 
 
 def size_check(answer: JsonValue) -> Check | None:
-    """Return the failed check ``resource_limit`` if an answer holds more than `MAX_VALUES`."""
+    """Return the failed check ``resource_limit`` of an answer with over `MAX_VALUES` values."""
     count = 1
     waiting = [answer]
     while waiting and count <= MAX_VALUES:
         value = waiting.pop()
-        if isinstance(value, list | dict):
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, list):
             count += len(value)
-            waiting.extend(value.values() if isinstance(value, dict) else value)
+            waiting += value
     if count <= MAX_VALUES:
         return None
     message = f"The answer holds more than {MAX_VALUES:,} values; it was not looked at."
@@ -86,28 +93,29 @@ def size_check(answer: JsonValue) -> Check | None:
 def schema_check(
     error: ValidationError, answer: JsonValue, model: type[BaseModel]
 ) -> Check:
-    """Say in one sentence what is wrong with the answer's shape, place by place."""
+    """Return the failed check ``answer_schema``, with the errors in the answer's shape."""
     schema = resolved_schema(model)
-    listing = (_schema_fault(item, answer, schema) for item in items_of(error))
-    by_place = {fault.at: fault for fault in listing}
-    faults, count = list(by_place.values())[:_MAX_FAULTS], len(by_place)
+    by_place: dict[str, Fault] = {}
+    for item in items_of(error):
+        fault = schema_fault(item, answer, schema)
+        by_place[fault.at] = fault
+    count = len(by_place)
+    faults = list(by_place.values())[:_MAX_FAULTS]
     text = "; ".join(map(str, faults))
     omitted = f" (and {count - _MAX_FAULTS} more)" if count > _MAX_FAULTS else ""
-    hint = (
-        " A model's text belongs in response, not in answer."
-        if isinstance(answer, str)
-        else ""
-    )
+    hint = ""
+    if isinstance(answer, str):
+        hint = " A model's text belongs in response, not in answer."
     message = f"The answer does not have the asked-for shape: {text}{omitted}.{hint}"
     places = [fault._asdict() for fault in faults]
     return Check("answer_schema", False, message, {"count": count, "errors": places})
 
 
-def _schema_fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
-    """Say what a place must be by the published schema, and what is there instead.
+def schema_fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
+    """Return an error in the words of the published schema, with the place and the value.
 
-    A place is a value, or a whole row of a fixed number of values; which member of it, or which
-    kind it could have been, is no place.
+    A place is a value, or a whole row of a fixed number of values. pydantic's places go further: to
+    a member of such a row, or to one of several types.
     """
     at: list[str] = []
     for step in item["loc"]:
@@ -115,28 +123,26 @@ def _schema_fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
             at.append(str(step))
             if step not in answer:
                 return Fault(".".join(at), "is missing")
-            answer, schema = answer[str(step)], schema["properties"][step]
-        elif (
-            isinstance(answer, list)
-            and isinstance(step, int)
-            and not _is_fixed_row(schema)
-        ):
+            answer = answer[str(step)]
+            schema = schema["properties"][step]
+        elif isinstance(answer, list) and isinstance(step, int):
+            if is_fixed_row(schema):
+                break
             at.append(str(step))
-            answer, schema = answer[step], schema.get("items", {})
+            answer = answer[step]
+            schema = schema.get("items", {})
         else:
             break
-    if item["type"] in _OWN_WORDS or not schema:
-        return Fault(".".join(at), problem_of(item))
-    return Fault(
-        ".".join(at), f"must be {in_words(schema)}; got {describe_value(answer)}"
-    )
+    if item["type"] in _TASK_ERRORS or not schema:
+        problem = problem_of(item)
+    else:
+        problem = f"must be {in_words(schema)}; got {describe_value(answer)}"
+    return Fault(".".join(at), problem)
 
 
-def _is_fixed_row(schema: Node) -> bool:
-    """Whether an array holds a fixed number of plain values."""
+def is_fixed_row(schema: Node) -> bool:
+    """Whether a schema is of an array with a fixed number of plain values."""
     size = schema.get("minItems")
-    return (
-        size is not None
-        and size == schema.get("maxItems")
-        and schema.get("items", {}).get("type") not in {"array", "object"}
-    )
+    if size is None or size != schema.get("maxItems"):
+        return False
+    return schema.get("items", {}).get("type") not in {"array", "object"}

@@ -1,12 +1,13 @@
-"""Whether a reply without an answer declines: its first and last sentences alone say so."""
+"""Refusals: whether a reply without an answer declines, in its first or last sentence."""
 
 import re
 
 from scbench.scoring.answers.visible import visible
 
-# Characters of a sentence that are looked at.
+# Characters of a sentence that are read.
 _SENTENCE = 400
-_ENDS = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n+")
+# "cannot", "am not able to", "must decline", "don't have the tools", ...
 _CANNOT = (
     r"(?:can\s?not|can['\u2019]?t|could\s?not|could\s?n['\u2019]?t|will\snot|won['\u2019]?t"
     r"|(?:am|are|is|was|were|be|['\u2019]m|['\u2019]re)\s(?:\w+\s)?(?:un|not\s(?:\w+\s)?)"
@@ -15,6 +16,7 @@ _CANNOT = (
     r"|decline\sto|refuse|do\s?n(?:['\u2019]|o)t\shave\s(?:the\s|any\s)?"
     r"(?:ability|means|tools?|way)|(?:am|['\u2019]m)\snot\scomfortable)"
 )
+# Verbs of answering: "I cannot exclude it" is no refusal.
 _ANSWERING = (
     r"(?:answer|assist|help|solve|solution|complete|provide|give|offer|produce|generate|comply"
     r"|fulfil\w*|determine|find|compute|calculate"
@@ -23,28 +25,35 @@ _ANSWERING = (
     r"|execute"
     r"|draw|decide|say|tell|with\s(?:this|that|the))"
 )
-_THIS = r"(?:problem|puzzle|task|question|request|instance|it|this|that)"
+_TASK = r"(?:problem|puzzle|task|question|request|instance|it|this|that)"
 _DECLINES = re.compile(
     rf"""
+    # "I am not able to solve this", "I can't."
     \b(?:I|we)\b [^.;]{{0,20}} {_CANNOT} (?= [^,.;]{{0,60}} \b{_ANSWERING}\b | \s*[.!]?\Z )
+    # "I don't know how", "I give up", "I would rather not"
     | \b(?:I|we) \s (?:\w+\s)? (?: do\s?n(?:['\u2019]|o)t \s know
           (?= \W*\Z | \s (?:the\s(?:answer|solution)|how|what|that|this|it)\b ) | have \s no \s idea
         | give \s up | must \s decline | decline
         | refuse (?= \s to\b | \W*\Z ) | pass \s* [.!]?\Z
         | would \s rather \s not )
     | \bI['\u2019]d \s rather \s not \b
+    # An apology at the beginning
     | ^ \W* (?:(?:but|so|therefore|unfortunately|hence),?\s)?
         (?:I['\u2019]?\s?a?m \s (?:\w+\s)?sorry | sorry | my \s apologies | I \s apologi[sz]e
         | I \s regret | as \s an? \s (?:AI|language) )
-    | \b{_THIS} \s (?:\w+\s)? (?: (?:is|seems|appears) \s (?:to\sbe\s)?
+    # "This puzzle is impossible", "the task has no solution"
+    | \b{_TASK} \s (?:\w+\s)? (?: (?:is|seems|appears) \s (?:to\sbe\s)?
           (?:impossible|unsolvable|infeasible|not\s(?:solvable|possible)) (?! \s to \b )
         | has \s no \s (?:\w+\s)? (?:answer|solution)
         | can\s?(?:not|['\u2019]t) \s be \s (?:solved|answered|done|determined) )
+    # "No solution exists", "there is no valid answer", "it is impossible to solve"
     | \bno \s (?:\w+\s){{0,2}} (?:answer|solution)s? \s
       (?:exists?|is\spossible|can\sbe|(?:was|were)\sfound)
     | \bthere \s (?:is|are) \s no \s (?:\w+\s){{0,2}} (?:answer|solution)
     | \b(?:it|this) \s is \s (?:not \s possible | impossible) \s (?:for \s me \s)? to \s
       (?:\w+\s)? {_ANSWERING} \b
+    # Apologies and "I cannot" in German, Spanish, French, Italian, Portuguese, Russian, Chinese,
+    # Japanese and Korean
     | ^ \W* (?: es \s tut \s mir \s leid | (?:ich|wir) \s (?:kann|k\u00f6nnen) \s .{{0,60}} \s nicht
         | lo \s siento | no \s puedo | je \s suis \s d\u00e9sol | d\u00e9sol
         | je \s ne \s (?:peux|sais) | mi \s dispiace | non \s posso | desculpe
@@ -60,6 +69,7 @@ _DECLINES = re.compile(
 def declines(response: str) -> bool:
     """Whether a text without an answer says that it will not give one."""
     text = visible(response).strip(" \t\r\n*_`>#")
-    first = _ENDS.split(text[:_SENTENCE], maxsplit=1)[0]
-    last = _ENDS.split(text[-_SENTENCE:])[-1]
+    # Only these are read: between them, reasoning often doubts itself.
+    first = _SENTENCE_END.split(text[:_SENTENCE], maxsplit=1)[0]
+    last = _SENTENCE_END.split(text[-_SENTENCE:])[-1]
     return any(_DECLINES.search(sentence) is not None for sentence in (first, last))

@@ -1,9 +1,14 @@
-r"""Stage 2: which values in the visible text may be the answer.
+r"""Stage 2b: the values in the visible text that may be the answer.
 
-An object may if it has all keys of the answer with values of their JSON types, also in wrappers: a
-final key (``answer``, ``final``, ...), the arguments of a tool call, a list of one, a string that
-holds JSON, or its own key once more. One whose final key is null leaves no answer, and neither does
-one that is begun and cannot be read.
+An object may be the answer if it has all keys of the answer, with values of their JSON types. It
+may be wrapped: under a final key (``answer``, ``final``, ...), in the arguments of a tool call, in
+a list of one, in a string that contains JSON, or under its own key once more. For answers such as
+``{"path": [2]}``, the last object of this reply is the candidate::
+
+    {"path": [1]} Better: {"draft": {"path": [1]}, "final": {"path": [2]}}
+
+An object whose final key is null leaves no answer, and neither does one that begins and cannot be
+read.
 """
 
 import re
@@ -16,27 +21,36 @@ from pydantic import JsonValue
 from scbench.scoring.answers.scan import Span, folded, parsed, scan
 from scbench.scoring.answers.shape import Shape
 
-_CLOSING = frozenset({"answer", "finalanswer", "final"})
-_FINAL = _CLOSING | {"result", "output"}
-_WRAPPERS = _FINAL | {"response", "arguments", "input", "parameters"}
-_DEPTH = 6
-_WORK = 4  # how often a text may be parsed again: objects can stand in one another
+# Folded keys that announce the final answer: null under one of them discards earlier answers.
+_CLOSING_KEYS = frozenset({"answer", "finalanswer", "final"})
+# Null under these says no more than that this object has no answer.
+_FINAL_KEYS = _CLOSING_KEYS | {"result", "output"}
+_WRAPPERS = _FINAL_KEYS | {"response", "arguments", "input", "parameters"}
+# Layers of wrappers that are opened.
+_LAYERS = 6
+# How often, on average, each character is parsed: objects can contain each other.
+_WORK = 4
+# Text in the place of a value: ..., <answer>, [your path], your answer, final answer here.
 _PLACEHOLDER = re.compile(
-    r"[.\u2026\s_?]+|<[^<>]*>|\[[\w\s]*\]|(?:your|the|insert|put|my)\b[\w\s]*\b(?:answer|value)\b[\w\s]*"
-    r"|(?:final )?(?:answer|value|text|string)(?: here)?",
-    re.IGNORECASE,
+    r"""
+    [.\u2026\s_?]+
+    | <[^<>]*>
+    | \[[\w\s]*\]
+    | (?:your|the|insert|put|my)\b [\w\s]* \b(?:answer|value)\b [\w\s]*
+    | (?:final[ ])? (?:answer|value|text|string) (?:[ ]here)?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Code before a value: an assignment (except to "answer"), a call, a return.
 _CODE = re.compile(
     r"(?:(?<!answer)(?<!answer\s)=|[(]|\breturn|\byield)\s{0,9}\Z", re.IGNORECASE
 )
-# An answer, and what was done to it.
-Fitted = tuple[dict[str, JsonValue], tuple[str, ...]]
-NOTHING: Fitted = ({}, ())  # what an object says that leaves no answer
+_CODE_LENGTH = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """An answer, where it was found, and what had to be done to read it."""
+    """An answer, the place where it was found, and the repairs that reading it took."""
 
     value: JsonValue
     source: str
@@ -44,144 +58,219 @@ class Extraction:
 
 
 class Candidate(NamedTuple):
-    """What may be the answer, and where it stands; without one if it leaves none."""
+    """A value that may be the answer.
+
+    Attributes:
+        extraction: the answer; None if this place says that there is none.
+        start: position of its first character.
+        end: position behind it.
+    """
 
     extraction: Extraction | None
     start: int
     end: int
 
 
+class Fitted(NamedTuple):
+    """An answer object that fits the shape, and its repairs."""
+
+    answer: dict[str, JsonValue]
+    repairs: tuple[str, ...]
+
+
+class FittedValue(NamedTuple):
+    """The value of a key that fits the shape, and its repairs."""
+
+    value: JsonValue
+    repairs: tuple[str, ...] = ()
+
+
+# The result for an object that leaves no answer; compared by identity.
+NOTHING = Fitted({}, ())
+
+
 def spans_of(text: str, shape: Shape) -> list[Span]:
-    """Return the values in a text that may hold the keys of an answer, or wrap them."""
+    """Return the values in a text that may contain the keys of an answer, or wrap them."""
     return scan(text, {*map(folded, shape.keys), *_WRAPPERS}, shape.names)
 
 
 def objects(
-    text: str, spans: list[Span], shape: Shape, depth: int = _DEPTH
+    text: str, spans: list[Span], shape: Shape, layers: int = _LAYERS
 ) -> Iterator[Candidate]:
     """Yield the objects that may be the answer, or leave none, the one that ends last first."""
-    asked, left, closed_from = (
-        {*map(folded, shape.keys)},
-        _WORK * len(text) + 1000,
-        len(text),
-    )
+    answer_keys = set(map(folded, shape.keys))
+    work_left = _WORK * len(text) + 1000
+    closed_from = len(text)
     for span in reversed(spans):
-        left -= span.end - span.start
-        if left < 0 or span.start >= closed_from:
-            continue  # the second is a draft in what leaves no answer
+        work_left -= span.end - span.start
+        # An object inside one that leaves no answer is a draft.
+        if work_left < 0 or span.start >= closed_from:
+            continue
+        no_answer = Candidate(None, span.start, span.end)
         value = span.parse()
-        fitted = None if value is None else answer_in(value, shape, depth)
-        is_broken = value is None and not asked.isdisjoint(span.keys)
+        if value is None:
+            if not answer_keys.isdisjoint(span.keys):
+                yield no_answer
+            continue
+        fitted = answer_in(value, shape, layers)
         if fitted is NOTHING:
             closed_from = span.start
-        if is_broken or (fitted is NOTHING and not _CLOSING.isdisjoint(span.keys)):
-            yield Candidate(None, span.start, span.end)
-        elif fitted and fitted is not NOTHING:
-            empty = all(fitted[0][key] in ([], {}, "") for key in shape.keys)
-            if empty and _CODE.search(text[max(0, span.start - 60) : span.start]):
-                continue  # a program begins with such a value
+            if not _CLOSING_KEYS.isdisjoint(span.keys):
+                yield no_answer
+        elif fitted and not is_start_of_code(text, span, fitted, shape):
             source = place_of(text, span.start, span.end)
-            extraction = Extraction(fitted[0], source, (*span.repairs, *fitted[1]))
+            repairs = span.repairs + fitted.repairs
+            extraction = Extraction(fitted.answer, source, repairs)
             yield Candidate(extraction, span.start, span.end)
+
+
+def is_start_of_code(text: str, span: Span, fitted: Fitted, shape: Shape) -> bool:
+    """Whether all values are empty and code is before them, as in ``path = {"path": []}``."""
+    if any(fitted.answer[key] not in ([], {}, "") for key in shape.keys):
+        return False
+    before = text[max(0, span.start - _CODE_LENGTH) : span.start]
+    return _CODE.search(before) is not None
 
 
 def place_of(text: str, start: int, end: int) -> str:
     """Name the place of a value: the whole text, a fence, or embedded in other text."""
-    before, after = text[:start].rstrip(), text[end:].lstrip()
+    before = text[:start].rstrip()
+    after = text[end:].lstrip()
     if not before and not after:
         return "whole"
-    opened = before.rpartition("\n")[2].lstrip().startswith("```")
-    return "fence" if opened and (not after or after.startswith("```")) else "embedded"
+    line_before = before.rpartition("\n")[2].lstrip()
+    # A fence may be cut off before it is closed.
+    is_closed = not after or after.startswith("```")
+    return "fence" if line_before.startswith("```") and is_closed else "embedded"
 
 
-def answer_in(value: JsonValue, shape: Shape, layers: int = _DEPTH) -> Fitted | None:
+def answer_in(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> Fitted | None:
     """Return the answer object in a value, `NOTHING` if it leaves none; None without one."""
     if not layers:
         return None
     if isinstance(value, str):
-        return _in_string(value, shape, layers - 1)
+        return answer_in_string(value, shape, layers - 1)
     if isinstance(value, list) and len(value) == 1:
-        return _noted("unwrapped_list", answer_in(value[0], shape, layers - 1))
-    if not isinstance(value, dict):
+        fitted = answer_in(value[0], shape, layers - 1)
+        return with_repair("unwrapped_list", fitted)
+    if isinstance(value, dict):
+        return answer_in_object(value, shape, layers - 1)
+    return None
+
+
+def answer_in_string(text: str, shape: Shape, layers: int) -> Fitted | None:
+    """Return the answer object in a string that contains JSON."""
+    if not text.strip().endswith(("}", "]", '"', "`")):
         return None
-    finals = [inside for key, inside in value.items() if folded(key) in _FINAL]
+    last = next(objects(text, spans_of(text, shape), shape, layers), None)
+    extraction = last.extraction if last else None
+    if extraction is None or not isinstance(extraction.value, dict):
+        return None
+    return Fitted(extraction.value, ("unwrapped_string", *extraction.repairs))
+
+
+def answer_in_object(
+    value: dict[str, JsonValue], shape: Shape, layers: int
+) -> Fitted | None:
+    """Return the answer object that an object is, or wraps."""
+    finals = [inside for key, inside in value.items() if folded(key) in _FINAL_KEYS]
     if finals and all(inside is None for inside in finals):
         return NOTHING
-    inner = [part for key, part in reversed(value.items()) if folded(key) in _WRAPPERS]
-    readings = (
-        answer_in(part, shape, layers - 1) or bare_value(part, shape) for part in inner
-    )
-    wrapped = (_noted("unwrapped_answer_key", fitted) for fitted in readings if fitted)
-    if not shape.is_short and (fitted := next(wrapped, None)):
-        return fitted
-    if not all(key in value for key in shape.keys):
-        return next(wrapped, None)
+    has_keys = all(key in value for key in shape.keys)
+    # The key of a short answer is itself a final key, so its object is no wrapper.
+    if not (shape.is_short and has_keys):
+        wrapped = answer_in_wrapper(value, shape, layers)
+        if wrapped:
+            return wrapped
+    return answer_with_keys(value, shape, layers) if has_keys else None
+
+
+def answer_in_wrapper(
+    value: dict[str, JsonValue], shape: Shape, layers: int
+) -> Fitted | None:
+    """Return the answer object under the last wrapper key with one."""
+    for key, inside in reversed(value.items()):
+        if folded(key) in _WRAPPERS:
+            fitted = answer_in(inside, shape, layers) or bare_value(inside, shape)
+            if fitted:
+                return with_repair("unwrapped_answer_key", fitted)
+    return None
+
+
+def answer_with_keys(
+    value: dict[str, JsonValue], shape: Shape, layers: int
+) -> Fitted | None:
+    """Return an object with all keys of the answer, if their values fit."""
     answer = dict(value)
     repairs: tuple[str, ...] = ()
     for key in shape.keys:
         inside = value[key]
-        own = _value_of(inside, key, shape, own=True)
-        if own is None or (isinstance(inside, str) and "{" in inside):
-            deeper = _noted(
-                "unwrapped_answer_key", answer_in(inside, shape, layers - 1)
-            )
-            if own is None or deeper:
-                return deeper
-        answer[key], repairs = own[0], (*repairs, *own[1])
-    return answer, repairs
+        fitted = value_of(inside, key, shape, with_key=True)
+        # The whole answer may be under its own key once more, also as a string of JSON.
+        if fitted is None or (isinstance(inside, str) and "{" in inside):
+            deeper = answer_in(inside, shape, layers)
+            if deeper or fitted is None:
+                return with_repair("unwrapped_answer_key", deeper)
+        answer[key] = fitted.value
+        repairs += fitted.repairs
+    return Fitted(answer, repairs)
 
 
-def _noted(repair: str, fitted: Fitted | None) -> Fitted | None:
-    return (
-        (fitted[0], (repair, *fitted[1]))
-        if fitted and fitted is not NOTHING
-        else fitted
-    )
-
-
-def _in_string(text: str, shape: Shape, layers: int) -> Fitted | None:
-    """Return the candidate in a string that holds JSON."""
-    if not text.strip().endswith(("}", "]", '"', "`")):
-        return None
-    best = next(objects(text, spans_of(text, shape), shape, layers), None)
-    one = best.extraction if best else None
-    if one is None or not isinstance(one.value, dict):
-        return None
-    return one.value, ("unwrapped_string", *one.repairs)
-
-
-def _value_of(
-    value: JsonValue, key: str, shape: Shape, *, own: bool = False
-) -> tuple[JsonValue, tuple[str, ...]] | None:
-    """Return the value of a key: as it is, the only one of a list, or what a string holds."""
-    if _is_placeholder(value):
-        return None
-    fits = shape.fits if own and not shape.is_short else shape.fits_bare
-    text = value.strip() if isinstance(value, str) else ""
-    if text and shape.bare_text:
-        return (value, ()) if shape.bare_text.search(text) else None
-    if fits(value, key):
-        return value, ()
-    if isinstance(value, list) and len(value) == 1 and shape.fits(value[0], key):
-        return value[0], ("unwrapped_list",)
-    inside = parsed(text) if text else None
-    is_value = isinstance(inside, list | dict) and shape.fits_bare(inside, key)
-    return (inside, ("unwrapped_string",)) if is_value else None
-
-
-def _is_placeholder(value: JsonValue) -> bool:
-    """Whether a value only shows where one belongs."""
-    values = value if isinstance(value, list) else [value]
-    return bool(values) and all(
-        isinstance(one, str) and _PLACEHOLDER.fullmatch(one) for one in values
-    )
+def with_repair(repair: str, fitted: Fitted | None) -> Fitted | None:
+    """Return an answer with another repair before its own; None and `NOTHING` as they are."""
+    if fitted is None or fitted is NOTHING:
+        return fitted
+    return Fitted(fitted.answer, (repair, *fitted.repairs))
 
 
 def bare_value(value: JsonValue, shape: Shape) -> Fitted | None:
-    """Put a value without its key under it; None if it cannot be the value."""
-    fitted = _value_of(value, shape.keys[0], shape) if len(shape.keys) == 1 else None
+    """Put a value without its key under the key; None if it cannot be the value."""
+    if len(shape.keys) != 1:
+        return None
+    key = shape.keys[0]
+    fitted = value_of(value, key, shape)
     if fitted is None:
         return None
-    is_array = isinstance(fitted[0], list) and not shape.is_short
-    repair = f"wrapped_bare_{'array' if is_array else 'value'}"
-    return {shape.keys[0]: fitted[0]}, (*fitted[1], repair)
+    is_array = isinstance(fitted.value, list) and not shape.is_short
+    repair = "wrapped_bare_array" if is_array else "wrapped_bare_value"
+    return Fitted({key: fitted.value}, (*fitted.repairs, repair))
+
+
+def value_of(
+    value: JsonValue, key: str, shape: Shape, *, with_key: bool = False
+) -> FittedValue | None:
+    """Return the value of a key: as it is, the only entry of a list, or the JSON in a string.
+
+    Args:
+        value: the value in the reply.
+        key: a key of the answer.
+        shape: of the answer.
+        with_key: whether the reply has the value under that key. Then the entries of its arrays
+            need not fit, because the grader says what is wrong with them.
+    """
+    if is_placeholder(value):
+        return None
+    text = value.strip() if isinstance(value, str) else ""
+    if text and shape.bare_text:
+        return FittedValue(value) if shape.bare_text.search(text) else None
+    is_lenient = with_key and not shape.is_short
+    fits = shape.fits if is_lenient else shape.fits_bare
+    if fits(value, key):
+        return FittedValue(value)
+    if isinstance(value, list) and len(value) == 1 and shape.fits(value[0], key):
+        return FittedValue(value[0], ("unwrapped_list",))
+    if text:
+        inside = parsed(text)
+        if isinstance(inside, list | dict) and shape.fits_bare(inside, key):
+            return FittedValue(inside, ("unwrapped_string",))
+    return None
+
+
+def is_placeholder(value: JsonValue) -> bool:
+    """Whether a value, or every entry of a list, only marks the place of one."""
+    entries = value if isinstance(value, list) else [value]
+    if not entries:
+        return False
+    return all(
+        isinstance(entry, str) and _PLACEHOLDER.fullmatch(entry) for entry in entries
+    )

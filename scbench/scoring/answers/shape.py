@@ -1,4 +1,11 @@
-"""What is known of a task's answers before one is found: taken from the model of the answer."""
+"""The shape of a task's answers: the part of their JSON Schema that extraction needs.
+
+For example, answers such as ``{"path": [3, 1, 2]}`` have the shape::
+
+    keys=("path",)               the required keys
+    types={"path": {"array"}}    JSON types of their values
+    entries={"path": {"number"}} JSON types of the entries of arrays
+"""
 
 import re
 from dataclasses import dataclass, field
@@ -10,18 +17,33 @@ from pydantic import BaseModel, JsonValue
 from scbench.schemas.base import json_schema
 from scbench.scoring.answers.scan import folded
 
-_TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array"}
-_TYPES |= {dict: "object", type(None): "null"}
+# Whole numbers count as numbers: models write 3 as 3.0.
+_TYPES = {
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+    type(None): "null",
+}
+_SCALARS = {"boolean", "number", "string"}
+
+Node = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What is known of an answer before it is found.
+    """The shape of an answer.
 
-    Its required `keys`, and the JSON `types` of their values and of the `entries` of arrays; the
-    `names` of all keys at any depth; the required keys of the only value, if that is an object
-    (`inner`); whether ``answer`` is the only key and can hold a word or a number; and what text
-    must match to be the only value without any JSON.
+    Attributes:
+        keys: the required keys.
+        names: all keys at any depth, by their folded names.
+        types: JSON types of the values, by required key.
+        entries: JSON types of the entries of arrays, by required key.
+        inner: required keys of the only value, if that is an object.
+        is_short: whether ``answer`` is the only key and can be a word or a number.
+        bare_text: pattern of text that is the only value, without any JSON.
     """
 
     keys: tuple[str, ...]
@@ -39,58 +61,76 @@ class Shape:
 
     def fits(self, value: JsonValue, key: str) -> bool:
         """Whether a value has a JSON type that the value of a key can have."""
-        types = self.types.get(key, frozenset())
         if isinstance(value, dict) and self.inner:
             return all(name in value for name in self.inner)
+        types = self.types.get(key)
         return not types or _TYPES[type(value)] in types
 
     def fits_bare(self, value: JsonValue, key: str) -> bool:
         """Whether a value without its key has the types of that, and of its entries."""
-        types = self.entries.get(key, frozenset())
-        entries = value if isinstance(value, list) and types else []
-        return self.fits(value, key) and all(
-            _TYPES[type(entry)] in types for entry in entries
-        )
+        if not self.fits(value, key):
+            return False
+        types = self.entries.get(key)
+        if not types or not isinstance(value, list):
+            return True
+        return all(_TYPES[type(entry)] in types for entry in value)
 
 
 @lru_cache(maxsize=256)
 def shape_of(answer_model: type[BaseModel]) -> Shape:
     """Return the shape of a task's answers."""
     schema = json_schema(answer_model)
+    definitions = schema.get("$defs", {})
     keys = tuple(schema.get("required", ()))
-    objects = (schema, *schema.get("$defs", {}).values())
-    parts = {key: _options(schema["properties"][key], schema) for key in keys}
-    types = {key: _types(options) for key, options in parts.items()}
-    items = {
-        key: [
-            each for part in options for each in _options(part.get("items", {}), schema)
-        ]
-        for key, options in parts.items()
-    }
-    only = types["answer"] if keys == ("answer",) else frozenset()
-    scalars = {"boolean", "number", "string"}
+    types = {}
+    entries = {}
+    inner: tuple[str, ...] = ()
+    for key in keys:
+        options = alternatives(schema["properties"][key], definitions)
+        items = []
+        for option in options:
+            items += alternatives(option.get("items", {}), definitions)
+        types[key] = json_types(options)
+        entries[key] = json_types(items)
+        if len(keys) == 1:
+            inner = tuple(options[0].get("required", ()))
+    is_short = False
+    if keys == ("answer",):
+        has_scalar = not types["answer"].isdisjoint(_SCALARS)
+        is_short = has_scalar and types["answer"] <= {*_SCALARS, "array"}
     return Shape(
-        keys,
-        names={
-            folded(name): name
-            for part in objects
-            for name in part.get("properties", ())
-        },
+        keys=keys,
+        names=folded_names([schema, *definitions.values()]),
         types=types,
-        entries={key: _types(options) for key, options in items.items()},
-        inner=tuple(parts[keys[0]][0].get("required", ())) if len(keys) == 1 else (),
-        is_short=bool(only & scalars) and only <= {*scalars, "array"},
+        entries=entries,
+        inner=inner,
+        is_short=is_short,
         bare_text=getattr(answer_model, "BARE_TEXT", None),
     )
 
 
-def _options(part: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the schemas that a value may follow, without references."""
-    definitions = schema.get("$defs", {})
-    options = part.get("anyOf", [part])
-    return [definitions.get(o.get("$ref", "").rpartition("/")[2], o) for o in options]
+def alternatives(node: Node, definitions: dict[str, Node]) -> list[Node]:
+    """Return the schemas that a value may match, with references resolved."""
+    options = []
+    for option in node.get("anyOf", [node]):
+        name = option.get("$ref", "").rpartition("/")[2]
+        options.append(definitions.get(name, option))
+    return options
 
 
-def _types(options: list[dict[str, Any]]) -> frozenset[str]:
-    named = {option.get("type", "") for option in options} - {""}
-    return frozenset("number" if name == "integer" else name for name in named)
+def json_types(options: list[Node]) -> frozenset[str]:
+    """Return the JSON types in some schemas; whole numbers are numbers."""
+    types = {option["type"] for option in options if option.get("type")}
+    if "integer" in types:
+        types.remove("integer")
+        types.add("number")
+    return frozenset(types)
+
+
+def folded_names(objects: list[Node]) -> dict[str, str]:
+    """Return the names of the properties of some schemas, by their folded names."""
+    names = {}
+    for node in objects:
+        for name in node.get("properties", ()):
+            names[folded(name)] = name
+    return names

@@ -1,135 +1,204 @@
-"""Stage 1: what of a reply is visible, and so may hold the answer.
+r"""Stage 1: the visible text of a reply, which may contain the answer.
 
-Hidden is reasoning, in the tags of a table (``words.toml``) and in the channel of analysis. A
-closing tag hides back to its own opening tag, or to the start where it has none; an opening tag
-that is never closed hides the rest. A tag between backticks is only spoken of.
+From ``<think>Maybe [1].</think>So {&quot;path&quot;: [2]}`` the first stage makes
+``So {"path": [2]}``, with the repairs ``dropped_reasoning`` and ``html_entities``.
+
+Reasoning is hidden: in the tags of a table (``words.toml``) and in the channel of analysis. A
+closing tag hides back to its own opening tag, or to the start if it has none; an opening tag that
+is never closed hides the rest. A tag between backticks is only mentioned.
 """
 
 import html
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from scbench.base.data import packaged_toml
 from scbench.scoring.answers.scan import parsed
 
 WORDS = packaged_toml("scbench.scoring.answers", "words.toml")
-_PAIRS = WORDS["hidden"]["pairs"]
+
+_NAMES = "|".join(WORDS["hidden"]["names"])
+# Tags of other forms: a group for each opening and closing one, numbered by the row of the table.
+_PAIRS = "|".join(
+    f"(?P<open{row}>{opening})|(?P<close{row}>{closing})"
+    for row, (opening, closing) in enumerate(WORDS["hidden"]["pairs"])
+)
+# No backtick directly before the tag, or none directly behind it: else it is only mentioned.
+_NOT_MENTIONED = r"(?: (?<!(?<!`)`) | (?=[^>\]\u25b7`]{0,60}[>\]\u25b7](?!`)) )"
 _TAG = re.compile(
     rf"""
-    (?: (?<!(?<!`)`) | (?=[^>\]\u25b7`]{{0,60}}[>\]\u25b7](?!`)) )
-    (?: (?:<|&lt;) \|? (?P<slash>/)? \|? (?: (?!begin_|start_|end_) [a-z]{{1,12}} [:|_] )?
-        (?P<edge> (?:begin|start|end)_ (?:of_)? )? (?P<name> {"|".join(WORDS["hidden"]["names"])} )
-        (?P<late> _(?:begin|start|end) )? (?![\w-]) (?P<rest> [^<>&\n]{{0,200}} ) (?:>|&gt;)
-    | {"|".join(f"(?P<open{i}>{pair[0]})|(?P<close{i}>{pair[1]})" for i, pair in enumerate(_PAIRS))}
+    {_NOT_MENTIONED}
+    (?: (?:<|&lt;) \|? (?P<slash>/)? \|?                       # <think>, </think>, <|think|>
+        (?: (?!begin_|start_|end_) [a-z]{{1,12}} [:|_] )?      # <seed:think>
+        (?P<edge> (?:begin|start|end)_ (?:of_)? )?             # <|begin_of_thought|>
+        (?P<name> {_NAMES} )
+        (?P<late> _(?:begin|start|end) )? (?![\w-])            # <think_start>
+        (?P<rest> [^<>&\n]{{0,200}} ) (?:>|&gt;)               # attributes
+    | {_PAIRS}
     )
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# How all tags begin: the engine skips other characters at once, as each choice is a
-# letter.
+# The beginnings of all tags. Each choice is a letter, so the engine skips other characters quickly.
 _BEGINS = re.compile(r"<|&|\u25c1|\[(?=/?[Tt])|a(?<=\Aa)|a(?=ssi)")
-_ENTITIES = re.compile(r"[{,\[]\s{0,100}&(?:quot|apos|ldquo|#0{0,3}3[49]|#x2[27]);")
-_INVISIBLE = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-_BLANK = re.compile("[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-_QUOTE = re.compile(r"^[ \t]{0,3}(?:>[ \t]+)*>(?:[ \t]+|$)", re.MULTILINE)
-_QUOTED = re.compile(r"^[ \t]{0,3}>[ \t]", re.MULTILINE)
+
+# The channel of analysis, from its header to the next one.
 _ANALYSIS = re.compile(
-    r"(?:<\|channel\|>\s*|\A)analysis\b[^<]*(?:<(?!\|(?:end|return|call|start|channel)\|>)[^<]*)*"
+    r"(?:<\|channel\|>\s*|\A)analysis\b"
+    r"[^<]*(?:<(?!\|(?:end|return|call|start|channel)\|>)[^<]*)*"
 )
-_HEADER = re.compile(
+_CHANNEL_MARK = re.compile(
     r"<\|(?:start|channel|constrain)\|>[^<]*|<\|(?:message|end|return|call)\|>"
 )
 
+# An escaped quote behind a sign of JSON: the whole text was escaped.
+_ESCAPED_QUOTE = re.compile(
+    r"[{,\[]\s{0,100}&(?:quot|apos|ldquo|#0{0,3}3[49]|#x2[27]);"
+)
+_INVISIBLE = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_SPECIAL_BLANK = re.compile("[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+# The signs before a quoted line in Markdown, and before one with text.
+_QUOTE_SIGNS = re.compile(r"^[ \t]{0,3}(?:>[ \t]+)*>(?:[ \t]+|$)", re.MULTILINE)
+_QUOTED_LINE = re.compile(r"^[ \t]{0,3}>[ \t]", re.MULTILINE)
+
+
+class Tag(NamedTuple):
+    """A tag of hidden reasoning.
+
+    Attributes:
+        name: the tag's name, or the number of its pair.
+        is_closing: whether it closes.
+        start: position of its first character.
+        end: position behind it.
+    """
+
+    name: str
+    is_closing: bool
+    start: int
+    end: int
+
 
 def visible(reply: str) -> str:
-    """Return what a reply shows, as plain text."""
+    """Return the visible text of a reply."""
     return shown(reply)[0]
 
 
 def shown(reply: str) -> tuple[str, tuple[str, ...]]:
-    """Return what a reply shows, and how it was made plain: each step is a repair."""
-    text, repairs = reply, []
-    for repair, step in _STEPS.items():
-        before, text = text, step(text)
-        if text != before:
+    """Return the visible text of a reply, and the repairs that changed something."""
+    # The order counts: a string may contain tags, and what is hidden must not be unescaped first.
+    steps = {
+        "unwrapped_string": unwrapped,
+        "dropped_reasoning": without_reasoning,
+        "html_entities": without_entities,
+        "special_blanks": with_plain_blanks,
+        "quoted_lines": without_quote_signs,
+    }
+    text = reply
+    repairs = []
+    for repair, step in steps.items():
+        plain = step(text)
+        if plain != text:
             repairs.append(repair)
+        text = plain
     return text, tuple(repairs)
 
 
-def _unwrapped(text: str) -> str:
+def unwrapped(text: str) -> str:
     """Return the text in a reply that is one JSON string, or one message of a chat."""
-    whole = parsed(text) if text.lstrip()[:1] in {'"', "{"} else None
-    if isinstance(whole, dict) and "role" in whole:
-        whole = whole.get("content")
-    return whole if isinstance(whole, str) else text
+    if text.lstrip()[:1] not in {'"', "{"}:
+        return text
+    value = parsed(text)
+    if isinstance(value, dict) and "role" in value:
+        value = value.get("content")
+    return value if isinstance(value, str) else text
 
 
-def _without_reasoning(reply: str) -> str:
-    has_channels = "<|channel|>" in reply
-    text = _HEADER.sub("\n", _ANALYSIS.sub("\n", reply)) if has_channels else reply
+def without_reasoning(reply: str) -> str:
+    """Return a reply without its reasoning."""
+    text = reply
+    if "<|channel|>" in text:
+        text = _ANALYSIS.sub("\n", text)
+        text = _CHANNEL_MARK.sub("\n", text)
     if not _BEGINS.search(text):
         return text
-    shown, at = [], 0
-    for start, end in sorted(_hidden_regions(text)):
-        shown.append(text[at:start])
+    pieces = []
+    at = 0
+    for start, end in sorted(hidden_regions(text)):
+        pieces.append(text[at:start])
         at = max(at, end)
-    return "\n".join(filter(None, [*shown, text[at:]]))
+    pieces.append(text[at:])
+    return "\n".join(filter(None, pieces))
 
 
-_STEPS: dict[str, Callable[[str], str]] = {
-    "unwrapped_string": _unwrapped,
-    "dropped_reasoning": _without_reasoning,
-    "html_entities": lambda text: (
-        html.unescape(text) if "&" in text and _ENTITIES.search(text) else text
-    ),
-    "special_blanks": lambda text: (
-        text if text.isascii() else _BLANK.sub(" ", _INVISIBLE.sub("", text))
-    ),
-    "quoted_lines": lambda text: (
-        _QUOTE.sub("", text) if ">" in text and _QUOTED.search(text) else text
-    ),
-}
+def hidden_regions(text: str) -> list[tuple[int, int]]:
+    """Return start and end of the text that tags hide; regions may overlap."""
+    regions: list[tuple[int, int]] = []
+    opened: list[Tag] = []
+    open_count: dict[str, int] = defaultdict(int)
+    # Position behind the last closing tag, by name; under "" if no tag of its name was open.
+    closed_at: dict[str, int] = defaultdict(int)
+    for tag in tags(text):
+        if not tag.is_closing:
+            opened.append(tag)
+            open_count[tag.name] += 1
+            continue
+        is_open = open_count[tag.name] > 0
+        closed_at[tag.name if is_open else ""] = tag.end
+        if not opened:
+            regions.append((0, tag.end))
+        while is_open:
+            # Tags opened inside are hidden with it.
+            opening = opened.pop()
+            open_count[opening.name] -= 1
+            if opening.name == tag.name:
+                regions.append((opening.start, tag.end))
+                break
+    for tag in opened:
+        # Reasoning that mentions its own tag opens it once more than it closes it.
+        end = max(closed_at[tag.name], closed_at[""])
+        if end <= tag.start:
+            end = len(text)
+        regions.append((tag.start, end))
+    return regions
 
 
-def _tags(text: str) -> Iterator[re.Match[str]]:
+def tags(text: str) -> Iterator[Tag]:
     """Yield the tags, none of which begins inside another."""
     at = 0
     for begin in _BEGINS.finditer(text):
-        if begin.start() >= at and (tag := _TAG.match(text, begin.start())):
-            at = tag.end()
-            yield tag
+        match = _TAG.match(text, begin.start()) if begin.start() >= at else None
+        if match is None:
+            continue
+        at = match.end()
+        name = match["name"]
+        if name is None:
+            # Groups of pairs are called open3 and close3.
+            group = match.lastgroup or ""
+            yield Tag(group[-1], group.startswith("close"), *match.span())
+        elif not match["rest"].endswith("/"):  # <think/> is empty
+            edges = f"{match['edge']}{match['late']}".lower()
+            is_closing = match["slash"] is not None or "end" in edges
+            yield Tag(name.lower(), is_closing, *match.span())
 
 
-def _hidden_regions(text: str) -> list[tuple[int, int]]:
-    """Return start and end of what tags hide."""
-    regions: list[tuple[int, int]] = []
-    opened: list[tuple[str, int]] = []
-    waiting: dict[str, int] = defaultdict(int)
-    closed_at: dict[str, int] = defaultdict(int)
-    for tag in _tags(text):
-        kind, end, start = tag.lastgroup or "", tag.end(), tag.start()
-        name = (tag["name"] or kind[-1]).lower()
-        if (tag["rest"] or "").endswith("/"):
-            continue
-        ends = tag["slash"] or "end" in f"{tag['edge']}{tag['late']}".lower()
-        if not ends and not kind.startswith("close"):
-            opened.append((name, start))
-            waiting[name] += 1
-            continue
-        closed_at[name if waiting[name] else ""] = end
-        if not opened:
-            regions.append((0, end))
-        other = ""
-        while (
-            waiting[name] and other != name
-        ):  # what was opened inside is hidden with it
-            other, start = opened.pop()
-            waiting[other] -= 1
-        if other:
-            regions.append((start, end))
-    for name, start in opened:
-        # Reasoning that speaks of its own tag opens it once more than it closes it.
-        end = max(closed_at[name], closed_at[""])
-        regions.append((start, end if end > start else len(text)))
-    return regions
+def without_entities(text: str) -> str:
+    """Return text with HTML entities as characters, if its quotes are entities."""
+    if "&" in text and _ESCAPED_QUOTE.search(text):
+        return html.unescape(text)
+    return text
+
+
+def with_plain_blanks(text: str) -> str:
+    """Return text with plain blanks in place of special ones, and without invisible characters."""
+    if text.isascii():
+        return text
+    return _SPECIAL_BLANK.sub(" ", _INVISIBLE.sub("", text))
+
+
+def without_quote_signs(text: str) -> str:
+    """Return text without the signs before quoted lines, if any line is quoted."""
+    if ">" in text and _QUOTED_LINE.search(text):
+        return _QUOTE_SIGNS.sub("", text)
+    return text

@@ -291,7 +291,7 @@ def test_items_taken_at_once_give_what_they_give_token_by_token(text, depth):
 
     at_once = found()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scan_module, "_ITEMS", re.compile(r"(?!)()()"))
+        patch.setattr(scan_module, "ITEMS", re.compile(r"(?!)()()"))
         one_by_one = found()
     assert [value for _, value in at_once] == [value for _, value in one_by_one]
     for (one, _), (other, _) in zip(at_once, one_by_one, strict=True):
@@ -301,7 +301,7 @@ def test_items_taken_at_once_give_what_they_give_token_by_token(text, depth):
             "end",
             "state",
             "keys",
-            "known",
+            "key_end",
             "is_list",
             "repairs",
         ):
@@ -320,8 +320,8 @@ def test_every_item_is_looked_at_a_few_times_at_most(item, monkeypatch):
             looked.append(result.end() - at if result else 0)
             return result
 
-    items = scan_module._ITEMS
-    monkeypatch.setattr(scan_module, "_ITEMS", Counting())
+    items = scan_module.ITEMS
+    monkeypatch.setattr(scan_module, "ITEMS", Counting())
     text = "[" + item * 2000
     scan_module.scan(text, {"path"}, {})
     assert sum(looked) <= len(text)

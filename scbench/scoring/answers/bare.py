@@ -1,0 +1,261 @@
+r"""Stage 3a: values without their key, for replies without a JSON object.
+
+For answers such as ``{"path": [2]}``, the value ``[2]`` counts in three places: behind a mark
+(``Final answer: [2]``), assigned to the key (``path = [2]``) or alone on its lines, and as the
+whole reply or in its last fence. Words count in the same places if the task's grader can read them.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable
+from functools import cached_property
+
+from pydantic import JsonValue
+
+from scbench.graders.shared.short_answers import HEDGES, MAX_LENGTH, tidy
+from scbench.scoring.answers.candidates import (
+    Candidate,
+    Extraction,
+    bare_value,
+    place_of,
+)
+from scbench.scoring.answers.marks import has_sign, is_frame, marks_in, pointed_at
+from scbench.scoring.answers.scan import Span, folded
+from scbench.scoring.answers.shape import Shape
+from scbench.scoring.answers.visible import WORDS
+
+Readable = Callable[[JsonValue], bool]
+
+# The repair of an answer in words: a mark or its place shows that it is the answer.
+PLAIN_TEXT = "plain_text"
+# Characters, at most, between a mark and its value.
+_FAR = 200
+# Characters, at most, of a line that is an answer without a mark.
+_LINE_LENGTH = 300
+# Characters before a value in which its key is looked for.
+_ASSIGNMENT_LENGTH = 100
+
+# Between a mark and its value: formatting, a fence, a tag, or a name (path = ).
+_DIRECT = re.compile(r"(?:[\s*_`$>~\\(]|```\w*\s|</?\w+>)*(?:\w+\s*[=:]\s*)?")
+# "no solution", "unknown", "N/A" and the like, up to the end or a reason.
+_NONE = re.compile(
+    rf"(?:{'|'.join(WORDS['none']['words'])})"
+    r"(?=\Z|[.!,;(\n]|\s(?:because|since|as|for)\b|\s[-\u2013\u2014])",
+    re.IGNORECASE,
+)
+# A name and the sign behind it, up to the value.
+_ASSIGNED = re.compile(r"(\w+)[*`'\"]{0,4}\s{0,9}[=:][\s*`]{0,9}\Z")
+_LINE_BEGINS = re.compile(r"(?<![^\n])[ \t_`$*]{0,20}\Z")
+_LINE_ENDS = re.compile(r"[ \t\r*_`$.]*+(?:\n|\Z)")
+# The beginning of an object: stage 2 has read it, or it cannot be read.
+_OBJECT = re.compile(r"""\{\s*(?:["']|[^\W\d]\w*\s*:)""")
+_PARAGRAPH_END = re.compile(r"\n[ \t\r]{0,20}\n")
+# A line of backticks or tildes and maybe a language, then the content (second group). It is closed
+# by a line of as many of them alone, by the next fence with a language, or by the end of the text.
+_FENCE = re.compile(
+    r"""
+    ^[ \t]* (`{3,}|~{3,}) [^`~\n]* \n
+    (.*?)
+    (?: ^[ \t]* (?: \1[`~]*[ \t\r]*$ | (?=\1\w) ) | \Z )
+    """,
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
+)
+
+
+class BareValues:
+    """The values without their key in a visible text.
+
+    Args:
+        text: the visible text.
+        spans: the JSON values in it.
+        shape: of the answer.
+        readable: whether the task's grader can read a value.
+    """
+
+    def __init__(
+        self, text: str, spans: list[Span], shape: Shape, readable: Readable
+    ) -> None:
+        self.text = text
+        self.spans = spans
+        self.shape = shape
+        self.readable = readable
+        # Only a single key can be left out.
+        self.key = shape.keys[0] if len(shape.keys) == 1 else ""
+        # Spans inside no other span.
+        self.outer = [span for span in spans if not span.first]
+
+    @cached_property
+    def marks(self) -> list[re.Match[str]]:
+        """The last marks, except those inside values."""
+        if not self.key:
+            return []
+        marks = marks_in(self.text)
+        return [mark for mark in marks if not self.is_in_value(mark.start())]
+
+    def is_in_value(self, at: int) -> bool:
+        """Whether a position is inside a JSON value."""
+        return any(span.start <= at < span.end for span in self.outer)
+
+    def last(self) -> Candidate | None:
+        """Return the value that ends last; None if there is none."""
+        if not self.key:
+            return None
+        values = (self.last_marked(), self.last_placed(), self.unmarked())
+        candidates = [value for value in values if value]
+        return max(candidates, key=lambda candidate: candidate.end, default=None)
+
+    def last_marked(self, at: int = 0, *, needs_sign: bool = False) -> Candidate | None:
+        """Return the value of the last mark with one, or that there is no answer.
+
+        Args:
+            at: position from which marks count.
+            needs_sign: whether marks without a sign do not count.
+        """
+        for mark in reversed(self.marks):
+            if mark.start() < at or (needs_sign and not has_sign(mark)):
+                continue
+            candidate = self.behind(mark)
+            if candidate:
+                return candidate
+        return None
+
+    def behind(self, mark: re.Match[str]) -> Candidate | None:
+        """Return the value behind a mark, or that it says "none"; None if it is neither."""
+        marked_span = self.span_behind(mark.end())
+        if marked_span:
+            candidate = self.from_span(marked_span, "marked")
+            if candidate:
+                return candidate
+        is_list = self.shape.is_list
+        may_be_long = is_list or self.shape.bare_text is not None
+        for content in pointed_at(mark, is_list=may_be_long):
+            # "The answer is valid: the counts are 3, 4 and 5" is a sentence.
+            is_sentence = is_list and not has_sign(mark) and ":" in content
+            is_too_long = len(content) > MAX_LENGTH
+            if is_sentence or is_too_long or _OBJECT.search(content):
+                continue
+            start = max(mark.string.find(content, mark.end()), mark.end())
+            end = start + len(content)
+            candidate = self.from_words(content, "marked", mark.start(), end)
+            if candidate:
+                return candidate
+            if _NONE.match(tidy(content.strip())):
+                return Candidate(None, mark.start(), end)
+        return None
+
+    def span_behind(self, at: int) -> Span | None:
+        """Return the value with nothing but formatting between it and a position."""
+        number = bisect_left(self.outer, at, key=lambda span: span.start)
+        if number == len(self.outer):
+            return None
+        span = self.outer[number]
+        is_near = span.start <= at + _FAR
+        if is_near and _DIRECT.fullmatch(self.text[at : span.start]):
+            return span
+        return None
+
+    def last_placed(self) -> Candidate | None:
+        """Return the last value that is assigned to the key, or alone on its lines."""
+        for span in reversed(self.spans):
+            repair = None
+            if self.is_assigned(span):
+                repair = "assignment"
+            elif not self.is_alone(span):
+                continue
+            place = place_of(self.text, span.start, span.end)
+            candidate = self.from_span(span, place, repair)
+            if candidate:
+                return candidate
+        return None
+
+    def is_assigned(self, span: Span) -> bool:
+        """Whether the key and an equals sign or a colon are before a value."""
+        start = max(0, span.start - _ASSIGNMENT_LENGTH)
+        name = _ASSIGNED.search(self.text[start : span.start])
+        return name is not None and folded(name[1]) == folded(self.key)
+
+    def is_alone(self, span: Span) -> bool:
+        """Whether nothing but formatting is before and behind a value on its lines."""
+        start = max(0, span.start - _ASSIGNMENT_LENGTH)
+        if not _LINE_BEGINS.search(self.text[start : span.start]):
+            return False
+        return _LINE_ENDS.match(self.text, span.end) is not None
+
+    def unmarked(self) -> Candidate | None:
+        """Return the words of the last fence, else of the whole text or its last paragraph."""
+        text = self.text
+        fences = [fence for fence in _FENCE.finditer(text) if fence[2].strip()]
+        bare_text = self.shape.bare_text
+        if fences:
+            start, end = fences[-1].span(2)
+            content = text[start:end]
+            if not bare_text:
+                content = answer_lines(content, self.shape)
+            return self.from_words(content, "fence", start, end)
+        if self.marks:
+            return None
+        if bare_text:
+            return self.from_words(text, "whole", 0, len(text))
+        *before, last = _PARAGRAPH_END.split(text.strip())
+        content = answer_lines(last, self.shape)
+        if before:
+            # A word at the end of prose is an answer; one at the end of a list of words need not
+            # be.
+            is_word = len(content.split()) == 1
+            is_last_word = is_word and len(before[-1].split()) > 2
+            is_introduced = self.shape.is_list and before[-1].endswith(":")
+            if not is_last_word and not is_introduced:
+                return None
+        return self.from_words(content, "whole", 0, len(text))
+
+    def from_words(
+        self, content: str, source: str, start: int, end: int
+    ) -> Candidate | None:
+        """Return words as the value, if the shape or the grader takes them."""
+        stripped = content.strip()
+        pattern = self.shape.bare_text
+        if pattern and pattern.fullmatch(stripped):
+            # The first line keeps its indentation.
+            value = content.strip("\n").rstrip()
+            repair = "wrapped_bare_value"
+        else:
+            value = tidy(stripped)
+            repair = PLAIN_TEXT
+            if not self.shape.is_short or not value or HEDGES.match(value):
+                return None
+            if not self.readable(value):
+                return None
+        extraction = Extraction({self.key: value}, source, (repair,))
+        return Candidate(extraction, start, end)
+
+    def from_span(
+        self, span: Span, source: str, repair: str | None = None
+    ) -> Candidate | None:
+        """Return a JSON value as the value; the repair replaces that of `bare_value`."""
+        value = span.parse()
+        if value is None:
+            return None
+        fitted = bare_value(value, self.shape)
+        if fitted is None:
+            return None
+        if self.shape.is_short and not self.readable(fitted.answer[self.key]):
+            return None
+        repairs = (repair,) if repair else fitted.repairs
+        extraction = Extraction(fitted.answer, source, span.repairs + repairs)
+        return Candidate(extraction, span.start, span.end)
+
+
+def answer_lines(text: str, shape: Shape) -> str:
+    """Return a line, or the lines of a list; empty if it is anything else."""
+    if len(text) > 2 * MAX_LENGTH or _OBJECT.search(text):
+        return ""
+    lines = [tidy(line) for line in text.split("\n") if not is_frame(line)]
+    max_length = MAX_LENGTH if shape.is_list else _LINE_LENGTH
+    if len(lines) == 1 and len(lines[0]) <= max_length:
+        return lines[0]
+    if not shape.is_list:
+        return ""
+    for line in lines:
+        if len(line) > _LINE_LENGTH or len(line.split()) > 3:
+            return ""
+    return "\n".join(lines)
