@@ -164,9 +164,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         )
         picks = rng.several(len(terms), point.length)
         tokens: list[str] = []
-        for pick, opened, closed in zip(
-            picks, brackets.opened, brackets.closed, strict=True
-        ):
+        for pick, opened, closed in zip(picks, *brackets, strict=True):
             operator, number = terms[pick]
             tokens.append(operator)
             tokens.extend("(" * opened)
@@ -180,7 +178,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             {"expression": expression},
             prompt_of(expression),
             str(usual_value(tokens)),
-            {"depth": brackets.depth()},
+            {"depth": depth_of(expression)},
         )
 
 

@@ -21,16 +21,6 @@ class Brackets(NamedTuple):
     opened: list[int]
     closed: list[int]
 
-    def depth(self) -> int:
-        """Return the most brackets inside each other."""
-        depth = 0
-        deepest = 0
-        for opening, closing in zip(self.opened, self.closed, strict=True):
-            depth += opening
-            deepest = max(deepest, depth)
-            depth -= closing
-        return deepest
-
 
 def draw_brackets(
     length: int, max_depth: int, prob_open: float, rng: Stream

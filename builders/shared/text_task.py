@@ -70,8 +70,7 @@ def _constant_floor(
     builder: type[TextBuilder[Any, Any, Any]],
     parameters: tuple[tuple[str, int | bool], ...],
 ) -> float:
-    stream = Stream("floor", builder.task, builder.version, dict(parameters))
-    cases = builder(stream).generate_random(count=DRAWS, **dict(parameters))
+    cases = _cases_at("floor", builder, dict(parameters), DRAWS)
     targets = [case["target"] for case in cases]
     choosing = targets[0::2]
     counting = targets[1::2]
@@ -85,14 +84,24 @@ def _rule_floor(
     rule: Callable[[Any], str],
     parameters: tuple[tuple[str, Any], ...],
 ) -> float:
-    stream = Stream("rule", builder.task, builder.version, dict(parameters))
-    cases = builder(stream).generate_random(count=RULE_DRAWS, **dict(parameters))
+    cases = _cases_at("rule", builder, dict(parameters), RULE_DRAWS)
     hits = 0
     for case in cases:
         params = builder.params_model.model_validate(case["instance"])
         if rule(params) == case["target"]:
             hits += 1
     return hits / len(cases)
+
+
+def _cases_at(
+    name: str,
+    builder: type[TextBuilder[Any, Any, Any]],
+    parameters: dict[str, Any],
+    count: int,
+) -> list[dict[str, Any]]:
+    """Return cases at a point, which are the same every time."""
+    stream = Stream(name, builder.task, builder.version, parameters)
+    return builder(stream).generate_random(count=count, **parameters)
 
 
 class ComposingBuilder(TextBuilder[ParamsT, AnswerT, PointT]):
