@@ -130,6 +130,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             mistakes["upside_down"] = 1 / right
         mistakes["rounded_down"] = Fraction(right.numerator // right.denominator)
         wrong: dict[str, JsonValue] = {}
+        # A mistake can lead to the right value by chance.
         for name, value in mistakes.items():
             if value != right:
                 wrong[name] = answer_of(value)
@@ -162,6 +163,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         terms = signed_terms(
             point.min_number, point.max_number, division=point.division
         )
+        # One draw for all terms is faster than one for each.
         picks = rng.several(len(terms), point.length)
         tokens: list[str] = []
         for pick, opened, closed in zip(picks, *brackets, strict=True):
@@ -245,6 +247,7 @@ def signed_terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str
 
 def without_zero_divisors(tokens: list[str]) -> None:
     """Turn every division by zero into a multiplication, in place."""
+    # The new multiplication can make another divisor zero, so all is computed again.
     while True:
         try:
             usual_value(tokens)
@@ -272,6 +275,7 @@ def read_tokens(text: str) -> list[str]:
 
 def usual_value(tokens: Sequence[str]) -> int | Fraction:
     """Return the value by the usual rules; faster than `value_of`, with the same error."""
+    # It stays with integers until it has to divide.
     value, _ = _sum_from(tokens, 0)
     return value
 

@@ -224,6 +224,7 @@ def draw_row(point: Space, rng: Stream) -> Row:
     brackets = draw_brackets(point.length, point.max_depth, point.prob_open, rng)
     # The rows of the open brackets, from the outermost.
     open_rows = [Row([], [])]
+    # The order of draws is fixed: operator, brackets with their NOTs, NOTs of the value.
     for i in range(point.length):
         if i > 0:
             open_rows[-1].operators.append(rng.choice(_OPERATORS))

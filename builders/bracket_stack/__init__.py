@@ -106,8 +106,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         depth = stack_depth(params)
         shortest = shortest_ending(len(params.sequence))
         kinds = len({_CLOSING.get(bracket, bracket) for bracket in params.sequence})
+        # The numbers of brackets that can stay open, each as likely as the others.
         endings = (depth - shortest) // 2 + 1
         guess = kinds**-shortest / endings
+        # 400 or 401 brackets at most, so that the parity stays.
         rule = self.rule_floor(
             close_last_run,
             kinds=kinds,
@@ -120,6 +122,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Draw the number of brackets that stay open, then a walk that ends there."""
         highest = min(point.max_depth, point.length)
         shortest = shortest_ending(point.length)
+        # Drawn first, so that short and long endings are equally likely.
         final = shortest + 2 * rng.below((highest - shortest) // 2 + 1)
         pairs = PAIRS[: point.kinds]
         # The closing brackets of all open ones.

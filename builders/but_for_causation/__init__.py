@@ -187,6 +187,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw rules until something is necessary and something is not, then the question."""
         graph, needed = draw_graph(point, rng)
+        # Events from this number on are distractors.
         causal = len(graph.levels)
         for _ in range(point.distractors):
             add_distractor(graph, causal, rng)
@@ -198,6 +199,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             candidates = [*needed, *needless]
             rng.shuffle(candidates)
         elif rng.below(2):
+            # Yes and no are equally likely.
             candidates = [rng.choice(needed)]
         else:
             # Mostly an event of the causal part, which is harder than a distractor.

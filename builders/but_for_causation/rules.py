@@ -1,4 +1,4 @@
-"""Rules that make events happen, and what changes if an event is struck out.
+"""Rules that make events happen, and the effects of striking an event out.
 
 An event with a rule happens if all, or any, of its conditions hold. A condition is that another
 event happens, or that it does not. Rules do not run in circles.
@@ -98,6 +98,7 @@ def chain_length(system: System, event: int, lengths: dict[int, int]) -> int:
     """
     if event in lengths:
         return lengths[event]
+    # The length of an event that did not happen.
     lengths[event] = -1
     if event not in system.rules:
         if system.origins[event]:

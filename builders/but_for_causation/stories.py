@@ -10,6 +10,7 @@ from scbench.builders.shared.words import capitalised
 from scbench.schemas.but_for_causation import Params
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# Ways to begin a story.
 _RULES_FIRST = (
     "{opening} These are its rules:",
     "{opening} The rules are these:",
@@ -47,6 +48,7 @@ def settings() -> tuple[Setting, ...]:
 
 def story_of(params: Params) -> str:
     """Return the rules, the facts, the meaning of supposing, and the question."""
+    # Remainders of one number choose the wordings of a story.
     introduction = _RULES_FIRST[params.style % 3].format(opening=params.opening)
     sentences = []
     for i, (event, kind, conditions) in enumerate(params.rules):

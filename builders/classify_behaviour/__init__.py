@@ -75,11 +75,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return lists that follow from one misunderstanding or have one mistake."""
         right = solve(params)
         patterns = [letters(ring) for ring in rings_of(params)]
+        # Another name than the last one, whichever that is.
         neighbour = _NAMES[_NAMES.index(right[-1]) - 1]
         lists: dict[str, Sequence[str]] = {}
         for name in _NAMES:
             first_word, *_ = name.split()
             lists[f"always_{first_word}"] = [name] * len(right)
+        # Patterns round the ring that are misread, and the wrong name for them.
         misjudged: dict[str, tuple[Collection[str], Behaviour]] = {
             "odd_corners_ambiguous": (_ODD_PATTERNS, _AMBIGUOUS),
             "odd_corners_as_three_domains": (_ODD_PATTERNS, _THREE),
@@ -114,6 +116,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return the number of crossed sides, twice if the order of corners is no walk."""
         crossed = sum(len(crossed_sides(ring)) for ring in rings_of(params))
+        # An order that is no walk hides which corners are neighbours.
         is_walk = corner_labels.is_walk(params.corner_order, CORNERS)
         return crossed if is_walk else 2 * crossed
 

@@ -185,6 +185,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             at = rng.below(len(scenarios()))
         scenario = scenarios()[at]
         openings = [scenario.opening]
+        # A long chain has more events than a scenario.
         if len(days) > len(scenario.events):
             further = draw_further(at, rng)
             openings.append(further.opening)

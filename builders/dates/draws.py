@@ -134,6 +134,7 @@ def past_year(rng: Stream) -> tuple[date, Move]:
     is_back = rng.below(3) == 0
     days = rng.between(1, 60)
     days_beyond = rng.between(0, 90)
+    # The step begins 1 to 60 days on one side of the New Year, and ends up to 90 on the other.
     if is_back:
         start = new_year + timedelta(days=days - 1)
         return start, Move("days", -days - days_beyond)
@@ -164,6 +165,7 @@ def to_shorter_month(rng: Stream) -> tuple[date, Move]:
     if rng.below(2):
         # As many more as lead to the next February.
         months += (2 - month - months) % 12
+    # A step of no months would not be one.
     return start, Move("months", months or 12)
 
 

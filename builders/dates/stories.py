@@ -34,6 +34,7 @@ WEEKDAYS = (
     "Saturday",
     "Sunday",
 )
+# Verbs that take turns in the sentences of a story.
 _VERBS = ("is", "falls", "comes")
 # Kinds of steps of so many units.
 _UNITS = frozenset({"days", "weeks", "months", "years"})
@@ -86,6 +87,7 @@ def interleaved(first: Scenario, second: Scenario, rng: Stream) -> Scenario:
 def story_of(params: Params | Instance) -> str:
     """Return the story, the question after it, and the rules of counting."""
     texts = data_file(__package__, "sentences.json")
+    # One number chooses all wordings of a story; divisions make them differ independently.
     link = texts["links"][params.style % len(texts["links"])]
     question = texts["questions"][params.style % len(texts["questions"])]
     on_dates = date_sentences(params)
@@ -103,6 +105,7 @@ def story_of(params: Params | Instance) -> str:
 @cache
 def calendar_rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
     """Return the rules that a story with this format and these kinds of steps needs."""
+    # The order of the rules is that of the prompt.
     rules = []
     if form in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
         rules.append("slashes")
