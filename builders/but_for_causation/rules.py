@@ -98,21 +98,19 @@ def chain_length(system: System, event: int, lengths: dict[int, int]) -> int:
     """
     if event in lengths:
         return lengths[event]
-    # The length of an event that did not happen.
-    lengths[event] = -1
+    length = -1
     if event not in system.rules:
         if system.origins[event]:
-            lengths[event] = 0
-        return lengths[event]
-    rule = system.rules[event]
-    longest = -1
-    met = []
-    for condition in rule.conditions:
-        length = chain_length(system, condition.event, lengths)
-        longest = max(longest, length)
-        happened = length >= 0
-        met.append(happened == condition.holds)
-    happens = all(met) if rule.kind == "all" else any(met)
-    if happens:
-        lengths[event] = 1 + longest
-    return lengths[event]
+            length = 0
+    else:
+        rule = system.rules[event]
+        causes = [chain_length(system, cause, lengths) for cause, _ in rule.conditions]
+        met = []
+        for condition, cause_length in zip(rule.conditions, causes, strict=True):
+            happened = cause_length >= 0
+            met.append(happened == condition.holds)
+        happens = all(met) if rule.kind == "all" else any(met)
+        if happens:
+            length = 1 + max(causes)
+    lengths[event] = length
+    return length

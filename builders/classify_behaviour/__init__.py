@@ -10,6 +10,7 @@ A curve begins at each side whose ends differ, a crossed side.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from typing import get_args
 
 from pydantic import JsonValue
@@ -169,8 +170,11 @@ def solve(params: Params) -> list[Behaviour]:
 
 
 def decks_of_cases() -> dict[Behaviour, list[int]]:
-    """Return the numbers of the cases with each name."""
-    decks: dict[Behaviour, list[int]] = {name: [] for name in _NAMES}
-    for i, ring in enumerate(CASES):
-        decks[behaviour(ring)].append(i)
-    return decks
+    """Return the numbers of the cases with each name, in lists that may be changed."""
+    return {name: list(cases_named(name)) for name in _NAMES}
+
+
+@cache
+def cases_named(name: Behaviour) -> list[int]:
+    """Return the numbers of the cases with a name."""
+    return [i for i, ring in enumerate(CASES) if behaviour(ring) == name]
