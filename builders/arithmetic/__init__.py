@@ -1,24 +1,42 @@
-"""Arithmetic: one expression in brackets and signs, to be worked out exactly."""
+"""Arithmetic: one expression with brackets and signs, to work out exactly.
+
+An example of the puzzle, with the answer -11 (with division, answers can be fractions):
+
+    3 - (4 + -2) * 7
+
+`read_tokens` reads it as 3, -, (, 4, +, -2, ), *, 7: a sign belongs to its number.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import Case, Composed, Point, chance, parameter
+from scbench.builders.shared.builder import (
+    Case,
+    Composed,
+    Point,
+    chance,
+    parameter,
+    under,
+)
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.schemas.arithmetic import Answer, Params
 
-_WHOLE_NUMBER = reply_short("a whole number", quoted=False)
-_FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -2/3")
 # Rank of each operator: the higher binds closer.
 USUAL: Mapping[str, int] = {"+": 1, "-": 1, "*": 2, "/": 2}
+_ALL_EQUAL = {"+": 1, "-": 1, "*": 1, "/": 1}
+_SUMS_FIRST = {"+": 2, "-": 2, "*": 1, "/": 1}
+_WHOLE_NUMBER = reply_short("a whole number", quoted=False)
+_FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -2/3")
+# A number without its sign, an operator or a bracket.
 _PART = re.compile(r"\d+|[-+*/()]")
+_NUMBER = re.compile(r"\d+")
 
 
 class Space(Point):
@@ -57,6 +75,14 @@ class ArithmeticCase(Case):
     depth: int = Field(ge=0, description="depth of brackets reached")
 
 
+class ZeroDivisor(ZeroDivisionError):  # noqa: N818  (the name of the divisor)
+    """A divisor is zero; ``at`` is the position of the operator."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__(f"the divisor of operator {at} is zero")
+        self.at = at
+
+
 class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     """Expressions over small whole numbers."""
 
@@ -84,45 +110,35 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the expression and the rules it is read by."""
-        return _expression_prompt(params.expression)
+        """Return the expression and the rules for reading it."""
+        return prompt_of(params.expression)
 
     def reference(self, params: Params) -> Answer:
         """Work it out, products first, with recursion into brackets."""
-        return Answer(answer=_exact_text(usual_value(read_tokens(params.expression))))
+        value = usual_value(read_tokens(params.expression))
+        return Answer(answer=answer_of(value))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return what other reading rules give, near misses, and answers that are not numbers."""
+        """Return the values by other rules, near misses, and answers that are not numbers."""
         tokens = read_tokens(params.expression)
         right = value_of(tokens, USUAL)
-        mistakes: dict[str, Fraction | None] = {
-            "left_to_right": _attempt(tokens, dict.fromkeys("+-*/", 1)),
-            "sums_first": _attempt(tokens, {"*": 1, "/": 1, "+": 2, "-": 2}),
-            "right_to_left": _attempt(tokens, USUAL, from_right=True),
-            "brackets_ignored": _attempt(
-                [t for t in tokens if t not in {"(", ")"}], USUAL
-            ),
-            "signs_ignored": _attempt(
-                [t if t == "-" else t.lstrip("-") for t in tokens], USUAL
-            ),
-            "one_more": right + 1,
-            "one_less": right - 1,
-            "other_sign": -right,
-            "upside_down": 1 / right if right else None,
-            "rounded_down": Fraction(right.numerator // right.denominator),
-        }
-        wrong: dict[str, JsonValue] = {
-            name: {"answer": _exact_text(value)}
-            for name, value in mistakes.items()
-            if value is not None and value != right
-        }
-        digits = str(right)
-        return wrong | {
-            "expression": {"answer": params.expression},
-            "listed": {"answer": [digits]},
-            "two_numbers": {"answer": f"{digits} or {right + 1}"},
-            "boolean": {"answer": right == 1},
-        }
+        mistakes = misreadings(tokens)
+        mistakes["one_more"] = right + 1
+        mistakes["one_less"] = right - 1
+        mistakes["other_sign"] = -right
+        if right:
+            mistakes["upside_down"] = 1 / right
+        mistakes["rounded_down"] = Fraction(right.numerator // right.denominator)
+        wrong: dict[str, JsonValue] = {}
+        # A mistake can lead to the right value by chance.
+        for name, value in mistakes.items():
+            if value != right:
+                wrong[name] = answer_of(value)
+        wrong["expression"] = params.expression
+        wrong["listed"] = [str(right)]
+        wrong["two_numbers"] = f"{right} or {right + 1}"
+        wrong["boolean"] = right == 1
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the depth of brackets reached."""
@@ -130,56 +146,53 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def measure(self, params: Params) -> float:
         """Return the number of operations, and one more for each pair of brackets."""
-        operations = len(re.findall(r"\d+", params.expression)) - 1
+        operations = terms_of(params) - 1
         return operations + params.expression.count("(")
 
     def blind_floor(self, params: Params) -> float:
-        """Return what the best constant earns for so many terms, everything else at its default.
+        """Return the score of the best constant for so many terms, all else at its default.
 
-        Of more than 64 terms it is taken to earn as much as of 64, which is hardly anything.
+        Of more than 64 terms it is assumed to score as much as of 64, which is hardly anything.
         """
-        terms = min(64, len(re.findall(r"\d+", params.expression)))
+        terms = min(64, terms_of(params))
         return self.constant_floor(length=terms, division="/" in params.expression)
 
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw numbers, operators and brackets; a division by zero becomes a multiplication."""
         brackets = draw_brackets(point.length, point.max_depth, point.prob_open, rng)
-        terms = _signed_terms(
+        terms = signed_terms(
             point.min_number, point.max_number, division=point.division
         )
+        # One draw for all terms is faster than one for each.
         picks = rng.several(len(terms), point.length)
         tokens: list[str] = []
-        for term, opened, closed in zip(picks, *brackets, strict=True):
-            if opened or closed:
-                operator, number = terms[term]
-                tokens += (operator, *"(" * opened, number, *")" * closed)
-            else:
-                tokens += terms[term]
+        for pick, opened, closed in zip(picks, *brackets, strict=True):
+            operator, number = terms[pick]
+            tokens.append(operator)
+            tokens.extend("(" * opened)
+            tokens.append(number)
+            tokens.extend(")" * closed)
         del tokens[0]  # the operator before the first term
         if point.division:
             without_zero_divisors(tokens)
         expression = join_tokens(tokens, point.prob_dewhitespace, rng)
         return (
             {"expression": expression},
-            _expression_prompt(expression),
+            prompt_of(expression),
             str(usual_value(tokens)),
-            {"depth": brackets.depth()},
+            {"depth": depth_of(expression)},
         )
 
 
-@cache
-def _signed_terms(
-    low: int, high: int, *, division: bool
-) -> tuple[tuple[str, str], ...]:
-    operators = "+-*/" if division else "+-*"
-    return tuple(product(operators, map(str, range(low, high + 1))))
-
-
-def _expression_prompt(expression: str) -> str:
-    products, exact, closing = "* comes", "", _WHOLE_NUMBER
+def prompt_of(expression: str) -> str:
+    """Return the prompt; it mentions division only if the expression has it."""
+    products = "* comes"
+    exact = ""
+    closing = _WHOLE_NUMBER
     if "/" in expression:
-        products, closing = "* and / come", _FRACTION
+        products = "* and / come"
         exact = " Work exactly with fractions; nothing\nis rounded."
+        closing = _FRACTION
     return f"""\
 Work out the value of this expression:
 
@@ -193,104 +206,143 @@ mean nothing, and some may be missing: 5--3 is 8, too.{exact}
 {closing}"""
 
 
-def _attempt(
-    tokens: list[str], ranks: Mapping[str, int], *, from_right: bool = False
-) -> Fraction | None:
-    """Return what another reading gives; None if that divides by zero."""
-    try:
-        return value_of(tokens, ranks, from_right=from_right)
-    except ZeroDivisionError:
-        return None
-
-
-def _exact_text(value: int | Fraction) -> int | str:
+def answer_of(value: int | Fraction) -> int | str:
+    """Return a whole number as it is, and a fraction as text such as -2/3."""
     return value.numerator if value.denominator == 1 else str(value)
 
 
-class ZeroDivisor(ZeroDivisionError):  # noqa: N818  (the name of what was met)
-    """Something is divided by zero; ``at`` is the position of the operator."""
+def terms_of(params: Params) -> int:
+    """Return the number of terms of the expression."""
+    return len(_NUMBER.findall(params.expression))
 
-    def __init__(self, at: int) -> None:
-        super().__init__(f"the divisor of operator {at} is zero")
-        self.at = at
+
+def misreadings(tokens: list[str]) -> dict[str, Fraction]:
+    """Return the values that wrong rules give, without those that divide by zero."""
+    unbracketed = [token for token in tokens if token not in {"(", ")"}]
+    # A minus of its own is the operator, and stays.
+    unsigned = [token.lstrip("-") or "-" for token in tokens]
+    readings = {
+        "left_to_right": partial(value_of, tokens, _ALL_EQUAL),
+        "sums_first": partial(value_of, tokens, _SUMS_FIRST),
+        "right_to_left": partial(value_of, tokens, USUAL, from_right=True),
+        "brackets_ignored": partial(value_of, unbracketed, USUAL),
+        "signs_ignored": partial(value_of, unsigned, USUAL),
+    }
+    values = {}
+    for name, read in readings.items():
+        try:
+            values[name] = read()
+        except ZeroDivisor:
+            continue
+    return values
+
+
+@cache
+def signed_terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str], ...]:
+    """Return every operator with every number after it."""
+    operators = "+-*/" if division else "+-*"
+    numbers = [str(number) for number in range(low, high + 1)]
+    return tuple(product(operators, numbers))
+
+
+def without_zero_divisors(tokens: list[str]) -> None:
+    """Turn every division by zero into a multiplication, in place."""
+    # The new multiplication can make another divisor zero, so all is computed again.
+    while True:
+        try:
+            usual_value(tokens)
+        except ZeroDivisor as error:
+            tokens[error.at] = "*"
+        else:
+            return
 
 
 def read_tokens(text: str) -> list[str]:
     """Return numbers with their signs, operators and brackets, from left to right."""
     tokens: list[str] = []
-    signed = False
+    is_sign = False
     for part in _PART.findall(text):
-        if signed:
+        if is_sign:
             tokens[-1] += part
-            signed = False
-        else:
-            # After a number or a closing bracket it takes away; else it belongs to what follows.
-            signed = part == "-" and not (
-                tokens and (tokens[-1] == ")" or tokens[-1][-1].isdigit())
-            )
-            tokens.append(part)
+            is_sign = False
+            continue
+        # A minus after a number or a closing bracket subtracts; any other is a sign.
+        after_value = bool(tokens) and (tokens[-1] == ")" or tokens[-1][-1].isdigit())
+        is_sign = part == "-" and not after_value
+        tokens.append(part)
     return tokens
 
 
 def usual_value(tokens: Sequence[str]) -> int | Fraction:
-    """Return what `value_of` gives by the usual rules, quicker; the same error."""
-    return _sum(tokens, 0)[0]
+    """Return the value by the usual rules; faster than `value_of`, with the same error."""
+    # It stays with integers until it has to divide.
+    value, _ = _sum_from(tokens, 0)
+    return value
 
 
-def _sum(tokens: Sequence[str], at: int) -> tuple[int | Fraction, int]:
-    """Return the value of what stands from a place to the end of its bracket, and that end."""
+def _sum_from(tokens: Sequence[str], at: int) -> tuple[int | Fraction, int]:
+    """Return the value from a position to the end of its bracket, and that end."""
     total: int | Fraction = 0
-    term: int | Fraction = 1
-    operator, place, end = "*", at, len(tokens)
+    # The product that is open; the first number multiplies 1.
+    factors: int | Fraction = 1
+    operator = "*"
+    operator_at = at
     while True:
         right: int | Fraction
         if tokens[at] == "(":
-            right, at = _sum(tokens, at + 1)
+            right, at = _sum_from(tokens, at + 1)
         else:
             right = int(tokens[at])
         if operator == "*":
-            term *= right
+            factors *= right
         elif operator == "+":
-            total += term
-            term = right
+            total += factors
+            factors = right
         elif operator == "-":
-            total += term
-            term = -right
+            total += factors
+            factors = -right
         elif right:
-            term = Fraction(term) / right
+            factors = Fraction(factors) / right
         else:
-            raise ZeroDivisor(place)
+            raise ZeroDivisor(operator_at)
         at += 1
-        if at >= end or tokens[at] == ")":
-            return total + term, at
-        operator, place = tokens[at], at
+        if at >= len(tokens) or tokens[at] == ")":
+            return total + factors, at
+        operator = tokens[at]
+        operator_at = at
         at += 1
 
 
 def value_of(
     tokens: Sequence[str], ranks: Mapping[str, int], *, from_right: bool = False
 ) -> Fraction:
-    """Return the exact value of what `read_tokens` gave, with operators ranked from 1.
+    """Return the exact value of the tokens of `read_tokens`, with operators ranked from 1.
+
+    Operators of the same rank are worked out from the left, or else from the right.
 
     Raises:
         ZeroDivisor: it divides by zero.
     """
-    value, _ = _value_of_ranks(tokens, ranks, 0, 1, step=0 if from_right else 1)
+    # The right side of an operator takes only operators of higher rank, or else of equal rank, too.
+    step = 0 if from_right else 1
+    value, _ = _value_of_ranks(tokens, ranks, 0, 1, step)
     return value
 
 
 def _value_of_ranks(
     tokens: Sequence[str], ranks: Mapping[str, int], at: int, least: int, step: int
 ) -> tuple[Fraction, int]:
-    """Return the value of the operations of this rank and higher from a place on, and its end."""
+    """Return the value of the operations of at least a rank from a position, and their end."""
     if tokens[at] == "(":
         value, at = _value_of_ranks(tokens, ranks, at + 1, 1, step)
     else:
         value = Fraction(int(tokens[at]))
     at += 1
     while at < len(tokens) and ranks.get(tokens[at], 0) >= least:
-        place, operator = at, tokens[at]
-        right, at = _value_of_ranks(tokens, ranks, at + 1, ranks[operator] + step, step)
+        operator = tokens[at]
+        operator_at = at
+        next_least = ranks[operator] + step
+        right, at = _value_of_ranks(tokens, ranks, at + 1, next_least, step)
         if operator == "+":
             value += right
         elif operator == "-":
@@ -300,16 +352,5 @@ def _value_of_ranks(
         elif right:
             value /= right
         else:
-            raise ZeroDivisor(place)
+            raise ZeroDivisor(operator_at)
     return value, at
-
-
-def without_zero_divisors(tokens: list[str]) -> None:
-    """Turn every division by zero into a multiplication, in place."""
-    while True:
-        try:
-            usual_value(tokens)
-        except ZeroDivisor as met:
-            tokens[met.at] = "*"
-        else:
-            return

@@ -1,7 +1,13 @@
-"""Boolean logic: one expression of NOT, AND, XOR and OR, true as often as false."""
+"""Boolean logic: an expression of NOT, AND, XOR and OR, true as often as false.
+
+An example of the puzzle, with the answer TRUE (AND comes before XOR, and XOR before OR):
+
+    FALSE OR NOT (TRUE XOR TRUE AND TRUE)
+"""
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from pydantic import Field, JsonValue
@@ -21,11 +27,11 @@ from scbench.schemas.boolean import LITERALS, Answer, Format, Params
 
 # Most NOTs before one term or bracket.
 _CHAIN = 4
-# From the one that is worked out last.
+# From the operator that is worked out last to the first.
 _OPERATORS = ("OR", "XOR", "AND")
-
-
 _RANKS = {"OR": 1, "XOR": 2, "AND": 3}
+# The parts that `measure` counts.
+_OPERATION = re.compile(r"NOT|AND|XOR|OR|\(")
 
 
 class Space(Point):
@@ -61,6 +67,20 @@ class BooleanCase(Case):
     depth: int = Field(ge=0, description="depth of brackets reached")
 
 
+class Term(NamedTuple):
+    """A term of a row: some NOTs before a value, or before a row in brackets."""
+
+    negations: int
+    inside: "Row | None"
+
+
+class Row(NamedTuple):
+    """Terms with operators between them: a whole expression, or the content of a bracket."""
+
+    terms: list[Term]
+    operators: list[str]
+
+
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Expressions over truth values, drawn so that blind guessing is right half the time.
 
@@ -87,53 +107,48 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the expressions and the rules they are read by."""
+        """Return the expressions and the rules for reading them."""
         true, false = LITERALS[params.format]
         n = len(params.expression.splitlines())
-        rules = prompt_template(__name__).format(
-            which="this expression"
-            if n == 1
-            else f"each of these {n} expressions, one on a line",
-            expression=params.expression,
-            true=true,
-            false=false,
-        )
-        what = f"{true} or {false}"
+        which = "this expression"
+        answer = f"{true} or {false}"
         if n > 1:
+            which = f"each of these {n} expressions, one on a line"
             values = f"the truth values of the {n} expressions in order"
-            what = f"{values}, each {what}, with blanks between"
-        return rules + reply_short(what)
+            answer = f"{values}, each {answer}, with blanks between"
+        rules = prompt_template(__name__).format(
+            which=which, expression=params.expression, true=true, false=false
+        )
+        return rules + reply_short(answer)
 
     def reference(self, params: Params) -> Answer:
         """Work each out by recursion over the ranks of the operators."""
-        return Answer(answer=_in_format(_truth_values(params), params.format))
+        return Answer(answer=in_format(truth_values(params), params.format))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the other value in several forms, and answers that are not truth values."""
-        values = _truth_values(params)
+        values = truth_values(params)
         opposites = [not value for value in values]
-        word, opposite = (
-            _in_format(each, params.format) for each in (values, opposites)
-        )
-        strange = _in_format(
-            opposites, "YES_NO" if params.format == "TRUE_FALSE" else "TRUE_FALSE"
-        )
+        right = in_format(values, params.format)
+        opposite = in_format(opposites, params.format)
+        strange: Format = "TRUE_FALSE"
+        if params.format == "TRUE_FALSE":
+            strange = "YES_NO"
         wrong: dict[str, JsonValue] = {
             "other": opposite,
             "other_in_small_letters": f" {opposite.lower()}.",
-            "other_in_another_format": strange,
+            "other_in_another_format": in_format(opposites, strange),
             "other_as_json": opposites[0],
             "other_as_number": int(opposites[0]),
-            "both": f"{word} {opposite}",
+            "both": f"{right} {opposite}",
             "negated": f"NOT {opposite}",
             "neither": "UNKNOWN",
-            "listed": [word],
+            "listed": [right],
             "expression": params.expression,
         }
         if len(values) > 1:
-            wrong["first_one_other"] = _in_format(
-                [opposites[0], *values[1:]], params.format
-            )
+            first_wrong = [opposites[0], *values[1:]]
+            wrong["first_one_other"] = in_format(first_wrong, params.format)
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
@@ -142,134 +157,59 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def measure(self, params: Params) -> float:
         """Return the number of operations, NOT included, and of pairs of brackets."""
-        return len(re.findall(r"NOT|AND|XOR|OR|\(", params.expression))
+        return len(_OPERATION.findall(params.expression))
 
     def blind_floor(self, params: Params) -> float:
-        """Return one half for each value: it is drawn first, each as often as the other."""
+        """Return one half for each value: both values are drawn equally often."""
         return float(0.5 ** len(params.expression.splitlines()))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw values, and for each brackets, operators and NOTs, then terms that give it."""
+        """Draw values, and for each a row of terms, and then values of the terms that give it."""
         lines = []
         for _ in range(point.expressions):
             value = rng.below(2) == 1
-            tokens = _tokens(
-                _draw_row(point, rng), LITERALS[point.format], rng, value=value
-            )
+            row = draw_row(point, rng)
+            tokens = tokens_with_value(row, LITERALS[point.format], rng, value=value)
             lines.append(join_tokens(tokens, point.prob_dewhitespace, rng))
         return Params(expression="\n".join(lines), format=point.format)
 
 
-class _Row(NamedTuple):
-    """What stands between two brackets: terms with operators between them.
-
-    A term is the number of NOTs before it, and the row in its brackets if it is not a plain value.
-    """
-
-    terms: "list[tuple[int, _Row | None]]"
-    operators: list[str]
+def in_format(values: Sequence[bool], notation: Format) -> str:
+    """Return truth values in the words of a format, with blanks between."""
+    true, false = LITERALS[notation]
+    return " ".join(true if value else false for value in values)
 
 
-def _draw_row(point: Space, rng: Stream) -> _Row:
-    opened, closed = draw_brackets(point.length, point.max_depth, point.prob_open, rng)
-    rows = [_Row([], [])]
-    for i in range(point.length):
-        if i:
-            rows[-1].operators.append(rng.choice(_OPERATORS))
-        for _ in range(opened[i]):
-            inside = _Row([], [])
-            rows[-1].terms.append((_draw_chain(point, rng), inside))
-            rows.append(inside)
-        rows[-1].terms.append((_draw_chain(point, rng), None))
-        del rows[len(rows) - closed[i] :]
-    return rows[0]
-
-
-def _draw_chain(point: Space, rng: Stream) -> int:
-    length = 0
-    while length < _CHAIN and rng.chance(point.prob_negation):
-        length += 1
-    return length
-
-
-def _tokens(
-    row: _Row, words: tuple[str, str], rng: Stream, *, value: bool
-) -> list[str]:
-    """Return the tokens of a row whose terms are drawn so that it has the given value."""
-    values = _spread(row.operators, value, rng)
-    tokens: list[str] = []
-    for i, ((chain, inside), term) in enumerate(zip(row.terms, values, strict=True)):
-        if i:
-            tokens.append(row.operators[i - 1])
-        tokens += ["NOT"] * chain
-        inner = term != (chain % 2 == 1)
-        if inside is None:
-            tokens.append(words[0] if inner else words[1])
-        else:
-            tokens += ["(", *_tokens(inside, words, rng, value=inner), ")"]
-    return tokens
-
-
-def _spread(
-    operators: Sequence[str], value: bool, rng: Stream, rank: int = 0
-) -> list[bool]:
-    """Return values of terms with these operators between them that give the value together."""
-    if not operators:
-        return [value]
-    parts: list[list[str]] = [[]]
-    for operator in operators:
-        if operator == _OPERATORS[rank]:
-            parts.append([])
-        else:
-            parts[-1].append(operator)
-    shares = _shares(_OPERATORS[rank], value, len(parts), rng)
-    return [
-        term
-        for part, share in zip(parts, shares, strict=True)
-        for term in _spread(part, share, rng, rank + 1)
-    ]
-
-
-def _shares(operator: str, value: bool, n: int, rng: Stream) -> list[bool]:
-    """Return values of n terms that the operator makes the value of, each way equally likely."""
-    if n == 1:
-        return [value]
-    if operator == "XOR":
-        bits = [rng.below(2) == 1 for _ in range(n - 1)]
-        return [*bits, (sum(bits) % 2 == 1) != value]
-    if value != (operator == "OR"):
-        return [value] * n
-    deciding = 1 + rng.below(2**n - 1)
-    return [(deciding >> i & 1 == 1) == value for i in range(n)]
-
-
-def _in_format(values: Sequence[bool], notation: Format) -> str:
-    return " ".join(LITERALS[notation][0 if value else 1] for value in values)
-
-
-def _truth_values(params: Params) -> list[bool]:
+def truth_values(params: Params) -> list[bool]:
+    """Work out the expressions, one on each line."""
     true, false = LITERALS[params.format]
-    # NOT comes before NO: after a value no word begins with T.
+    # NOT comes before NO. After a value no word begins with T.
     token = re.compile(rf"NOT|AND|XOR|OR|[()]|{true}|{false}")
-    lines = map(token.findall, params.expression.splitlines())
-    return [_truth_of_ranks(tokens, true, 0, 1)[0] for tokens in lines]
+    values = []
+    for line in params.expression.splitlines():
+        value, _ = _value_of_ranks(token.findall(line), true, 0, 1)
+        values.append(value)
+    return values
 
 
-def _truth_of_ranks(
+def _value_of_ranks(
     tokens: Sequence[str], true: str, at: int, least: int
 ) -> tuple[bool, int]:
-    """Return the value of the operations of this rank and higher from a place on, and its end."""
-    negated = False
+    """Return the value of the operations of at least a rank from a position, and their end."""
+    is_negated = False
     while tokens[at] == "NOT":
-        negated, at = not negated, at + 1
+        is_negated = not is_negated
+        at += 1
     if tokens[at] == "(":
-        value, at = _truth_of_ranks(tokens, true, at + 1, 1)
+        term, at = _value_of_ranks(tokens, true, at + 1, 1)
     else:
-        value = tokens[at] == true
-    value, at = value != negated, at + 1
+        term = tokens[at] == true
+    value = term != is_negated
+    at += 1
     while at < len(tokens) and _RANKS.get(tokens[at], 0) >= least:
         operator = tokens[at]
-        right, at = _truth_of_ranks(tokens, true, at + 1, _RANKS[operator] + 1)
+        # The right side takes only the operators of higher rank.
+        right, at = _value_of_ranks(tokens, true, at + 1, _RANKS[operator] + 1)
         if operator == "AND":
             value = value and right
         elif operator == "XOR":
@@ -277,3 +217,99 @@ def _truth_of_ranks(
         else:
             value = value or right
     return value, at
+
+
+def draw_row(point: Space, rng: Stream) -> Row:
+    """Draw brackets, operators and NOTs; the values of the terms are drawn later."""
+    brackets = draw_brackets(point.length, point.max_depth, point.prob_open, rng)
+    # The rows of the open brackets, from the outermost.
+    open_rows = [Row([], [])]
+    # The order of draws is fixed: operator, brackets with their NOTs, NOTs of the value.
+    for i in range(point.length):
+        if i > 0:
+            open_rows[-1].operators.append(rng.choice(_OPERATORS))
+        for _ in range(brackets.opened[i]):
+            inside = Row([], [])
+            negations = _draw_negations(point, rng)
+            open_rows[-1].terms.append(Term(negations, inside))
+            open_rows.append(inside)
+        open_rows[-1].terms.append(Term(_draw_negations(point, rng), None))
+        for _ in range(brackets.closed[i]):
+            open_rows.pop()
+    return open_rows[0]
+
+
+def _draw_negations(point: Space, rng: Stream) -> int:
+    """Draw the number of NOTs before a term."""
+    negations = 0
+    while negations < _CHAIN and rng.chance(point.prob_negation):
+        negations += 1
+    return negations
+
+
+def tokens_with_value(
+    row: Row, words: tuple[str, str], rng: Stream, *, value: bool
+) -> list[str]:
+    """Return the tokens of a row whose terms are drawn so that it has the given value.
+
+    Args:
+        row: the terms and operators.
+        words: the words for true and false.
+        rng: the source of the draws.
+        value: the value of the row.
+    """
+    true, false = words
+    values = draw_values(row.operators, value, rng)
+    tokens: list[str] = []
+    for i, (term, term_value) in enumerate(zip(row.terms, values, strict=True)):
+        if i > 0:
+            tokens.append(row.operators[i - 1])
+        tokens += ["NOT"] * term.negations
+        inner_value = term_value != (term.negations % 2 == 1)
+        if term.inside is not None:
+            inner = tokens_with_value(term.inside, words, rng, value=inner_value)
+            tokens += ["(", *inner, ")"]
+        else:
+            tokens.append(true if inner_value else false)
+    return tokens
+
+
+def draw_values(
+    operators: Sequence[str], value: bool, rng: Stream, rank: int = 0
+) -> list[bool]:
+    """Draw values of the terms between some operators that give a value together.
+
+    The rank is the position in `_OPERATORS` of the operator that is worked out last.
+    """
+    if not operators:
+        return [value]
+    # The last operator joins parts in which only operators of higher rank are left.
+    joint = _OPERATORS[rank]
+    ends = [i for i, operator in enumerate(operators) if operator == joint]
+    parts = [
+        operators[start + 1 : end]
+        for start, end in pairwise([-1, *ends, len(operators)])
+    ]
+    values: list[bool] = []
+    for part, share in zip(
+        parts, _draw_shares(joint, value, len(parts), rng), strict=True
+    ):
+        values += draw_values(part, share, rng, rank + 1)
+    return values
+
+
+def _draw_shares(operator: str, value: bool, n: int, rng: Stream) -> list[bool]:
+    """Draw values of n terms that give a value with an operator, each way equally likely."""
+    if n == 1:
+        return [value]
+    if operator == "XOR":
+        bits = [rng.below(2) == 1 for _ in range(n - 1)]
+        is_odd = sum(bits) % 2 == 1
+        return [*bits, is_odd != value]
+    # Only false makes an AND false, and only true makes an OR true: these values decide.
+    decides = operator == "OR"
+    if value != decides:
+        return [value] * n
+    # At least one of the terms decides; each bit is a term.
+    deciding = 1 + rng.below(2**n - 1)
+    return [(deciding >> i & 1 == 1) == value for i in range(n)]

@@ -1,19 +1,30 @@
-"""Bracket stack: close what is open, last opened first."""
+"""Bracket stack: close the open brackets, the last opened first.
+
+An example of the puzzle, with the answer >]:
+
+    [({}<>)<
+"""
 
 from collections.abc import Mapping
-from itertools import accumulate
 
 from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
+from scbench.builders.shared.builder import (
+    Case,
+    Point,
+    parameter,
+    prompt_template,
+    under,
+)
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
+# Each bracket's partner.
 _CLOSING = {pair[0]: pair[1] for pair in PAIRS}
-
-
-_OPENING = {closing: opening for opening, closing in _CLOSING.items()}
+_OPENING = {pair[1]: pair[0] for pair in PAIRS}
+# A closing bracket of another kind, for each closing bracket.
+_ANOTHER = {")": "]", "]": "}", "}": ">", ">": ")"}
 
 
 class Space(Point):
@@ -46,95 +57,100 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the sequence, and what closes what."""
-        kinds = ", ".join(
-            " ".join(pair) for pair in PAIRS if pair[0] in params.sequence
+        """Return the sequence, and the pairs of brackets in it."""
+        pairs = [" ".join(pair) for pair in PAIRS if pair[0] in params.sequence]
+        text = prompt_template(__name__).format(
+            sequence=params.sequence, kinds=", ".join(pairs)
         )
-        return prompt_template(__name__).format(
-            sequence=params.sequence, kinds=kinds
-        ) + reply_short("the closing brackets in order")
+        return text + reply_short("the closing brackets in order")
 
     def reference(self, params: Params) -> Answer:
-        """Keep a stack of what is open."""
-        return Answer(answer=_closing(params))
+        """Keep a stack of the open brackets."""
+        return Answer(answer=closing_of(params))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return other endings, and answers that are not endings."""
-        right = _closing(params)
-        turned = dict(zip(")]}>", ")]}>"[1:] + ")", strict=True))
+        right = closing_of(params)
         wrong: dict[str, JsonValue] = {
             "first_opened_first": right[::-1],
             "one_lacks": right[:-1],
             "one_too_many": right + right[-1],
-            "another_kind_at_the_end": right[:-1] + turned[right[-1]],
+            "another_kind_at_the_end": right[:-1] + _ANOTHER[right[-1]],
             "opening_ones": "".join(_OPENING[closing] for closing in right),
             "whole_sequence": params.sequence + right,
             "number": len(right),
             "nothing": "",
             "in_words": "close them all",
         }
-        return {
-            name: {"answer": answer}
-            for name, answer in wrong.items()
-            if answer != right
-        }
+        # An ending can read the same from both sides.
+        if wrong["first_opened_first"] == right:
+            del wrong["first_opened_first"]
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return how many brackets are open at most."""
-        return {"depth": _stack_depth(params)}
+        """Return the most brackets that are open at the same time."""
+        return {"depth": stack_depth(params)}
 
     def measure(self, params: Params) -> float:
-        """Return the number of brackets, by the most that are open at the same time."""
-        return len(params.sequence) * _stack_depth(params)
+        """Return the number of brackets, times the most that are open at the same time."""
+        return len(params.sequence) * stack_depth(params)
 
     def blind_floor(self, params: Params) -> float:
         """Return the chance of one of the shortest endings, such as ")" or "))", or of a rule.
 
-        The rule closes what was opened last and takes all before for closed.
-        How many brackets stay open is drawn among all numbers of the right parity up to the
-        greatest depth, which is taken to be the one reached; so a floor is never too low. In
-        more than 400 brackets the rule is taken to earn as much as in 400.
+        The rule closes the last run of opening brackets and takes all before for closed.
+        The number of brackets that stay open is drawn among all numbers of the right parity up to
+        the greatest depth. That is assumed to be the depth reached, so a floor is never too low. In
+        more than 400 brackets the rule is assumed to score as much as in 400.
         """
-        least = 2 if len(params.sequence) % 2 == 0 else 1
+        depth = stack_depth(params)
+        shortest = shortest_ending(len(params.sequence))
         kinds = len({_CLOSING.get(bracket, bracket) for bracket in params.sequence})
-        lengths = (_stack_depth(params) - least) // 2 + 1
-        length = min(len(params.sequence), 402 - least)
-        point = {"length": length, "max_depth": max(2, _stack_depth(params))}
-        rule = self.rule_floor(_trailing_run, kinds=kinds, **point)
-        return max(float(kinds**-least / lengths), rule)
+        # The numbers of brackets that can stay open, each as likely as the others.
+        endings = (depth - shortest) // 2 + 1
+        guess = kinds**-shortest / endings
+        # 400 or 401 brackets at most, so that the parity stays.
+        rule = self.rule_floor(
+            close_last_run,
+            kinds=kinds,
+            length=min(len(params.sequence), 402 - shortest),
+            max_depth=max(2, depth),
+        )
+        return max(float(guess), rule)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw how many stay open, then a walk that ends there."""
+        """Draw the number of brackets that stay open, then a walk that ends there."""
         highest = min(point.max_depth, point.length)
-        least = 2 if point.length % 2 == 0 else 1
-        end = least + 2 * rng.below((highest - least) // 2 + 1)
+        shortest = shortest_ending(point.length)
+        # Drawn first, so that short and long endings are equally likely.
+        final = shortest + 2 * rng.below((highest - shortest) // 2 + 1)
         pairs = PAIRS[: point.kinds]
+        # The closing brackets of all open ones.
         stack: list[str] = []
-        row: list[str] = []
-        for remaining in range(point.length, 0, -1):
-            up = len(stack) < point.max_depth and len(stack) + 1 - end <= remaining - 1
-            down = bool(stack) and end - len(stack) + 1 <= remaining - 1
-            if up and (not down or rng.below(2)):
+        sequence = ""
+        for step in range(point.length):
+            # A step is possible if those after it can still reach the final height.
+            later_steps = point.length - step - 1
+            can_open = (
+                len(stack) < point.max_depth and len(stack) + 1 - final <= later_steps
+            )
+            can_close = len(stack) > 0 and final - len(stack) + 1 <= later_steps
+            if can_open and (not can_close or rng.below(2)):
                 pair = rng.choice(pairs)
-                row.append(pair[0])
+                sequence += pair[0]
                 stack.append(pair[1])
             else:
-                row.append(stack.pop())
-        return Params(sequence="".join(row))
+                sequence += stack.pop()
+        return Params(sequence=sequence)
 
 
-def _trailing_run(params: Params) -> str:
-    run = params.sequence[len(params.sequence.rstrip("".join(_CLOSING))) :]
-    return "".join(_CLOSING[bracket] for bracket in reversed(run))
+def shortest_ending(length: int) -> int:
+    """Return the least number of brackets that can stay open: as even or odd as the length."""
+    return 2 if length % 2 == 0 else 1
 
 
-def _stack_depth(params: Params) -> int:
-    return max(
-        accumulate(1 if bracket in _CLOSING else -1 for bracket in params.sequence)
-    )
-
-
-def _closing(params: Params) -> str:
+def closing_of(params: Params) -> str:
+    """Return the closing brackets of those that stay open."""
     stack: list[str] = []
     for bracket in params.sequence:
         if bracket in _CLOSING:
@@ -142,3 +158,23 @@ def _closing(params: Params) -> str:
         else:
             stack.pop()
     return "".join(reversed(stack))
+
+
+def stack_depth(params: Params) -> int:
+    """Return the most brackets that are open at the same time."""
+    depth = 0
+    deepest = 0
+    for bracket in params.sequence:
+        depth += 1 if bracket in _CLOSING else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def close_last_run(params: Params) -> str:
+    """Return an answer that closes only the opening brackets at the end of the sequence."""
+    answer = ""
+    for bracket in reversed(params.sequence):
+        if bracket not in _CLOSING:
+            break
+        answer += _CLOSING[bracket]
+    return answer

@@ -1,6 +1,16 @@
-"""Classify behaviour: prompts, fresh squares, and the judgement of each by its crossed sides."""
+"""Classify behaviour: how curves divide a square, from the classes at its corners.
 
-from collections.abc import Mapping, Sequence
+An example of the puzzle, with corners in the order bottom-left, bottom-right, top-right, top-left:
+
+    square 0: (1, 1, 1, 1)    known behaviour: there is nothing to draw
+    square 1: (1, 1, 2, 3)    three domains meeting: in one junction
+    square 2: (1, 2, 1, 2)    ambiguous: the curves can cut off either pair of corners
+
+A curve begins at each side whose ends differ, a crossed side.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from typing import get_args
 
 from pydantic import JsonValue
@@ -13,12 +23,13 @@ from scbench.graders.shared.corner_labels import behaviour, crossed_sides, lette
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
 from scbench.schemas.corner_labels import CORNERS
 
+_KNOWN: Behaviour = "known behaviour"
+_THREE: Behaviour = "three domains meeting"
+_AMBIGUOUS: Behaviour = "ambiguous"
 _NAMES: tuple[Behaviour, ...] = get_args(Behaviour)
-_BY_NAME = {
-    name: [i for i, ring in enumerate(CASES) if behaviour(ring) == name]
-    for name in _NAMES
-}
-_ODD = tuple(i for i, ring in enumerate(CASES) if letters(ring) in {"abac", "abcb"})
+# Patterns round the ring in which only the rule on junctions decides.
+_ODD_PATTERNS = ("abac", "abcb")
+_ODD = tuple(i for i, ring in enumerate(CASES) if letters(ring) in _ODD_PATTERNS)
 
 
 class Space(Point):
@@ -59,61 +70,62 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Judge every square by the types of its crossed sides."""
-        return Answer(labels=tuple(_solve(params)))
+        return Answer(labels=tuple(solve(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return lists that follow from one misunderstanding or have one mistake."""
-        right = _solve(params)
-        shapes = [
-            letters(ring_labels(square, params.corner_order))
-            for square in params.squares
-        ]
-
-        def instead(patterns: set[str], name: Behaviour) -> list[Behaviour]:
-            return [
-                name if s in patterns else r for s, r in zip(shapes, right, strict=True)
-            ]
-
+        right = solve(params)
+        patterns = [letters(ring) for ring in rings_of(params)]
+        # Another name than the last one, whichever that is.
         neighbour = _NAMES[_NAMES.index(right[-1]) - 1]
-        lists: dict[str, Sequence[str]] = {
-            **{f"always_{name.split()[0]}": [name] * len(right) for name in _NAMES},
-            "odd_corners_ambiguous": instead({"abac", "abcb"}, "ambiguous"),
-            "odd_corners_as_three_domains": instead(
-                {"abac", "abcb"}, "three domains meeting"
-            ),
-            "alternating_corners_known": instead({"abab"}, "known behaviour"),
-            "four_classes_as_three_domains": instead({"abcd"}, "three domains meeting"),
-            "equal_corners_ambiguous": instead({"aaaa"}, "ambiguous"),
-            "corners_read_round_the_ring": [
-                behaviour(square) for square in params.squares
-            ],
-            "last_square_wrong": [*right[:-1], neighbour],
-            "last_square_left_out": right[:-1],
-            "one_name_too_many": [*right, right[-1]],
+        lists: dict[str, Sequence[str]] = {}
+        for name in _NAMES:
+            first_word, *_ = name.split()
+            lists[f"always_{first_word}"] = [name] * len(right)
+        # Patterns round the ring that are misread, and the wrong name for them.
+        misjudged: dict[str, tuple[Collection[str], Behaviour]] = {
+            "odd_corners_ambiguous": (_ODD_PATTERNS, _AMBIGUOUS),
+            "odd_corners_as_three_domains": (_ODD_PATTERNS, _THREE),
+            "alternating_corners_known": (("abab",), _KNOWN),
+            "four_classes_as_three_domains": (("abcd",), _THREE),
+            "equal_corners_ambiguous": (("aaaa",), _AMBIGUOUS),
         }
-        answers = {
-            name: list(labels) for name, labels in lists.items() if labels != right
+        for mistake, (misread, label) in misjudged.items():
+            labels = list(right)
+            for i, pattern in enumerate(patterns):
+                if pattern in misread:
+                    labels[i] = label
+            lists[mistake] = labels
+        lists["corners_read_round_the_ring"] = [
+            behaviour(square) for square in params.squares
+        ]
+        lists["last_square_wrong"] = [*right[:-1], neighbour]
+        lists["last_square_left_out"] = right[:-1]
+        lists["one_name_too_many"] = [*right, right[-1]]
+
+        # A mistake need not change the answer.
+        answers: dict[str, object] = {
+            name: labels for name, labels in lists.items() if labels != right
         }
         answers["capitals"] = [name.capitalize() for name in right]
-        counters = under("labels", {**answers, "null": None})
-        return counters | {
-            "bare_list": list[JsonValue](right),
-            "text": ", ".join(right),
-        }
+        answers["null"] = None
+        wrong = under("labels", answers)
+        wrong["bare_list"] = list[JsonValue](right)
+        wrong["text"] = ", ".join(right)
+        return wrong
 
     def measure(self, params: Params) -> float:
-        """Return how many crossed sides there are, counted twice if the corners are no walk."""
-        rings = [ring_labels(square, params.corner_order) for square in params.squares]
-        crossed = sum(len(crossed_sides(ring)) for ring in rings)
-        return crossed * (
-            1 if corner_labels.is_walk(params.corner_order, CORNERS) else 2
-        )
+        """Return the number of crossed sides, twice if the order of corners is no walk."""
+        crossed = sum(len(crossed_sides(ring)) for ring in rings_of(params))
+        # An order that is no walk hides which corners are neighbours.
+        is_walk = corner_labels.is_walk(params.corner_order, CORNERS)
+        return crossed if is_walk else 2 * crossed
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return names by nothing but the number of classes at the corners."""
-        names = {3: "three domains meeting", 4: "ambiguous"}
+        """Return names that depend only on the number of classes at the corners."""
+        names = {3: _THREE, 4: _AMBIGUOUS}
         labels: list[JsonValue] = [
-            names.get(len(set(square)), "known behaviour") for square in params.squares
+            names.get(len(set(square)), _KNOWN) for square in params.squares
         ]
         return {"by the number of classes": {"labels": labels}}
 
@@ -124,30 +136,45 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         with known ones; from four squares on all three names occur.
         """
         cases = rng.sample(_ODD, point.odd_corners)
-        count = {
-            name: len(cases) if name == "known behaviour" else 0 for name in _NAMES
-        }
-        decks = {name: [i for i in _BY_NAME[name] if i not in cases] for name in _NAMES}
+        # The cases that have not been drawn yet, by name; all return when none is left.
+        decks = decks_of_cases()
+        for case in cases:
+            decks[_KNOWN].remove(case)
+        counts = {_KNOWN: len(cases), _THREE: 0, _AMBIGUOUS: 0}
         while len(cases) < point.squares:
             if not any(decks.values()):
-                decks = {name: list(deck) for name, deck in _BY_NAME.items()}
+                decks = decks_of_cases()
             names = [name for name in _NAMES if decks[name]]
-            rarest = min(count[name] for name in names)
-            name = rng.choice([name for name in names if count[name] == rarest])
-            cases.append(decks[name].pop(rng.below(len(decks[name]))))
-            count[name] += 1
+            rarest = min(counts[name] for name in names)
+            name = rng.choice([name for name in names if counts[name] == rarest])
+            deck = decks[name]
+            cases.append(deck.pop(rng.below(len(deck))))
+            counts[name] += 1
         rng.shuffle(cases)
         order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
-        return Params(
-            corner_order=order,
-            squares=tuple(
-                corner_labels.show_case(case, order, rng, rename=point.rename)
-                for case in cases
-            ),
-        )
+        squares = [
+            corner_labels.show_case(case, order, rng, rename=point.rename)
+            for case in cases
+        ]
+        return Params(corner_order=order, squares=tuple(squares))
 
 
-def _solve(params: Params) -> list[Behaviour]:
-    return [
-        behaviour(ring_labels(square, params.corner_order)) for square in params.squares
-    ]
+def rings_of(params: Params) -> list[tuple[int, ...]]:
+    """Return the labels of each square in ring order."""
+    return [ring_labels(square, params.corner_order) for square in params.squares]
+
+
+def solve(params: Params) -> list[Behaviour]:
+    """Return the right name of each square."""
+    return [behaviour(ring) for ring in rings_of(params)]
+
+
+def decks_of_cases() -> dict[Behaviour, list[int]]:
+    """Return the numbers of the cases with each name, in lists that may be changed."""
+    return {name: list(cases_named(name)) for name in _NAMES}
+
+
+@cache
+def cases_named(name: Behaviour) -> list[int]:
+    """Return the numbers of the cases with a name."""
+    return [i for i, ring in enumerate(CASES) if behaviour(ring) == name]

@@ -1,11 +1,17 @@
-"""The solids in three views with their measures, and what they are, in words and numbers."""
+"""The solids in three views with their measures, and their descriptions below.
+
+Each view is a plane ruled every 5 cm. Bars below and on the right of the views show the length of
+each solid along x, y and z.
+"""
 
 from collections.abc import Sequence
 from math import floor
 from textwrap import wrap
+from typing import NamedTuple
 
 import numpy as np
 
+from scbench.builders.csg_union.descriptions import described
 from scbench.builders.csg_union.meshes import polygon_mesh
 from scbench.builders.shared.builder import plain
 from scbench.builders.shared.canvas import (
@@ -22,126 +28,176 @@ from scbench.builders.shared.canvas import (
     text_size,
 )
 from scbench.graders.csg_union.solids import solid_body
+from scbench.graders.shared.meshes import PolygonMesh
 from scbench.schemas.csg_union import Params
 
-_VIEWS = (("from above", 0, 1), ("from the front", 0, 2), ("from the right", 1, 2))
-_SIDE, _PITCH, _LEFT, _TOP = 360, 470, 60, 40
+# One for each solid.
 _COLOURS = (BLUE, RED, GREEN, VIOLET, BROWN, BLACK)
-_LETTERS, _LINE = 126, 20
-_BARS, _BESIDE, _END = 38, 180, 4
-"""Pixels from a view to the measures below it, all beside it, and half the end of a measure."""
-# The least and the greatest coordinate of a solid along an axis.
-Reach = tuple[float, float]
+# Greatest side of a view, and the distance from one view to the next.
+_SIDE = 360
+_PITCH = 470
+# Corner of the first view.
+_LEFT = 60
+_TOP = 40
+# Letters of a line of text, and its height.
+_LETTERS = 126
+_LINE = 20
+# Pixels from a view to the bars below it, all pixels on its right, and half the end of a bar.
+_BARS = 38
+_BESIDE = 180
+_END = 4
+
+
+class View(NamedTuple):
+    """A view, with the axes that run to the right and up."""
+
+    name: str
+    across: int
+    up: int
+
+
+class Plane(NamedTuple):
+    """Where a view is drawn: its left and top, pixels per centimetre, centimetres to its sides."""
+
+    left: int
+    top: int
+    unit: int
+    half: int
+
+    def middle(self) -> Point:
+        """Return the pixel of the origin."""
+        return self.left + self.half * self.unit, self.top + self.half * self.unit
+
+
+class Reach(NamedTuple):
+    """The least and the greatest coordinate of a solid along an axis."""
+
+    low: float
+    high: float
+
+    def length(self) -> str:
+        """Return the length as text, in centimetres."""
+        return plain(round(self.high - self.low, 2))
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
-    """Draw the edges of every solid in three views, and write below what each is."""
-    from scbench.builders.csg_union import described  # noqa: PLC0415  (it is above)
-
-    lines = [
-        (colour, line)
-        for i, (solid, colour) in enumerate(
-            zip(params.solids, _COLOURS, strict=False), 1
-        )
-        for line in wrap(f"{i}. {described(solid)}", _LETTERS, subsequent_indent="   ")
-    ]
+    """Draw the edges of every solid in three views, and write the descriptions below."""
     if len(params.solids) > len(_COLOURS):
         return ()
+    lines: list[tuple[int, str]] = []
+    for i, solid in enumerate(params.solids):
+        text = f"{i + 1}. {described(solid)}"
+        for line in wrap(text, _LETTERS, subsequent_indent="   "):
+            lines.append((_COLOURS[i], line))  # noqa: PERF401
     meshes = [polygon_mesh(solid_body(solid)) for solid in params.solids]
-    reach = float(np.abs(np.vstack([mesh.points for mesh in meshes])).max())
-    half = 5 * (floor(reach / 5) + 1)
+    farthest = float(np.abs(np.vstack([mesh.points for mesh in meshes])).max())
+    half = 5 * (floor(farthest / 5) + 1)
     unit = _SIDE // (2 * half)
-    below = _TOP + 2 * half * unit + _BARS
-    words = below + _LINE * len(meshes) + 8
+    bars_top = _TOP + 2 * half * unit + _BARS
+    text_top = bars_top + _LINE * len(meshes) + 8
     canvas = Canvas(
-        2 * _PITCH + _LEFT + _SIDE + _BESIDE, words + _LINE * len(lines) + 8
+        2 * _PITCH + _LEFT + _SIDE + _BESIDE, text_top + _LINE * len(lines) + 8
     )
-    for k, (name, across, up) in enumerate(_VIEWS):
-        left = k * _PITCH + _LEFT
-        _ruled_plane(canvas, (left, _TOP), name, (across, up), (half, unit))
-        middle = (left + half * unit, _TOP + half * unit)
+
+    planes = [Plane(k * _PITCH + _LEFT, _TOP, unit, half) for k in range(3)]
+    views = (
+        View("from above", 0, 1),
+        View("from the front", 0, 2),
+        View("from the right", 1, 2),
+    )
+    for view, plane in zip(views, planes, strict=True):
+        rule_plane(canvas, plane, view)
         for mesh, colour in zip(meshes, _COLOURS, strict=False):
-            at = [
-                (_place(p[across], unit), _place(p[up], unit))
-                for p in mesh.points.tolist()
-            ]
-            for face in mesh.faces:
-                corners = [(middle[0] + at[i][0], middle[1] - at[i][1]) for i in face]
-                canvas.outline(corners, colour)
-    reaches = [
-        [(float(p.min()), float(p.max())) for p in mesh.points.T] for mesh in meshes
-    ]
-    for k in (0, 2):  # each length once
-        middle_x = k * _PITCH + _LEFT + half * unit
-        _measure_across(
-            canvas, (middle_x, below), unit, [r[_VIEWS[k][1]] for r in reaches]
-        )
-    beside = 2 * _PITCH + _LEFT + 2 * half * unit
-    _measure_up(canvas, (beside, _TOP + half * unit), unit, [r[2] for r in reaches])
+            draw_edges(canvas, plane, view, mesh, colour)
+
+    # The first view has the lengths along x below it, the last those along y, and z on its right.
+    x_reaches, y_reaches, z_reaches = (reaches_along(axis, meshes) for axis in range(3))
+    draw_bars_across(canvas, (planes[0].middle()[0], bars_top), unit, x_reaches)
+    draw_bars_across(canvas, (planes[2].middle()[0], bars_top), unit, y_reaches)
+    right = planes[2].left + 2 * half * unit
+    draw_bars_up(canvas, (right, planes[2].middle()[1]), unit, z_reaches)
     for i, (colour, line) in enumerate(lines):
-        canvas.text(12, words + _LINE * i, line, 2, colour)
+        canvas.text(12, text_top + _LINE * i, line, 2, colour)
     return (canvas,)
 
 
-def _place(value: float, unit: int) -> int:
-    # Rounded first to what no machine computes otherwise.
-    return floor(round(value * unit, 4) + 0.5)
+def rule_plane(canvas: Canvas, plane: Plane, view: View) -> None:
+    """Draw the lines of a plane every 5 cm, and number them."""
+    across, up = "xyz"[view.across], "xyz"[view.up]
+    title = f"{view.name}: {across} right, {up} up, cm"
+    canvas.text(plane.left, 8, title, 2, GREY)
+    side = 2 * plane.half * plane.unit
+    # Where numbers would touch, every second line has one.
+    widest, _ = text_size(str(-plane.half), 2)
+    step = 5 if 5 * plane.unit > widest + 6 else 10
+    for number in range(-plane.half, plane.half + 1, 5):
+        x = plane.left + (plane.half + number) * plane.unit
+        y = plane.top + (plane.half - number) * plane.unit
+        canvas.fill(x, plane.top, 1, side + 1, LIGHT)
+        canvas.fill(plane.left, y, side + 1, 1, LIGHT)
+        if number % step == 0:
+            width, _ = text_size(str(number), 2)
+            below = plane.top + side + 10
+            canvas.text(x - width // 2, below, str(number), 2, GREY)
+            canvas.text(plane.left - width - 6, y - 7, str(number), 2, GREY)
 
 
-def _length(reach: Reach) -> str:
-    return plain(round(reach[1] - reach[0], 2))
+def draw_edges(
+    canvas: Canvas, plane: Plane, view: View, mesh: PolygonMesh, colour: int
+) -> None:
+    """Draw all edges of a solid in a view, also hidden ones."""
+    middle_x, middle_y = plane.middle()
+    places = []
+    for point in mesh.points.tolist():
+        x = middle_x + pixels(point[view.across], plane.unit)
+        y = middle_y - pixels(point[view.up], plane.unit)
+        places.append((x, y))
+    for face in mesh.faces:
+        canvas.outline([places[i] for i in face], colour)
 
 
-def _measure_across(
+def pixels(length: float, unit: int) -> int:
+    """Return a length in whole pixels."""
+    # Machines differ in the last digits; rounding to four decimals first hides that.
+    return floor(round(length * unit, 4) + 0.5)
+
+
+def reaches_along(axis: int, meshes: Sequence[PolygonMesh]) -> list[Reach]:
+    """Return the reach of each solid along an axis."""
+    columns = [mesh.points[:, axis] for mesh in meshes]
+    return [Reach(float(column.min()), float(column.max())) for column in columns]
+
+
+def draw_bars_across(
     canvas: Canvas, corner: Point, unit: int, reaches: Sequence[Reach]
 ) -> None:
-    """Draw how far each solid reaches from left to right, and write it at the end."""
-    for i, (reach, colour) in enumerate(zip(reaches, _COLOURS, strict=False)):
-        (start, end), y = (
-            (corner[0] + _place(v, unit) for v in reach),
-            corner[1] + _LINE * i,
-        )
+    """Draw how far each solid reaches from left to right, with the length at the end."""
+    middle_x, top = corner
+    for i, reach in enumerate(reaches):
+        colour = _COLOURS[i]
+        start = middle_x + pixels(reach.low, unit)
+        end = middle_x + pixels(reach.high, unit)
+        y = top + _LINE * i
         canvas.fill(start, y, end - start + 1, 1, colour)
         for x in (start, end):
             canvas.fill(x, y - _END, 1, 2 * _END + 1, colour)
-        canvas.text(end + 8, y - 7, _length(reach), 2, colour)
+        canvas.text(end + 8, y - 7, reach.length(), 2, colour)
 
 
-def _measure_up(
+def draw_bars_up(
     canvas: Canvas, corner: Point, unit: int, reaches: Sequence[Reach]
 ) -> None:
-    """Draw how far each solid reaches upwards, and write it over the end."""
+    """Draw how far each solid reaches upwards, with the length over the end."""
+    left, middle_y = corner
     step = min(76, (_BESIDE - 8) // len(reaches))
-    fits = all(text_size(_length(reach), 2)[0] < step for reach in reaches)
-    for i, (reach, colour) in enumerate(zip(reaches, _COLOURS, strict=False)):
-        (end, start), x = (
-            (corner[1] - _place(v, unit) for v in reach),
-            corner[0] + i * step,
-        )
-        x += step // 2 + 4
-        canvas.fill(x, start, 1, end - start + 1, colour)
-        for y in (start, end):
+    widest = max(text_size(reach.length(), 2)[0] for reach in reaches)
+    scale = 2 if widest < step else 1
+    for i, reach in enumerate(reaches):
+        colour = _COLOURS[i]
+        bottom = middle_y - pixels(reach.low, unit)
+        top = middle_y - pixels(reach.high, unit)
+        x = left + i * step + step // 2 + 4
+        canvas.fill(x, top, 1, bottom - top + 1, colour)
+        for y in (bottom, top):
             canvas.fill(x - _END, y, 2 * _END + 1, 1, colour)
-        canvas.text_in((x - 8, start - 22, 16, 16), _length(reach), 1 + fits, colour)
-
-
-def _ruled_plane(
-    canvas: Canvas,
-    corner: Point,
-    name: str,
-    axes: tuple[int, int],
-    size: tuple[int, int],
-) -> None:
-    (left, top), (half, unit) = corner, size
-    across, up = ("xyz"[axis] for axis in axes)
-    canvas.text(left, 8, f"{name}: {across} right, {up} up, cm", 2, GREY)
-    side = 2 * half * unit
-    step = 5 if 5 * unit > text_size(str(-half), 2)[0] + 6 else 10
-    for number in range(-half, half + 1, 5):
-        x, y = left + (half + number) * unit, top + (half - number) * unit
-        canvas.fill(x, top, 1, side + 1, LIGHT)
-        canvas.fill(left, y, side + 1, 1, LIGHT)
-        if number % step == 0:
-            wide = text_size(str(number), 2)[0]
-            canvas.text(x - wide // 2, top + side + 10, str(number), 2, GREY)
-            canvas.text(left - wide - 6, y - 7, str(number), 2, GREY)
+        canvas.text_in((x - 8, top - 22, 16, 16), reach.length(), scale, colour)

@@ -1,1 +1,1 @@
-"""What several builders use, one module per subject."""
+"""The parts that several builders use, one module per subject."""

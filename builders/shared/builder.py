@@ -1,7 +1,8 @@
-"""The interface of every builder, and what they all do alike.
+"""The interface of every builder, and the parts that all builders share.
 
-A builder is also a generator over a parameter space, with the member names that users of task
-manifolds know: `rng`, `generate_random`, `get_generation_schema`, `get_result_schema`.
+A builder makes the instances of one task: it reads fixed ones from a list, or draws fresh ones at a
+point of its parameter space. The generator methods have the names that users of task manifolds
+know: `rng`, `generate_random`, `get_generation_schema`, `get_result_schema`.
 """
 
 import json
@@ -24,11 +25,12 @@ from scbench.base.seeding import BitSource, Stream, Streams
 ParamsT = TypeVar("ParamsT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 PointT = TypeVar("PointT", bound="Point")
-# What is in a case besides its point and seed: instance, input, target and facts.
+# The parts of a case besides its point and seed: instance, input, target and facts.
 Composed = tuple[dict[str, JsonValue], str, str, dict[str, JsonValue]]
-
-
-# Begins the closing lines of a prompt.
+# The kind of difficulty that a parameter sets: length, depth, noise or meaning.
+Kind = Literal["scale", "depth", "interference", "semantic"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+# Begins the closing lines of a prompt; `Builder.terse` finds them by it.
 _GIVE = "Give your answer"
 
 
@@ -36,7 +38,7 @@ class Point(BaseModel):
     """A point of a builder's parameter space. Each builder adds its own parameters to `count`."""
 
     unprinted: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that would tell the answer; no row of a release holds them."""
+    """Parameters that would give the answer away; no row of a release has them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,10 +47,11 @@ class Point(BaseModel):
     )
 
     def _not_above(self, limit: int, *names: str) -> None:
-        """Refuse parameters whose sum is above a limit."""
-        if sum(getattr(self, name) for name in names) > limit:
-            values = " and ".join(f"{name} ({getattr(self, name)})" for name in names)
-            raise ValueError(f"{values} are more than {limit} together")
+        """Raise a ValueError if the sum of some parameters is above a limit."""
+        values = {name: getattr(self, name) for name in names}
+        if sum(values.values()) > limit:
+            terms = " and ".join(f"{name} ({value})" for name, value in values.items())
+            raise ValueError(f"{terms} are more than {limit} together")
 
 
 class Case(BaseModel):
@@ -71,16 +74,16 @@ class Case(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PaperItem(Generic[ParamsT]):
-    """One instance to be frozen: of the paper's list, or drawn.
+    """An instance to freeze: from the paper's list, or drawn.
 
     Attributes:
         params: its parameters.
         difficulty: easy, medium, hard or very-hard.
-        seed: it was drawn with, if it was drawn.
-        point: where it was drawn, with the facts of the case (`Builder.point_of`); None in a list.
-        proves: whether its counter-references are stored as well. Of many cases that are drawn
-            alike, a few are enough to prove a grader.
-        name: what it is called within its task; by default its number.
+        seed: the seed that drew it; None for an instance of the list without one.
+        point: parameters and facts of the drawn case (`Builder.point_of`); None in a list.
+        proves: whether its counter-references are stored as well. A few of many similar cases are
+            enough to prove a grader.
+        name: its name within the task; by default its number.
     """
 
     params: ParamsT
@@ -94,13 +97,14 @@ class PaperItem(Generic[ParamsT]):
 class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     """Makes the instances of one task.
 
-    A subclass is named ``TaskBuilder``, gives its models as ``Builder[Params, Answer, Space]``,
-    sets `task` and `version`, and writes `words` and `form` or else `prompt`, and three more
-    methods: `reference`, `counter_references` and `draw`; and `images` if prompts carry pictures.
+    A subclass is named ``TaskBuilder`` and names its models as ``Builder[Params, Answer, Space]``.
+    It sets `task` and `version`. It writes `words` and `form`, or else `prompt`, and three more
+    methods: `reference`, `counter_references` and `draw`. It writes `images` if prompts carry
+    pictures.
 
     Args:
-        rng: the generator's only source of randomness; the runner seeds it. Without one, a stream
-            named for the task is used.
+        rng: the generator's only source of randomness; the runner seeds it. The default is a
+            stream named after the task.
     """
 
     task: ClassVar[str]
@@ -110,37 +114,37 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     params_model: ClassVar[type[BaseModel]]
     answer_model: ClassVar[type[BaseModel]]
     space: ClassVar[type[Point]]
-    """Pydantic model of the parameter space; all three are taken from the base's arguments."""
+    """Pydantic model of the parameter space. The three models are the base's type arguments."""
     case_model: ClassVar[type[Case]] = Case
-    """Pydantic model of a case; one with facts has a field for each."""
+    """Pydantic model of a case, with a field for each fact."""
     stream: ClassVar[type[Stream]] = Stream
-    """Kind of stream that cases are drawn from."""
+    """Kind of stream that draws the cases."""
     form: ClassVar[str]
-    """An answer as a prompt shows it, see `reply_as`; for tasks that do not write `prompt`."""
+    """The form of an answer, see `reply_as`; for tasks that do not write `prompt`."""
     extremes: ClassVar[tuple[Mapping[str, JsonValue], ...]] = ()
-    """Points at the rim of the space, where the contract suite looks as well."""
+    """Points at the rim of the space, which the contract suite tests as well."""
 
     def __init_subclass__(cls) -> None:
         models = get_args(cls.__orig_bases__[0])  # type: ignore[attr-defined]  # it is generic
+        # A base such as TextBuilder passes type variables on and has no models of its own.
         if not any(isinstance(model, TypeVar) for model in models):
             cls.params_model, cls.answer_model, cls.space = models
 
     def __init__(self, rng: BitSource | None = None) -> None:
         self.rng: BitSource = Stream("builder", self.task) if rng is None else rng
 
-    # What a task writes.
+    # The methods that a task writes.
 
     def prompt(self, params: ParamsT) -> str:
         """Return the full text put to a model; it states every rule and tolerance of the grader.
 
-        By default ``prompt.txt``, filled with `words`, and that the answer has the form `form`.
+        The default is ``prompt.txt``, filled with `words`, and a closing that shows `form`.
         """
-        return prompt_template(self._folder()).format(**self.words(params)) + reply_as(
-            self.form
-        )
+        text = prompt_template(self.folder()).format(**self.words(params))
+        return text + reply_as(self.form)
 
     def words(self, params: ParamsT) -> Mapping[str, object]:  # noqa: ARG002
-        """Return what the names in the templates ``prompt.txt`` and ``terse.txt`` stand for."""
+        """Return the values for the templates ``prompt.txt`` and ``terse.txt``, by name."""
         return {}
 
     def images(self, params: ParamsT) -> tuple[bytes, ...]:  # noqa: ARG002
@@ -152,14 +156,14 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Solve the instance. The answer must score 1.0.
 
         Raises:
-            GenerationError: none was found; it always is for what `draw` gave.
+            GenerationError: no solution was found; cannot happen for an instance of `draw`.
         """
 
     @abstractmethod
     def counter_references(self, params: ParamsT) -> Mapping[str, JsonValue]:
         """Return at least three named answers that must score below 1, for every instance.
 
-        Each is a mistake worth catching: a rule dropped, a near miss, a hole of an older grader.
+        Each is a mistake worth catching: a dropped rule, a near miss, a hole of an older grader.
         """
 
     @abstractmethod
@@ -171,35 +175,34 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """
 
     def facts(self, params: ParamsT) -> dict[str, JsonValue]:  # noqa: ARG002
-        """Return what else is known of a case; the other fields of `case_model`."""
+        """Return the facts of a case: the extra fields of `case_model`."""
         return {}
 
     def baselines(self, params: ParamsT) -> Mapping[str, JsonValue]:  # noqa: ARG002
-        """Return named answers without insight, for any instance of the space.
+        """Return named answers that do not solve the instance, for any instance of the space.
 
-        The best one's score is the instance's floor, see `frozen_task`. Names are short
-        and plain, such as "one row"; which answer has a name does not depend on the right one. A
-        task where such answers score nothing, or where guesses are better told by `blind_floor`,
-        has none.
+        The best score among them is the instance's floor, see `frozen_task`. Names are short
+        and plain, such as "one row". An answer's name does not depend on the right answer. A task
+        where such answers score nothing, or where `blind_floor` is the better measure, has none.
         """
         return {}
 
     def best_baseline(self, params: ParamsT, grade: Callable[[Any, Any], Any]) -> float:
-        """Return the best score of the answers without insight, of which there must be one."""
+        """Return the best score of the baselines, of which there must be at least one."""
         answers = map(self.answer_model.model_validate, self.baselines(params).values())
         return max(float(grade(params, answer).score) for answer in answers)
 
     def blind_floor(self, params: ParamsT) -> float:  # noqa: ARG002
-        """Return what the best blind guess or constant earns on average at an instance's point."""
+        """Return the mean score of the best blind guess or constant at an instance's point."""
         return 0.0
 
     def measure(self, params: ParamsT) -> float:
-        """Return how hard an instance of the ladder is: the count that ``ladder.toml`` names.
+        """Return the difficulty of an instance of the ladder: the count that ``ladder.toml`` names.
 
-        It depends on the instance alone, and rises from rung to rung in the mean.
+        It depends on the instance alone. Its mean rises from rung to rung.
 
         Raises:
-            GenerationError: it rests on a search that came to nothing.
+            GenerationError: the search behind the count found nothing.
         """
         raise NotImplementedError(
             f"{self.task} has no measure, so no ladder can be drawn of it"
@@ -210,11 +213,11 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return canonical_json(self.reference(params).model_dump(mode="json"))
 
     def solved(self, params: ParamsT) -> tuple[str, dict[str, JsonValue]]:
-        """Return `target` and `facts`; overridden where both rest on the same work."""
+        """Return `target` and `facts`; overridden where both need the same computation."""
         return self.target(params), self.facts(params)
 
     def compose(self, point: PointT, rng: Stream) -> Composed:
-        """Draw an instance and say all that a case holds of it.
+        """Draw an instance and return it with its prompt, target and facts.
 
         Raises:
             GenerationError: see `draw`.
@@ -223,93 +226,96 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         target, facts = self.solved(params)
         return self.as_json(params), self.prompt(params), target, facts
 
-    # What all tasks share.
+    # The methods that all tasks share.
 
     @classmethod
-    def _folder(cls) -> str:
-        # A subclass may lie in a module without a folder.
-        modules = (kind.__module__ for kind in cls.__mro__)
-        return next(name for name in modules if hasattr(sys.modules[name], "__path__"))
+    def folder(cls) -> str:
+        """Return the package that has the task's data files."""
+        # A subclass may lie in a plain module: the folder is that of the nearest package.
+        modules = [kind.__module__ for kind in cls.__mro__]
+        packages = [name for name in modules if hasattr(sys.modules[name], "__path__")]
+        return packages[0]
 
     def terse(self, params: ParamsT) -> str | None:
-        """Return a prompt that says only what the paper's says; None without a ``terse.txt``.
+        """Return a prompt with only the information of the paper's; None without ``terse.txt``.
 
-        It is for instances of the fixed list. The template is filled with `words`, and the prompt
-        ends as the full one does: how an answer is written is not what the two differ in.
+        It is for instances of the fixed list. The template is filled with `words`. The closing is
+        that of the full prompt, since the two prompts ask for the same form of answer.
         """
-        template = files(self._folder()).joinpath("terse.txt")
+        template = files(self.folder()).joinpath("terse.txt")
         if not template.is_file():
             return None
+        text = template.read_text("utf-8").format(**self.words(params))
         _, mark, closing = self.prompt(params).rpartition(_GIVE)
-        return f"{template.read_text('utf-8').format(**self.words(params))}\n{mark}{closing}"
+        return f"{text}\n{mark}{closing}"
 
     def pictured(
         self, params: ParamsT, style: str
     ) -> tuple[str, tuple[bytes, ...]] | None:
-        """Return a prompt that leaves the data to pictures, and these; None if it cannot be.
+        """Return a prompt that leaves the data to pictures, and the PNG files.
 
-        The task's ``picture.py`` draws (`draw` returns canvases), and ``picture.toml`` says what
-        the prompt says in place of the data: ``instead`` of parts of ``prompt.txt``, ``words`` in
-        place of those of `words`, and as ``{marks}`` what is seen in a style, see `styles`.
+        The task's ``picture.py`` draws (`draw` returns canvases). ``picture.toml`` changes the
+        prompt: ``instead`` replaces parts of ``prompt.txt``, ``words`` replaces values of `words`,
+        and ``{marks}`` becomes the description of a style, see `styles`.
+
+        Returns:
+            None if the task has no such style, or no picture can carry the data.
         """
         if style not in self.styles():
             return None
-        drawing = import_module(f"{self._folder()}.picture")
+        drawing = import_module(f"{self.folder()}.picture")
         canvases = drawing.draw(params, style)
         if not canvases:
             return None
-        table = toml_file(self._folder(), "picture.toml")
-        text = prompt_template(self._folder())
+        table = toml_file(self.folder(), "picture.toml")
+        text = prompt_template(self.folder())
         for part in table.get("instead", ()):
             if text.count(part["of"]) != 1:
                 raise ValueError(
                     f"{self.task}: prompt.txt must say once: {part['of']!r}"
                 )
             text = text.replace(part["of"], part["say"])
-        words = {
-            **self.words(params),
-            **table.get("words", {}),
-            "marks": table["marks"][style],
-        }
+        words = dict(self.words(params))
+        words.update(table.get("words", {}))
+        words["marks"] = table["marks"][style]
         if hasattr(drawing, "words"):
-            words |= drawing.words(params)
+            words.update(drawing.words(params))
         prompt = text.format(**words) + reply_as(table.get("form") or self.form)
         return prompt, tuple(canvas.png() for canvas in canvases)
 
     @classmethod
     def styles(cls) -> tuple[str, ...]:
-        """Return the styles in which its pictures are drawn; none for a task without them."""
-        if not files(cls._folder()).joinpath("picture.toml").is_file():
+        """Return the styles of the task's pictures; none for a task without pictures."""
+        if not files(cls.folder()).joinpath("picture.toml").is_file():
             return ()
-        return tuple(toml_file(cls._folder(), "picture.toml")["marks"])
+        return tuple(toml_file(cls.folder(), "picture.toml")["marks"])
 
     @classmethod
     def picture_rungs(cls) -> tuple[int, ...]:
-        """Return the rungs of the ladder whose instances are drawn as well."""
-        drawn = bool(cls.styles())
-        return tuple(
-            toml_file(cls._folder(), "picture.toml").get("rungs", ()) if drawn else ()
-        )
+        """Return the rungs of the ladder whose instances get pictures as well."""
+        if not cls.styles():
+            return ()
+        return tuple(toml_file(cls.folder(), "picture.toml").get("rungs", ()))
 
     def paper(self) -> list[PaperItem[ParamsT]]:
-        """Return the instances of the fixed list in order, from its ``instances.json``."""
-        return [
-            PaperItem(
-                self._params(item["params"]), item["difficulty"], item.get("seed")
-            )
-            for item in data_file(self._folder(), "instances.json")["instances"]
-        ]
+        """Return the instances of the fixed list in order, from ``instances.json``."""
+        items = []
+        for item in data_file(self.folder(), "instances.json")["instances"]:
+            params = self.params_of(item["params"])
+            items.append(PaperItem(params, item["difficulty"], item.get("seed")))
+        return items
 
     def as_json(self, params: ParamsT) -> dict[str, JsonValue]:
         """Return an instance as JSON values."""
-        # Quicker than model_dump, which is this with checks of its options.
+        # Faster than model_dump, which adds checks of its options.
         return self.params_model.__pydantic_serializer__.to_python(params, mode="json")  # type: ignore[no-any-return]
 
-    def _params(self, data: object) -> ParamsT:
+    def params_of(self, data: object) -> ParamsT:
+        """Return the parameters of an instance from JSON values."""
         return self.params_model.model_validate(data)  # type: ignore[return-value]
 
     def case(self, point: PointT, seed: int) -> Case:
-        """Make the case that this seed gives at this point, whatever was made before.
+        """Return the case of a seed at a point; it does not depend on earlier cases.
 
         Raises:
             GenerationError: see `draw`.
@@ -317,9 +323,9 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return self.case_model(**self.rows_at(point)(seed))
 
     def rows_at(self, point: PointT) -> Callable[[int], dict[str, Any]]:
-        """Return what makes cases at a point from their seeds, as JSON values.
+        """Return a function from seeds to cases at a point, as JSON values.
 
-        Faster for many cases than `case`, which validates each.
+        For many cases it is faster than `case`, which validates each of them.
         """
         at: dict[str, JsonValue] = point.model_dump(mode="json", exclude={"count"})
         streams = Streams("case", self.task, self.version, at, kind=self.stream)
@@ -339,27 +345,26 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return make
 
     def point_of(self, case: Case) -> dict[str, JsonValue]:
-        """Return what a release's column ``point`` holds of a case: parameters and facts."""
+        """Return the value of a release's column ``point``: a case's parameters and facts."""
         facts = case.model_dump(mode="json", exclude=set(Case.model_fields))
         return {**case.params, **facts}
 
     def unprinted(self) -> frozenset[str]:
-        """Return what no row's column ``point`` may hold: facts, and parameters that tell."""
-        return self.space.unprinted | (
-            self.case_model.model_fields.keys() - Case.model_fields
-        )
+        """Return the names that no column ``point`` may hold: facts, and telling parameters."""
+        facts = self.case_model.model_fields.keys() - Case.model_fields
+        return self.space.unprinted | facts
 
     def generate_random(self, **params: object) -> list[dict[str, Any]]:
         """Make ``count`` cases at a point of the parameter space.
 
         Args:
-            params: fields of `get_generation_schema`; the others take their defaults.
+            params: fields of `get_generation_schema`; missing ones take their defaults.
 
         Returns:
             One dictionary per case, as `get_result_schema` describes it.
 
         Raises:
-            pydantic.ValidationError: naming each bad field, its bounds and what was given.
+            pydantic.ValidationError: a field is bad; it names the field, its bounds and the value.
             GenerationError: see `draw`.
         """
         point: Any = self.get_generation_schema().model_validate(params)
@@ -378,36 +383,31 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
 @cache
 def data_file(package: str, name: str) -> Any:  # noqa: ANN401  (its reader knows what it holds)
-    """Return what a JSON file in a task's folder holds; it is read once, and not to be changed."""
+    """Return the content of a JSON file in a task's folder. It is cached: do not change it."""
     return json.loads(files(package).joinpath(name).read_text("utf-8"))
 
 
 @cache
 def toml_file(package: str, name: str) -> dict[str, Any]:
-    """Return what a TOML file in a task's folder holds; it is read once, and not to be changed."""
+    """Return the content of a TOML file in a task's folder. It is cached: do not change it."""
     return tomllib.loads(files(package).joinpath(name).read_text("utf-8"))
 
 
 @cache
 def prompt_template(package: str, name: str = "prompt.txt") -> str:
-    """Return the text of a task's prompt, from a file in its folder, to be formatted."""
+    """Return the template of a task's prompt, from a file in its folder."""
     return files(package).joinpath(name).read_text("utf-8")
 
 
 def reply_as(form: str, *, give: str = _GIVE) -> str:
-    """Return the closing lines of a prompt, which say how the answer is to be given.
+    """Return the closing lines of a prompt, which describe the form of the reply.
 
-    The form has names or dots for what is to be filled in, so that it is not itself an answer.
+    The form has names or dots in place of values, so that it is not itself an answer.
     """
     return (
         f"{give} as one JSON object of the form below, as the last thing in your reply.\n"
         f"The last JSON object in your reply counts.\n\n{form}\n"
     )
-
-
-# Length or scale, depth, interference, semantic complexity.
-Kind = Literal["scale", "depth", "interference", "semantic"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def parameter(
@@ -418,10 +418,15 @@ def parameter(
     later: bool = False,
     **bounds: Any,  # noqa: ANN401
 ) -> Any:  # noqa: ANN401
-    """Return the field of a parameter in a space, with what else `pydantic.Field` takes.
+    """Return the field of a parameter in a space.
 
-    The kind is that of the difficulty that it sets, where tables group by it. One that a space got
-    later is left out of points at its default, so that older points and their seeds stay.
+    Args:
+        default: its default value.
+        description: its meaning, for schemas and documentation.
+        kind: the kind of difficulty that it sets; tables group by it.
+        later: whether the space got it after its first release. At its default it is then excluded
+            from points, so that older points and their seeds stay.
+        bounds: further arguments of `pydantic.Field`.
     """
     extra: Any = {"kind": kind} if kind else None
     if later:
@@ -437,7 +442,7 @@ def chance(default: float, description: str, kind: Kind) -> Any:  # noqa: ANN401
 
 
 def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:
-    """Return the kind of every parameter of a space that has one, in the order of its fields."""
+    """Return the kinds of a space's parameters, in the order of its fields."""
     kinds: dict[str, Kind] = {}
     for name, field in space.model_fields.items():
         extra = field.json_schema_extra
@@ -447,15 +452,19 @@ def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:
 
 
 def under(key: str, answers: Mapping[str, Any]) -> dict[str, JsonValue]:
-    """Return named answers, each as an object that has it under this key."""
+    """Return named answers, each wrapped in an object with this key."""
     return {name: {key: answer} for name, answer in answers.items()}
 
 
 def draw_direction(rng: Stream) -> tuple[float, float]:
-    """Return cosine and sine of a random angle; those of libraries differ, so none is asked."""
-    t, quarter = rng.unit(), rng.below(4)
-    x, y = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
-    for _ in range(quarter):
+    """Return cosine and sine of a random angle."""
+    # Math libraries differ in the last digits of sin and cos. So the point is a rational one in the
+    # first quarter of the unit circle, turned by a random number of right angles.
+    t = rng.unit()
+    quarter_turns = rng.below(4)
+    x = (1 - t * t) / (1 + t * t)
+    y = 2 * t / (1 + t * t)
+    for _ in range(quarter_turns):
         x, y = -y, x
     return x, y
 

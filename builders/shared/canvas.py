@@ -1,11 +1,13 @@
-"""Pictures that are part of a prompt: whole pixels, few colours, letters of our own.
+"""Pictures that are part of a prompt: whole pixels, few colours, a built-in pixel font.
 
-Nothing is smoothed, and all is counted in integers, so a picture is the same on every machine.
+Nothing is smoothed and all coordinates are integers, so a picture is the same on every machine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +21,29 @@ PALETTE = (
 WHITE, BLACK, LIGHT, GREY, RED, BLUE, GREEN, AMBER, VIOLET, BROWN, PINK, CYAN = range(
     len(PALETTE)
 )
-LONG_EDGE, MOST_PIXELS = 1568, 1_150_000
-"""Larger pictures are scaled down before some models see them (docs/pictures.md)."""
-GLYPH_HEIGHT, ADVANCE = 7, 6
-"""Rows of a letter, and columns from one letter to the next, in pixels of scale 1."""
-Point = tuple[int, int]
-
-
+# Larger pictures are scaled down before some models see them (docs/pictures.md).
+LONG_EDGE = 1568
+MOST_PIXELS = 1_150_000
+# Rows of a letter, and columns from one letter to the next, in pixels of scale 1.
+GLYPH_HEIGHT = 7
+ADVANCE = 6
 # Pixels of a cell as long as there is room.
 SIDE = 26
 _MARGIN = 8
-# Pixels between two numbers of a ruler, at least.
+# Least pixels between two numbers of a ruler.
 _APART = 6
+# Pixels between a ruler's numbers and the grid, for the tick marks.
+_TICK_ROOM = 6
+_TICK = 4
+# A ruler numbers every cell, or every second, fifth and so on.
+_RULER_STEPS = (1, 2, 5, 10, 20, 50)
 # Pixels between numbers of three or more letters in neighbouring cells, at scale 1.
 _ROOM = 5
+# Pixels between two layers across and down; the latter has room for the title above.
+_LAYER_GAP = 17
+_LAYER_GAP_DOWN = 28
+_TITLE_HEIGHT = 18
+Point = tuple[int, int]
 
 
 class Canvas:
@@ -67,35 +78,35 @@ class Canvas:
             self.fill(left, y, thick, height, colour)
 
     def line(self, start: Point, end: Point, colour: int, dash: int = 0) -> None:
-        """Draw a line one pixel wide; a dash is so many pixels of it long."""
-        (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
-        steps = max(abs(dx), abs(dy), 1)
+        """Draw a line one pixel wide, with dashes and gaps of ``dash`` pixels unless that is 0."""
+        height, width = self.pixels.shape
+        across = end[0] - start[0]
+        down = end[1] - start[1]
+        steps = max(abs(across), abs(down), 1)
         for i in range(steps + 1):
             if dash and i // dash % 2:
                 continue
-            px, py = (
-                x + (2 * i * dx + steps) // (2 * steps),
-                y + (2 * i * dy + steps) // (2 * steps),
-            )
-            if 0 <= px < self.pixels.shape[1] and 0 <= py < self.pixels.shape[0]:
-                self.pixels[py, px] = colour
+            # start + i * across / steps, rounded to the nearest pixel in integers.
+            x = start[0] + (2 * i * across + steps) // (2 * steps)
+            y = start[1] + (2 * i * down + steps) // (2 * steps)
+            if 0 <= x < width and 0 <= y < height:
+                self.pixels[y, x] = colour
 
     def outline(self, corners: Sequence[Point], colour: int, dash: int = 0) -> None:
         """Draw the closed line through some corners."""
-        for start, end in zip(corners, [*corners[1:], *corners[:1]], strict=True):
+        for start, end in sides_of(corners):
             self.line(start, end, colour, dash)
 
     def polygon(self, rings: Sequence[Sequence[Point]], colour: int) -> None:
-        """Fill what lies inside an odd number of rings, row by row through the pixels' middles."""
+        """Fill the points inside an odd number of rings, row by row through the pixel centres."""
         for y in range(self.pixels.shape[0]):
             cuts: list[int] = []
             for ring in rings:
-                for (ax, ay), (bx, by) in zip(
-                    ring, [*ring[1:], *ring[:1]], strict=True
-                ):
+                for (ax, ay), (bx, by) in sides_of(ring):
                     if (ay <= y) != (by <= y):
                         cuts.append(ax + (y - ay) * (bx - ax) // (by - ay))
             cuts.sort()
+            # The row is inside between the first and second cut, the third and fourth, and so on.
             for left, right in zip(cuts[::2], cuts[1::2], strict=True):
                 self.fill(left + 1, y, right - left, 1, colour)
 
@@ -103,13 +114,13 @@ class Canvas:
         self, x: int, y: int, text: str, scale: int = 1, colour: int = BLACK
     ) -> None:
         """Write a line of text with its top left corner here."""
-        for i, sign in enumerate(text):
-            if sign == " ":
+        for i, character in enumerate(text):
+            if character == " ":
                 continue
-            glyph = glyphs()[sign].repeat(scale, axis=0).repeat(scale, axis=1)
+            glyph = glyphs()[character].repeat(scale, axis=0).repeat(scale, axis=1)
+            height, width = glyph.shape
             left = x + i * ADVANCE * scale
-            part = self.pixels[y : y + glyph.shape[0], left : left + glyph.shape[1]]
-            part[glyph] = colour
+            self.pixels[y : y + height, left : left + width][glyph] = colour
 
     def text_in(
         self,
@@ -119,15 +130,20 @@ class Canvas:
         colour: int = BLACK,
     ) -> None:
         """Write a line of text in the middle of a rectangle: left, top, width, height."""
-        x, y, width, height = box
-        wide, high = text_size(text, scale)
-        self.text(
-            x + (width - wide) // 2, y + (height - high) // 2, text, scale, colour
-        )
+        left, top, width, height = box
+        text_width, text_height = text_size(text, scale)
+        x = left + (width - text_width) // 2
+        y = top + (height - text_height) // 2
+        self.text(x, y, text, scale, colour)
 
     def png(self) -> bytes:
         """Return the picture as a PNG file."""
         return indexed_png(self.pixels, PALETTE, packed=True)
+
+
+def sides_of(corners: Sequence[Point]) -> Iterator[tuple[Point, Point]]:
+    """Return the sides of a closed line: each corner with the next one."""
+    return pairwise([*corners, *corners[:1]])
 
 
 def text_size(text: str, scale: int = 1) -> Point:
@@ -137,15 +153,22 @@ def text_size(text: str, scale: int = 1) -> Point:
 
 @cache
 def glyphs() -> dict[str, NDArray[np.bool_]]:
-    """Return the letters by sign, each of 5 columns and 7 rows, or 9 if it reaches lower."""
-    lines = (
-        files(__package__).joinpath("glyphs.txt").read_text("utf-8").splitlines()[1:]
-    )
-    shapes = {
-        line[0]: [[dot == "#" for dot in row] for row in line[2:].split()]
-        for line in lines
-    }
-    return {sign: np.array(rows) for sign, rows in shapes.items()}
+    """Return the letters by character, each of 5 columns and 7 rows, or 9 if it has a descender."""
+    text = files(__package__).joinpath("glyphs.txt").read_text("utf-8")
+    shapes = {}
+    # The first line describes the format: a character, a blank, rows of dots and hashes.
+    for line in text.splitlines()[1:]:
+        rows = line[2:].split()
+        shapes[line[0]] = np.array([list(row) for row in rows]) == "#"
+    return shapes
+
+
+class CellSize(NamedTuple):
+    """Width and height of a cell in pixels, and the scale of its text."""
+
+    width: int
+    height: int
+    scale: int
 
 
 def grid_picture(
@@ -157,30 +180,104 @@ def grid_picture(
     letters: int = 1,
     most: int = SIDE,
 ) -> Canvas:
-    """Draw a grid with numbers of its columns above it and of its rows beside it.
+    """Draw a grid with column numbers above it and row numbers on its left.
 
     Args:
         cells: rows from the top; a text for each cell.
         first: number of the first column and row.
-        fills: colours of the texts that are drawn as filled cells; others are written.
+        fills: colours of the texts that are drawn as filled cells; other texts are written.
         lines: whether there are lines between cells, on their left and upper sides.
-        letters: the most letters that a cell holds.
-        most: pixels of a cell that are enough.
+        letters: the most letters in a cell.
+        most: the most pixels of a cell.
     """
-    rows, columns = len(cells), len(cells[0])
-    side, scale = _cell_size(columns, rows, letters, most)
-    wide = side if letters < 3 else max(side, (ADVANCE * letters + _ROOM) * scale)
-    last = first + max(rows, columns) - 1
-    ruler = 1 if max(rows, columns) > 100 else 2
-    left = _MARGIN + text_size(str(last), ruler)[0] + 6
-    top = _MARGIN + GLYPH_HEIGHT * ruler + 6
-    right = max(_MARGIN, text_size(str(last), ruler)[0] // 2)
-    canvas = Canvas(left + columns * wide + right, top + rows * side + 1 + _MARGIN)
-    _rule(canvas, (left, top), (wide, side), (columns, rows), first, ruler)
+    rows = len(cells)
+    columns = len(cells[0])
+    width, height, scale = _cell_size(columns, rows, letters, most)
+    ruler_scale = 1 if max(rows, columns) > 100 else 2
+    longest_number = str(first + max(rows, columns) - 1)
+    number_width, number_height = text_size(longest_number, ruler_scale)
+    left = _MARGIN + number_width + _TICK_ROOM
+    top = _MARGIN + number_height + _TICK_ROOM
+    # The last column's number can be wider than its cell.
+    right = max(_MARGIN, number_width // 2)
+    canvas = Canvas(left + columns * width + right, top + rows * height + 1 + _MARGIN)
+
+    _rule_columns(canvas, (left, top), width, (first, first + columns - 1), ruler_scale)
+    _rule_rows(canvas, (left, top), height, (first, first + rows - 1), ruler_scale)
     paint_cells(
-        canvas, (left, top), (wide, side), cells, fills or {}, scale, lines=lines
+        canvas, (left, top), (width, height), cells, fills or {}, scale, lines=lines
     )
     return canvas
+
+
+def _cell_size(columns: int, rows: int, letters: int, most: int) -> CellSize:
+    """Return the largest cell that fits the picture, and the scale of its text."""
+    readable = 9 if letters > 1 else 8
+    # The short edge is 768 pixels with the margin if that leaves room for readable cells.
+    short_edge = 1024
+    if min(columns, rows) * readable <= 720:
+        short_edge = 768 - 48
+    long_edge = LONG_EDGE - 64
+    fitting = min(short_edge // min(rows, columns), long_edge // max(columns, rows))
+    height = max(5, min(most, fitting))
+    if letters > 2:
+        height = max(9, min(height, 1000 // rows))
+
+    text_width = ADVANCE * letters - 1
+    scale = max(1, min(3, (height - 2) // GLYPH_HEIGHT))
+    if letters < 3:
+        # Two letters need more air at their sides than one.
+        padding = 2 if letters == 1 else 6
+        scale = max(1, min(scale, (height - padding) // text_width))
+        return CellSize(height, height, scale)
+    # Long numbers make cells wider than high. Scale 2 only if all columns still fit.
+    if (text_width + _ROOM + 1) * 2 * columns > 1450:
+        scale = 1
+    scale = min(2, scale)
+    return CellSize(max(height, (ADVANCE * letters + _ROOM) * scale), height, scale)
+
+
+def _rule_columns(
+    canvas: Canvas, corner: Point, pitch: int, ends: tuple[int, int], scale: int
+) -> None:
+    """Number the columns above a grid."""
+    left, top = corner
+    first, last = ends
+    widest, height = text_size(str(last), scale)
+    for number in _ruler_numbers(ends, pitch, widest):
+        middle = left + (number - first) * pitch + pitch // 2
+        width, _ = text_size(str(number), scale)
+        y = top - height - _TICK_ROOM
+        canvas.text(middle - width // 2, y, str(number), scale)
+        canvas.fill(middle, top - _TICK, 1, _TICK, BLACK)
+
+
+def _rule_rows(
+    canvas: Canvas, corner: Point, pitch: int, ends: tuple[int, int], scale: int
+) -> None:
+    """Number the rows on the left of a grid."""
+    left, top = corner
+    first, last = ends
+    _, height = text_size(str(last), scale)
+    for number in _ruler_numbers(ends, pitch, height):
+        middle = top + (number - first) * pitch + pitch // 2
+        width, _ = text_size(str(number), scale)
+        x = left - width - _TICK_ROOM
+        canvas.text(x, middle - height // 2, str(number), scale)
+        canvas.fill(left - _TICK, middle, _TICK, 1, BLACK)
+
+
+def _ruler_numbers(ends: tuple[int, int], pitch: int, length: int) -> list[int]:
+    """Return the numbers that fit on a ruler whose numbers are ``length`` pixels long."""
+    first, last = ends
+    room = length + _APART
+    step = min(step for step in _RULER_STEPS if step * pitch > room)
+    numbers = [number for number in range(first, last + 1) if number % step == 0]
+    if numbers[-1] != last:
+        # The last number is always there, and none so near that the two would touch.
+        numbers = [number for number in numbers if (last - number) * pitch > room]
+        numbers.append(last)
+    return numbers
 
 
 def layers_picture(
@@ -189,26 +286,33 @@ def layers_picture(
     fills: dict[str, int],
     lines: bool,
 ) -> Canvas:
-    """Draw equal grids beside and below each other, each with its number z above it."""
-    rows, columns = len(layers[0]), len(layers[0][0])
-    across = next(k for k in range(1, 99) if k * k * 3 >= len(layers) * 4)
+    """Draw equal grids in rows and columns, each with its number z above it."""
+    rows = len(layers[0])
+    columns = len(layers[0][0])
+    # Four grids across for three down: the picture is wider than high.
+    across = 1
+    while 3 * across * across < 4 * len(layers):
+        across += 1
     down = -(-len(layers) // across)
-    side = min(SIDE, (LONG_EDGE - 60) // across // (columns + 3), 680 // down // rows)
-    width = side = max(8, side)
-    if down * (rows * side + 28) > 760:
-        # Narrower cells, of which more stand beside each other.
-        width = side - 1
-        across = (LONG_EDGE - _MARGIN) // (columns * width + 17)
+    fitting_width = (LONG_EDGE - 60) // across // (columns + 3)
+    fitting_height = 680 // down // rows
+    height = max(8, min(SIDE, fitting_width, fitting_height))
+    width = height
+    if down * (rows * height + _LAYER_GAP_DOWN) > 760:
+        # Too high: with narrower cells, more grids fit into a row.
+        width = height - 1
+        across = (LONG_EDGE - _MARGIN) // (columns * width + _LAYER_GAP)
         down = -(-len(layers) // across)
-    scale = max(1, min(2, (side - 2) // GLYPH_HEIGHT))
-    wide, high, head = columns * width + 17, rows * side + 28, 18
-    canvas = Canvas(_MARGIN + across * wide, _MARGIN + down * high)
+    scale = max(1, min(2, (height - 2) // GLYPH_HEIGHT))
+    pitch = columns * width + _LAYER_GAP
+    pitch_down = rows * height + _LAYER_GAP_DOWN
+    canvas = Canvas(_MARGIN + across * pitch, _MARGIN + down * pitch_down)
     for z, cells in enumerate(layers):
-        left, top = _MARGIN + z % across * wide, _MARGIN + z // across * high + head
-        canvas.text(left, top - head, f"z = {z}", 2)
-        paint_cells(
-            canvas, (left, top), (width, side), cells, fills, scale, lines=lines
-        )
+        left = _MARGIN + z % across * pitch
+        title_top = _MARGIN + z // across * pitch_down
+        canvas.text(left, title_top, f"z = {z}", 2)
+        corner = (left, title_top + _TITLE_HEIGHT)
+        paint_cells(canvas, corner, (width, height), cells, fills, scale, lines=lines)
     return canvas
 
 
@@ -222,80 +326,33 @@ def paint_cells(
     *,
     lines: bool = True,
 ) -> None:
-    """Fill or write the cells of a grid, and draw the lines between them."""
-    (left, top), (wide, side) = corner, size
-    for r, row in enumerate(cells):
-        for c, text in enumerate(row):
-            box = (left + c * wide, top + r * side, wide, side)
+    """Fill or write the cells of a grid, and draw the lines between them.
+
+    Args:
+        canvas: the picture.
+        corner: the grid's top left corner.
+        size: width and height of a cell.
+        cells: rows from the top; a text for each cell.
+        fills: colours of the texts that are drawn as filled cells.
+        scale: scale of the other texts.
+        lines: whether to draw lines between cells; otherwise only a frame around the grid.
+    """
+    left, top = corner
+    width, height = size
+    for row, texts in enumerate(cells):
+        for column, text in enumerate(texts):
+            x = left + column * width
+            y = top + row * height
             if text in fills:
-                canvas.fill(*box, fills[text])
+                canvas.fill(x, y, width, height, fills[text])
             elif text:
-                canvas.text_in(
-                    (box[0] + 1, box[1] + 1, wide - 1, side - 1), text, scale
-                )
-    columns, rows = len(cells[0]), len(cells)
+                canvas.text_in((x + 1, y + 1, width - 1, height - 1), text, scale)
+    grid_width = len(cells[0]) * width
+    grid_height = len(cells) * height
     if not lines:
-        canvas.frame(left - 1, top - 1, columns * wide + 2, rows * side + 2, GREY)
-    if lines:
-        for c in range(columns + 1):
-            canvas.fill(left + c * wide, top, 1, rows * side + 1, GREY)
-        for r in range(rows + 1):
-            canvas.fill(left, top + r * side, columns * wide + 1, 1, GREY)
-
-
-def _cell_size(columns: int, rows: int, letters: int, most: int) -> Point:
-    """Return the height of a cell, and the scale of what is written in it."""
-    least = 9 if letters > 1 else 8
-    short = 768 - 48 if min(columns, rows) * least <= 720 else 1024
-    side = max(
-        5,
-        min(most, short // min(rows, columns), (LONG_EDGE - 64) // max(columns, rows)),
-    )
-    if letters > 2:
-        side = max(9, min(side, 1000 // rows))
-    across = ADVANCE * letters - 1
-    scale = max(1, min(3, (side - 2) // GLYPH_HEIGHT))
-    if letters < 3:
-        scale = max(1, min(scale, (side - (2, 6)[letters - 1]) // across))
-    elif (across + _ROOM + 1) * 2 * columns > 1450:
-        scale = 1
-    else:
-        scale = min(2, scale)
-    return side, scale
-
-
-def _rule(
-    canvas: Canvas, corner: Point, size: Point, counts: Point, first: int, scale: int
-) -> None:
-    """Number the columns above a grid and the rows beside it; each, or each so many."""
-    (left, top), numbers = corner, (counts[0] + first, counts[1] + first)
-    for axis in (0, 1):
-        widest = text_size(str(numbers[axis] - 1), scale)[axis]
-        step = next(
-            k for k in (1, 2, 5, 10, 20, 50) if k * size[axis] > widest + _APART
-        )
-        shown = [n for n in range(first, numbers[axis]) if n % step == 0]
-        last = numbers[axis] - 1
-        if shown[-1] != last:
-            # The last is always there, and none so near that the two would touch.
-            shown = [n for n in shown if (last - n) * size[axis] > widest + _APART] + [
-                last
-            ]
-        for number in shown:
-            at = (number - first) * size[axis]
-            middle = at + size[axis] // 2
-            text = str(number)
-            if axis == 0:
-                wide = text_size(text, scale)[0]
-                canvas.text(
-                    left + middle - wide // 2,
-                    top - GLYPH_HEIGHT * scale - 6,
-                    text,
-                    scale,
-                )
-                canvas.fill(left + middle, top - 4, 1, 4, BLACK)
-            else:
-                wide = text_size(text, scale)[0]
-                high = GLYPH_HEIGHT * scale
-                canvas.text(left - wide - 6, top + middle - high // 2, text, scale)
-                canvas.fill(left - 4, top + middle, 4, 1, BLACK)
+        canvas.frame(left - 1, top - 1, grid_width + 2, grid_height + 2, GREY)
+        return
+    for x in range(left, left + grid_width + 1, width):
+        canvas.fill(x, top, 1, grid_height + 1, GREY)
+    for y in range(top, top + grid_height + 1, height):
+        canvas.fill(left, y, grid_width + 1, 1, GREY)

@@ -1,4 +1,10 @@
-"""What the builders of the square tasks share: orders, the fifteen squares, the rules."""
+"""The parts that the square tasks share: orders of corners, the fifteen squares, the rules.
+
+A square has a class at each corner, written as a number. Curves inside it divide the classes. A
+prompt shows squares as lists of labels, in an order of the corners that it states:
+
+    square 0: (1, 2, 1, 1)
+"""
 
 from collections.abc import Sequence
 from functools import cache
@@ -26,28 +32,44 @@ RENAME = Field(
 
 # The labels of every square up to renaming, on the ring from the bottom-left corner. The position
 # in this list is the case number of the research data.
-_CASES = "1111 1112 1121 1122 1123 1211 1212 1213 1221 1222 1223 1231 1232 1233 1234"
-CASES = tuple(tuple(map(int, case)) for case in _CASES.split())
+CASES = (
+    (1, 1, 1, 1), (1, 1, 1, 2), (1, 1, 2, 1), (1, 1, 2, 2), (1, 1, 2, 3),
+    (1, 2, 1, 1), (1, 2, 1, 2), (1, 2, 1, 3), (1, 2, 2, 1), (1, 2, 2, 2),
+    (1, 2, 2, 3), (1, 2, 3, 1), (1, 2, 3, 2), (1, 2, 3, 3), (1, 2, 3, 4),
+)  # fmt: skip
 _SQUARES = prompt_template(__package__, "corner_squares.txt")
 RULES = prompt_template(__package__, "corner_rules.txt")
+
+# Pixels of a picture: side of a square, distances from one square to the next.
+_SIDE = 96
+_PITCH = 190
+_PITCH_DOWN = 208
+_PER_ROW = 5
+_EDGE = 3
+# Side of the box of a label, which lies outside its corner.
+_LABEL = 28
 
 
 def is_walk(order: Sequence[str], ring: Sequence[str]) -> bool:
     """Return whether each name in the order is next to the one before it on the ring."""
     at = [ring.index(name) for name in order]
-    return all((b - a) % len(ring) in {1, len(ring) - 1} for a, b in pairwise(at))
-
-
-@cache
-def _orders(ring: tuple[str, ...], kind: Order) -> list[tuple[str, ...]]:
-    orders = list(permutations(ring))
-    return [o for o in orders if kind == "any" or is_walk(o, ring) == (kind == "ring")]
+    steps = [(b - a) % len(ring) for a, b in pairwise(at)]
+    return all(step in {1, len(ring) - 1} for step in steps)
 
 
 def draw_order(ring: tuple[NameT, ...], kind: Order, rng: Stream) -> tuple[NameT, ...]:
-    """Return the names of a ring of at most eight in a random order of the kind asked for."""
-    orders: Any = _orders(ring, kind)
+    """Return the names of a ring of at most eight in a random order of a kind."""
+    orders: Any = orders_of(ring, kind)
     return rng.choice(orders)
+
+
+@cache
+def orders_of(ring: tuple[str, ...], kind: Order) -> list[tuple[str, ...]]:
+    """Return all orders of a ring that are of a kind."""
+    orders = list(permutations(ring))
+    if kind == "any":
+        return orders
+    return [order for order in orders if is_walk(order, ring) == (kind == "ring")]
 
 
 def show_case(
@@ -69,38 +91,34 @@ def ring_labels(square: Sequence[int], order: Sequence[Corner]) -> tuple[int, ..
 
 def print_squares(squares: Sequence[Sequence[int]], order: Sequence[Corner]) -> str:
     """Return the part of a prompt that shows the squares, numbered from 0."""
-    rows = (
-        f"  square {i}: ({', '.join(map(str, labels))})"
-        for i, labels in enumerate(squares)
-    )
+    rows = []
+    for i, labels in enumerate(squares):
+        texts = [str(label) for label in labels]
+        rows.append(f"  square {i}: ({', '.join(texts)})")
     return _SQUARES.format(corners=", ".join(order), squares="\n".join(rows))
 
 
 def draw_squares(squares: Sequence[Sequence[int]], order: Sequence[Corner]) -> Canvas:
-    """Draw the squares, five in a row, with the label of each corner beside it."""
-    side, pitch, row, edge = 96, 190, 208, 3
-    down = -(-len(squares) // 5)
-    canvas = Canvas(pitch * min(5, len(squares)), row * down)
+    """Draw the squares, five in a row, with each label outside its corner."""
+    rows = -(-len(squares) // _PER_ROW)
+    canvas = Canvas(_PITCH * min(_PER_ROW, len(squares)), _PITCH_DOWN * rows)
     for i, labels in enumerate(squares):
-        left, top = i % 5 * pitch + 47, i // 5 * row + 62
-        canvas.text_in((left, top - 58, side, 14), f"square {i}", 2, GREY)
-        canvas.frame(left, top, side, side, BLACK, edge)
-        low, high = top + side + 3, top - 31
-        places = [
-            (left - 31, low),
-            (left + side + 3, low),
-            (left + side + 3, high),
-            (left - 31, high),
-        ]
+        left = i % _PER_ROW * _PITCH + 47
+        top = i // _PER_ROW * _PITCH_DOWN + 62
+        canvas.text_in((left, top - 58, _SIDE, 14), f"square {i}", 2, GREY)
+        canvas.frame(left, top, _SIDE, _SIDE, BLACK, _EDGE)
+        west = left - _LABEL - _EDGE
+        east = left + _SIDE + _EDGE
+        north = top - _LABEL - _EDGE
+        south = top + _SIDE + _EDGE
+        # The ring runs from the bottom-left corner, counter-clockwise.
+        places = [(west, south), (east, south), (east, north), (west, north)]
         for (x, y), label in zip(places, ring_labels(labels, order), strict=True):
-            canvas.text_in((x, y, 28, 28), str(label), 4)
+            canvas.text_in((x, y, _LABEL, _LABEL), str(label), 4)
     return canvas
 
 
 def picture_words(order: Sequence[Corner]) -> dict[str, str]:
-    """Return what a prompt says in place of the squares where a picture shows them."""
-    return {
-        "squares": prompt_template(__package__, "corner_pictures.txt").format(
-            corners=", ".join(order)
-        )
-    }
+    """Return the words that replace the squares in a prompt with pictures."""
+    text = prompt_template(__package__, "corner_pictures.txt")
+    return {"squares": text.format(corners=", ".join(order))}

@@ -1,4 +1,4 @@
-"""Counterexamples for paths of cells: other forms of right ones, and last moves out of bounds."""
+"""Counterexamples for paths of cells: right paths in a wrong form, and moves out of bounds."""
 
 from collections.abc import Collection, Sequence
 
@@ -13,60 +13,71 @@ def listing(
     outer: str, inner: str, cells: Sequence[Sequence[JsonValue]]
 ) -> dict[str, JsonValue]:
     """Return cells as an answer: an array of objects with one array of numbers each."""
-    return {outer: _entries(inner, cells)}
-
-
-def _entries(inner: str, cells: Sequence[Sequence[JsonValue]]) -> list[JsonValue]:
-    return [{inner: list(cell)} for cell in cells]
+    return {outer: [{inner: list(cell)} for cell in cells]}
 
 
 def form_counterexamples(
     outer: str, inner: str, cells: Sequence[Cell]
 ) -> dict[str, JsonValue]:
-    """Return named answers that list these cells, but not in the form that is asked for."""
+    """Return named answers that list these cells in a form that the prompt does not ask for."""
+    first_as_text = [str(coordinate) for coordinate in cells[0]]
+    shifted = [[coordinate + 0.25 for coordinate in cell] for cell in cells]
+    numbered = [(*cell, i) for i, cell in enumerate(cells)]
+    entries: list[JsonValue] = [{inner: list(cell)} for cell in cells[1:]]
     wrong: dict[str, JsonValue] = {
         "nothing": {outer: []},
         "failure_marker": {"unacceptableFailure": True},
         "plain_lists": {outer: [list(cell) for cell in cells]},
-        "strings": listing(outer, inner, [tuple(map(str, cells[0])), *cells[1:]]),
-        "fractions": listing(
-            outer, inner, [tuple(c + 0.25 for c in cell) for cell in cells]
-        ),
-        "one_number_more": listing(
-            outer, inner, [(*cell, i) for i, cell in enumerate(cells)]
-        ),
+        "strings": listing(outer, inner, [first_as_text, *cells[1:]]),
+        "fractions": listing(outer, inner, shifted),
+        "one_number_more": listing(outer, inner, numbered),
         "one_number_less": listing(outer, inner, [cell[:-1] for cell in cells]),
-        "one_without_its_key": {outer: [{}, *_entries(inner, cells[1:])]},
+        "one_without_its_key": {outer: [{}, *entries]},
     }
-    if any(c in {0, 1} for cell in cells for c in cell):
-        truths = [[bool(c) if c in {0, 1} else c for c in cell] for cell in cells]
-        # Python holds True for equal to 1; the key, which is ignored, tells the two answers apart.
+    truths = [[_as_truth(coordinate) for coordinate in cell] for cell in cells]
+    if any(coordinate in {0, 1} for cell in cells for coordinate in cell):
+        # In Python, True equals 1. The extra key, which is ignored, makes the two answers differ.
         wrong["booleans"] = {**listing(outer, inner, truths), "booleans": True}
     return wrong
+
+
+def _as_truth(coordinate: int) -> int:
+    return bool(coordinate) if coordinate in {0, 1} else coordinate
 
 
 def trespasses(
     size: Cell, walls: Collection[Cell], path: Sequence[Cell]
 ) -> dict[str, list[Cell]]:
-    """Return paths whose last move leads out of the box, round to its far side, or into a wall."""
+    """Return paths whose last move leaves the box, returns at its far side, or hits a wall.
+
+    Each follows the given path as far as possible.
+    """
     paths: dict[str, list[Cell]] = {}
+    # Along an axis of two cells, the far side is an ordinary neighbour.
+    kinds = 3 if max(size) > 2 else 2
     for i in range(len(path) - 1, -1, -1):
-        for k, n in enumerate(size):
-            before, c, after = path[i][:k], path[i][k], path[i][k + 1 :]
-            start = path[: i + 1]
-            if c == 0:
-                paths.setdefault("below_zero", [*start, (*before, -1, *after)])
-            if c == n - 1:
-                paths.setdefault("beyond_the_end", [*start, (*before, n, *after)])
-            if c in {0, n - 1} and n > 2:
-                paths.setdefault(
-                    "round_the_end", [*start, (*before, n - 1 - c, *after)]
-                )
-        if len(paths) == 3 or (len(paths) == 2 and max(size) <= 2):
+        for name, cell in _exits(size, path[i]).items():
+            paths.setdefault(name, [*path[: i + 1], cell])
+        if len(paths) >= kinds:
             break
-    beside = {cell: wall for wall in walls for cell in side_neighbours(wall)}
+    wall_beside = {cell: wall for wall in walls for cell in side_neighbours(wall)}
     for i in range(len(path) - 1, -1, -1):
-        if path[i] in beside:
-            paths["into_a_wall"] = [*path[: i + 1], beside[path[i]]]
+        if path[i] in wall_beside:
+            paths["into_a_wall"] = [*path[: i + 1], wall_beside[path[i]]]
             break
     return paths
+
+
+def _exits(size: Cell, cell: Cell) -> dict[str, Cell]:
+    """Return the places to which a move from a cell breaks each rule on bounds, by rule."""
+    exits: dict[str, Cell] = {}
+    for axis, length in enumerate(size):
+        before, coordinate, after = cell[:axis], cell[axis], cell[axis + 1 :]
+        if coordinate == 0:
+            exits.setdefault("below_zero", (*before, -1, *after))
+        if coordinate == length - 1:
+            exits.setdefault("beyond_the_end", (*before, length, *after))
+        if coordinate in {0, length - 1} and length > 2:
+            far_side = length - 1 - coordinate
+            exits.setdefault("round_the_end", (*before, far_side, *after))
+    return exits

@@ -1,36 +1,57 @@
-"""PNG files of few colours, the same bytes everywhere: no library packs them."""
+"""PNG files of few colours with the same bytes everywhere: no compression library is used.
+
+The format is that of the PNG specification (ISO/IEC 15948); the compressed data follow RFC 1950
+and 1951.
+"""
 
 import struct
 import zlib
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_INDEXED = 3
-_STORED_MAX = 0xFFFF
-_MAX_COLOURS = 16
-_NO_FILTER, _UP = 0, 2
-_FEWEST, _MOST = 3, 258
-"""How many bytes a repetition can stand for."""
-_LENGTHS = (*range(3, 11), *range(11, 19, 2), *range(19, 35, 4), *range(35, 67, 8))
-_LENGTHS = (*_LENGTHS, *range(67, 131, 16), *range(131, 258, 32), 258)
-# Lengths at which the codes of repetitions begin (RFC 1951, 3.2.5), and bits that
-# follow each.
-_EXTRA_BITS = (*[0] * 8, *[1] * 4, *[2] * 4, *[3] * 4, *[4] * 4, *[5] * 4, 0)
 Colour = tuple[int, int, int]
 Bytes = NDArray[np.uint8]
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+# Colour type of pictures with a palette.
+_INDEXED = 3
+_MAX_COLOURS = 16
+# Filters of a row: bytes as they are, or differences to the row above.
+_NO_FILTER = 0
+_UP = 2
+# Two bytes before the compressed data: deflate, and the fastest compression.
+_ZLIB_HEADER = b"\x78\x01"
+# Most bytes of a stored block.
+_STORED_MAX = 0xFFFF
+# Least and most bytes that one repetition stands for.
+_MIN_REPEAT = 3
+_MAX_REPEAT = 258
+# Number of extra bits, and the lengths at which the codes with so many begin (RFC 1951, 3.2.5).
+_LENGTHS: tuple[tuple[int, Sequence[int]], ...] = (
+    (0, range(3, 11)),
+    (1, range(11, 19, 2)),
+    (2, range(19, 35, 4)),
+    (3, range(35, 67, 8)),
+    (4, range(67, 131, 16)),
+    (5, range(131, 258, 32)),
+    (0, (258,)),
+)
 
 
 def indexed_png(
     pixels: ArrayLike, palette: Sequence[Colour], *, packed: bool = False
 ) -> bytes:
-    """Return a PNG file of rows of positions in a palette of up to 16 colours (0 to 255 each).
+    """Return a PNG file of a picture with up to 16 colours.
 
-    Packed, it is the smaller the more rows equal those above them; else it is stored as it is.
+    Args:
+        pixels: rows of positions in the palette.
+        palette: red, green and blue of each colour, 0 to 255.
+        packed: whether to compress the data, which works best if rows equal those above them.
 
     Raises:
         ValueError: there is no pixel, rows differ in length, or a pixel is not in the palette.
@@ -47,34 +68,33 @@ def indexed_png(
         )
     if values.min() < 0 or values.max() >= len(palette):
         raise ValueError(f"a pixel is not one of the {len(palette)} colours")
+
     height, width = values.shape
-    depth = next(depth for depth in (1, 2, 4) if len(palette) <= 1 << depth)
+    depth = 1
+    while len(palette) > 1 << depth:
+        depth *= 2
     rows = _packed_bits(values.astype(np.uint8), depth)
-    # The byte before each row names its filter.
     if packed:
-        above = np.vstack([np.zeros_like(rows[:1]), rows[:-1]])
-        raw = np.pad(rows - above, ((0, 0), (1, 0)), constant_values=_UP).tobytes()
+        raw = _filtered(rows - _rows_above(rows), _UP)
+        stream = _repetitions(raw)
     else:
-        raw = np.pad(rows, ((0, 0), (1, 0)), constant_values=_NO_FILTER).tobytes()
-    stream = _repetitions(raw) if packed else _stored_blocks(raw)
-    chunks = (
-        (b"IHDR", struct.pack(">IIBBBBB", width, height, depth, _INDEXED, 0, 0, 0)),
-        (b"PLTE", b"".join(map(bytes, palette))),
-        (b"IDAT", b"\x78\x01" + stream + struct.pack(">I", zlib.adler32(raw))),
-        (b"IEND", b""),
-    )
-    return _SIGNATURE + b"".join(
-        struct.pack(">I", len(data))
-        + kind
-        + data
-        + struct.pack(">I", zlib.crc32(kind + data))
-        for kind, data in chunks
+        raw = _filtered(rows, _NO_FILTER)
+        stream = _stored_blocks(raw)
+    header = struct.pack(">IIBBBBB", width, height, depth, _INDEXED, 0, 0, 0)
+    checksum = struct.pack(">I", zlib.adler32(raw))
+    return (
+        _SIGNATURE
+        + _chunk(b"IHDR", header)
+        + _chunk(b"PLTE", b"".join(bytes(colour) for colour in palette))
+        + _chunk(b"IDAT", _ZLIB_HEADER + stream + checksum)
+        + _chunk(b"IEND", b"")
     )
 
 
-def magnified(cells: ArrayLike, factor: int) -> NDArray[Any]:
-    """Return a picture in which every cell is a square of ``factor`` x ``factor`` pixels."""
-    return np.asarray(cells).repeat(factor, axis=0).repeat(factor, axis=1)
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    length = struct.pack(">I", len(data))
+    checksum = struct.pack(">I", zlib.crc32(kind + data))
+    return length + kind + data + checksum
 
 
 def _packed_bits(rows: Bytes, depth: int) -> Bytes:
@@ -83,52 +103,76 @@ def _packed_bits(rows: Bytes, depth: int) -> Bytes:
     return np.packbits(bits.reshape(len(rows), -1), axis=1)
 
 
+def _rows_above(rows: Bytes) -> Bytes:
+    """Return for each row the one above it; above the first are zeros."""
+    return np.vstack([np.zeros_like(rows[:1]), rows[:-1]])
+
+
+def _filtered(rows: Bytes, kind: int) -> bytes:
+    """Return the bytes of rows, with the kind of filter before each row."""
+    return np.pad(rows, ((0, 0), (1, 0)), constant_values=kind).tobytes()
+
+
 def _stored_blocks(raw: bytes) -> bytes:
+    """Return bytes as blocks without compression."""
     blocks = []
     for start in range(0, len(raw), _STORED_MAX):
         block = raw[start : start + _STORED_MAX]
-        last = start + _STORED_MAX >= len(raw)
-        blocks.append(
-            struct.pack("<BHH", last, len(block), len(block) ^ _STORED_MAX) + block
-        )
+        is_last = start + _STORED_MAX >= len(raw)
+        # The length is followed by its complement.
+        head = struct.pack("<BHH", is_last, len(block), len(block) ^ _STORED_MAX)
+        blocks.append(head + block)
     return b"".join(blocks)
 
 
 def _repetitions(raw: bytes) -> bytes:
-    """Return one block of fixed codes, in which a byte that repeats is written once."""
+    """Return bytes as one block of fixed codes, in which a byte that repeats is written once."""
     values = np.frombuffer(raw, dtype=np.uint8)
-    starts = [0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(raw)]
+    changes = np.flatnonzero(np.diff(values)) + 1
+    literals = literal_codes()
+    repeats = repeat_codes()
     codes = ["110"]  # the last block, of fixed codes
-    for start, end in pairwise(starts):
-        literal, left = _LITERALS[raw[start]], end - start - 1
+    for start, end in pairwise([0, *changes.tolist(), len(raw)]):
+        literal = literals[raw[start]]
         codes.append(literal)
-        while left >= _FEWEST:
-            length = min(left, _MOST)
-            codes.append(_REPEATS[length])
-            left -= length
-        codes.append(literal * left)
-    codes.append("0000000")
+        remaining = end - start - 1
+        while remaining >= _MIN_REPEAT:
+            length = min(remaining, _MAX_REPEAT)
+            codes.append(repeats[length])
+            remaining -= length
+        codes.append(literal * remaining)
+    codes.append("0000000")  # the end of the block
     bits = np.frombuffer("".join(codes).encode(), dtype=np.uint8) - ord("0")
     return np.packbits(bits, bitorder="little").tobytes()
 
 
-def _literal(value: int) -> str:
-    return (
-        f"{0b00110000 + value:08b}"
-        if value < 144
-        else f"{0b110010000 + value - 144:09b}"
-    )
+@cache
+def literal_codes() -> list[str]:
+    """Return the fixed code of every byte, as text of bits (RFC 1951, 3.2.6)."""
+    short = [f"{0b00110000 + value:08b}" for value in range(144)]
+    long = [f"{0b110010000 + value:09b}" for value in range(256 - 144)]
+    return short + long
 
 
-def _repeat(length: int) -> str:
-    """Return the bits that repeat the byte before: a length, and the distance of one byte."""
-    at = max(i for i, low in enumerate(_LENGTHS) if low <= length)
-    code = f"{at + 1:07b}" if at + 257 < 280 else f"{0b11000000 + at + 257 - 280:08b}"
-    extra = (
-        f"{length - _LENGTHS[at]:0{_EXTRA_BITS[at]}b}"[::-1] if _EXTRA_BITS[at] else ""
-    )
-    return f"{code}{extra}00000"
+@cache
+def repeat_codes() -> dict[int, str]:
+    """Return the fixed codes that repeat the byte before, by length, as text of bits."""
+    codes = {}
+    symbol = 257
+    for extra_bits, starts in _LENGTHS:
+        for start in starts:
+            code = f"{symbol - 256:07b}"
+            if symbol >= 280:
+                code = f"{0b11000000 + symbol - 280:08b}"
+            for extra in range(1 << extra_bits):
+                # Unlike codes, extra bits begin with the lowest.
+                low_first = [str(extra >> bit & 1) for bit in range(extra_bits)]
+                # The zeros are the code of a distance of one byte.
+                codes[start + extra] = code + "".join(low_first) + "00000"
+            symbol += 1
+    return codes
 
 
-_LITERALS = [_literal(value) for value in range(256)]
-_REPEATS = {length: _repeat(length) for length in range(_FEWEST, _MOST + 1)}
+def magnified(cells: ArrayLike, factor: int) -> NDArray[Any]:
+    """Return a picture in which every cell is a square of ``factor`` x ``factor`` pixels."""
+    return np.asarray(cells).repeat(factor, axis=0).repeat(factor, axis=1)

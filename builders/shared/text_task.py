@@ -1,4 +1,4 @@
-"""What builders of text tasks share: no fixed list, a plain target, a closing for prompts."""
+"""The parts of text tasks' builders: no fixed list, a plain target, a closing for prompts."""
 
 from abc import abstractmethod
 from collections import Counter
@@ -19,9 +19,9 @@ from scbench.builders.shared.builder import (
     reply_as,
 )
 
-# Cases that tell what a constant answer earns.
+# Cases that measure the score of a constant answer.
 DRAWS = 2000
-# Cases that tell what a rule earns that does not solve them.
+# Cases that measure the score of a rule that does not solve them.
 RULE_DRAWS = 400
 
 
@@ -39,18 +39,23 @@ class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
 
     @classmethod
     def constant_floor(cls, **parameters: int | bool) -> float:
-        """Return what the best constant answer earns at a point of the space, by `DRAWS` cases.
+        """Return the score of the best constant answer at a point of the space, by `DRAWS` cases.
 
-        It is the commonest answer of one half of them, counted in the other half, so that it is
-        not the better for having been chosen; the standard error is at most 1.6 points.
+        It is the most common answer of one half of them, counted in the other half, so that
+        choosing it does not raise its score. The standard error is at most 1.6 points.
         """
         return _constant_floor(cls, tuple(sorted(parameters.items())))
 
     @classmethod
     def rule_floor(cls, rule: Callable[[Any], str], **parameters: JsonValue) -> float:
-        """Return what a rule that does not solve the case earns at a point, by `RULE_DRAWS` cases.
+        """Return the score of a rule that does not solve the case, by `RULE_DRAWS` cases.
 
-        The rule makes the answer of an instance; the standard error is at most 2.5 points.
+        Args:
+            rule: makes an answer from an instance.
+            parameters: the point of the space.
+
+        Returns:
+            The share of right answers; its standard error is at most 2.5 points.
         """
         return _rule_floor(cls, rule, tuple(sorted(parameters.items())))
 
@@ -65,11 +70,12 @@ def _constant_floor(
     builder: type[TextBuilder[Any, Any, Any]],
     parameters: tuple[tuple[str, int | bool], ...],
 ) -> float:
-    stream = Stream("floor", builder.task, builder.version, dict(parameters))
-    cases = builder(stream).generate_random(count=DRAWS, **dict(parameters))
-    first, second = ([case["target"] for case in cases[i::2]] for i in (0, 1))
-    (commonest, _), *_ = Counter(first).most_common(1)
-    return second.count(commonest) / len(second)
+    cases = _cases_at("floor", builder, dict(parameters), DRAWS)
+    targets = [case["target"] for case in cases]
+    choosing = targets[0::2]
+    counting = targets[1::2]
+    [(most_common, _)] = Counter(choosing).most_common(1)
+    return counting.count(most_common) / len(counting)
 
 
 @cache
@@ -78,49 +84,59 @@ def _rule_floor(
     rule: Callable[[Any], str],
     parameters: tuple[tuple[str, Any], ...],
 ) -> float:
-    stream = Stream("rule", builder.task, builder.version, dict(parameters))
-    cases = builder(stream).generate_random(count=RULE_DRAWS, **dict(parameters))
-    instances = (
-        builder.params_model.model_validate(case["instance"]) for case in cases
-    )
-    right = [
-        rule(i) == case["target"] for i, case in zip(instances, cases, strict=True)
-    ]
-    return right.count(True) / len(right)
+    cases = _cases_at("rule", builder, dict(parameters), RULE_DRAWS)
+    hits = 0
+    for case in cases:
+        params = builder.params_model.model_validate(case["instance"])
+        if rule(params) == case["target"]:
+            hits += 1
+    return hits / len(cases)
+
+
+def _cases_at(
+    name: str,
+    builder: type[TextBuilder[Any, Any, Any]],
+    parameters: dict[str, Any],
+    count: int,
+) -> list[dict[str, Any]]:
+    """Return cases at a point, which are the same every time."""
+    stream = Stream(name, builder.task, builder.version, parameters)
+    return builder(stream).generate_random(count=count, **parameters)
 
 
 class ComposingBuilder(TextBuilder[ParamsT, AnswerT, PointT]):
     """A text task whose cases are written as they are drawn, for speed.
 
-    `compose` knows the answer and the words of the prompt from drawing, and gives the instance as
-    JSON at once, so that no model is made. `prompt`, `target` and `facts` find the same from the
-    instance alone; the contract suite compares.
+    `compose` knows the answer and the words of the prompt from drawing, and returns the instance as
+    JSON without making a model. `prompt`, `target` and `facts` compute the same from the instance
+    alone; the contract suite compares them.
     """
 
     @abstractmethod
     def compose(self, point: PointT, rng: Stream) -> Composed:
-        """Draw an instance and say all that a case holds of it."""
+        """Draw an instance and return it with its prompt, target and facts."""
 
     def draw(self, point: PointT, rng: Stream) -> ParamsT:
         """Draw one instance."""
         instance, *_ = self.compose(point, rng)
-        return self._params(instance)
+        return self.params_of(instance)
 
 
 def answer_text(answer: str | float | Sequence[str | int]) -> str:
     """Return the value of an answer as a person would write it."""
-    return (
-        ", ".join(map(str, answer)) if isinstance(answer, list | tuple) else str(answer)
-    )
+    if isinstance(answer, list | tuple):
+        return ", ".join(str(item) for item in answer)
+    return str(answer)
 
 
 @cache
 def reply_short(what: str, *, quoted: bool = True) -> str:
     """Return the closing lines of a prompt that asks for a word, a number or a short list.
 
-    ``what`` follows "must be"; unless it is quoted, it is a bare number or list.
+    Args:
+        what: the description of the answer that follows "must be".
+        quoted: whether the answer is a JSON string; otherwise it is a bare number or list.
     """
     kind = ", as a JSON string" if quoted else ""
-    return f"Your answer must be {what}{kind}.\n" + reply_as(
-        '{"answer": ...}', give="Give it"
-    )
+    closing = reply_as('{"answer": ...}', give="Give it")
+    return f"Your answer must be {what}{kind}.\n{closing}"

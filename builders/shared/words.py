@@ -1,30 +1,43 @@
-"""The word list of the text tasks: plain English words of 3 to 12 small letters, in order."""
+"""Word lists of the text tasks, and numbers as words.
 
-from collections.abc import Callable, Mapping
+The word list has plain English words of 3 to 12 small letters, in alphabetical order.
+"""
+
+from collections.abc import Mapping
 from functools import cache
 from typing import Literal, NamedTuple
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import data_file
 
-# How words are written: small letters, capitals, or each word in a way of its own.
+# How words are written: small letters, capitals, or each word in a random way.
 CaseMode = Literal["lower", "upper", "mixed"]
 _WAYS = (str.lower, str.capitalize, str.upper)
-
-
-_ROMAN = (
-    *(
-        (1000, "M"),
-        (900, "CM"),
-        (500, "D"),
-        (400, "CD"),
-        (100, "C"),
-        (90, "XC"),
-        (50, "L"),
-    ),
-    *((40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")),
-)
+_ROMAN = {
+    "M": 1000,
+    "CM": 900,
+    "D": 500,
+    "CD": 400,
+    "C": 100,
+    "XC": 90,
+    "L": 50,
+    "XL": 40,
+    "X": 10,
+    "IX": 9,
+    "V": 5,
+    "IV": 4,
+    "I": 1,
+}
+# Clocks start at nine.
 _FIRST_MINUTE = 9 * 60
+
+
+class Things(NamedTuple):
+    """Nouns of each group with their plurals, adjectives for any noun, openings of any list."""
+
+    groups: Mapping[str, list[list[str]]]
+    adjectives: list[str]
+    openings: list[str]
 
 
 @cache
@@ -43,6 +56,12 @@ def families(prefix: int) -> Mapping[str, tuple[str, ...]]:
     return {start: tuple(words) for start, words in members.items() if len(words) > 1}
 
 
+@cache
+def things() -> Things:
+    """Return the nouns, adjectives and openings."""
+    return Things(**data_file(__package__, "nouns.json"))
+
+
 def in_case(word: str, mode: CaseMode, rng: Stream) -> str:
     """Return a word as the mode writes it; in mixed mode small, capitalised or all capitals."""
     if mode == "mixed":
@@ -50,23 +69,11 @@ def in_case(word: str, mode: CaseMode, rng: Stream) -> str:
     return word.upper() if mode == "upper" else word
 
 
-class Things(NamedTuple):
-    """Nouns of each group with their plurals, adjectives for any, openings of any list."""
-
-    groups: Mapping[str, list[list[str]]]
-    adjectives: list[str]
-    openings: list[str]
-
-
-@cache
-def things() -> Things:
-    """Return the nouns, adjectives and openings."""
-    return Things(**data_file(__package__, "nouns.json"))
-
-
 def enumeration(words: tuple[str, ...] | list[str]) -> str:
     """Return words as a sentence lists them: ``a``, ``a and b``, ``a, b and c``."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    if len(words) == 1:
+        return words[0]
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def capitalised(sentence: str) -> str:
@@ -76,14 +83,31 @@ def capitalised(sentence: str) -> str:
 
 def anchor(form: str, n: int) -> str:
     """Return the marker of the n-th line (``clock`` to 900), with the blank; ``none`` is empty."""
-    return _FORMS[form](n)
+    match form:
+        case "number":
+            return f"{n}. "
+        case "roman":
+            return f"{roman(n)}. "
+        case "hex":
+            return f"0x{n:X}: "
+        case "letter":
+            return f"{letters(n)}) "
+        case "bullet":
+            return "- "
+        case "ordinal":
+            return f"{ordinal(n)}: "
+        case "step":
+            return f"Step {n}: "
+        case "clock":
+            return f"{clock(n)} "
+    return ""
 
 
 def roman(n: int) -> str:
     """Return a number from 1 to 3999 in Roman numerals."""
     text = ""
-    for value, sign in _ROMAN:
-        text += sign * (n // value)
+    for numeral, value in _ROMAN.items():
+        text += numeral * (n // value)
         n %= value
     return text
 
@@ -99,9 +123,9 @@ def letters(n: int) -> str:
 
 def ordinal(n: int) -> str:
     """Return 1st, 2nd, 3rd, 4th and so on."""
-    ending = (
-        "th" if n // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    )
+    endings = {1: "st", 2: "nd", 3: "rd"}
+    is_teen = n // 10 % 10 == 1
+    ending = "th" if is_teen else endings.get(n % 10, "th")
     return f"{n}{ending}"
 
 
@@ -109,16 +133,3 @@ def clock(n: int) -> str:
     """Return the time of day n minutes after nine, such as ``09:01``."""
     hour, minute = divmod(_FIRST_MINUTE + n, 60)
     return f"{hour:02d}:{minute:02d}"
-
-
-_FORMS: dict[str, Callable[[int], str]] = {
-    "none": lambda _: "",
-    "number": lambda n: f"{n}. ",
-    "roman": lambda n: f"{roman(n)}. ",
-    "hex": lambda n: f"0x{n:X}: ",
-    "letter": lambda n: f"{letters(n)}) ",
-    "bullet": lambda _: "- ",
-    "ordinal": lambda n: f"{ordinal(n)}: ",
-    "step": lambda n: f"Step {n}: ",
-    "clock": lambda n: f"{clock(n)} ",
-}

@@ -1,0 +1,116 @@
+"""Rules that make events happen, and the effects of striking an event out.
+
+An event with a rule happens if all, or any, of its conditions hold. A condition is that another
+event happens, or that it does not. Rules do not run in circles.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+Kind = Literal["all", "any"]
+
+
+class Condition(NamedTuple):
+    """An event, and whether it has to happen or must not."""
+
+    event: int
+    holds: bool
+
+
+class Rule(NamedTuple):
+    """Whether all conditions or any of them are needed, and the conditions."""
+
+    kind: Kind
+    conditions: Sequence[Condition]
+
+
+class System(NamedTuple):
+    """The rules by event, and whether the events without a rule happen."""
+
+    rules: Mapping[int, Rule]
+    origins: Mapping[int, bool]
+
+
+class Effect(NamedTuple):
+    """Whether an event happens, and the events that, struck out, would change that.
+
+    The latter are bits: bit i is set for event i.
+    """
+
+    happens: bool
+    flips: int
+
+
+def flips(system: System, event: int) -> int:
+    """Return the events that, struck out, would change whether an event happens, as bits.
+
+    Nothing is simulated: an event that flips a condition flips all that depends on it, unless
+    another condition makes up for it.
+    """
+    return _effect(system, event, {}).flips
+
+
+def _effect(system: System, event: int, results: dict[int, Effect]) -> Effect:
+    """Return how an event fares; ``results`` caches the effects so far, by event."""
+    if event not in results:
+        if event in system.rules:
+            results[event] = _ruled_effect(system, event, results)
+        elif system.origins[event]:
+            results[event] = Effect(happens=True, flips=1 << event)
+        else:
+            results[event] = Effect(happens=False, flips=0)
+    return results[event]
+
+
+def _ruled_effect(system: System, event: int, results: dict[int, Effect]) -> Effect:
+    rule = system.rules[event]
+    # One sort of condition decides by itself: for "any" one that is met, for "all" one that fails.
+    deciding_value = rule.kind == "any"
+    is_decided = False
+    # To undo the decision, an event has to flip every deciding condition, and no opposing one.
+    # Without a decision, it is enough to flip one of the opposing conditions.
+    flips_every_deciding = -1
+    flips_an_opposing = 0
+    for condition in rule.conditions:
+        cause = _effect(system, condition.event, results)
+        is_met = cause.happens == condition.holds
+        if is_met == deciding_value:
+            is_decided = True
+            flips_every_deciding &= cause.flips
+        else:
+            flips_an_opposing |= cause.flips
+    changes = flips_an_opposing
+    if is_decided:
+        changes = flips_every_deciding & ~flips_an_opposing
+    # Struck out, the event itself does not happen, whatever else does.
+    happens = is_decided == deciding_value
+    if happens:
+        changes |= 1 << event
+    else:
+        changes &= ~(1 << event)
+    return Effect(happens, changes)
+
+
+def chain_length(system: System, event: int, lengths: dict[int, int]) -> int:
+    """Return the length of the longest chain that led to an event; -1 if it did not happen.
+
+    ``lengths`` caches the lengths so far, by event.
+    """
+    if event in lengths:
+        return lengths[event]
+    length = -1
+    if event not in system.rules:
+        if system.origins[event]:
+            length = 0
+    else:
+        rule = system.rules[event]
+        causes = [chain_length(system, cause, lengths) for cause, _ in rule.conditions]
+        met = []
+        for condition, cause_length in zip(rule.conditions, causes, strict=True):
+            happened = cause_length >= 0
+            met.append(happened == condition.holds)
+        happens = all(met) if rule.kind == "all" else any(met)
+        if happens:
+            length = 1 + max(causes)
+    lengths[event] = length
+    return length

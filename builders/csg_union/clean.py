@@ -1,0 +1,131 @@
+"""Checks that a set of solids has a clean union: every solid counts, and nothing nearly touches.
+
+The margins are well above the grader's tolerance, so that rounding an answer spoils nothing.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from manifold3d import Manifold
+
+from scbench.builders.csg_union.meshes import polygon_mesh
+from scbench.graders.csg_union.solids import (
+    common_volume,
+    parts_of_union,
+    solid_body,
+    solid_mesh,
+    union_volume,
+)
+from scbench.graders.shared import meshes
+from scbench.graders.shared.meshes import (
+    PolygonMesh,
+    close_pairs,
+    find_contacts,
+    nearer_than,
+    unite,
+    volume,
+)
+from scbench.schemas.csg_union import Solid
+
+# Least part of its own volume that each solid adds; and of an overlap, that it shares.
+SHARE = 0.05
+# Least distance of the union's vertices, and of parts of its surface that are not
+# joined.
+CLEAR = 0.05
+# By so much, solids grow or shrink without a change of the union's form.
+_GROWTH = 1e-3
+# Share of the union's volume that a mesh of it may be wrong by.
+_WRONG = 1e-5
+# Pairs of triangles that are compared.
+_MAX_PAIRS = 10**6
+
+
+class Form(NamedTuple):
+    """The numbers of outer shells, of voids, and of handles in all."""
+
+    shells: int
+    voids: int
+    handles: int
+
+
+def is_clean(solids: Sequence[Solid], max_vertices: int, *, touching: bool) -> bool:
+    """Return whether every solid counts, and the union is a mesh with room to spare.
+
+    Args:
+        solids: the solids at their places.
+        max_vertices: most vertices of the union.
+        touching: whether solids may be in contact, which shrinking would end.
+    """
+    bodies = [solid_body(solid) for solid in solids]
+    union = unite(bodies)
+    mesh = polygon_mesh(union)
+    # The cheap checks come first.
+    if len(mesh.points) > max_vertices or any(meshes.edge_faults(mesh.faces)):
+        return False
+    if not all(counts(i, bodies) for i in range(len(bodies))):
+        return False
+    form = form_of(union)
+    for margin in (_GROWTH,) if touching else (_GROWTH, -_GROWTH):
+        if form_of(unite(inflated(body, margin) for body in bodies)) != form:
+            return False
+    # Not only along edges: where a surface touches itself in a point, two vertices are one place.
+    gaps = np.sum((mesh.points[:, None] - mesh.points) ** 2, axis=2)
+    if gaps[np.triu_indices(len(gaps), 1)].min() < CLEAR**2:
+        return False
+    return has_right_volume(mesh, solids) and has_room(mesh)
+
+
+def counts(i: int, bodies: Sequence[Manifold]) -> bool:
+    """Return whether a body adds enough to the union, or lies well inside another one."""
+    body = bodies[i]
+    neighbours = [*bodies[:i], *bodies[i + 1 :]]
+    if volume(body - unite(neighbours)) >= SHARE * volume(body):
+        return True
+    grown = inflated(body, CLEAR)
+    return any(volume(grown - neighbour) == 0 for neighbour in neighbours)
+
+
+def inflated(body: Manifold, margin: float) -> Manifold:
+    """Return a body scaled about its middle so that its box grows by a margin on its thin side."""
+    low, high = np.array(body.bounding_box()).reshape(2, 3)
+    middle = (low + high) / 2
+    factor = 1 + 2 * margin / float(np.min(high - low))
+    centred = body.translate(tuple((-middle).tolist()))
+    return centred.scale((factor, factor, factor)).translate(tuple(middle.tolist()))
+
+
+def form_of(body: Manifold) -> Form:
+    """Return the form of a body, which a small change of the solids must not change."""
+    parts = body.decompose()
+    shells = sum(part.volume() > 0 for part in parts)
+    handles = sum(part.genus() for part in parts)
+    return Form(shells, len(parts) - shells, handles)
+
+
+def has_right_volume(mesh: PolygonMesh, solids: Sequence[Solid]) -> bool:
+    """Return whether a mesh has the volume of the union, and nothing else.
+
+    The mesh is made by boolean operations that can fail; the volume is computed independently.
+    """
+    parts = parts_of_union([solid_mesh(solid) for solid in solids])
+    exact = union_volume(parts)
+    triangles = meshes.triangulate(mesh)
+    shell = meshes.shells(mesh.faces)
+    enclosed = float(meshes.signed_volumes(mesh.points, triangles, shell).sum())
+    common = common_volume(parts, mesh.points[triangles.corners])
+    if common is None:
+        return False
+    return max(abs(enclosed - exact), abs(common - exact)) <= _WRONG * exact
+
+
+def has_room(mesh: PolygonMesh) -> bool:
+    """Return whether triangles keep apart by five times the grader's tolerance."""
+    triangles = meshes.triangulate(mesh)
+    corners = mesh.points[triangles.corners]
+    pairs = close_pairs(corners, CLEAR, _MAX_PAIRS)
+    if pairs is None or any(len(rows) for rows in find_contacts(corners, pairs, CLEAR)):
+        return False
+    shell = meshes.shells(mesh.faces)[triangles.face]
+    unjoined = pairs[shell[pairs[:, 0]] != shell[pairs[:, 1]]]
+    return not len(nearer_than(corners, unjoined, CLEAR))

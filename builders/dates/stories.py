@@ -1,0 +1,188 @@
+"""The text of a story: events of a scenario, sentences with their dates, and the question."""
+
+from collections.abc import Sequence
+from datetime import date
+from functools import cache
+from typing import Any, NamedTuple
+
+from scbench.base.seeding import Stream
+from scbench.builders.dates.steps import ONE_DAY
+from scbench.builders.shared.builder import data_file
+from scbench.builders.shared.words import capitalised, ordinal
+from scbench.schemas.dates import DateFormat, Params, StepKind
+
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+WEEKDAYS = (
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+)
+# Verbs that take turns in the sentences of a story.
+_VERBS = ("is", "falls", "comes")
+# Kinds of steps of so many units.
+_UNITS = frozenset({"days", "weeks", "months", "years"})
+
+
+class Scenario(NamedTuple):
+    """A setting with its events in their usual order; the opening has a place for a name."""
+
+    id: str
+    opening: str
+    events: list[str]
+
+
+class Instance(NamedTuple):
+    """The fields of `Params` as JSON values."""
+
+    story: str
+    opening: str
+    events: list[str]
+    date_format: DateFormat
+    given: list[list[int]]
+    steps: list[list[Any]]
+    asked: int
+    style: int
+
+
+@cache
+def scenarios() -> list[Scenario]:
+    """Return all scenarios; an opening contains ``{name}`` where a name belongs."""
+    items = data_file(__package__, "stories.json")["scenarios"]
+    return [Scenario(**item) for item in items]
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the first names."""
+    return tuple(data_file(__package__, "stories.json")["names"])
+
+
+def interleaved(first: Scenario, second: Scenario, rng: Stream) -> Scenario:
+    """Return two scenarios as one, the events of each in their order."""
+    turns = [first] * len(first.events) + [second] * len(second.events)
+    rng.shuffle(turns)
+    first_events = iter(first.events)
+    second_events = iter(second.events)
+    events = [next(first_events if turn is first else second_events) for turn in turns]
+    return first._replace(events=events)
+
+
+def story_of(params: Params | Instance) -> str:
+    """Return the story, the question after it, and the rules of counting."""
+    texts = data_file(__package__, "sentences.json")
+    # One number chooses all wordings of a story; divisions make them differ independently.
+    link = texts["links"][params.style % len(texts["links"])]
+    question = texts["questions"][params.style % len(texts["questions"])]
+    on_dates = date_sentences(params)
+    on_steps = step_sentences(params)
+    sentences = [*on_dates, *on_steps]
+    if params.style % 4 == 1:
+        # A step can come before the date that it is counted from.
+        sentences = [*on_steps, *on_dates]
+    story = " ".join([params.opening, link, *sentences])
+    kinds = frozenset([kind for _, kind, _, _ in params.steps])
+    rules = calendar_rules(params.date_format, kinds)
+    return f"{story}\n\n{question.format(params.events[params.asked])}\n\n{rules}\n\n"
+
+
+@cache
+def calendar_rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
+    """Return the rules that a story with this format and these kinds of steps needs."""
+    # The order of the rules is that of the prompt.
+    rules = []
+    if form in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
+        rules.append("slashes")
+    if form == "ORDINAL_DAY":
+        rules.append("ordinal")
+    rules.append("calendar")
+    if form == "RELATIVE_OFFSET" or kinds & {"days", "weeks"}:
+        rules.append("counting")
+    if kinds & {"months", "years"}:
+        rules.append("same_day")
+    if kinds & {"weekday_after", "weekday_before"}:
+        rules.append("strictly")
+    texts = data_file(__package__, "sentences.json")
+    return " ".join(texts[rule] for rule in rules)
+
+
+def date_sentences(params: Params | Instance) -> list[str]:
+    """Return the sentences on events whose date the story tells."""
+    sentences = []
+    for i, (event, *clue) in enumerate(params.given):
+        verb = _VERBS[(params.style + i) % 3]
+        when = date_words(params.date_format, clue, params.style // 3 + i)
+        sentences.append(capitalised(f"{params.events[event]} {verb} {when}."))
+    return sentences
+
+
+def date_words(form: DateFormat, clue: Sequence[int], style: int) -> str:
+    """Return a date in words, such as "on the 5th of March 2024".
+
+    Args:
+        form: the format of dates in the story.
+        clue: year, month and day, and the number of days that the date is after them.
+        style: chooses among the ways to write a date in a format.
+    """
+    year, month, day, after = clue
+    if form == "RELATIVE_OFFSET":
+        side = "after" if after >= 0 else "before"
+        return f"{_many(abs(after), 'day')} {side} {month:02}/{day:02}/{year}"
+    way = style % 3
+    if form == "ORDINAL_DAY":
+        if way == 0:
+            return f"on day {after + 1} of {year}"
+        return f"on the {ordinal(after + 1)} day of {year}"
+    at = date(year, month, day) + after * ONE_DAY
+    if form == "MM_DD_YYYY":
+        return f"on {at.month:02}/{at.day:02}/{at.year}"
+    name = MONTHS[at.month - 1]
+    if way == 0:
+        return f"on {name} {at.day}, {at.year}"
+    if way == 1:
+        return f"on {at.day} {name} {at.year}"
+    return f"on the {ordinal(at.day)} of {name} {at.year}"
+
+
+def step_sentences(params: Params | Instance) -> list[str]:
+    """Return the sentences on events whose date is some steps from that of another event."""
+    sentences = []
+    for i, (event, kind, amount, origin) in enumerate(params.steps):
+        name = params.events[event]
+        verb = _VERBS[(params.style // 2 + i) % 3]
+        place = step_words(kind, amount, params.events[origin])
+        sentence = f"{name} {verb} {place}."
+        if kind in _UNITS and (params.style // 5 + i) % 3 == 0:
+            sentence = f"exactly {place} {verb} {name}."
+        sentences.append(capitalised(sentence))
+    return sentences
+
+
+def step_words(kind: StepKind, amount: int, origin: str) -> str:
+    """Return a step in words, such as "3 weeks after the opening night"."""
+    if kind in _UNITS:
+        side = "after" if amount > 0 else "before"
+        return f"{_many(abs(amount), kind.removesuffix('s'))} {side} {origin}"
+    text: str = data_file(__package__, "sentences.json")["places"][kind]
+    return text.format(amount=amount, weekday=WEEKDAYS[amount % 7], origin=origin)
+
+
+def _many(number: int, unit: str) -> str:
+    plural = "" if number == 1 else "s"
+    return f"{number} {unit}{plural}"
