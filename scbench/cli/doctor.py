@@ -1,4 +1,4 @@
-"""``scbench doctor``: what this machine can grade, what is missing, and what to do about it."""
+"""``scbench doctor``: tasks that this machine can grade, missing parts, and ways to get them."""
 
 import os
 import platform
@@ -77,6 +77,7 @@ def doctor(
             )
             if typer.confirm(question, err=True):
                 make_environment(say)
+                # All lines once more: the environment may change several.
                 missing = print_lines()
         if missing:
             raise typer.Exit(PROBLEMS)
@@ -87,7 +88,7 @@ def print_lines() -> list[str]:
     missing = []
     for line in machine_lines():
         mark = "MISSING  " if line.missing else ""
-        # Some lines take seconds.
+        # Each at once, since some take seconds.
         print(f"{line.name:{NAME_WIDTH}}{mark}{line.text}", flush=True)  # noqa: T201
         if line.missing:
             missing.append(line.name)
@@ -132,7 +133,8 @@ def libraries_text() -> str:
 
 def extras_text() -> str:
     """Return the extras that are installed, and those that are not."""
-    installed, absent = [], []
+    installed = []
+    absent = []
     for extra, libraries in NEEDS.items():
         if all(map(find_spec, libraries)):
             installed.append(extra)

@@ -104,6 +104,7 @@ def prompts(
     output files as they are. vLLM's run_batch takes openai-chat.
     """
     with reported_errors():
+        # Whatever can be refused is, before anything is printed or written.
         settings = Settings(model, structured, max_output_tokens)
         check_settings(form, settings, budgets=bool(budget))
         only_ids = None if ids is None else ids_in(ids)
@@ -120,6 +121,7 @@ def prompts(
             say(f"{share} and {consequence}: {ids_in_words(with_images)}")
         budgets = budget or ()
         if form is Form.HARBOR:
+            # Harbor's own command asks several times, and sets limits.
             if out is None or budgets or samples > 1:
                 raise PredictionsError(
                     "harbor takes --out, and tries and limits on its command"
@@ -220,6 +222,7 @@ def import_(
     """
     with reported_errors():
         overrides = ImportOptions.of(mapped, model, setting)
+        # Predictions go to standard output as they are read; problems follow.
         gathered = gather(files, sys.stdout.buffer, overrides)
         sys.stdout.buffer.flush()
         if not quiet:
@@ -268,6 +271,7 @@ def export_results(
             for name, text in run_files(run, schema, organisation):
                 file = out / name
                 file.parent.mkdir(parents=True, exist_ok=True)
+                # The same command twice is no error.
                 if file.exists() and file.read_text("utf-8") != text:
                     raise ResultsError(
                         f"{file} is there already, and differs; name another --out"

@@ -148,6 +148,7 @@ def export(
         rows = rows_to_judge(results, threshold)
         outputs = read_outputs(rows, predictions) if predictions else None
         lines: list[str] = []
+        # Without rows nothing names the release.
         if rows.height:
             graded = find_release(release or rows["release"][0])
             lines = [f"{line}\n" for line in bundle(rows, graded, outputs)]

@@ -90,6 +90,7 @@ def build(
 
         releases = release_finder([find_release(name) for name in release or []])
         limits = WorkerLimits(workers or processors(), None, MEMORY, allow_code)
+        # Grading takes long, and reports are written after it.
         if report:
             need("report", instead="--no-report")
         registry = read_organisations(organisations) if organisations else None

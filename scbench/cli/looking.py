@@ -238,6 +238,7 @@ def show(
         misused("--text prints and --out writes: choose one")
     with reported_errors("report"):
         form = "" if out is None else checked_form(item, out)
+        # Missing libraries are named before an answer is graded, which can take minutes.
         if form in {"png", "html"} or open_page:
             require(*NEEDS["report"])
         if not release:
@@ -253,6 +254,7 @@ def show(
         response = None
         if line is not None:
             response = transcript(line.prediction)
+            # In a worker, as answers may be hostile.
             limits = WorkerLimits(1, timeout, MEMORY, allow_code)
             with progress(None, quiet=False) as bar:
                 view = grade_line(line, instance, source, limits, bar.waiting)

@@ -96,6 +96,7 @@ def publish(
     if (repo is None) == (to is None):
         misused("name one target, --repo ORG/NAME or --to PATH_OR_URL")
     with reported_errors("build", required=True):
+        # The Hub and URLs need libraries; a folder needs none.
         if to is None or "://" in to:
             require(*NEEDS["hub"])
         from scbench.freezing.verify import verify_release
@@ -180,6 +181,7 @@ def overlap(
                 f"{shared.first} are among the {shared.second}"
             )
             total += len({*shared.prompts, *shared.params})
+            # A few, to look at.
             for row_id in shared.prompts[:5]:
                 print(f"  {row_id}")  # noqa: T201
         say(f"{total} shared")

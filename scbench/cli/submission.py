@@ -192,9 +192,10 @@ def sampling_parameter(text: str) -> tuple[str, Any]:
 
 
 def about_of(record: dict[str, Any]) -> "Submission":
-    """Return the content of `submission.yaml`, or print what is wrong with it and exit."""
+    """Return the content of `submission.yaml`, or print its errors and exit with code 2."""
     from scbench.leaderboard.submission import read_submission
 
+    # By the same checks as `scbench submission validate`.
     about, findings = read_submission(canonical_json(record).encode(), "")
     for finding in findings:
         say(f"error: {finding.message}; {finding.todo}")
@@ -211,6 +212,7 @@ def copy_predictions(source: Path, folder: Path) -> None:
     """
     from scbench.leaderboard.folder import MOST_PACKED, PREDICTIONS
 
+    # A packed file stays packed.
     suffix = source.suffix if source.suffix in {".gz", ".zst"} else ""
     target = folder / f"{PREDICTIONS[0]}{suffix}"
     if any((folder / name).exists() for name in PREDICTIONS):

@@ -116,6 +116,7 @@ def tasks_text(records: Sequence[dict[str, Any]], style: ListForm) -> str:
         row = [
             record["id"],
             record["bucket"],
+            # Text tasks have no fixed list.
             str(record["scores"] or "-"),
             record["scoring"],
             ", ".join(parameters),

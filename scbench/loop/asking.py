@@ -81,14 +81,14 @@ class Asking(Game):
 
     @property
     def budget_text(self) -> str:
-        """The end of an observation: what is left of budget and replies."""
+        """The end of an observation: the remaining budget and replies."""
         return (
             f"Left of the budget: {self.budget - self.used} of {self.budget}. Replies left: "
             f"{self.replies_left}."
         )
 
     def move(self, request: JsonValue) -> Move:
-        """Carry out a move, and count its cost; a bad one is told what is wrong with it."""
+        """Carry out a move, and count its cost; of a bad one, return its faults."""
         try:
             move = self.move_in(request)
             cost = self.cost_of(move)
@@ -108,6 +108,7 @@ class Asking(Game):
             return self.ended(
                 Outcome(Status.GRADER_ERROR, reason=describe_error(error))
             )
+        # A file holds MAX_OBSERVATION characters, in which the rest of the message must fit.
         text = canonical_json(observation)[: MAX_OBSERVATION // 2]
         return Move(f"{text}\n{self.budget_text}")
 
@@ -225,6 +226,7 @@ class Probe(Asking):
     def take(self, reply: str) -> Move:
         request = last_object(reply, self.key)
         if request is not None:
+            # An answer must be able to follow a query.
             if self.replies_left:
                 self.talk = 0
                 return self.move(request)
@@ -296,6 +298,7 @@ class Act(Asking):
         super().restore(state)
         self._actions = list(state["actions"])
         self._play = self._kind(self.params)
+        # A state of a simulator is no JSON, so it is reached by its actions.
         for action in self._actions:
             move = self.move_in(action)
             self._play, _ = self.simulated(next_state, self._play, move)
@@ -310,6 +313,7 @@ class Act(Asking):
     def take(self, reply: str) -> Move:
         actions_before = len(self._actions)
         move = self.move_in_reply(reply)
+        # The simulator failed, which ended the trial.
         if move.outcome is not None:
             return move
         is_spent = self.used >= self.budget or not self.replies_left

@@ -43,6 +43,7 @@ def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[
     omitted = 0
     for line in failed_checks(task, verdicts, places=disclose == "places"):
         size += len(line)
+        # After the first line that does not fit, none does: the lines stay in order.
         if size <= MAX_DISCLOSED:
             lines.append(line)
         else:

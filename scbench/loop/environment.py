@@ -81,6 +81,7 @@ class Environment:
                 "take it from load_release().instances()"
             ) from error
         self._game = game_of(self.setup, task, params)
+        # Before the rules are read: in act they hold the first observation.
         self._game.run = self._run
         self._instance = instance
         self._loop = played_by(self._game.setup, task).model_dump(exclude_none=True)

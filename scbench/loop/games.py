@@ -95,6 +95,7 @@ class Game(ABC):
 
     def judge_reply(self, reply: str) -> Outcome:
         """Return the outcome of the answer in a reply, as it would be outside of the loop."""
+        # Without validation, as the environment has cut the reply to what a file may hold.
         return self.judged(Prediction.model_construct(id="", response=reply))
 
     def judged(self, prediction: Prediction) -> Outcome:
@@ -103,6 +104,7 @@ class Game(ABC):
 
     def simulated(self, function: Callable[..., _T], *arguments: object) -> _T:
         """Return the result of a function; of a heavy task in a process, or one at a time."""
+        # A process costs more than a light judgement.
         if self.run is not None and self.task.heavy:
             return cast(_T, self.run(function, *arguments))
         with simulator_lock(self.task):

@@ -1,4 +1,4 @@
-"""Traces of trials, played again to be graded: the outcome is of what happens here."""
+"""Grading of traces: their replies are played again, and observations compared."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ MAX_SHOWN = 40
 
 
 class TraceError(PredictionsError):
-    """A trace is not what the environment gives; the message names the turn."""
+    """A trace that the environment does not give; the message names the turn."""
 
 
 def grade_line(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
@@ -60,6 +60,7 @@ def grade_trial(
 def setup_difference(loop: Played, task: Task) -> str:
     """Return why observations cannot be compared with those given here; empty if they can."""
     here = played_by(loop, task)
+    # Older lines hold fewer versions; None is not compared.
     if loop.rules != here.rules:
         return f"it was played by version {loop.rules} of the loop's rules; here is {here.rules}"
     if loop.grader is not None and loop.grader != here.grader:

@@ -18,6 +18,7 @@ class Retry(Game):
     @override
     def rules(self) -> str:
         disclosure = self.setup.disclose
+        # Where one answer is right, checks are told by their rules only, and so the prompt says.
         if disclosure != "score" and one_right(self.task):
             disclosure_text = TEXTS["tells"]["one_right"]
         else:
