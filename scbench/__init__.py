@@ -21,8 +21,7 @@ The packages, from the bottom up: `scbench.base` (the model of the data, errors,
 `scbench.integrations`, `scbench.cli`.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scbench.base import __version__
 from scbench.base.errors import (
@@ -36,6 +35,7 @@ from scbench.base.errors import (
     ResultsError,
     ScbenchError,
 )
+from scbench.base.lazy import lazy_lookup
 
 if TYPE_CHECKING:
     from scbench.base.model import Check, Instance, Prediction, Status, Verdict
@@ -71,26 +71,19 @@ __all__ = [
     "stream",
 ]
 
-# Where the names are that would load something heavy: imported when first asked for.
-_HOMES = {
-    **dict.fromkeys(
-        ("Check", "Instance", "Prediction", "Status", "Verdict"), "scbench.base.model"
-    ),
-    **dict.fromkeys(("grade_file", "load_release"), "scbench.grading.api"),
-    **dict.fromkeys(("outcome", "score", "scores"), "scbench.reward"),
-    "generate": "scbench.freezing.fresh",
-    "read_results": "scbench.report.notebook",
-    "stream": "scbench.freezing.stream",
-}
-
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever the name stands for)
-    if name == "reward":
-        return import_module("scbench.reward")
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-    return value
+# These would load something heavy.
+__getattr__ = lazy_lookup(
+    __name__,
+    {
+        "scbench.base.model": ["Check", "Instance", "Prediction", "Status", "Verdict"],
+        "scbench.freezing.fresh": ["generate"],
+        "scbench.freezing.stream": ["stream"],
+        "scbench.grading.api": ["grade_file", "load_release"],
+        "scbench.report.notebook": ["read_results"],
+        "scbench.reward": ["outcome", "score", "scores"],
+    },
+    submodules=["reward"],
+)
 
 
 def __dir__() -> list[str]:

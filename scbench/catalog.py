@@ -1,7 +1,7 @@
 """Every task by id: its bucket, its size, and where its schema, builder and grader live.
 
-Those of this package stand in ``tasks.toml``. The catalogue imports no task: one is found by its
-name in `scbench.schemas`, `scbench.builders` and `scbench.graders`, and imported when it is used.
+Those of this package are listed in ``tasks.toml``. The catalogue imports no task: one is found by
+its name in `scbench.schemas`, `scbench.builders` and `scbench.graders`, and imported when used.
 
 **Adding a task from another package.** Declare an entry point in the group ``scbench.tasks`` that
 names a `Task`::
@@ -27,6 +27,7 @@ from importlib.machinery import PathFinder
 from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.util import find_spec
+from operator import attrgetter
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
@@ -52,7 +53,7 @@ PAPER = "paper"
 # Origin of the text tasks, whose instances are all drawn.
 REASONSCAPE = "reasonscape"
 
-# What makes a text task hard.
+# Demands of a text task on a model.
 Dimension = Literal[
     "multi-hop reasoning",
     "working memory",
@@ -62,42 +63,17 @@ Dimension = Literal[
     "interference",
 ]
 
-_VERSION = re.compile(r"^VERSION = (\d+)$", re.MULTILINE)
-
-# Wall-clock limit of one verdict, where a task says nothing else.
+# Line of a grader that states its version.
+VERSION_LINE = re.compile(r"^VERSION = (\d+)$", re.MULTILINE)
+# Wall-clock limit of one verdict, where a task has no other.
 SECONDS = 120.0
-
-
-@cache
-def _load_module(*names: str) -> ModuleType:
-    name = ".".join(names)
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        if not f"{name}.".startswith(
-            f"{error.name}."
-        ):  # a library that the module needs
-            raise
-        raise CatalogError(
-            f"there is no module {name}, so its task cannot be used"
-        ) from None
-
-
-@cache
-def _version_in_source(name: str) -> int:
-    """Return the VERSION of a grader; read from its source, since importing it can take long."""
-    loader = getattr(find_spec(name), "loader", None)
-    source = loader.get_source(name) if isinstance(loader, InspectLoader) else None
-    match = _VERSION.search(source or "")
-    return int(match[1]) if match else int(_load_module(name).VERSION)
-
 
 _ParamsT_contra = TypeVar("_ParamsT_contra", contravariant=True)
 _AnswerT_contra = TypeVar("_AnswerT_contra", contravariant=True)
 
 
 class Grader(Protocol[_ParamsT_contra, _AnswerT_contra]):
-    """What a task's ``grade`` is: a pure function of an instance's parameters and an answer."""
+    """A task's ``grade``: a pure function of an instance's parameters and an answer."""
 
     def __call__(
         self, params: _ParamsT_contra, answer: _AnswerT_contra, /
@@ -133,7 +109,7 @@ class Task:
             metric ``fingerprint`` then, and its grader module a function of that name.
         one_answer: whether an instance has one right answer, but for the order of its parts; two
             models that give the same one need not have heard it from each other.
-        dimensions: what it stresses, for tables; empty where nobody has said.
+        dimensions: its demands on a model, for tables; empty where they are not stated.
     """
 
     id: str
@@ -158,16 +134,12 @@ class Task:
         return f"{self.package}.{kind}.{self.id}"
 
     def has(self, kind: str) -> bool:
-        """Return whether it has such a module."""
+        """Return whether it has such a module; imports at most the packages above it."""
         try:
             return find_spec(self.module(kind)) is not None
-        except (
-            ModuleNotFoundError
-        ):  # the folder, or the package of another's task, is not there
+        except ModuleNotFoundError:
+            # The folder, or the package of another's task, is not there.
             return False
-
-    def _module(self, kind: str) -> ModuleType:
-        return _load_module(self.package, kind, self.id)
 
     @property
     def available(self) -> bool:
@@ -177,91 +149,99 @@ class Task:
     @property
     def params_model(self) -> "type[BaseModel]":
         """Pydantic model of an instance's parameters."""
-        return self._module("schemas").Params  # type: ignore[no-any-return]
+        return load_module(self.module("schemas")).Params  # type: ignore[no-any-return]
 
     @property
     def answer_model(self) -> "type[BaseModel]":
         """Pydantic model of an answer."""
-        return self._module("schemas").Answer  # type: ignore[no-any-return]
+        return load_module(self.module("schemas")).Answer  # type: ignore[no-any-return]
 
     @property
     def builder(self) -> "type[Builder[Any, Any, Any]]":
         """The class that makes instances."""
-        return self._module("builders").TaskBuilder  # type: ignore[no-any-return]
+        return load_module(self.module("builders")).TaskBuilder  # type: ignore[no-any-return]
 
     @property
     def grade(self) -> "Grader[BaseModel, BaseModel]":
         """The function that judges, of the task's `params_model` and `answer_model`."""
-        return self._module("graders").grade  # type: ignore[no-any-return]
-
-    def _beside_grader(self, name: str) -> ModuleType | None:
-        return (
-            _load_module(f"{self.module('graders')}.{name}")
-            if self.offers(name)
-            else None
-        )
+        return load_module(self.module("graders")).grade  # type: ignore[no-any-return]
 
     def offers(self, name: str) -> bool:
-        """Return whether ``queries`` or ``actions`` are beside its grader; imports nothing."""
-        grader = find_spec(self.module("graders")) if self.has("graders") else None
-        places = grader and grader.submodule_search_locations
-        return bool(
-            places and PathFinder.find_spec(f"{self.module('graders')}.{name}", places)
+        """Return whether ``queries`` or ``actions`` are beside its grader; does not import it."""
+        if not self.has("graders"):
+            return False
+        grader = find_spec(self.module("graders"))
+        # A grader that is a single file has no modules beside it.
+        if grader is None or not grader.submodule_search_locations:
+            return False
+        # Unlike importlib.util.find_spec, this does not import the grader first.
+        module = f"{self.module('graders')}.{name}"
+        return (
+            PathFinder.find_spec(module, grader.submodule_search_locations) is not None
         )
+
+    def _module_beside_grader(self, name: str) -> ModuleType | None:
+        if not self.offers(name):
+            return None
+        return load_module(f"{self.module('graders')}.{name}")
 
     @property
     def queries(self) -> "Queries | None":
-        """What a model may ask before it answers; None where nothing can be asked."""
-        return cast("Queries | None", self._beside_grader("queries"))
+        """The module of the queries a model may make before it answers; None if there are none."""
+        return cast("Queries | None", self._module_beside_grader("queries"))
 
     @property
     def actions(self) -> "Actions | None":
-        """What a model may do to the instance's state; None where nothing can be done."""
-        return cast("Actions | None", self._beside_grader("actions"))
+        """The module of the actions on the instance's state; None if there are none."""
+        return cast("Actions | None", self._module_beside_grader("actions"))
 
     @property
     def grader_version(self) -> int:
         """Version of the grader; raised whenever a score could move."""
         name = self.module("graders")
-        return (
-            int(sys.modules[name].VERSION)
-            if name in sys.modules
-            else _version_in_source(name)
-        )
+        if name in sys.modules:
+            return int(sys.modules[name].VERSION)
+        return version_in_source(name)
 
     def fingerprint(self) -> str | None:
-        """Return what tells machines apart that compute otherwise; None where none could."""
+        """Return a text that differs between machines that compute otherwise.
+
+        None where scores do not depend on the machine, or this one cannot grade the task.
+        """
         if not self.fingerprinted:
             return None
         try:
-            return self._module("graders").fingerprint()  # type: ignore[no-any-return]
+            return load_module(self.module("graders")).fingerprint()  # type: ignore[no-any-return]
         except CannotGrade:
             return None
 
     def machine_facts(self) -> Mapping[str, str]:
-        """Return what decides scores on this machine beside our code: its grader's function.
+        """Return the facts of this machine that decide scores beside our code, by name.
 
         Raises:
             CannotGrade: this machine cannot grade the task.
         """
-        facts = getattr(self._module("graders"), "machine_facts", dict)
-        return facts()
+        # Most graders have no such function: their scores are the same everywhere.
+        facts_of_machine = getattr(
+            load_module(self.module("graders")), "machine_facts", dict
+        )
+        return facts_of_machine()
 
     @property
     def card_text(self) -> str:
-        """What the dataset card says of the task, as Markdown."""
+        """The task's section of the dataset card, as Markdown."""
         texts = files(f"{self.package}.dataset_card").joinpath("tasks")
         return texts.joinpath(f"{self.id}.md").read_text("utf-8").strip()
 
     @property
     def checks(self) -> Mapping[str, str]:
         """Id and requirement of every check the grader makes, in order."""
-        return self._module("graders").CHECKS  # type: ignore[no-any-return]
+        return load_module(self.module("graders")).CHECKS  # type: ignore[no-any-return]
 
     @property
     def defining_checks(self) -> frozenset[str]:
         """Checks whose failure means that another, easier task was solved: ``DEFINING``, if any."""
-        return frozenset(getattr(self._module("graders"), "DEFINING", ()))
+        return frozenset(getattr(load_module(self.module("graders")), "DEFINING", ()))
 
     @property
     def own_faults(self) -> frozenset[str]:
@@ -269,7 +249,7 @@ class Task:
 
         A model that tries again is told of these in full even if there is one right answer.
         """
-        return frozenset(getattr(self._module("graders"), "OWN_FAULTS", ()))
+        return frozenset(getattr(load_module(self.module("graders")), "OWN_FAULTS", ()))
 
 
 @cache
@@ -279,15 +259,14 @@ def all_tasks() -> Mapping[str, Task]:
     Raises:
         CatalogError: an entry point is not a `Task`, or uses an id that is taken.
     """
-    tasks = {
-        task_id: Task(
-            task_id, **fields | {"dimensions": tuple(fields.get("dimensions", ()))}
-        )
-        for task_id, fields in packaged_toml("scbench", "tasks.toml").items()
-    }
-    for entry in sorted(
-        entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name
-    ):
+    tasks = {}
+    for task_id, fields in packaged_toml("scbench", "tasks.toml").items():
+        # TOML has lists, and a task is hashable.
+        dimensions = tuple(fields.get("dimensions", ()))
+        tasks[task_id] = Task(task_id, **{**fields, "dimensions": dimensions})
+    # In an order that does not depend on the installation.
+    entries = sorted(entry_points(group=ENTRY_POINT_GROUP), key=attrgetter("name"))
+    for entry in entries:
         task = entry.load()
         if not isinstance(task, Task):
             raise CatalogError(
@@ -321,3 +300,33 @@ def available_tasks() -> tuple[Task, ...]:
 def paper_tasks() -> tuple[Task, ...]:
     """Return the tasks of the SCBench paper, in table order."""
     return tuple(task for task in all_tasks().values() if task.origin == PAPER)
+
+
+@cache
+def load_module(name: str) -> ModuleType:
+    """Import a module of a task.
+
+    Raises:
+        CatalogError: there is no such module.
+        ModuleNotFoundError: a library that the module needs is not installed.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        # The missing module may be this one, or a package above it.
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise
+        raise CatalogError(
+            f"there is no module {name}, so its task cannot be used"
+        ) from None
+
+
+@cache
+def version_in_source(name: str) -> int:
+    """Return the VERSION of a grader by its source, since importing it can take long."""
+    loader = getattr(find_spec(name), "loader", None)
+    source = loader.get_source(name) if isinstance(loader, InspectLoader) else None
+    match = VERSION_LINE.search(source or "")
+    if match is None:
+        return int(load_module(name).VERSION)
+    return int(match[1])

@@ -19,7 +19,8 @@ those workers. Graders bound their work by counting.
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
@@ -27,9 +28,8 @@ from scbench.base.errors import PredictionsError, did_you_mean, faults_of
 from scbench.base.model import Instance, Prediction, task_of
 from scbench.catalog import Task, get_task
 from scbench.formats.imports.entries import content_text, objects
-from scbench.loop.environment import grade_line
 from scbench.machine.processes import processors
-from scbench.scoring.outcomes import Outcome
+from scbench.scoring.outcomes import Outcome, grade_prediction, simulator_lock
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -38,66 +38,22 @@ if TYPE_CHECKING:
     from scbench.release.load import Release
 
 
-@lru_cache(maxsize=8)
-def cached_release(release: str | None) -> "Release":
-    """Return the release of a name, which is looked up once; see `load_release`."""
-    from scbench.release.load import find_release  # noqa: PLC0415  (not needed for own instances)
+def score(
+    instance: Instance | str, answer: JsonValue, release: "Release | str | None" = None
+) -> float | None:
+    """Return the score of one answer, in [0, 1]; it takes what `outcome` takes.
 
-    return find_release(release)
+    Safe to call from several threads.
 
-
-@lru_cache(maxsize=256)
-def _release_instances(
-    release: "Release", config: str, task_id: str
-) -> Mapping[str, Instance]:
-    part, _ = release.choose([config] if config else None)
-    return part.instances([task_id])
-
-
-def instance_of(instance_id: str, release: "Release | str | None" = None) -> Instance:
-    """Return an instance of a release by its id; a task's are looked up once.
+    Returns:
+        The score; the mean of them where one answer gets several; None if this installation cannot
+        grade the answer or a grader failed: neither is the model's doing, so it is no zero.
 
     Raises:
         PredictionsError: no such instance.
-        ReleaseError: no such release.
+        CatalogError: this installation does not know its task.
     """
-    source = (
-        cached_release(release)
-        if release is None or isinstance(release, str)
-        else release
-    )
-    from scbench.release.load import config_of  # noqa: PLC0415  (not needed for own instances)
-
-    instance = _release_instances(
-        source, config_of(instance_id), task_of(instance_id)
-    ).get(instance_id)
-    if instance is None:
-        where = (
-            "the newest installed release"
-            if release is None
-            else f"release {source.version}"
-        )
-        hint = did_you_mean(instance_id, source.ids(source.manifest.tasks))
-        if ":" in instance_id and release is None:
-            hint = " It was generated: give the instance itself, or release=FOLDER."
-        task, _, number = instance_id.partition("/")
-        if number.isdecimal() and len(number) == 1:
-            hint = f" Did you mean '{task}/0{number}'?"
-        raise PredictionsError(f"no item {instance_id!r} in {where}.{hint}")
-    return instance
-
-
-@lru_cache(maxsize=16_384)
-def _ready_instance(task_id: str, params: str) -> tuple[Task, BaseModel]:
-    task = get_task(task_id)
-    try:
-        return task, task.params_model.model_validate_json(params)
-    except ValidationError as error:
-        raise PredictionsError(
-            f"an instance of {task_id} does not hold what its grader needs: "
-            f"{faults_of(error, 1)[0]}. Rows of a data set hold nothing that no prompt prints; "
-            "give the id, or an instance of `load_release().instances()`."
-        ) from error
+    return outcome(instance, answer, release).score
 
 
 def outcome(
@@ -105,7 +61,7 @@ def outcome(
     answer: "JsonValue | Prediction",
     release: "Release | str | None" = None,
 ) -> Outcome:
-    """Grade one answer and return all there is to say of it.
+    """Grade one answer, and return its score with everything that led to it.
 
     Args:
         instance: an id of the release, or an instance.
@@ -126,17 +82,46 @@ def outcome(
     """
     if isinstance(instance, str):
         instance = instance_of(instance, release)
-    ready = _ready_instance(instance.task, instance.all_params)
+    task, params = task_and_params(instance.task, instance.all_params)
     if isinstance(answer, Prediction):
         prediction = answer
-    elif isinstance(answer, str):
-        prediction = Prediction.model_construct(id="", response=answer)
     else:
-        prediction = Prediction.model_construct(id="", answer=_checked_answer(answer))
-    return grade_line(prediction, *ready)
+        prediction = Prediction.model_construct(id="", **fields_of(answer))
+    if prediction.turns is not None and prediction.loop is not None:
+        from scbench.loop.replaying import grade_trial  # noqa: PLC0415  (only for trials)
+
+        return grade_trial(prediction, prediction.loop, task, params)
+    with simulator_lock(task):
+        return grade_prediction(prediction, task, params)
 
 
-def _checked_answer(answer: JsonValue) -> JsonValue:
+@lru_cache(maxsize=16_384)
+def task_and_params(task_id: str, params: str) -> tuple[Task, BaseModel]:
+    """Return a task, and the parameters of an instance in their model.
+
+    Raises:
+        PredictionsError: the parameters are not complete.
+        CatalogError: this installation does not know the task.
+    """
+    task = get_task(task_id)
+    try:
+        return task, task.params_model.model_validate_json(params)
+    except ValidationError as error:
+        raise PredictionsError(
+            f"an instance of {task_id} does not hold what its grader needs: "
+            f"{faults_of(error, 1)[0]}. Rows of a data set hold nothing that no prompt prints; "
+            "give the id, or an instance of `load_release().instances()`."
+        ) from error
+
+
+def fields_of(answer: JsonValue) -> dict[str, Any]:
+    """Return the field of a prediction that holds an answer: a model's text, or the answer itself.
+
+    Raises:
+        PredictionsError: it is chat messages, or no JSON.
+    """
+    if isinstance(answer, str):
+        return {"response": answer}
     first = answer[0] if isinstance(answer, list) and answer else answer
     if isinstance(first, dict) and "role" in first and "content" in first:
         raise PredictionsError(
@@ -147,25 +132,7 @@ def _checked_answer(answer: JsonValue) -> JsonValue:
         raise PredictionsError(
             f"an answer is text or JSON, not {type(answer).__name__}"
         )
-    return answer
-
-
-def score(
-    instance: Instance | str, answer: JsonValue, release: "Release | str | None" = None
-) -> float | None:
-    """Return the score of one answer, in [0, 1]; it takes what `outcome` takes.
-
-    Safe to call from several threads.
-
-    Returns:
-        The score; the mean of them where one answer gets several; None if this installation cannot
-        grade the answer or a grader failed: neither is the model's doing, so it is no zero.
-
-    Raises:
-        PredictionsError: no such instance.
-        CatalogError: this installation does not know its task.
-    """
-    return outcome(instance, answer, release).score
+    return {"answer": answer}
 
 
 def scores(
@@ -192,43 +159,88 @@ def scores(
     """
     if isinstance(instances, str):
         raise PredictionsError("scores() takes a list of ids; for one there is score()")
-    ids, replies = list(instances), list(answers)
-    if len(ids) != len(replies):
+    rows = list(instances)
+    replies = list(answers)
+    if len(rows) != len(replies):
         raise ValueError(
-            f"there are {len(ids)} ids and {len(replies)} answers; give one for each"
+            f"there are {len(rows)} ids and {len(replies)} answers; give one for each"
         )
     if workers is None:
-        return [score(*pair, release) for pair in zip(ids, replies, strict=True)]
-    rows = [
-        instance_of(name, release) if isinstance(name, str) else name for name in ids
+        return list(map(score, rows, replies, repeat(release)))
+    complete_rows = [
+        instance_of(row, release) if isinstance(row, str) else row for row in rows
     ]
-    return _spread_scores(rows, replies, workers, seconds)
+    return scores_by_workers(complete_rows, replies, workers, seconds)
 
 
-def _spread_scores(
-    rows: Sequence[Instance],
+def scores_by_workers(
+    instances: Sequence[Instance],
     answers: Sequence[JsonValue],
     workers: int,
     seconds: float | None,
 ) -> list[float | None]:
-    """Return scores, those of heavy tasks from processes."""
-    waiting: dict[int, Future[WireOutcome]] = {}
-    for place, (row, answer) in enumerate(zip(rows, answers, strict=True)):
-        if get_task(row.task).heavy:
+    """Return scores, those of heavy tasks from processes; for arguments see `scores`."""
+    pairs = list(zip(instances, answers, strict=True))
+    # Workers begin with the heavy answers before this process grades the light ones.
+    futures: dict[int, Future[WireOutcome]] = {}
+    for place, (instance, answer) in enumerate(pairs):
+        if get_task(instance.task).heavy:
             from scbench.grading.workers.live import line_of, live_grader  # noqa: PLC0415  (heavy)
 
-            is_text = isinstance(answer, str)
-            fields = (
-                {"response": answer} if is_text else {"answer": _checked_answer(answer)}
-            )
-            line = line_of(row.id, **fields)
-            waiting[place] = live_grader(workers, seconds).submit(row, line)
-    pairs = enumerate(zip(rows, answers, strict=True))
-    light = {place: score(*pair) for place, pair in pairs if place not in waiting}
-    return [
-        waiting[place].result().score if place in waiting else light[place]
-        for place in range(len(rows))
+            line = line_of(instance.id, **fields_of(answer))
+            futures[place] = live_grader(workers, seconds).submit(instance, line)
+    results = [
+        None if place in futures else score(instance, answer)
+        for place, (instance, answer) in enumerate(pairs)
     ]
+    for place, future in futures.items():
+        results[place] = future.result().score
+    return results
+
+
+def instance_of(instance_id: str, release: "Release | str | None" = None) -> Instance:
+    """Return an instance of a release by its id; a task's are looked up once.
+
+    Raises:
+        PredictionsError: no such instance.
+        ReleaseError: no such release.
+    """
+    from scbench.release.load import config_of  # noqa: PLC0415  (not needed for own instances)
+
+    is_newest = release is None
+    if release is None or isinstance(release, str):
+        release = cached_release(release)
+    instances = release_instances(release, config_of(instance_id), task_of(instance_id))
+    if instance_id in instances:
+        return instances[instance_id]
+    place = f"release {release.version}"
+    hint = did_you_mean(instance_id, release.ids(release.manifest.tasks))
+    if is_newest:
+        place = "the newest installed release"
+        # Ids of generated instances begin with a hash of their experiment.
+        if ":" in instance_id:
+            hint = " It was generated: give the instance itself, or release=FOLDER."
+    task_id, _, number = instance_id.partition("/")
+    if number.isdecimal() and len(number) == 1:
+        hint = f" Did you mean '{task_id}/0{number}'?"
+    raise PredictionsError(f"no item {instance_id!r} in {place}.{hint}")
+
+
+@lru_cache(maxsize=8)
+def cached_release(release: str | None) -> "Release":
+    """Return the release of a name, which is looked up once; see `load_release`."""
+    from scbench.release.load import find_release  # noqa: PLC0415  (not needed for own instances)
+
+    return find_release(release)
+
+
+@lru_cache(maxsize=256)
+def release_instances(
+    release: "Release", config: str, task_id: str
+) -> Mapping[str, Instance]:
+    """Return the instances of a task in a config of a release, by id; of the default for ""."""
+    part, _ = release.choose([config] if config else None)
+    return part.instances([task_id])
 
 
 def packed(instance: Instance) -> str:
@@ -270,13 +282,13 @@ def for_trl(
     ``_calculate_rewards``), as many values each as there are completions.
 
     Args:
-        prompts: are not looked at.
+        prompts: not used.
         completions: texts, or lists of messages.
-        id: which instance each is about.
+        id: of the instance that each is about.
         instance: in place of ids, or of some, instances as `packed` writes them: fresh ones.
-        release: which one ids are of; the newest that is installed if there is no such column.
-        log_metric: is told the share of completions that have a score.
-        columns: everything else is not looked at.
+        release: of the ids; the newest that is installed if there is no such column.
+        log_metric: takes the share of completions that have a score.
+        columns: all others, not used.
 
     Returns:
         The scores, in [0, 1]; None for what cannot be graded, which the trainer leaves out of its
@@ -290,30 +302,28 @@ def for_trl(
             "the data set has no column 'id' with ids of instances, and no column 'instance' with "
             "instances as scbench.reward.packed writes them"
         )
-    none = [None] * len(completions)
-    rows = [
-        unpacked(packed_instance)
-        if packed_instance
-        else instance_of(str(name), version)
-        for name, packed_instance, version in zip(
-            id or none, instance or none, release or none, strict=True
-        )
-    ]
-    results = _spread_scores(
-        rows, [*map(_spoken_text, completions)], processors(), None
-    )
+    absent = [None] * len(completions)
+    rows = []
+    for name, packed_instance, version in zip(
+        id or absent, instance or absent, release or absent, strict=True
+    ):
+        if packed_instance:
+            rows.append(unpacked(packed_instance))
+        else:
+            rows.append(instance_of(str(name), version))
+    texts = [reply_text(completion) for completion in completions]
+    results = scores_by_workers(rows, texts, processors(), None)
     if log_metric is not None and results:
-        log_metric(
-            "scbench_scored", sum(value is not None for value in results) / len(results)
-        )
+        scored = sum(value is not None for value in results)
+        log_metric("scbench_scored", scored / len(results))
     return results
 
 
-def _spoken_text(completion: object) -> str:
+def reply_text(completion: object) -> str:
     """Return the text of a completion; of messages, that of the model's last one."""
     if isinstance(completion, str):
         return completion
-    spoken = [
-        message for message in objects(completion) if message.get("role") == "assistant"
-    ]
-    return (content_text(spoken[-1].get("content")) or "") if spoken else ""
+    for message in reversed(objects(completion)):
+        if message.get("role") == "assistant":
+            return content_text(message.get("content")) or ""
+    return ""

@@ -7,8 +7,9 @@ Three lines in a notebook::
     paper_table(read_results(["scbench-results/mine", "scbench-results/theirs"]), by="task")
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from scbench.base.lazy import lazy_lookup
 
 if TYPE_CHECKING:
     from scbench.analysis.compare import compare_runs
@@ -62,35 +63,30 @@ __all__ = [
     "score_table",
 ]
 
-# Where the names are: a command needs few of them, and imports take long.
-_HOMES = {
-    "compare_runs": "scbench.analysis.compare",
-    "candidates": "scbench.analysis.failure_modes.labels",
-    "judge_by_rules": "scbench.analysis.failure_modes.rules",
-    "falloff_table": "scbench.analysis.falloff",
-    "gap_table": "scbench.analysis.gap",
-    **dict.fromkeys(("item_table", "label_table"), "scbench.analysis.items"),
-    **dict.fromkeys(
-        ("climbs_of", "compare_levels", "ladder_table", "read_ladders", "rung_table"),
-        "scbench.analysis.ladder",
-    ),
-    **dict.fromkeys(
-        ("Cases", "heat_table", "manifold_table"), "scbench.analysis.manifolds"
-    ),
-    **dict.fromkeys(
-        ("asked_of", "next_items", "nothing_asked"), "scbench.analysis.next_items"
-    ),
-    "paper_table": "scbench.analysis.paper",
-    **dict.fromkeys(("check_results", "read_results"), "scbench.analysis.results"),
-    "run_table": "scbench.analysis.runs",
-    "pass_at_k": "scbench.analysis.samples",
-    **dict.fromkeys(("budget_sweep", "cost_table"), "scbench.analysis.usage"),
-    "score_table": "scbench.grading.score_tables",
-}
-
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever the name stands for)
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-    return value
+# A command needs few of these, and imports take long.
+__getattr__ = lazy_lookup(
+    __name__,
+    {
+        "scbench.analysis.compare": ["compare_runs"],
+        "scbench.analysis.failure_modes.labels": ["candidates"],
+        "scbench.analysis.failure_modes.rules": ["judge_by_rules"],
+        "scbench.analysis.falloff": ["falloff_table"],
+        "scbench.analysis.gap": ["gap_table"],
+        "scbench.analysis.items": ["item_table", "label_table"],
+        "scbench.analysis.ladder": [
+            "climbs_of",
+            "compare_levels",
+            "ladder_table",
+            "read_ladders",
+            "rung_table",
+        ],
+        "scbench.analysis.manifolds": ["Cases", "heat_table", "manifold_table"],
+        "scbench.analysis.next_items": ["asked_of", "next_items", "nothing_asked"],
+        "scbench.analysis.paper": ["paper_table"],
+        "scbench.analysis.results": ["check_results", "read_results"],
+        "scbench.analysis.runs": ["run_table"],
+        "scbench.analysis.samples": ["pass_at_k"],
+        "scbench.analysis.usage": ["budget_sweep", "cost_table"],
+        "scbench.grading.score_tables": ["score_table"],
+    },
+)

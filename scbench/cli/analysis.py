@@ -1,4 +1,4 @@
-"""``scbench tables``, ``compare`` and others that make tables from results."""
+"""``scbench tables``, ``compare``, ``samples``, ``cost`` and ``items``: tables of results."""
 
 from collections.abc import Sequence
 from functools import partial as bound
@@ -9,34 +9,15 @@ import polars as pl
 import typer
 
 from scbench.analysis.compare import compare_runs, comparison_sheets
-from scbench.analysis.falloff import falloff_sheet, falloff_table
-from scbench.analysis.gap import gap_sheet, gap_table
 from scbench.analysis.items import item_sheets, item_table, label_table
 from scbench.analysis.ladder import (
     climbs_of,
     compare_levels,
     is_ladder,
-    ladder_sheets,
-    ladder_table,
     level_pairs_sheets,
-    one_run,
     overall_levels,
-    read_ladders,
-    rung_table,
-)
-from scbench.analysis.manifolds import COLUMNS as MANIFOLDS_COLUMNS
-from scbench.analysis.manifolds import (
-    METRICS,
-    Cases,
-    column_of,
-    heat_sheets,
-    heat_table,
-    manifold_sheet,
-    manifold_table,
 )
 from scbench.analysis.modality import modality_sheets, modality_table
-from scbench.analysis.next_items import asked_of, nothing_asked
-from scbench.analysis.next_items import next_items as items_that_tell
 from scbench.analysis.paper import paper_sheet, paper_table
 from scbench.analysis.results import kept_apart, machines, read_results, release_weights
 from scbench.analysis.runs import COLUMNS as RUN_COLUMNS
@@ -56,9 +37,15 @@ from scbench.analysis.usage import (
 )
 from scbench.base.errors import ReleaseError, ResultsError, did_you_mean
 from scbench.base.model import LOOP_SETTINGS
-from scbench.cli.console import draws, names_in, say
-from scbench.cli.options import Commands
-from scbench.cli.printing import PEOPLE, Files, Plot, Result, Style, table_command
+from scbench.cli.console import is_whole_number, reported_errors, say
+from scbench.cli.options import (
+    PlotOption,
+    ReleaseOption,
+    ResultsArgument,
+    TableFormOption,
+    TableOutOption,
+)
+from scbench.cli.printing import Result, write_result
 from scbench.grading.means import RUN
 from scbench.grading.score_tables import score_table
 from scbench.release.load import Release, find_release
@@ -66,38 +53,55 @@ from scbench.report.charts import (
     budget_chart,
     cost_chart,
     difference_chart,
-    heat_chart,
     item_chart,
-    ladder_chart,
-    parameter_chart,
     sample_chart,
     score_chart,
     turn_chart,
 )
 
-app = Commands()
-
-
-# What the lines of a table are.
+# Lines of a table.
 By = Literal["bucket", "task"]
-# What the lines of the table of scores are; of runs, how they were made.
-Lines = Literal["model", "bucket", "task", "run", "modality"]
-# What the lines of the table of costs are.
-Spent = Literal["model", "budget"]
-# What the lines of the table of manifolds are.
-Along = Literal["task", "parameter", "dimension", "kind"]
-# What a heat map shows.
-Metric = Literal["accuracy", "above", "truncated", "unparsed", "tokens"]
+# Lines of the table of scores; those of runs say how they were made.
+ScoreLines = Literal["model", "bucket", "task", "run", "modality"]
+# Lines of the table of costs.
+CostLines = Literal["model", "budget"]
+
+ByOption = Annotated[
+    By, typer.Option(help="Sums over buckets only, or every task as well.")
+]
+BucketOption = Annotated[str | None, typer.Option(help="Only this bucket.")]
+
+app = typer.Typer(rich_markup_mode=None)
 
 
-@table_command(app)
-def tables(results: Files, by: Lines = "model", plot: Plot = None) -> Result:
+@app.command()
+def tables(
+    results: ResultsArgument,
+    by: Annotated[
+        ScoreLines,
+        typer.Option(
+            help=(
+                "A line for each model, each bucket or each task; or how each run "
+                "was made."
+            )
+        ),
+    ] = "model",
+    plot: PlotOption = None,
+    style: TableFormOption = "table",
+    out: TableOutOption = None,
+) -> None:
     """Print the scores of models, with intervals.
 
     One line for each model; --by bucket and --by task print the paper's tables, with what tools
     add; --by modality sets text against pictures of the same items, given results of both. Every
     score counts the same. Results of different releases or grader versions are refused.
     """
+    with reported_errors():
+        write_result(scores_by(results, by), style, out, plot)
+
+
+def scores_by(results: list[Path], by: ScoreLines) -> Result:
+    """Return the table of scores of `tables`."""
     if by == "modality":
         gaps = modality_table(results)
         return Result(gaps, modality_sheets(gaps))
@@ -117,15 +121,25 @@ def tables(results: Files, by: Lines = "model", plot: Plot = None) -> Result:
     title = f"Scores by {by}, release {release}"
     if rows.select(RUN).n_unique() > 1:
         return Result(table, [paper_sheet(title, table)], chart)
-    return Result(
-        table, [score_sheet(title, score_table(rows, by, release_weights(rows)))], chart
-    )
+    # A single run leaves room for its coverage and its statuses.
+    scores = score_table(rows, by, release_weights(rows))
+    return Result(table, [score_sheet(title, scores)], chart)
 
 
-@table_command(app)
+@app.command()
 def compare(
-    results: Files, by: By = "bucket", levels: bool = False, plot: Plot = None
-) -> Result:
+    results: ResultsArgument,
+    by: ByOption = "bucket",
+    levels: Annotated[
+        bool,
+        typer.Option(
+            "--levels", help="Of a ladder: only the differences of levels, in rungs."
+        ),
+    ] = False,
+    plot: PlotOption = None,
+    style: TableFormOption = "table",
+    out: TableOutOption = None,
+) -> None:
     """Compare runs, and say which is better.
 
     By intervals and one paired test.
@@ -136,94 +150,160 @@ def compare(
     those on pictures, what text is worth. Of a ladder,
     differences of levels follow.
     """
+    with reported_errors():
+        write_result(comparison(results, by, levels=levels), style, out, plot)
+
+
+def comparison(results: list[Path], by: By, *, levels: bool) -> Result:
+    """Return the table of `compare`: of scores, or with ``levels`` of levels on the ladder."""
     rows = read_results(results, ("metrics",), tell_apart=True, both_prompts=True)
     for remark in machines(rows):
         say(remark)
-    on_rungs = compare_levels(climbs_of(rows)) if levels or is_ladder(rows) else None
-    pairs = [] if on_rungs is None else level_pairs_sheets(_lines_by(on_rungs, by))
-    if levels and on_rungs is not None:
-        return Result(on_rungs, pairs)
+    level_sheets = []
+    if levels or is_ladder(rows):
+        level_pairs = compare_levels(climbs_of(rows))
+        level_sheets = level_pairs_sheets(lines_by(level_pairs, by))
+        if levels:
+            return Result(level_pairs, level_sheets)
     table = compare_runs(rows)
-    sheets = comparison_sheets(_lines_by(table, by)) + pairs
-    return Result(table, sheets, bound(difference_chart, _lines_by(table, by)))
+    lines = lines_by(table, by)
+    sheets = comparison_sheets(lines) + level_sheets
+    return Result(table, sheets, bound(difference_chart, lines))
 
 
-def _lines_by(table: pl.DataFrame, by: By) -> pl.DataFrame:
+def lines_by(table: pl.DataFrame, by: By) -> pl.DataFrame:
     """Return the lines of a table that people are shown: without tasks, if there are others."""
+    if by == "task":
+        return table
     sums = table.filter(pl.col("task").is_null())
-    return table if by == "task" or sums.is_empty() else sums
+    return table if sums.is_empty() else sums
 
 
-@table_command(app)
+@app.command()
 def samples(
-    results: Files, by: By = "bucket", k: str = "1", plot: Plot = None
-) -> Result:
+    results: ResultsArgument,
+    by: ByOption = "bucket",
+    k: Annotated[
+        str,
+        typer.Option(
+            help="With several samples per item: pass@k for these k, by commas."
+        ),
+    ] = "1",
+    plot: PlotOption = None,
+    style: TableFormOption = "table",
+    out: TableOutOption = None,
+) -> None:
     """Show what several answers to an item are worth.
 
     Of samples: their mean, majority, pass@k and variances. Of a loop (setting retry, probe or act):
     mean, gain and share solved after each turn.
     """
-    ks = _ks_in(k)
+    with reported_errors():
+        write_result(answers_per_item(results, by, sizes_in(k)), style, out, plot)
+
+
+def sizes_in(k: str) -> list[int]:
+    """Return the numbers of samples in --k, in order.
+
+    Raises:
+        ResultsError: one of them is no positive number.
+    """
+    sizes = set()
+    for part in k.split(","):
+        digits = part.strip()
+        # Nobody has a billion samples, and int() of very many digits fails.
+        size = int(digits[:9]) if is_whole_number(digits) else 0
+        if size < 1:
+            raise ResultsError(
+                f"--k takes numbers from 1, separated by commas, not {k!r}"
+            )
+        sizes.add(size)
+    return sorted(sizes)
+
+
+def answers_per_item(results: list[Path], by: By, sizes: list[int]) -> Result:
+    """Return the table of `samples`: of turns if all answers are of loops, else of samples."""
     rows = read_results(results, (*SAMPLE_COLUMNS, *TURN_COLUMNS), tell_apart=True)
-    looped = pl.col("setting").is_in(LOOP_SETTINGS).fill_null(value=False)
-    in_loop, at_once = rows.filter(looped), rows.filter(~looped)
-    turns = None if in_loop.is_empty() else turn_table(in_loop, by)
-    if turns is not None and at_once.is_empty():
-        return Result(turns, turn_sheets(turns), bound(turn_chart, turns))
-    table = pass_at_k(at_once, ks)
-    sheets = [samples_sheet(_lines_by(table, by))]
-    sheets += [] if turns is None else turn_sheets(turns)
-    return Result(table, sheets, bound(sample_chart, _lines_by(table, by)))
+    is_loop = pl.col("setting").is_in(LOOP_SETTINGS).fill_null(value=False)
+    loop_rows = rows.filter(is_loop)
+    sample_rows = rows.filter(~is_loop)
+    loop_sheets = []
+    if not loop_rows.is_empty():
+        turns = turn_table(loop_rows, by)
+        loop_sheets = turn_sheets(turns)
+        if sample_rows.is_empty():
+            return Result(turns, loop_sheets, bound(turn_chart, turns))
+    table = pass_at_k(sample_rows, sizes)
+    lines = lines_by(table, by)
+    sheets = [samples_sheet(lines), *loop_sheets]
+    return Result(table, sheets, bound(sample_chart, lines))
 
 
-def _ks_in(k: str) -> list[int]:
-    parts = [part.strip() for part in k.split(",")]
-    if not all(
-        part.isascii() and part.isdecimal() and int(part[:9]) > 0 for part in parts
-    ):
-        raise ResultsError(f"--k takes numbers from 1, separated by commas, not {k!r}")
-    return sorted({int(part[:9]) for part in parts})
-
-
-@table_command(app)
+@app.command()
 def cost(
-    results: Files, by: Spent = "model", bucket: str | None = None, plot: Plot = None
-) -> Result:
+    results: ResultsArgument,
+    by: Annotated[
+        CostLines,
+        typer.Option(help="A line for each model, or for each limit of output tokens."),
+    ] = "model",
+    bucket: BucketOption = None,
+    plot: PlotOption = None,
+    style: TableFormOption = "table",
+    out: TableOutOption = None,
+) -> None:
     """Show tokens, seconds and money.
 
     For predictions with "usage". --by budget: scores against the limit of output tokens.
     """
-    if by == "budget":
-        points = budget_sweep(_rows_of_bucket(results, SWEEP_COLUMNS, bucket))
-        return Result(points, [budget_sheet(points)], lambda: budget_chart(points))
-    table = cost_table(_rows_of_bucket(results, COST_COLUMNS, bucket))
-    return Result(table, [cost_sheet(table)], lambda: cost_chart(table))
+    with reported_errors():
+        if by == "budget":
+            points = budget_sweep(rows_of_bucket(results, SWEEP_COLUMNS, bucket))
+            chart = bound(budget_chart, points)
+            result = Result(points, [budget_sheet(points)], chart)
+        else:
+            table = cost_table(rows_of_bucket(results, COST_COLUMNS, bucket))
+            result = Result(table, [cost_sheet(table)], bound(cost_chart, table))
+        write_result(result, style, out, plot)
 
 
-@table_command(app)
+@app.command()
 def items(
-    results: Files,
-    bucket: str | None = None,
-    release: str | None = None,
-    labels: bool = False,
-    plot: Plot = None,
-) -> Result:
+    results: ResultsArgument,
+    bucket: BucketOption = None,
+    release: ReleaseOption = None,
+    labels: Annotated[
+        bool,
+        typer.Option("--labels", help="For programs: the table of difficulty labels."),
+    ] = False,
+    plot: PlotOption = None,
+    style: TableFormOption = "table",
+    out: TableOutOption = None,
+) -> None:
     """Show single items over all runs.
 
     And whether difficulty labels fit what models score.
     """
-    rows = kept_apart(_rows_of_bucket(results, (), bucket))
-    graded = release_of(rows, release)
-    table, fit = item_table(rows, graded), label_table(rows, graded)
-    return Result(
-        fit if labels else table, item_sheets(table, fit), lambda: item_chart(table)
-    )
+    with reported_errors():
+        rows = kept_apart(rows_of_bucket(results, (), bucket))
+        graded_release = release_of(rows, release)
+        table = item_table(rows, graded_release)
+        difficulty = label_table(rows, graded_release)
+        result = Result(
+            difficulty if labels else table,
+            item_sheets(table, difficulty),
+            bound(item_chart, table),
+        )
+        write_result(result, style, out, plot)
 
 
-def _rows_of_bucket(
+def rows_of_bucket(
     results: list[Path], columns: Sequence[str], bucket: str | None
 ) -> pl.DataFrame:
-    """Read results, all or those of a bucket."""
+    """Return the rows of results, all or those of a bucket.
+
+    Raises:
+        ResultsError: there is no such bucket.
+    """
     rows = read_results(results, columns, partial=bucket is not None)
     if bucket is None:
         return rows
@@ -235,7 +315,16 @@ def _rows_of_bucket(
 
 
 def release_of(rows: pl.DataFrame, name: str | None) -> Release:
-    """Return the release that results belong to."""
+    """Return the release that results belong to.
+
+    Args:
+        rows: of results, all graded against one release.
+        name: of that release, its folder and so on; None for the version that the rows name.
+
+    Raises:
+        ResultsError: it is not installed, or it is not the one of the results.
+        ReleaseError: there is no release of that name.
+    """
     version, digest = rows.select("release", "release_hash").row(0)
     try:
         release = find_release(name or version)
@@ -253,122 +342,3 @@ def release_of(rows: pl.DataFrame, name: str | None) -> Release:
             "they were graded against with --release"
         )
     return release
-
-
-@table_command(app)
-def manifolds(
-    results: Files,
-    release: str | None = None,
-    tasks: str | None = None,
-    by: Along = "task",
-    parameter: str | None = None,
-    heat: str | None = None,
-    metric: Metric = "accuracy",
-    half: bool = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            callback=draws,
-            help="Also draw --heat or --parameter: FILE.svg, FILE.png, or FILE.html.",
-        ),
-    ] = None,
-    style: Style = "table",
-) -> Result:
-    """Show where accuracy on text tasks falls off.
-
-    By task and along parameters, plain and above guessing.
-
-    Results of text tasks come from `scbench-grade --tasks manifolds`, or from grading a folder that
-    `scbench generate` wrote; name such a folder with --release.
-    """
-    if heat is not None and parameter is not None:
-        raise ResultsError(
-            "--heat and --parameter show different tables; give one of them"
-        )
-    if plot is not None and heat is None and parameter is None:
-        raise ResultsError("--plot draws --heat or --parameter; give one of them")
-    if half and (heat is not None or plot is not None):
-        raise ResultsError(
-            "--half prints a table of its own; leave --heat and --plot out"
-        )
-    pair = [part.strip() for part in (heat or "").split(",")]
-    if heat is not None and (len(pair) != 2 or not all(pair)):
-        raise ResultsError(f"--heat takes two names with a comma between, not {heat!r}")
-    rows = read_results(results, MANIFOLDS_COLUMNS, partial=True)
-    graded = release_of(rows, release)
-    cases = Cases(graded, names_in(tasks))
-    if half:
-        table = falloff_table(rows, cases, parameter)
-        if table.is_empty():
-            raise ResultsError("no parameter with numbers has more than one value here")
-        return Result(table, [falloff_sheet(table)])
-    if heat is not None:
-        table = heat_table(rows, cases, *pair)
-        heat_map = bound(heat_chart, table, column_of(metric), METRICS[metric])
-        return Result(table, heat_sheets(table, metric), heat_map)
-    table = manifold_table(rows, cases, by, parameter=parameter)
-    lines = f"values of {parameter}" if parameter else by
-    sheets = [manifold_sheet(f"Text tasks by {lines}, release {graded.version}", table)]
-    if (parameter is not None or by == "parameter") and style in PEOPLE:
-        falloff = falloff_table(rows, cases, parameter)
-        sheets += [falloff_sheet(falloff)] if falloff.height else []
-    chart = None if parameter is None else bound(parameter_chart, table, parameter)
-    return Result(table, sheets, chart)
-
-
-@table_command(app)
-def ladder(
-    results: list[Path] | None = None,
-    by: By = "bucket",
-    rungs: bool = False,
-    next_items: int | None = None,
-    private: list[Path] | None = None,
-    model: str | None = None,
-    release: str | None = None,
-    plot: Plot = None,
-) -> Result:
-    """Show how far models get on the ladder.
-
-    That is the rung at which each scores half, from answers to the config ladder. What lies beyond
-    the ladder is "below 1" or "above 8". Results on rungs above the top count together with those
-    of the release.
-
-    --next names the items to ask a model next, one id on a line; without results, those to begin
-    with. Grade all answers so far, and ask again: an interval as short as that of the whole ladder
-    takes a small part of its items. --private compares with results on a private ladder: was the
-    public one known by heart? Means are paired by rung, and the overall line has the verdict.
-    """
-    if next_items is not None:
-        return _next_items(results, next_items, model, release)
-    if not results:
-        raise ResultsError("name results of the ladder; --next goes without")
-    if private:
-        frames = [one_run(read_ladders(paths), model) for paths in (results, private)]
-        table = gap_table(*frames)
-        return Result(table, [gap_sheet(table)])
-    climbs = climbs_of(read_ladders(results))
-    table, by_rung = ladder_table(climbs), rung_table(climbs)
-    sheets = ladder_sheets(_lines_by(table, by))
-    chart = bound(ladder_chart, table, by_rung)
-    return Result(by_rung if rungs else table, sheets, chart)
-
-
-def _next_items(
-    results: list[Path] | None, count: int, model: str | None, release: str | None
-) -> Result:
-    """Return the items that say most about a model: for people, ids and nothing else."""
-    if results:
-        standing = asked_of(one_run(read_ladders(results, partial=True), model))
-    else:
-        config = find_release(release).ladder()
-        standing = nothing_asked(config.ids(config.manifest.default_tasks))
-    table = items_that_tell(standing, count)
-    for top, tasks in standing.passed.items():
-        names = ",".join(tasks)
-        say(
-            f"the top rung is passed on {names}; `scbench generate {names} --rung {top + 1} "
-            "--out FOLDER` makes more, above it"
-        )
-    if table.is_empty():
-        say("every item of the ladder has its answer")
-    return Result(table, [], lines=table["id"].to_list())

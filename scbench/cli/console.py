@@ -1,4 +1,4 @@
-"""What the commands share on a terminal: errors and messages.
+"""Errors and messages on a terminal, for all commands.
 
 Messages go to standard error, results to standard output, so that output pipes.
 """
@@ -16,8 +16,13 @@ import typer
 
 from scbench.base.errors import MachineError, ScbenchError, printable, refused
 
-PROBLEMS, USAGE, GRADER_ERRORS, FAILED, INTERRUPTED = 1, 2, 3, 4, 130
-"""Exit codes."""
+# Exit codes.
+PROBLEMS = 1
+USAGE = 2
+GRADER_ERRORS = 3
+FAILED = 4
+# As shells say it of a command that Ctrl-C ended: 128 plus the number of SIGINT.
+INTERRUPTED = 130
 
 # Libraries that only some commands need, by the extra that brings them.
 NEEDS = {
@@ -37,13 +42,36 @@ def say(message: str) -> None:
     print(plain(message), file=sys.stderr)  # noqa: T201
 
 
+def plain(text: str) -> str:
+    """Return lines that are safe to print on a terminal, whatever they quote."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def counted(count: int, word: str) -> str:
-    """Return so many things, such as "1 line" or "2 lines"."""
-    return f"{count:,} {word}{'s' * (count != 1)}"
+    """Return a count with its noun, such as "1 line" or "2 lines"."""
+    plural = "" if count == 1 else "s"
+    return f"{count:,} {word}{plural}"
+
+
+def as_json(value: object) -> str:
+    """Return a value as indented JSON."""
+    return json.dumps(value, indent=1, ensure_ascii=False)
+
+
+def names_in(text: str | None) -> list[str] | None:
+    """Return the names in an option that takes several with commas; None if it was not given."""
+    if not text:
+        return None
+    return [name.strip() for name in text.split(",")]
+
+
+def is_whole_number(text: str) -> bool:
+    """Return whether a text consists of the digits 0 to 9; those of other scripts do not count."""
+    return text.isascii() and text.isdecimal()
 
 
 def hush() -> None:
-    """Send output nowhere from now on: whoever read it has seen enough and closed the pipe."""
+    """Discard all further output, because its reader has closed the pipe."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -51,13 +79,8 @@ def hush() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def plain(text: str) -> str:
-    """Return lines that are safe to print on a terminal, whatever they quote."""
-    return "\n".join(map(printable, text.split("\n")))
-
-
 def misused(message: str) -> NoReturn:
-    """Say what is wrong with a command line, and exit."""
+    """Print the error in a command line, and exit with code 2."""
     say(f"error: {message}")
     raise typer.Exit(USAGE)
 
@@ -71,7 +94,10 @@ def reported_errors(
     Args:
         needed: extra to name if a library is missing that several bring.
         required: whether all libraries of that extra must be there before anything is done.
-        instead: the option that goes without them.
+        instead: the option that works without them, for the message.
+
+    Raises:
+        typer.Exit: in place of these errors.
     """
     try:
         if needed and required:
@@ -87,11 +113,13 @@ def reported_errors(
         say("interrupted")
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
+        # Not an error: `scbench tables RESULTS | head` closes the pipe once it has read enough.
         hush()
         raise typer.Exit(0) from None
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
         extras = [extra for extra, libraries in NEEDS.items() if library in libraries]
+        # A module of no extra is missing by our own mistake, and needs its traceback.
         if not extras:
             raise
         extra = needed if needed in extras else extras[0]
@@ -100,8 +128,9 @@ def reported_errors(
             f"{error.name} is not installed; this needs `pip install 'scbench[{extra}]'`{way_out}"
         )
     except (OSError, MemoryError) as error:
-        say(f"error: {refused(error) or error}")
-        raise typer.Exit(FAILED if refused(error) else USAGE) from None
+        machine_refusal = refused(error)
+        say(f"error: {machine_refusal or error}")
+        raise typer.Exit(FAILED if machine_refusal else USAGE) from None
 
 
 def need(extra: str, instead: str) -> None:
@@ -109,7 +138,7 @@ def need(extra: str, instead: str) -> None:
 
     Args:
         extra: name of the extra.
-        instead: the option that goes without.
+        instead: the option that works without it.
 
     Raises:
         typer.Exit: one of its libraries is not installed.
@@ -119,7 +148,7 @@ def need(extra: str, instead: str) -> None:
 
 
 def require(*modules: str) -> None:
-    """Make sure that libraries are there before work begins that needs them at its end.
+    """Check that libraries are there before work begins that needs them at its end.
 
     Raises:
         ModuleNotFoundError: one is not; see `reported_errors`.
@@ -129,19 +158,9 @@ def require(*modules: str) -> None:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
-def draws(path: Path | None) -> Path | None:
-    """Return the file of ``--plot``, once it is sure that a chart can be drawn."""
+def checked_chart_path(path: Path | None) -> Path | None:
+    """Return the file of ``--plot``, after a check that charts can be drawn."""
     if path is not None:
         with reported_errors("report"):
             require("vl_convert")
     return path
-
-
-def as_json(value: object) -> str:
-    """Return a value as indented JSON."""
-    return json.dumps(value, indent=1, ensure_ascii=False)
-
-
-def names_in(text: str | None) -> list[str] | None:
-    """Return the names in an option that takes several with commas; None if it was not given."""
-    return [name.strip() for name in text.split(",")] if text else None

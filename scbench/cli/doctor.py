@@ -1,4 +1,4 @@
-"""``scbench doctor``: what this machine can grade, what it lacks, and what to do about it."""
+"""``scbench doctor``: tasks that this machine can grade, missing parts, and ways to get them."""
 
 import os
 import platform
@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -16,7 +15,7 @@ from scbench.base import __version__
 from scbench.base.errors import CannotGrade, ScbenchError
 from scbench.catalog import Task, available_tasks
 from scbench.cli.console import NEEDS, PROBLEMS, reported_errors, say
-from scbench.cli.options import Commands
+from scbench.cli.options import TerrainPythonOption
 from scbench.machine import sandbox
 from scbench.machine.physics import (
     VARIABLE,
@@ -28,125 +27,48 @@ from scbench.machine.processes import check_memory, clean_context, processors
 from scbench.release.load import find_release, installed_releases
 from scbench.scoring.outcomes import describe_error
 
-app = Commands()
-# Those that decide scores, and the two that read and write rows.
-_LIBRARIES = ("gmpy2", "jiter", "manifold3d", "numpy", "polars", "pydantic", "shapely")
+# Libraries that decide scores, and the two that read and write rows: jiter and polars.
+LIBRARIES = ("gmpy2", "jiter", "manifold3d", "numpy", "polars", "pydantic", "shapely")
+# Columns of the names of lines.
+NAME_WIDTH = 19
 
 
-class _Line(NamedTuple):
-    what: str
+class Line(NamedTuple):
+    """A line of the output."""
+
+    name: str
     text: str
     missing: bool = False
+    """Whether it is something that this machine has not; the text says why then."""
 
 
-def _trial(what: str, look: Callable[[], str]) -> _Line:
-    """Return the line of something that may be missing, with the reason if it is."""
-    try:
-        return _Line(what, look())
-    except (ScbenchError, sandbox.ChildError) as error:
-        return _Line(what, str(error), missing=True)
-    except Exception as error:  # noqa: BLE001  (whatever a library says when it is imported)
-        return _Line(what, describe_error(error), missing=True)
-
-
-def _memory() -> str:
-    check_memory()
-    page, total = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_PHYS_PAGES")
-    text = f"{page * total / 2**30:.1f} GiB"
-    if "SC_AVPHYS_PAGES" in os.sysconf_names:
-        text += f", {page * os.sysconf('SC_AVPHYS_PAGES') / 2**30:.1f} unused"
-    return f"{text}; each worker may take 4 (--memory)"
-
-
-def _extras() -> str:
-    there = {name: all(map(find_spec, libraries)) for name, libraries in NEEDS.items()}
-    absent = [name for name in there if not there[name]]
-    text = ", ".join(name for name in there if there[name]) or "none"
-    return f"{text}; not installed: {', '.join(absent)}" if absent else text
-
-
-def _sandbox() -> str:
-    walls = "; ".join(sandbox.protections())
-    sandbox.allow_code(True)
-    try:
-        sandbox.check_code_can_run()
-    except CannotGrade as error:
-        raise CannotGrade(f"{walls}. {error}") from None
-    finally:
-        sandbox.allow_code(False)
-    return walls
-
-
-def _facts(task: Task) -> str:
-    facts = dict(task.machine_facts())
-    record = find_release().manifest.tasks.get(task.id)
-    text = ", ".join(f"{name} {value}" for name, value in facts.items())
-    if record is not None and record.fingerprint:
-        agrees = record.fingerprint == facts.get("fingerprint")
-        text += (
-            ", as the release" if agrees else f"; the release has {record.fingerprint}"
-        )
-    return text
-
-
-def _task_lines() -> Iterator[_Line]:
-    """Yield a line for each task with facts of its own, and one for all."""
-    lines = {}
-    for task in available_tasks():
-        line = _trial(task.id, partial(_facts, task))
-        lines[task.id] = line
-        if line.text:
-            yield line
-    failed = [name for name, line in lines.items() if line.missing]
-    text = f"{len(lines) - len(failed)} of {len(lines)} can be graded here"
-    yield _Line("tasks", f"{text}; not {', '.join(failed)}" if failed else text)
-
-
-def _machine_lines() -> Iterator[_Line]:
-    """Yield what there is to say, a line each."""
-    python = f"{platform.python_implementation()} {platform.python_version()}"
-    where = f"{platform.system()} {platform.machine()}"
-    yield _Line("python", f"{python}, {where}, {sys.executable}")
-    yield _trial(
-        "scbench", lambda: f"{__version__}, releases {', '.join(installed_releases())}"
-    )
-    yield _trial(
-        "libraries", lambda: ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
-    )
-    yield _Line("extras", _extras())
-    yield _Line("processors", str(processors()))
-    yield _trial("memory", _memory)
-    yield _trial("workers", lambda: f"start by {clean_context().get_start_method()}")
-    yield _trial("sandbox", _sandbox)
-    yield from _task_lines()
-
-
-def _tell() -> list[str]:
-    """Print the lines and what is missing; return that."""
-    missing = []
-    for line in _machine_lines():
-        print(  # noqa: T201
-            f"{line.what:19}{'MISSING  ' if line.missing else ''}{line.text}",
-            flush=True,
-        )
-        if line.missing:
-            missing.append(line.what)
-    print(f"{'missing':19}{', '.join(missing) or 'nothing'}")  # noqa: T201
-    return missing
+app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command()
-def doctor(fix: bool = False, terrain_python: Path | None = None) -> None:
+def doctor(
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix",
+            help=(
+                "Offer to make what is missing: an environment for the physics "
+                "engine, by uv or venv."
+            ),
+        ),
+    ] = False,
+    terrain_python: TerrainPythonOption = None,
+) -> None:
     """Say what this machine can grade, and what it lacks.
 
     Exit code 1: something is missing; the line says what to do about it.
     """
     with reported_errors():
         use_python(terrain_python)
-        missing = _tell()
-        if fix and not {
-            task.id for task in available_tasks() if task.fingerprinted
-        }.isdisjoint(missing):
+        missing = print_lines()
+        # The physics engine is what makes scores depend on the machine.
+        physics_tasks = {task.id for task in available_tasks() if task.fingerprinted}
+        if fix and not physics_tasks.isdisjoint(missing):
             if os.environ.get(VARIABLE):
                 say(f"{VARIABLE} names another Python; unset it first")
                 raise typer.Exit(PROBLEMS)
@@ -155,6 +77,138 @@ def doctor(fix: bool = False, terrain_python: Path | None = None) -> None:
             )
             if typer.confirm(question, err=True):
                 make_environment(say)
-                missing = _tell()
+                # All lines once more: the environment may change several.
+                missing = print_lines()
         if missing:
             raise typer.Exit(PROBLEMS)
+
+
+def print_lines() -> list[str]:
+    """Print all lines, and return the names of those that are missing."""
+    missing = []
+    for line in machine_lines():
+        mark = "MISSING  " if line.missing else ""
+        # Each at once, since some take seconds.
+        print(f"{line.name:{NAME_WIDTH}}{mark}{line.text}", flush=True)  # noqa: T201
+        if line.missing:
+            missing.append(line.name)
+    print(f"{'missing':{NAME_WIDTH}}{', '.join(missing) or 'nothing'}")  # noqa: T201
+    return missing
+
+
+def machine_lines() -> Iterator[Line]:
+    """Yield the lines on this machine, on its installation and on all tasks."""
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    system = f"{platform.system()} {platform.machine()}"
+    yield Line("python", f"{python}, {system}, {sys.executable}")
+    yield checked_line("scbench", version_text)
+    yield checked_line("libraries", libraries_text)
+    yield Line("extras", extras_text())
+    yield Line("processors", str(processors()))
+    yield checked_line("memory", memory_text)
+    yield checked_line("workers", workers_text)
+    yield checked_line("sandbox", sandbox_text)
+    yield from task_lines()
+
+
+def checked_line(name: str, text_of: Callable[[], str]) -> Line:
+    """Return a line of which the text may fail: then it is missing, for that reason."""
+    try:
+        return Line(name, text_of())
+    except (ScbenchError, sandbox.ChildError) as error:
+        return Line(name, str(error), missing=True)
+    except Exception as error:  # noqa: BLE001  (whatever a library raises when it is imported)
+        return Line(name, describe_error(error), missing=True)
+
+
+def version_text() -> str:
+    """Return the version of scbench, and the releases that are installed."""
+    return f"{__version__}, releases {', '.join(installed_releases())}"
+
+
+def libraries_text() -> str:
+    """Return the versions of the libraries that decide scores."""
+    return ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+
+
+def extras_text() -> str:
+    """Return the extras that are installed, and those that are not."""
+    installed = []
+    absent = []
+    for extra, libraries in NEEDS.items():
+        if all(map(find_spec, libraries)):
+            installed.append(extra)
+        else:
+            absent.append(extra)
+    text = ", ".join(installed) or "none"
+    return f"{text}; not installed: {', '.join(absent)}" if absent else text
+
+
+def memory_text() -> str:
+    """Return the memory of this machine, and of a worker.
+
+    Raises:
+        MachineError: it may not use enough for grading.
+    """
+    check_memory()
+    page = os.sysconf("SC_PAGE_SIZE")
+    text = f"{page * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB"
+    # macOS does not count unused pages.
+    if "SC_AVPHYS_PAGES" in os.sysconf_names:
+        text += f", {page * os.sysconf('SC_AVPHYS_PAGES') / 2**30:.1f} unused"
+    return f"{text}; each worker may take 4 (--memory)"
+
+
+def workers_text() -> str:
+    """Return the method by which workers are started."""
+    return f"start by {clean_context().get_start_method()}"
+
+
+def sandbox_text() -> str:
+    """Return the protections of the sandbox, after a program has run in it.
+
+    Raises:
+        CannotGrade: programs cannot be run.
+    """
+    protections = "; ".join(sandbox.protections())
+    sandbox.allow_code(True)
+    try:
+        sandbox.check_code_can_run()
+    except CannotGrade as error:
+        raise CannotGrade(f"{protections}. {error}") from None
+    finally:
+        sandbox.allow_code(False)
+    return protections
+
+
+def task_lines() -> Iterator[Line]:
+    """Yield a line for each task whose scores depend on the machine, and one for all tasks."""
+    count = 0
+    failed = []
+    for task in available_tasks():
+        line = checked_line(task.id, partial(facts_text, task))
+        count += 1
+        if line.missing:
+            failed.append(task.id)
+        if line.text:
+            yield line
+    text = f"{count - len(failed)} of {count} can be graded here"
+    if failed:
+        text += f"; not {', '.join(failed)}"
+    yield Line("tasks", text)
+
+
+def facts_text(task: Task) -> str:
+    """Return the facts of this machine that decide scores of a task; empty if there are none.
+
+    Raises:
+        CannotGrade: this machine cannot grade the task.
+    """
+    facts = task.machine_facts()
+    text = ", ".join(f"{name} {value}" for name, value in facts.items())
+    record = find_release().manifest.tasks.get(task.id)
+    if record is None or not record.fingerprint:
+        return text
+    if record.fingerprint == facts.get("fingerprint"):
+        return f"{text}, as the release"
+    return f"{text}; the release has {record.fingerprint}"

@@ -1,8 +1,9 @@
-"""What goes to other programs and comes back: prompts, replies, results, and examples of them."""
+"""Commands between scbench and other programs: prompts, replies, results, and examples of them."""
 
 import sys
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -11,7 +12,17 @@ from scbench.analysis.results import read_results
 from scbench.base.errors import PredictionsError, ResultsError
 from scbench.base.model import Instance
 from scbench.cli.console import PROBLEMS, counted, names_in, reported_errors, say
-from scbench.cli.options import Commands, ToolSetting
+from scbench.cli.options import (
+    BudgetsOption,
+    ColumnMapOption,
+    IdsOption,
+    QuietOption,
+    ReleaseOption,
+    ReplyModelOption,
+    ReplySettingOption,
+    SamplesOption,
+    TasksOption,
+)
 from scbench.formats.exports import Schema, run_files
 from scbench.formats.imports.gather import ImportOptions, gather
 from scbench.formats.prompts import (
@@ -31,28 +42,59 @@ from scbench.formats.prompts import (
 from scbench.freezing.example import example_predictions
 from scbench.release.load import Release, find_release
 
-app = Commands()
+# Folders in `scbench.integrations` that other programs read, by the name to ask for.
+PROGRAM_FOLDERS = {"lm-eval": "lm_eval", "verifiers": "verifiers_env"}
 
-
-# Folder in `scbench.integrations` by the name it is asked for.
-_FOLDERS = {"lm-eval": "lm_eval", "verifiers": "verifiers_env"}
+app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command()
 def prompts(
-    release: str | None = None,
-    tasks: str | None = None,
-    ids: str | None = None,
-    samples: int = 1,
-    budget: list[int] | None = None,
-    max_output_tokens: int | None = None,
-    form: Form = Form.SCBENCH,
-    model: str | None = None,
-    structured: bool = False,
-    images: bool = True,
-    solutions: bool = False,
-    out: Path | None = None,
-    quiet: bool = False,
+    release: ReleaseOption = None,
+    tasks: TasksOption = None,
+    ids: IdsOption = None,
+    samples: SamplesOption = 1,
+    budget: BudgetsOption = None,
+    max_output_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Limit of output tokens of a run without budgets."),
+    ] = None,
+    form: Annotated[Form, typer.Option("--format", help="Whose lines.")] = Form.SCBENCH,
+    model: Annotated[
+        str | None,
+        typer.Option(show_default=False, help="The provider's name of the model."),
+    ] = None,
+    structured: Annotated[
+        bool,
+        typer.Option(
+            "--structured/--plain",
+            help="Hold replies to the answer's JSON Schema, or take them as text.",
+        ),
+    ] = False,
+    images: Annotated[
+        bool,
+        typer.Option(
+            "--images/--no-images",
+            help=(
+                "Leave out what needs vision; in --out, left-out.jsonl lists it as "
+                "not_run."
+            ),
+        ),
+    ] = True,
+    solutions: Annotated[
+        bool, typer.Option("--solutions", help="For harbor: also write right answers.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            show_default=False,
+            help=(
+                "Folder for files that the provider takes, split at its limits. "
+                "[default: all lines to standard output]"
+            ),
+        ),
+    ] = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Write prompts, or a provider's batch files.
 
@@ -62,33 +104,36 @@ def prompts(
     output files as they are. vLLM's run_batch takes openai-chat.
     """
     with reported_errors():
+        # Whatever can be refused is, before anything is printed or written.
         settings = Settings(model, structured, max_output_tokens)
         check_settings(form, settings, budgets=bool(budget))
-        only = None if ids is None else ids_in(ids)
+        only_ids = None if ids is None else ids_in(ids)
         source, names = find_release(release).choose(names_in(tasks))
-        if only is not None:
-            source = source.fitting(min(only))
-        instances = chosen_instances(source, names, only)
-        pictured = told_apart(instances)[True]
+        if only_ids is not None:
+            # The config that holds one of them holds all.
+            source = source.fitting(min(only_ids))
+        instances = chosen_instances(source, names, only_ids)
+        with_images = told_apart(instances)[True]
         sent = instances if images else told_apart(instances)[False]
-        if pictured and not quiet:
-            do = "are sent with them" if images else "are left out"
-            part = f"{len(pictured)} of {len(instances)} need vision"
-            say(f"{part} and {do}: {ids_in_words(pictured)}")
+        if with_images and not quiet:
+            consequence = "are sent with them" if images else "are left out"
+            share = f"{len(with_images)} of {len(instances)} need vision"
+            say(f"{share} and {consequence}: {ids_in_words(with_images)}")
         budgets = budget or ()
         if form is Form.HARBOR:
+            # Harbor's own command asks several times, and sets limits.
             if out is None or budgets or samples > 1:
                 raise PredictionsError(
                     "harbor takes --out, and tries and limits on its command"
                 )
-            _write_tasks(source, sent, out, solutions=solutions, quiet=quiet)
+            write_harbor_tasks(source, sent, out, solutions=solutions, quiet=quiet)
             return
         lines = (
             line_of(request, form, settings)
             for request in requests(sent, samples, budgets)
         )
         if out is None:
-            if pictured and not images and not quiet:
+            if with_images and not images and not quiet:
                 say(
                     f"with --out they are listed in {LEFT_OUT}, which scbench-grade counts not_run"
                 )
@@ -97,16 +142,17 @@ def prompts(
             sys.stdout.buffer.flush()
             return
         paths = write_files(lines, out, LIMITS[form])
-        if pictured and not images:
-            paths.append(out / LEFT_OUT)
-            write_left_out(requests(pictured, samples, budgets), paths[-1])
+        if with_images and not images:
+            left_out = out / LEFT_OUT
+            write_left_out(requests(with_images, samples, budgets), left_out)
+            paths.append(left_out)
         if not quiet:
             count = len(sent) * samples * max(len(budgets), 1)
             files = ", ".join(map(str, paths))
             say(f"{counted(count, 'prompt')} of release {source.version}: {files}")
 
 
-def _write_tasks(
+def write_harbor_tasks(
     source: Release,
     instances: list[Instance],
     out: Path,
@@ -114,15 +160,18 @@ def _write_tasks(
     solutions: bool,
     quiet: bool,
 ) -> None:
+    """Write a folder of Harbor for each item, with right answers if asked for."""
     from scbench.integrations.harbor import write_tasks
 
-    right = None
+    right_answers = None
     if solutions:
         say("solution/ holds right answers: keep it from whatever is evaluated")
-        right = {
-            one.id: one.answer for one in source.references() if one.kind == "reference"
+        right_answers = {
+            reference.id: reference.answer
+            for reference in source.references()
+            if reference.kind == "reference"
         }
-    paths = write_tasks(instances, out, source.version, source.floors(), right)
+    paths = write_tasks(instances, out, source.version, source.floors(), right_answers)
     if not quiet:
         say(
             f"{counted(len(paths), 'task')} of release {source.version}: harbor run -p {out}"
@@ -147,11 +196,22 @@ def ids_in(source: str) -> set[str]:
 
 @app.command("import")
 def import_(
-    files: list[str],
-    mapped: str | None = None,
-    model: str | None = None,
-    setting: ToolSetting | None = None,
-    quiet: bool = False,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            show_default=False,
+            help=(
+                "What a batch (OpenAI, Anthropic, Gemini, vLLM), Inspect, "
+                "lm-evaluation-harness, lighteval or verifiers wrote; a folder of a "
+                "Harbor job; a table; predictions. - reads standard input."
+            ),
+        ),
+    ],
+    mapped: ColumnMapOption = None,
+    model: ReplyModelOption = None,
+    setting: ReplySettingOption = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Turn files of other programs into predictions.
 
@@ -162,6 +222,7 @@ def import_(
     """
     with reported_errors():
         overrides = ImportOptions.of(mapped, model, setting)
+        # Predictions go to standard output as they are read; problems follow.
         gathered = gather(files, sys.stdout.buffer, overrides)
         sys.stdout.buffer.flush()
         if not quiet:
@@ -173,23 +234,44 @@ def import_(
 
 @app.command("export-results")
 def export_results(
-    results: list[Path],
-    schema: Schema,
-    out: Path,
-    date: str | None = None,
-    release: str | None = None,
-    organisation: str = "unnamed",
-    quiet: bool = False,
+    results: Annotated[
+        list[Path],
+        typer.Argument(
+            show_default=False,
+            help="results.parquet files, or the folders that scbench-grade wrote.",
+        ),
+    ],
+    schema: Annotated[
+        Schema, typer.Option("--format", show_default=False, help="Whose schema.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", show_default=False, help="Folder for the files.")
+    ],
+    date: Annotated[
+        str | None,
+        typer.Option(
+            metavar="YYYY-MM-DD",
+            show_default=False,
+            help="Of the answers, for runs that do not say it.",
+        ),
+    ] = None,
+    release: ReleaseOption = None,
+    organisation: Annotated[
+        str, typer.Option(help="Who evaluated, for every-eval-ever.")
+    ] = "unnamed",
+    quiet: QuietOption = False,
 ) -> None:
     """Write results as other tools do.
 
     As every-eval-ever, Inspect or lm-evaluation-harness.
     """
     with reported_errors():
-        for run in runs_in(read_results(results, COLUMNS), date, release):
+        rows = read_results(results, COLUMNS)
+        for run in runs_in(rows, date, release):
             for name, text in run_files(run, schema, organisation):
                 file = out / name
                 file.parent.mkdir(parents=True, exist_ok=True)
+                # The same command twice is no error.
                 if file.exists() and file.read_text("utf-8") != text:
                     raise ResultsError(
                         f"{file} is there already, and differs; name another --out"
@@ -200,7 +282,7 @@ def export_results(
 
 
 @app.command()
-def example(release: str | None = None, tasks: str | None = None) -> None:
+def example(release: ReleaseOption = None, tasks: TasksOption = None) -> None:
     """Print predictions to try the grader on.
 
     Two invented models made them.
@@ -213,7 +295,21 @@ def example(release: str | None = None, tasks: str | None = None) -> None:
 
 
 @app.command()
-def export(folder: Path, release: str | None = None) -> None:
+def export(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER|lm-eval|verifiers",
+            show_default=False,
+            help=(
+                "Folder to make; or the name of a program, to print the installed "
+                "folder that it reads: tasks for lm_eval --include_path, a package "
+                "for verifiers."
+            ),
+        ),
+    ],
+    release: ReleaseOption = None,
+) -> None:
     """Copy a release to a folder, for other programs.
 
     `load_dataset("FOLDER")` reads it from there. Other programs read a folder that is installed,
@@ -222,8 +318,9 @@ def export(folder: Path, release: str | None = None) -> None:
     lm_eval --include_path "$(scbench export lm-eval)" --tasks scbench
     """
     with reported_errors():
-        if str(folder) in _FOLDERS:
-            print(files("scbench.integrations").joinpath(_FOLDERS[str(folder)]))  # noqa: T201
+        program_folder = PROGRAM_FOLDERS.get(str(folder))
+        if program_folder is not None:
+            print(files("scbench.integrations").joinpath(program_folder))  # noqa: T201
             return
         source = find_release(release)
         from scbench.freezing.copies import export_release

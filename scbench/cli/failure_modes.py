@@ -1,7 +1,8 @@
-"""``scbench failure-modes``: why answers score low, judged by rules, by a model or by people."""
+"""``scbench failure-modes``: reasons of low scores, judged by rules, by a model or by people."""
 
 import sys
 from pathlib import Path
+from typing import Annotated
 
 import polars as pl
 import typer
@@ -37,36 +38,67 @@ from scbench.analysis.results import read_results
 from scbench.base.errors import ResultsError
 from scbench.catalog import get_task
 from scbench.cli.console import PROBLEMS, counted, reported_errors, say
-from scbench.cli.options import Commands
-from scbench.cli.printing import (
-    Files,
-    Out,
-    Plot,
-    Result,
-    Style,
-    table_command,
-    write_file,
+from scbench.cli.options import (
+    PlotOption,
+    ResultsArgument,
+    TableFormOption,
+    TableOutOption,
 )
+from scbench.cli.printing import Result, write_file, write_result
 from scbench.formats.predictions import open_predictions
 from scbench.release.load import find_release
-from scbench.report.charts import failure_chart
+from scbench.report.charts import Spec, failure_chart
 
-app = Commands("failure_modes", no_args_is_help=True)
+app = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="""\
+Diagnose low scores. Five labels, from evasion to near miss; no score is changed.
 
+`judge` labels by rules, without a model. To have a model or people judge, `export` writes one
+prompt per candidate, and `import` reads their decisions back. `shares`, `deltas` and `matrix`
+show labels by run, `agree` compares two judges.
 
-def _rows_to_judge(results: list[Path], threshold: float) -> pl.DataFrame:
-    return candidates(read_results(results, COLUMNS), threshold)
+Exit codes: 0 done, 1 problems in the decisions, 2 wrong usage.""",
+)
 
-
-def _labelled_states(
-    labels: list[Path], results: list[Path], threshold: float
-) -> pl.DataFrame:
-    rows = read_results(results, COLUMNS)
-    return states(rows, read_labels(labels), threshold)
+LabelsOutOption = Annotated[
+    Path, typer.Option("--out", help="File of labels to write (Parquet).")
+]
+ThresholdOption = Annotated[
+    float,
+    typer.Option(min=0, max=1, help="Scores below this are candidates, others pass."),
+]
+LabelledResultsOption = Annotated[
+    list[Path],
+    typer.Option(
+        "--results",
+        help=(
+            "What the labels are of: results.parquet or its folder. Repeat for more."
+        ),
+    ),
+]
+LabelFiles = Annotated[
+    list[Path], typer.Argument(help="Files of labels, as judge and import write them.")
+]
+FirstRunOption = Annotated[
+    str | None,
+    typer.Option(
+        help='Run to start from, such as "my-model no_tools". [default: no_tools]'
+    ),
+]
+SecondRunOption = Annotated[
+    str | None,
+    typer.Option(help="Run to compare it with. [default: the same model's tools]"),
+]
 
 
 @app.command()
-def card(task: str) -> None:
+def card(
+    task: Annotated[
+        str, typer.Argument(help="Id of a task; `scbench tasks` lists them.")
+    ],
+) -> None:
     """Print a task's card: what a judge is told of it."""
     with reported_errors():
         sys.stdout.write(task_card(get_task(task)))
@@ -74,25 +106,37 @@ def card(task: str) -> None:
 
 
 @app.command()
-def judge(results: Files, out: Path, threshold: float = 0.6) -> None:
+def judge(
+    results: ResultsArgument, out: LabelsOutOption, threshold: ThresholdOption = 0.6
+) -> None:
     """Label candidates by rules, without a model.
 
     The rules look at status, answer and checks alone: the same results, the same labels.
     """
     with reported_errors():
-        rows = _rows_to_judge(results, threshold)
-        labels = labelled(rows, judge_by_rules(rows), JUDGE, VERSION)
+        rows = rows_to_judge(results, threshold)
+        labels = labels_by_rules(rows)
         write_file(out, labels_file(labels))
         say(f"{labels.height} candidates labelled")
 
 
 @app.command()
 def export(
-    results: Files,
-    out: Path,
-    predictions: list[str] | None = None,
-    release: str | None = None,
-    threshold: float = 0.6,
+    results: ResultsArgument,
+    out: Annotated[Path, typer.Option("--out", help="Bundle to write (JSON Lines).")],
+    predictions: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Predictions that were graded, to show judges the raw replies."
+        ),
+    ] = None,
+    release: Annotated[
+        str | None,
+        typer.Option(
+            help="Release the prompts come from. [default: the one that was graded]"
+        ),
+    ] = None,
+    threshold: ThresholdOption = 0.6,
 ) -> None:
     """Write a prompt per candidate, for any judge.
 
@@ -101,9 +145,10 @@ def export(
     and hand them to import. Prompts name neither the model nor its setting.
     """
     with reported_errors():
-        rows = _rows_to_judge(results, threshold)
+        rows = rows_to_judge(results, threshold)
         outputs = read_outputs(rows, predictions) if predictions else None
         lines: list[str] = []
+        # Without rows nothing names the release.
         if rows.height:
             graded = find_release(release or rows["release"][0])
             lines = [f"{line}\n" for line in bundle(rows, graded, outputs)]
@@ -113,7 +158,18 @@ def export(
 
 @app.command("import")
 def import_(
-    decisions: str, results: list[Path], out: Path, judge: str, threshold: float = 0.6
+    decisions: Annotated[
+        str,
+        typer.Argument(
+            help="JSON Lines, one decision per candidate; - for standard input."
+        ),
+    ],
+    results: LabelledResultsOption,
+    out: LabelsOutOption,
+    judge: Annotated[
+        str, typer.Option("--judge", help="Who judged: stored with every label.")
+    ],
+    threshold: ThresholdOption = 0.6,
 ) -> None:
     """Read decisions back and write them as labels.
 
@@ -123,7 +179,7 @@ def import_(
     with reported_errors():
         if not judge.strip():
             raise ResultsError("--judge must name who judged")
-        rows = _rows_to_judge(results, threshold)
+        rows = rows_to_judge(results, threshold)
         with open_predictions(decisions) as stream:
             decided, problems = import_decisions(stream, rows)
         for problem in problems:
@@ -135,77 +191,132 @@ def import_(
         say(f"{decided.height} candidates labelled")
 
 
-@table_command(app)
+@app.command()
 def shares(
-    labels: list[Path],
-    results: list[Path],
-    by_task: bool = False,
-    style: Style = "table",
-    out: Out = None,
-    plot: Plot = None,
-    threshold: float = 0.6,
-) -> Result:
+    labels: LabelFiles,
+    results: LabelledResultsOption,
+    by_task: Annotated[
+        bool, typer.Option("--by-task", help="Count each task separately.")
+    ] = False,
+    style: TableFormOption = "table",
+    out: TableOutOption = None,
+    plot: PlotOption = None,
+    threshold: ThresholdOption = 0.6,
+) -> None:
     """Show labels by run, with status counts beside.
 
     Shares are of the judged candidates: a share can rise while its count falls.
     """
-    row_states = _labelled_states(labels, results, threshold)
-    table = label_shares(row_states, by_task=by_task)
-    return Result(
-        table, [shares_sheet(table)], lambda: failure_chart(label_shares(row_states))
-    )
+    with reported_errors():
+        row_states = labelled_states(labels, results, threshold)
+        table = label_shares(row_states, by_task=by_task)
+
+        def chart() -> Spec:
+            # Bars are of runs, even where the table has lines of tasks.
+            return failure_chart(label_shares(row_states))
+
+        write_result(Result(table, [shares_sheet(table)], chart), style, out, plot)
 
 
-@table_command(app)
+@app.command()
 def deltas(
-    labels: list[Path],
-    results: list[Path],
-    first: str | None = None,
-    second: str | None = None,
-    threshold: float = 0.6,
-) -> Result:
+    labels: LabelFiles,
+    results: LabelledResultsOption,
+    first: FirstRunOption = None,
+    second: SecondRunOption = None,
+    style: TableFormOption = "table",
+    out: TableOutOption = None,
+    threshold: ThresholdOption = 0.6,
+) -> None:
     """Show how rates of labels differ between runs.
 
     By default: for each model, what tools change.
     """
-    row_states = _labelled_states(labels, results, threshold)
-    table = state_deltas(row_states, run_pairs(row_states, first, second))
-    return Result(table, deltas_sheets(table))
+    with reported_errors():
+        row_states = labelled_states(labels, results, threshold)
+        table = state_deltas(row_states, run_pairs(row_states, first, second))
+        write_result(Result(table, deltas_sheets(table)), style, out)
 
 
-@table_command(app)
+@app.command()
 def matrix(
-    labels: list[Path],
-    results: list[Path],
-    first: str | None = None,
-    second: str | None = None,
-    threshold: float = 0.6,
-) -> Result:
+    labels: LabelFiles,
+    results: LabelledResultsOption,
+    first: FirstRunOption = None,
+    second: SecondRunOption = None,
+    style: TableFormOption = "table",
+    out: TableOutOption = None,
+    threshold: ThresholdOption = 0.6,
+) -> None:
     """Show what became of each score between runs.
 
     A square matrix of states: pass, the five labels, and statuses where there is none.
     """
-    row_states = _labelled_states(labels, results, threshold)
-    table = transitions(row_states, run_pairs(row_states, first, second))
-    return Result(table, matrix_sheets(table))
+    with reported_errors():
+        row_states = labelled_states(labels, results, threshold)
+        table = transitions(row_states, run_pairs(row_states, first, second))
+        write_result(Result(table, matrix_sheets(table)), style, out)
 
 
-@table_command(app)
+@app.command()
 def agree(
-    labels_a: Path,
-    labels_b: Path | None = None,
-    results: list[Path] | None = None,
-    threshold: float = 0.6,
-) -> Result:
+    labels_a: Annotated[
+        Path, typer.Argument(help="Labels of one judge, or of people.")
+    ],
+    labels_b: Annotated[
+        Path | None,
+        typer.Argument(
+            show_default=False,
+            help=(
+                "Labels of another, on the same candidates. [default: the rules, on "
+                "--results]"
+            ),
+        ),
+    ] = None,
+    results: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--results", help="What the labels are of, for the rules. Repeat for more."
+        ),
+    ] = None,
+    style: TableFormOption = "table",
+    out: TableOutOption = None,
+    threshold: ThresholdOption = 0.6,
+) -> None:
     """Compare two judges, or one with the rules: kappa, confusion."""
-    if (labels_b is None) == (not results):
-        raise ResultsError("name a second file of labels, or --results for the rules")
-    first = read_labels([labels_a])
-    if labels_b is not None:
-        second = read_labels([labels_b])
-    else:
-        rows = _rows_to_judge(results or [], threshold)
-        second = labelled(rows, judge_by_rules(rows), JUDGE, VERSION)
-    table = agreement(first, second)
-    names = (", ".join(sorted(set(frame["judge"]))) for frame in (first, second))
-    return Result(table, [agreement_sheet(table, *names)])
+    with reported_errors():
+        if (labels_b is None) == (not results):
+            raise ResultsError(
+                "name a second file of labels, or --results for the rules"
+            )
+        first = read_labels([labels_a])
+        if labels_b is not None:
+            second = read_labels([labels_b])
+        else:
+            second = labels_by_rules(rows_to_judge(results or [], threshold))
+        table = agreement(first, second)
+        sheet = agreement_sheet(table, judges_of(first), judges_of(second))
+        write_result(Result(table, [sheet]), style, out)
+
+
+def rows_to_judge(results: list[Path], threshold: float) -> pl.DataFrame:
+    """Return the rows of results whose scores are below a threshold."""
+    return candidates(read_results(results, COLUMNS), threshold)
+
+
+def labels_by_rules(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the labels that the rules give to candidates."""
+    return labelled(rows, judge_by_rules(rows), JUDGE, VERSION)
+
+
+def labelled_states(
+    labels: list[Path], results: list[Path], threshold: float
+) -> pl.DataFrame:
+    """Return the state of every row of results: pass, its label, or its status."""
+    rows = read_results(results, COLUMNS)
+    return states(rows, read_labels(labels), threshold)
+
+
+def judges_of(labels: pl.DataFrame) -> str:
+    """Return the names of the judges of labels, in words."""
+    return ", ".join(sorted(set(labels["judge"])))

@@ -3,11 +3,23 @@
 from functools import partial as bound
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from scbench.base.errors import PredictionsError
-from scbench.cli.console import misused, names_in, reported_errors
-from scbench.cli.options import Commands, ScoreForm, ToolSetting, Version
+from scbench.cli.console import is_whole_number, misused, names_in, reported_errors
+from scbench.cli.options import (
+    ColumnMapOption,
+    QuietOption,
+    ReplyModelOption,
+    ReplySettingOption,
+    ScoreFormOption,
+    TerrainPythonOption,
+    Tracker,
+    VersionOption,
+    WorkersOption,
+)
 from scbench.cli.start import start
 from scbench.grading.workers import IMPORTS
 from scbench.machine.physics import use_python
@@ -22,34 +34,172 @@ Exit codes: 0 graded, 1 problems in the input (the rest is graded all the same),
 130 interrupted (129 and 143: by SIGHUP and SIGTERM). After 4 and up, continue with --resume.
 """
 
+app = typer.Typer(
+    rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False
+)
 
+
+@app.command(epilog=EPILOG)
 def grade(
-    files: list[str] | None = None,
-    mapped: str | None = None,
-    model: str | None = None,
-    setting: ToolSetting | None = None,
-    release: str | None = None,
-    out: Path | None = None,
-    tasks: str | None = None,
-    partial: bool = False,
-    check: bool = False,
-    self_test: bool = False,
-    resume: bool = False,
-    restart: bool = False,
-    workers: int = 0,
-    timeout: float | None = None,
-    memory: float = 4.0,
-    allow_code: bool = False,
-    terrain_python: Path | None = None,
-    exclude_withdrawn: bool = False,
-    shard: str | None = None,
-    cluster: str | None = None,
-    run_file: Path | None = None,
-    report: bool = False,
-    log: Literal["wandb", "mlflow"] | None = None,
-    style: ScoreForm = "table",
-    quiet: bool = False,
-    version: Version = False,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE...",
+            show_default=False,
+            help=(
+                "Predictions (JSON Lines, plain, .gz or .zst; - reads standard "
+                "input); or what a batch, vLLM, Inspect, lm-evaluation-harness, "
+                "lighteval or verifiers wrote, or a table. Several make one run."
+            ),
+        ),
+    ] = None,
+    mapped: ColumnMapOption = None,
+    model: ReplyModelOption = None,
+    setting: ReplySettingOption = None,
+    release: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. "
+                "[default: newest installed]"
+            )
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help=(
+                "Folder for results.parquet and summary.json. [default: in "
+                "scbench-results, by the file's path]"
+            )
+        ),
+    ] = None,
+    tasks: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "Grade only these tasks or buckets, separated by commas; ladder and "
+                "terse stand for answers to the prompts of that config."
+            )
+        ),
+    ] = None,
+    partial: Annotated[
+        bool,
+        typer.Option(
+            "--partial",
+            help="The file is not meant to answer every item (not for leaderboards).",
+        ),
+    ] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Only validate: print every problem, grade nothing."
+        ),
+    ] = False,
+    self_test: Annotated[
+        bool,
+        typer.Option(
+            "--self-test",
+            help=(
+                "Grade the release's references (must be 1.0) and "
+                "counter-references (below 1.0)."
+            ),
+        ),
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the interrupted run in --out.")
+    ] = False,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Throw the interrupted run in --out away.")
+    ] = False,
+    workers: WorkersOption = 0,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1,
+            show_default=False,
+            help=(
+                "Seconds an item may take before its worker is killed. [default: "
+                "120; more for tasks that simulate]"
+            ),
+        ),
+    ] = None,
+    memory: Annotated[
+        float,
+        typer.Option(min=0, help="GiB of address space per worker; 0 for no limit."),
+    ] = 4.0,
+    allow_code: Annotated[
+        bool,
+        typer.Option(
+            "--allow-code",
+            help=(
+                "Run Python programs among the answers in a sandbox (no network, no "
+                "files). Without it such rows are not_run."
+            ),
+        ),
+    ] = False,
+    terrain_python: TerrainPythonOption = None,
+    exclude_withdrawn: Annotated[
+        bool,
+        typer.Option(
+            "--exclude-withdrawn",
+            help="Leave out what the release lists as withdrawn because it is wrong.",
+        ),
+    ] = False,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            show_default=False,
+            help=(
+                "Grade only lines I, I+N, I+2N and so on; `scbench merge` puts all "
+                "N together."
+            ),
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="tcp://HOST:PORT",
+            show_default=False,
+            help=(
+                "Let the workers of this dask scheduler grade. They need scbench in "
+                "this version."
+            ),
+        ),
+    ] = None,
+    run_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--run",
+            metavar="FILE",
+            show_default=False,
+            help='JSON file that says how the runs were made, for lines without "run".',
+        ),
+    ] = None,
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report",
+            help=(
+                "Also write report.html into --out: every item with its picture and "
+                "checks."
+            ),
+        ),
+    ] = False,
+    log: Annotated[
+        Tracker | None,
+        typer.Option(
+            "--log",
+            help=(
+                "Also log tables, scores and files by this tracker, as it is "
+                "configured."
+            ),
+        ),
+    ] = None,
+    style: ScoreFormOption = "table",
+    quiet: QuietOption = False,
+    version: VersionOption = False,
 ) -> None:
     """Grade a predictions file.
 
@@ -63,22 +213,26 @@ def grade(
 
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """
-    if (not files) != self_test:
+    if bool(files) == self_test:
         misused("name a predictions file, or use --self-test (see --help)")
-    for name, flag in (
-        ("report", report),
-        ("shard", shard),
-        ("cluster", cluster),
-        ("log", log),
-    ):
-        if flag and (check or self_test):
-            misused(f"--{name} goes with grading, not with --check or --self-test")
-    # What a report needs is said before grading, which can take long.
+    if check or self_test:
+        grading_options = {
+            "report": report,
+            "shard": shard,
+            "cluster": cluster,
+            "log": log,
+        }
+        for name, value in grading_options.items():
+            if value:
+                misused(f"--{name} goes with grading, not with --check or --self-test")
+    # A library that the report or the log needs is missed before grading, which can take long.
     with reported_errors("report" if report else log, required=True):
         check_memory()
         use_python(terrain_python)
         if not check and cluster is None:
-            start_server(*IMPORTS)  # it starts while the release is read
+            # The server that forks workers imports their modules while this process reads the
+            # release.
+            start_server(*IMPORTS)
         from scbench.cli import verdicts
         from scbench.formats.imports.gather import ImportOptions
         from scbench.grading.options import tasks_in
@@ -87,57 +241,80 @@ def grade(
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.release.load import find_release
 
-        chosen_release, names = find_release(release).choose(names_in(tasks))
-        selection = choose_tasks(chosen_release, names)
+        graded_release, task_names = find_release(release).choose(names_in(tasks))
+        selection = choose_tasks(graded_release, task_names)
         limits = WorkerLimits(
             workers or processors(), timeout, int(memory * 2**30), allow_code
         )
-        read = ImportOptions.of(mapped, model, setting)
-        take_in = bound(
-            verdicts.taken_in, files or [], quiet=quiet, read=read, restart=restart
-        )
         if not files:
             verdicts.tell_self_test(
-                chosen_release, selection, limits, style, quiet=quiet
+                graded_release, selection, limits, style, quiet=quiet
             )
-        elif check:
+        take_in = bound(
+            verdicts.taken_in,
+            files,
+            quiet=quiet,
+            read=ImportOptions.of(mapped, model, setting),
+            restart=restart,
+        )
+        if check:
             with TemporaryDirectory() as temporary:
                 path, imported = take_in(folder=Path(temporary))
-                if names is None:
+                if task_names is None:
                     selection = choose_tasks(
-                        chosen_release, tasks_in(path, chosen_release)
+                        graded_release, tasks_in(path, graded_release)
                     )
                 verdicts.check_and_tell(
                     path,
-                    chosen_release,
+                    graded_release,
                     selection,
                     style,
-                    partial=partial or bool(names),
+                    partial=partial or bool(task_names),
                     exclude_withdrawn=exclude_withdrawn,
                     imported=imported,
                 )
-        else:
-            folder = out or _folder_of(files[0], shard)
-            path, imported = take_in(folder=folder)
-            options = Options(
-                predictions=path,
-                release=chosen_release,
-                out=folder,
-                limits=limits,
-                tasks=tasks_in(path, chosen_release) if names is None else names,
-                partial=partial,
-                resume=resume,
-                restart=restart,
-                exclude_withdrawn=exclude_withdrawn,
-                shard=_shard_of(shard, imported=imported is not None),
-                cluster=cluster,
-                described=() if run_file is None else read_run_file(run_file),
-                imported=imported,
-            )
-            verdicts.grade_and_tell(options, style, report=report, quiet=quiet, log=log)
+        folder = out or results_folder(files[0], shard)
+        path, imported = take_in(folder=folder)
+        if task_names is None:
+            task_names = tasks_in(path, graded_release)
+        options = Options(
+            predictions=path,
+            release=graded_release,
+            out=folder,
+            limits=limits,
+            tasks=task_names,
+            partial=partial,
+            resume=resume,
+            restart=restart,
+            exclude_withdrawn=exclude_withdrawn,
+            shard=shard_in(shard, imported=imported is not None),
+            cluster=cluster,
+            described=() if run_file is None else read_run_file(run_file),
+            imported=imported,
+        )
+        verdicts.grade_and_tell(options, style, report=report, quiet=quiet, log=log)
 
 
-def _shard_of(text: str | None, *, imported: bool) -> "Shard | None":
+def results_folder(file: str, shard: str | None) -> Path:
+    """Return the folder for the results of a file, or of a shard of it, without --out."""
+    from scbench.grading.options import default_folder
+
+    folder = default_folder(file)
+    if shard is None:
+        return folder
+    return Path(f"{folder}-{shard.replace('/', '-of-')}")
+
+
+def shard_in(text: str | None, *, imported: bool) -> "Shard | None":
+    """Return the shard in --shard; None without one.
+
+    Args:
+        text: I/N.
+        imported: whether predictions are made of files of other programs.
+
+    Raises:
+        PredictionsError: it is no shard, or files of other programs would have to be cut.
+    """
     from scbench.grading.rows.chunks import Shard
 
     if text is None:
@@ -147,26 +324,14 @@ def _shard_of(text: str | None, *, imported: bool) -> "Shard | None":
             "--shard needs one file of predictions: `scbench import FILE... > predictions.jsonl` "
             "makes it"
         )
-    number, slash, count = text.partition("/")
-    plain = slash and all(
-        part.isascii() and part.isdecimal() for part in (number, count)
-    )
-    if plain and 1 <= int(number) <= int(count):
-        return Shard(int(number), int(count))
+    number, _, count = text.partition("/")
+    if is_whole_number(number) and is_whole_number(count):
+        shard = Shard(int(number), int(count))
+        if 1 <= shard.number <= shard.total:
+            return shard
     raise PredictionsError(
         f"--shard takes I/N with I from 1 to N, such as 2/8, not {text!r}"
     )
-
-
-def _folder_of(file: str, shard: str | None) -> Path:
-    from scbench.grading.options import default_folder
-
-    folder = default_folder(file)
-    return folder if shard is None else Path(f"{folder}-{shard.replace('/', '-of-')}")
-
-
-app = Commands(add_completion=False, pretty_exceptions_enable=False)
-app.command(epilog=EPILOG)(grade)
 
 
 def run() -> None:

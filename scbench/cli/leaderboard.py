@@ -1,31 +1,80 @@
 """``scbench leaderboard``: the board of a folder of submissions."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from scbench.cli.console import PROBLEMS, counted, need, reported_errors, say
-from scbench.cli.options import Commands
+from scbench.cli.options import AllowCodeOption, WorkersOption
+from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.leaderboard.findings import as_text
+from scbench.leaderboard.findings import Finding, as_text
 from scbench.machine.processes import processors
 from scbench.release.load import find_release
 
-app = Commands("leaderboard", no_args_is_help=True)
+app = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="""\
+Build the board of a folder of submissions.
+
+Exit codes: 0 done, 1 some submissions were refused (the others are shown), 2 wrong usage.""",
+)
 
 
 @app.command()
 def build(
-    submissions: Path,
-    out: Path = Path("leaderboard"),
-    release: list[str] | None = None,
-    regrade: bool = False,
-    organisations: Path | None = None,
-    private: Path | None = None,
-    dataset: str | None = None,
-    allow_code: bool = False,
-    report: bool = True,
-    workers: int = 0,
+    submissions: Annotated[
+        Path,
+        typer.Argument(help="Folder in which every folder or archive is a submission."),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(help="Folder of the board: page, JSON, Parquet, and graded/."),
+    ] = Path("leaderboard"),
+    release: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=(
+                "A release besides the installed ones: folder, .zip or "
+                "ORG/NAME@REVISION. Repeat for more."
+            )
+        ),
+    ] = None,
+    regrade: Annotated[
+        bool,
+        typer.Option("--regrade", help="Grade everything anew, whatever receipts say."),
+    ] = False,
+    organisations: Annotated[
+        Path | None,
+        typer.Option(
+            help="organisations.toml: who may submit for whom. [default: anybody]"
+        ),
+    ] = None,
+    private: Annotated[
+        Path | None,
+        typer.Option(
+            help=(
+                "Folder with release/, a private ladder, and submissions/ to it. "
+                "Scores, ranks and the gap to the public ladder are shown, and "
+                "nothing else of it."
+            )
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            help="ORG/NAME on the Hub: also write .eval_results files for its board."
+        ),
+    ] = None,
+    allow_code: AllowCodeOption = False,
+    report: Annotated[
+        bool,
+        typer.Option(help="Write a report on each submission; needs scbench[report]."),
+    ] = True,
+    workers: WorkersOption = 0,
 ) -> None:
     """Grade what is new or has changed, and write the board.
 
@@ -40,7 +89,8 @@ def build(
         from scbench.leaderboard.validate import read_organisations, release_finder
 
         releases = release_finder([find_release(name) for name in release or []])
-        limits = WorkerLimits(workers or processors(), None, 4 * 2**30, allow_code)
+        limits = WorkerLimits(workers or processors(), None, MEMORY, allow_code)
+        # Grading takes long, and reports are written after it.
         if report:
             need("report", instead="--no-report")
         registry = read_organisations(organisations) if organisations else None
@@ -54,7 +104,7 @@ def build(
                 organisations=registry,
                 on_step=say,
             )
-        done = collect(
+        public_entries = collect(
             submissions,
             out,
             releases,
@@ -64,28 +114,31 @@ def build(
             organisations=registry,
             on_step=say,
         )
-        parts = [
-            (submissions, done),
-            *(
-                [(private / "submissions", private_entries)]
-                if private and private_entries
-                else []
-            ),
-        ]
+        parts = [(submissions, public_entries)]
+        if private is not None and private_entries is not None:
+            parts.append((private / "submissions", private_entries))
         for folder, part in parts:
-            for name, findings in (*part.refused.items(), *part.warnings.items()):
-                for finding in findings:
-                    print(  # noqa: T201
-                        as_text(finding, f"{folder / name}/{finding.file}".rstrip("/"))
-                    )
-        board = make_board(done)
+            print_findings(folder, part.refused)
+            print_findings(folder, part.warnings)
+        board = make_board(public_entries)
         if private_entries is not None:
-            add_private(board, done, private_entries)
-        for path in write_board(out, board, done.entries, dataset):
+            add_private(board, public_entries, private_entries)
+        for path in write_board(out, board, public_entries.entries, dataset):
             say(f"{path} written")
-        reused = sum(entry.reused for entry in done.entries)
+        entries = public_entries.entries
+        reused = sum(entry.reused for entry in entries)
         say(
-            f"{counted(len(done.entries), 'submission')}, {reused} by their receipts; "
-            f"{len(done.refused)} refused"
+            f"{counted(len(entries), 'submission')}, {reused} by their receipts; "
+            f"{len(public_entries.refused)} refused"
         )
-        raise typer.Exit(PROBLEMS if any(part.refused for _, part in parts) else 0)
+        any_refused = any(part.refused for _, part in parts)
+        raise typer.Exit(PROBLEMS if any_refused else 0)
+
+
+def print_findings(folder: Path, findings: Mapping[str, Sequence[Finding]]) -> None:
+    """Print the findings in submissions of a folder, by their names, with the file of each."""
+    for name, of_submission in findings.items():
+        for finding in of_submission:
+            place = f"{folder / name}/{finding.file}"
+            # A finding on the submission as a whole has no file.
+            print(as_text(finding, place.rstrip("/")))  # noqa: T201

@@ -1,4 +1,4 @@
-"""``scbench report``, ``show`` and ``gallery``: what there is to look at."""
+"""``scbench report``, ``show`` and ``gallery``: reports and pictures of items."""
 
 import sys
 import tempfile
@@ -6,18 +6,29 @@ import time
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+import typer
 
 from scbench.analysis.results import read_results
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.model import Instance, task_of
 from scbench.base.progress import listen
 from scbench.catalog import get_task
-from scbench.cli.console import NEEDS, misused, plain, reported_errors, require, say
-from scbench.cli.options import Commands, ToolSetting
-from scbench.cli.printing import Files, write_file
+from scbench.cli.console import (
+    NEEDS,
+    is_whole_number,
+    misused,
+    plain,
+    reported_errors,
+    require,
+    say,
+)
+from scbench.cli.options import QuietOption, ResultsArgument, ToolSetting
+from scbench.cli.printing import write_file
 from scbench.cli.progress import progress
 from scbench.formats.predictions import Line
+from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.processes import processors
 from scbench.release.load import Release, find_release
@@ -30,27 +41,58 @@ from scbench.report.paging import transcript
 from scbench.report.picture import draw_of, sheet_png, sheet_svg, solids_of
 from scbench.report.single import grade_line
 
-app = Commands()
+# Items of a report.
+ReportItems = Literal["all", "failed", "none"]
 
+ShownReleaseOption = Annotated[
+    str | None,
+    typer.Option(
+        help=(
+            "Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. "
+            "[default: that of the results, or the newest installed]"
+        )
+    ),
+]
+DarkOption = Annotated[
+    bool, typer.Option("--dark", help="Colours for a dark page, in PNG and SVG files.")
+]
 
-_MAX_FAILURES = 10
-_PICTURES = ("svg", "png", "html")
-_SOLIDS = ("glb", "stl")
+# Items without a picture, and pages of a report, that are named on the terminal.
+MAX_FAILURES = 10
+MAX_PAGES = 3
+# Kinds of files that `show` writes, by suffix.
+PICTURE_FORMS = ("svg", "png", "html")
+SOLID_FORMS = ("glb", "stl")
+# Suffixes of a contact sheet, which the gallery draws in place of a folder.
+SHEET_SUFFIXES = (".svg", ".png")
 
-
-# The items of a report.
-Which = Literal["all", "failed", "none"]
+app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command()
 def report(
-    results: Files,
-    out: Path = Path("report.html"),
-    release: str | None = None,
-    predictions: str | None = None,
-    items: Which = "failed",
-    workers: int = 0,
-    quiet: bool = False,
+    results: ResultsArgument,
+    out: Annotated[Path, typer.Option(help="HTML file to write.")] = Path(
+        "report.html"
+    ),
+    release: ShownReleaseOption = None,
+    predictions: Annotated[
+        str | None,
+        typer.Option(
+            help="The predictions file that was graded: shows the models' texts, too."
+        ),
+    ] = None,
+    items: Annotated[
+        ReportItems,
+        typer.Option(help="Which items to show: all, those short of full marks, none."),
+    ] = "failed",
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Processes that draw; 0 takes one per usable processor."
+        ),
+    ] = 0,
+    quiet: QuietOption = False,
 ) -> None:
     """Write an HTML report.
 
@@ -77,11 +119,11 @@ def make_report(
     *,
     release: Release | None,
     predictions: str | None = None,
-    items: Which = "failed",
+    items: ReportItems = "failed",
     workers: int = 0,
     quiet: bool = False,
 ) -> WrittenReport:
-    """Write a report, and say on standard error what was written."""
+    """Write a report, and list on standard error its pages and the items without a picture."""
     started = time.monotonic()
     with progress(
         None, quiet=quiet, doing="drawing", done="drew", things="items", estimate=True
@@ -92,151 +134,215 @@ def make_report(
             release=release,
             predictions=predictions,
             items=items,
-            # Even with one processor, what draws must be a process that can be stopped.
+            # Even with one processor, drawing needs processes that can be stopped.
             workers=max(workers or processors(), 2),
             on_item=lambda done, total: bar.done(done, done, total),
         )
-    failed = output.without_picture
-    if failed:
-        say(f"no picture could be drawn for {len(failed)} of {output.items} items:")
-    for name, reason in failed[:_MAX_FAILURES]:
+    failures = output.without_picture
+    if failures:
+        say(f"no picture could be drawn for {len(failures)} of {output.items} items:")
+    for name, reason in failures[:MAX_FAILURES]:
         say(f"  {name}: {reason}")
-    if len(failed) > _MAX_FAILURES:
+    if len(failures) > MAX_FAILURES:
         say(
-            f"  ... and {len(failed) - _MAX_FAILURES} more; each item says it in its place"
+            f"  ... and {len(failures) - MAX_FAILURES} more; each item says it in its place"
         )
     if not quiet:
-        names = ", ".join(map(str, output.pages[:3]))
-        suffix = f" and {len(output.pages) - 3} more" if len(output.pages) > 3 else ""
+        pages = ", ".join(map(str, output.pages[:MAX_PAGES]))
+        if len(output.pages) > MAX_PAGES:
+            pages += f" and {len(output.pages) - MAX_PAGES} more"
+        seconds = time.monotonic() - started
         say(
-            f"{names}{suffix} written: {output.items} items, {output.bytes / 1e6:.1f} MB, "
-            f"{time.monotonic() - started:.1f} s"
+            f"{pages} written: {output.items} items, {output.bytes / 1e6:.1f} MB, "
+            f"{seconds:.1f} s"
         )
     return output
 
 
 @app.command()
 def show(
-    item: str,
-    predictions: str | None = None,
-    results: Path | None = None,
-    reference: bool = False,
-    model: str | None = None,
-    setting: ToolSetting | None = None,
-    budget: int | None = None,
-    sample: int | None = None,
-    release: str | None = None,
-    out: Path | None = None,
-    scale: float = 2.0,
-    dark: bool = False,
-    text: bool = False,
-    open_page: bool = False,
-    allow_code: bool = False,
-    timeout: float | None = None,
+    item: Annotated[str, typer.Argument(help="Id of an item, such as csg_union/12.")],
+    predictions: Annotated[
+        str | None,
+        typer.Option(
+            help="Grade and show its answer in this predictions file; - for stdin."
+        ),
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Show what this results.parquet, or folder, holds on it."),
+    ] = None,
+    reference: Annotated[
+        bool,
+        typer.Option(
+            "--reference", help="Grade and show the release's reference answer."
+        ),
+    ] = False,
+    model: Annotated[
+        str | None, typer.Option(help="Whose answer, if the file holds several.")
+    ] = None,
+    setting: Annotated[
+        ToolSetting | None, typer.Option(help="In which setting, if there are several.")
+    ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(min=0, help="With which limit of output tokens, of a sweep."),
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=0, help="Which of its samples.")
+    ] = None,
+    release: ShownReleaseOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help=(
+                "Write it: FILE.svg, FILE.png, FILE.html to turn in 3D; its solids: "
+                "FILE.glb, FILE.stl."
+            )
+        ),
+    ] = None,
+    scale: Annotated[
+        float,
+        typer.Option(
+            min=0.2, max=8, help="Pixels of a PNG file for one of the picture."
+        ),
+    ] = 2.0,
+    dark: DarkOption = False,
+    text: Annotated[
+        bool, typer.Option("--text", help="Print it, whatever it is.")
+    ] = False,
+    open_page: Annotated[
+        bool,
+        typer.Option(
+            "--open", help="Open it in the browser, even if it can be printed."
+        ),
+    ] = False,
+    allow_code: Annotated[
+        bool,
+        typer.Option("--allow-code", help="Run a Python program among the answers."),
+    ] = False,
+    timeout: Annotated[
+        float | None,
+        typer.Option(min=0.1, show_default=False, help="Seconds grading may take."),
+    ] = None,
 ) -> None:
     """Show one item, and what an answer did to it.
 
     Prints the text form where there is one (text tasks, grids), with every check. Otherwise the
     picture opens in the browser, if there is a terminal; with --out it is written to a file.
     """
-    if (predictions is not None) + (results is not None) + reference > 1:
+    answer_sources = [predictions is not None, results is not None, reference]
+    if sum(answer_sources) > 1:
         misused("choose one of --predictions, --results and --reference")
     if out is not None and text:
         misused("--text prints and --out writes: choose one")
     with reported_errors("report"):
-        form = _file_form(item, out)
+        form = "" if out is None else checked_form(item, out)
+        # Missing libraries are named before an answer is graded, which can take minutes.
         if form in {"png", "html"} or open_page:
             require(*NEEDS["report"])
-        source = find_release(
-            release or (_release_of_results(results) if results else None)
-        ).fitting(item)
+        if not release:
+            release = None if results is None else release_of_results(results)
+        source = find_release(release).fitting(item)
         instance = single.find_instance(source, item)
-        view, response = single.unanswered(instance), None
-        filters = single.RunChoice(model, setting, budget, sample)
-        if results is not None:
-            view = single.stored_by(results, instance, filters)
-        elif predictions is not None or reference:
-            line = (
-                single.reference_line(source, instance)
-                if predictions is None
-                else single.answered_by(predictions, instance, filters)
-            )
+        run = single.RunChoice(model, setting, budget, sample)
+        line: Line | None = None
+        if predictions is not None:
+            line = single.answered_by(predictions, instance, run)
+        elif reference:
+            line = single.reference_line(source, instance)
+        response = None
+        if line is not None:
             response = transcript(line.prediction)
-            view = _graded_item(line, instance, source, timeout, allow_code)
-        if out is not None:
-            write_file(out, _file_bytes(view, instance, response, form, scale, dark))
+            # In a worker, as answers may be hostile.
+            limits = WorkerLimits(1, timeout, MEMORY, allow_code)
+            with progress(None, quiet=False) as bar:
+                view = grade_line(line, instance, source, limits, bar.waiting)
+        elif results is not None:
+            view = single.stored_by(results, instance, run)
         else:
-            _print_or_open(view, instance, response, text=text, open_page=open_page)
+            view = single.unanswered(instance)
+        if out is None:
+            print_or_open(view, instance, response, text=text, open_page=open_page)
+        elif form in SOLID_FORMS:
+            write_file(out, solid_file(single.solids(view, instance), form))
+        else:
+            data = picture_bytes(view, instance, response, form, scale, dark=dark)
+            write_file(out, data)
 
 
-def _file_form(item: str, out: Path | None) -> str:
-    """Return the kind of file to write; say before any work if it cannot be written."""
-    if out is None:
-        return ""
+def checked_form(item: str, out: Path) -> str:
+    """Return the kind of file to write, by its suffix.
+
+    Raises:
+        ResultsError: no such file can be written, or the item has no solids.
+        ModuleNotFoundError: a library for solids is missing.
+    """
     form = out.suffix.lower().removeprefix(".")
-    if form not in {*_PICTURES, *_SOLIDS}:
+    if form in PICTURE_FORMS:
+        return form
+    if form not in SOLID_FORMS:
         raise ResultsError(
             f"pictures are written as .svg, .png or .html, solids as .glb or .stl, not as "
             f"{out.name!r}"
         )
-    if form in _SOLIDS:
-        task = get_task(task_of(item))
-        if solids_of(task) is None:
-            raise ResultsError(
-                f"{task.title} has no solids; write FILE.svg, FILE.png or FILE.html"
-            )
-        require("trimesh")
+    task = get_task(task_of(item))
+    if solids_of(task) is None:
+        raise ResultsError(
+            f"{task.title} has no solids; write FILE.svg, FILE.png or FILE.html"
+        )
+    require("trimesh")
     return form
 
 
-def _release_of_results(results: Path) -> str:
+def release_of_results(results: Path) -> str:
+    """Return the release that results name, which may be a part of a run."""
     return str(read_results([results], partial=True)["release"][0])
 
 
-def _graded_item(
-    line: Line,
-    instance: Instance,
-    release: Release,
-    timeout: float | None,
-    allow_code: bool,
-) -> Item:
-    limits = WorkerLimits(1, timeout, 4 * 2**30, allow_code)
-    with progress(None, quiet=False) as bar:
-        return grade_line(line, instance, release, limits, bar.waiting)
-
-
-def _print_or_open(
+def print_or_open(
     item: Item, instance: Instance, response: str | None, *, text: bool, open_page: bool
 ) -> None:
-    """Print or open an item."""
+    """Print an item; also open it in the browser if asked for, or if its text says too little.
+
+    Args:
+        item: with an answer, or without.
+        instance: of the item.
+        response: of the model, for the page.
+        text: print it only.
+        open_page: open it in any case.
+    """
     has_picture = draw_of(get_task(item.task)) is not None
     picture = single.picture(item, instance) if has_picture or open_page else None
-    as_words = picture is None or picture.text is not None or not sys.stdout.isatty()
     print(plain(single.as_text(item, instance, picture)))  # noqa: T201
-    if picture is not None and not text and (open_page or not as_words):
-        _open_page(item.id, single.single_page(item, instance, picture, response))
+    if picture is None or text:
+        return
+    # Without a terminal nobody may be there to look at a browser.
+    needs_browser = picture.text is None and sys.stdout.isatty()
+    if open_page or needs_browser:
+        open_in_browser(item.id, single.single_page(item, instance, picture, response))
 
 
-def _file_bytes(
+def picture_bytes(
     item: Item,
     instance: Instance,
     response: str | None,
     form: str,
     scale: float,
+    *,
     dark: bool,
 ) -> bytes:
-    if form in _SOLIDS:
-        return solid_file(single.solids(item, instance), form)
+    """Return the picture of an item as a file: HTML, PNG or SVG."""
     picture = single.picture(item, instance)
-    match form:
-        case "html":
-            return single.single_page(item, instance, picture, response).encode()
-        case "png":
-            return sheet_png(sheet_svg(picture, item.id, dark=dark), scale)
+    if form == "html":
+        return single.single_page(item, instance, picture, response).encode()
+    if form == "png":
+        return sheet_png(sheet_svg(picture, item.id, dark=dark), scale)
+    # Without --dark an SVG follows the page that shows it.
     return sheet_svg(picture, item.id, dark=dark or None).encode()
 
 
-def _open_page(name: str, page: str) -> None:
+def open_in_browser(name: str, page: str) -> None:
     """Open a page in the browser, from a folder that stays until the system cleans up."""
     folder = Path(tempfile.mkdtemp(prefix="scbench-show-"))
     path = folder / f"{name.replace('/', '-')}.html"
@@ -249,11 +355,35 @@ def _open_page(name: str, page: str) -> None:
 
 @app.command()
 def gallery(
-    folder: Path,
-    release: str | None = None,
-    rungs: str | None = None,
-    scale: float | None = None,
-    dark: bool = False,
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder to make; or FILE.svg or FILE.png, for one contact sheet."
+        ),
+    ],
+    release: ShownReleaseOption = None,
+    rungs: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "A contact sheet of these rungs of the ladder, separated by commas: "
+                "1,4,8."
+            )
+        ),
+    ] = None,
+    scale: Annotated[
+        float | None,
+        typer.Option(
+            min=0.2,
+            max=8,
+            show_default=False,
+            help=(
+                "Pixels of a PNG file for one of the picture. [default: few bytes; "
+                "of a contact sheet 1]"
+            ),
+        ),
+    ] = None,
+    dark: DarkOption = False,
 ) -> None:
     """Draw one item of every task.
 
@@ -262,8 +392,8 @@ def gallery(
     or a few rungs of each.
     """
     with reported_errors("report"):
-        sheet = rungs is not None or folder.suffix.lower() in {".svg", ".png"}
-        if sheet and folder.suffix.lower() not in {".svg", ".png"}:
+        is_sheet = folder.suffix.lower() in SHEET_SUFFIXES
+        if rungs is not None and not is_sheet:
             raise ReleaseError(
                 f"a contact sheet is written as .svg or .png, not as {folder.name!r}"
             )
@@ -278,27 +408,38 @@ def gallery(
             estimate=True,
         ) as bar:
             listen(lambda done, total: bar.done(done, done, total))
-            if sheet:
-                _contact_sheet(source, folder, rungs, scale or 1, dark)
+            if is_sheet:
+                write_contact_sheet(source, folder, rungs, scale or 1, dark=dark)
             else:
                 count = write_gallery(source, folder, processors(), Look(scale, dark))
                 say(f"{folder}: {count} pictures")
             listen(None)
 
 
-def _contact_sheet(
-    release: Release, out: Path, rungs: str | None, scale: float, dark: bool
+def write_contact_sheet(
+    release: Release, out: Path, rungs: str | None, scale: float, *, dark: bool
 ) -> None:
+    """Draw right and wrong answers to every task, or rungs of the ladder, in one picture."""
     if rungs is None:
         svg = right_and_wrong(release, processors(), dark=dark)
     else:
-        numbers = [part.strip() for part in rungs.split(",")]
-        if not all(
-            part.isascii() and part.isdecimal() and len(part) < 5 for part in numbers
-        ):
-            raise ReleaseError(f"--rungs takes numbers such as 1,4,8, not {rungs!r}")
-        rung_numbers = list(dict.fromkeys(map(int, numbers)))
-        svg = contact_sheet(release, rung_numbers, processors(), dark=dark)
-    write_file(
-        out, svg.encode() if out.suffix.lower() == ".svg" else sheet_png(svg, scale)
-    )
+        svg = contact_sheet(release, rungs_in(rungs), processors(), dark=dark)
+    data = svg.encode() if out.suffix.lower() == ".svg" else sheet_png(svg, scale)
+    write_file(out, data)
+
+
+def rungs_in(text: str) -> list[int]:
+    """Return the numbers in --rungs, each once, in the order they are given.
+
+    Raises:
+        ReleaseError: one of them is no number, or too large for a rung.
+    """
+    rungs: list[int] = []
+    for part in text.split(","):
+        digits = part.strip()
+        if not is_whole_number(digits) or len(digits) > 4:
+            raise ReleaseError(f"--rungs takes numbers such as 1,4,8, not {text!r}")
+        rung = int(digits)
+        if rung not in rungs:
+            rungs.append(rung)
+    return rungs

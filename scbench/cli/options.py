@@ -1,14 +1,12 @@
-"""Options and arguments of the commands: what they say and take stands in ``options.toml``."""
+"""Options and arguments that several commands share, as types for their parameters."""
 
-from collections.abc import Callable
-from inspect import Parameter, signature
-from typing import Annotated, Any, Literal, TypeVar, get_origin
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
-from typing_extensions import override
 
 from scbench.base import __version__
-from scbench.base.data import packaged_toml
+from scbench.cli.console import checked_chart_path
 
 # Forms of the scores of a run.
 ScoreForm = Literal["table", "json", "csv", "markdown"]
@@ -16,69 +14,176 @@ ScoreForm = Literal["table", "json", "csv", "markdown"]
 TableForm = Literal["table", "markdown", "latex", "csv", "json", "parquet"]
 # Forms of a list of tasks, and of the scores of a submission.
 ListForm = Literal["table", "markdown", "json"]
-# Settings that files of other programs are of, and items are shown in.
+# Experiment trackers that can get results, too.
+Tracker = Literal["wandb", "mlflow"]
+# Settings in files of other programs, and of the answers that `scbench show` takes.
 ToolSetting = Literal["no_tools", "tools"]
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
-
-def descriptions() -> dict[str, Any]:
-    """Return the tables of ``options.toml``."""
-    return packaged_toml("scbench.cli", "options.toml")
-
-
-def described(function: _Function) -> _Function:
-    """Describe the parameters of a command, but those that carry their description themselves.
-
-    A parameter without a default is an argument unless the description names it; one with a default
-    is an option unless the description says otherwise.
-    """
-    modules = descriptions()
-    module = modules.get(function.__module__.rpartition(".")[2], {})
-    texts = (
-        modules["shared"] | module.get("shared", {}) | module.get(function.__name__, {})
-    )
-    for name, parameter in signature(function).parameters.items():
-        if (
-            get_origin(parameter.annotation) is Annotated
-            or parameter.annotation is typer.Context
-        ):
-            continue
-        text = texts[name]
-        settings = {"help": text} if isinstance(text, str) else dict(text)
-        names = settings.pop("names", ())
-        required = parameter.default is Parameter.empty and not names
-        make = typer.Argument if settings.pop("argument", required) else typer.Option
-        described_type = Annotated[parameter.annotation, make(*names, **settings)]  # type: ignore[name-defined]
-        function.__annotations__[name] = described_type
-    return function
-
-
-class Commands(typer.Typer):
-    """Commands with the options and arguments that ``options.toml`` describes."""
-
-    def __init__(self, group: str | None = None, **settings: Any) -> None:  # noqa: ANN401
-        text = {"help": descriptions()["groups"][group]} if group else {}
-        super().__init__(rich_markup_mode=None, **text, **settings)
-
-    @override
-    def command(self, *names: Any, **settings: Any) -> Callable[[_Function], _Function]:
-        register = super().command(*names, **settings)
-        return lambda function: register(described(function))
-
-
-def _show_version(value: bool) -> None:
+def show_version(value: bool) -> None:
+    """Print the version and exit, if --version was given."""
     if value:
         print(f"scbench {__version__}")  # noqa: T201
         raise typer.Exit
 
 
-Version = Annotated[
+VersionOption = Annotated[
     bool,
     typer.Option(
         "--version",
-        callback=_show_version,
+        callback=show_version,
+        # Checked before missing arguments are complained about.
         is_eager=True,
         help="Show the version and exit.",
     ),
+]
+
+# Which items.
+ReleaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--release",
+        help=(
+            "Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. "
+            "[default: newest]"
+        ),
+    ),
+]
+TasksOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tasks",
+        help=(
+            "Only these tasks or buckets, separated by commas; ladder, terse "
+            "and manifolds stand for these configs."
+        ),
+    ),
+]
+IdsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ids",
+        metavar="FILE",
+        show_default=False,
+        help=(
+            "Only these items: a file with an id on each line, as `scbench "
+            "ladder --next` prints them; - for standard input."
+        ),
+    ),
+]
+
+# How a model is asked.
+SamplesOption = Annotated[
+    int, typer.Option("--samples", min=1, help="How often each is asked.")
+]
+BudgetsOption = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--budget",
+        min=1,
+        show_default=False,
+        help=(
+            "Limit of output tokens, which the results then tell runs apart by. "
+            "Several times for a sweep."
+        ),
+    ),
+]
+
+# How files of other programs are read.
+ColumnMapOption = Annotated[
+    str | None,
+    typer.Option(
+        "--map",
+        metavar="id=COLUMN,response=COLUMN",
+        show_default=False,
+        help=(
+            "Which columns of a table (CSV, Parquet, JSON Lines) hold the "
+            "fields of a prediction."
+        ),
+    ),
+]
+ReplyModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        show_default=False,
+        help="Name of the model, in place of what files of other programs say.",
+    ),
+]
+ReplySettingOption = Annotated[
+    ToolSetting | None,
+    typer.Option(
+        "--setting",
+        show_default=False,
+        help="Whether the model had tools, in files of other programs.",
+    ),
+]
+
+# How work is done.
+WorkersOption = Annotated[
+    int,
+    typer.Option(min=0, help="Worker processes; 0 takes one per usable processor."),
+]
+AllowCodeOption = Annotated[
+    bool,
+    typer.Option(
+        "--allow-code", help="Run Python programs among the answers in a sandbox."
+    ),
+]
+TerrainPythonOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--terrain-python",
+        metavar="PATH",
+        exists=True,
+        dir_okay=False,
+        show_default=False,
+        help=(
+            "A Python 3.11 that has PyBullet, for terrain_levelling, if this "
+            "one has not."
+        ),
+    ),
+]
+FromScratchOption = Annotated[
+    bool,
+    typer.Option(
+        "--from-scratch",
+        help=(
+            "Forget what was done on this machine before: generate, solve and "
+            "judge everything, and remember that."
+        ),
+    ),
+]
+
+# Results, and how tables of them are printed.
+ResultsArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        help="results.parquet files, or the folders that scbench-grade wrote."
+    ),
+]
+ScoreFormOption = Annotated[
+    ScoreForm,
+    typer.Option("--format", help="How results are printed to standard output."),
+]
+TableFormOption = Annotated[
+    TableForm, typer.Option("--format", help="How the table is written.")
+]
+TableOutOption = Annotated[
+    Path | None,
+    typer.Option("--out", help="File to write, instead of standard output."),
+]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(
+        callback=checked_chart_path,
+        help=(
+            "Also plot it: FILE.svg, FILE.png, or FILE.html; FILE-dark.png for "
+            "a dark page."
+        ),
+    ),
+]
+QuietOption = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="No progress and no messages but errors."),
 ]

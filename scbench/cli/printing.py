@@ -1,102 +1,69 @@
-"""Commands that compute a table: they take its form, print or save it, and draw its chart."""
+"""Tables that commands compute: printed or saved in one of six forms, with a chart if asked for."""
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial, wraps
-from inspect import Parameter, signature
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
-import typer
 
 from scbench.analysis.layout import Sheet, latex, markdown, terminal
 from scbench.base.errors import ResultsError
-from scbench.cli.console import draws, reported_errors, say
-from scbench.cli.options import TableForm, described
+from scbench.cli.console import say
+from scbench.cli.options import TableForm
 from scbench.machine.files import write_whole
 from scbench.machine.tables import csv_bytes
 from scbench.report.charts import Spec, draw
 
-Files = Annotated[
-    list[Path],
-    typer.Argument(
-        help="results.parquet files, or the folders that scbench-grade wrote."
-    ),
-]
-Style = Annotated[TableForm, typer.Option("--format", help="How the table is written.")]
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", help="File to write, instead of standard output."),
-]
-Plot = Annotated[
-    Path | None,
-    typer.Option(
-        callback=draws,
-        help="Also plot it: FILE.svg, FILE.png, or FILE.html; FILE-dark.png for a dark page.",
-    ),
-]
-
-_ENDLESS = 10**6
-# Forms in which several tables may follow one another, and what prints each.
+# Forms in which several tables may follow one another, and the function that prints each.
 PEOPLE = {"table": terminal, "markdown": markdown, "latex": latex}
+# Columns of a table in a file, which need not fit a terminal.
+UNLIMITED_WIDTH = 10**6
 
 
 class Result(NamedTuple):
-    """What a command comes to.
-
-    Attributes:
-        table: for programs: CSV, JSON and Parquet.
-        sheets: the same for people, in one table or several.
-        chart: what makes the chart of --plot; None where there is none.
-        lines: what people get in place of sheets.
-    """
+    """A table that a command computed, in all that its forms need."""
 
     table: pl.DataFrame
+    """For programs: CSV, JSON and Parquet."""
     sheets: Sequence[Sheet]
+    """The same for people, in one table or several."""
     chart: Callable[[], Spec] | None = None
+    """Makes the chart of --plot; None where there is none."""
     lines: Sequence[str] | None = None
+    """For people, in place of sheets."""
 
 
-def table_command(
-    app: typer.Typer,
-) -> Callable[[Callable[..., Result]], Callable[..., None]]:
-    """Return a decorator that makes a command of a function that computes a table.
+def write_result(
+    result: Result, style: TableForm, out: Path | None, plot: Path | None = None
+) -> None:
+    """Draw the chart of a result, if asked for; then print its table or write it to a file.
 
-    The command takes --format and --out beside the options of the function, before --threshold,
-    unless the function declares them itself; it turns errors into a line, prints the
-    table or saves it, and draws the chart if the function takes --plot.
+    Args:
+        result: of a command.
+        style: form of the table.
+        out: file of the table; None for standard output.
+        plot: file of the chart; None for no chart.
+
+    Raises:
+        ResultsError: there is no chart of this table, or a file cannot be written.
     """
-
-    def register(compute: Callable[..., Result]) -> Callable[..., None]:
-        parameters = list(signature(described(compute)).parameters.values())
-        names = [parameter.name for parameter in parameters]
-        place = names.index("threshold") if "threshold" in names else len(names)
-        added = [
-            Parameter(
-                name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind
-            )
-            for name, default, kind in (("style", "table", Style), ("out", None, Out))
-            if name not in names
-        ]
-        parameters[place:place] = added
-
-        @wraps(compute)
-        def command(**options: Any) -> None:  # noqa: ANN401
-            with reported_errors():
-                result = compute(**{name: options[name] for name in names})
-                if options.get("plot") is not None:
-                    if result.chart is None:
-                        raise ResultsError("--plot has no chart of this table")
-                    draw_chart(options["plot"], result.chart())
-                write_tables(result, options["style"], options["out"])
-
-        command.__signature__ = signature(compute).replace(parameters=parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {each.name: each.annotation for each in parameters}
-        return app.command()(command)
-
-    return register
+    if plot is not None:
+        if result.chart is None:
+            raise ResultsError("--plot has no chart of this table")
+        draw_chart(plot, result.chart())
+    if style in PEOPLE:
+        data = text_for_people(result, style, in_file=out is not None).encode()
+    else:
+        data = bytes_for_programs(result.table, style)
+    if out is not None:
+        write_file(out, data)
+        return
+    # What was printed as text so far goes first.
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 
 
 def draw_chart(path: Path, spec: Spec) -> None:
@@ -105,41 +72,31 @@ def draw_chart(path: Path, spec: Spec) -> None:
     write_file(path, draw(spec, path.suffix.lower().removeprefix("."), dark=dark))
 
 
-def write_tables(result: Result, style: TableForm, out: Path | None) -> None:
-    """Print a table or write it to a file, whole.
+def text_for_people(result: Result, style: TableForm, *, in_file: bool) -> str:
+    """Return the lines or sheets of a result; in a file, sheets are as wide as they need."""
+    if result.lines is not None:
+        return "".join(f"{line}\n" for line in result.lines)
+    texts = []
+    for sheet in result.sheets:
+        if in_file and style == "table":
+            text = terminal(sheet, width=UNLIMITED_WIDTH)
+        else:
+            text = PEOPLE[style](sheet)
+        texts.append(text.rstrip("\n"))
+    return "\n\n".join(texts) + "\n"
 
-    Args:
-        result: its forms.
-        style: which of the forms.
-        out: file to write; None for standard output.
 
-    Raises:
-        ResultsError: the file cannot be written.
-    """
-    data, table = BytesIO(), result.table
-    if style in PEOPLE and result.lines is not None:
-        data.write("".join(f"{line}\n" for line in result.lines).encode())
-    elif style in PEOPLE:
-        write = (
-            partial(terminal, width=_ENDLESS)
-            if out and style == "table"
-            else PEOPLE[style]
-        )
-        texts = (write(sheet).rstrip("\n") for sheet in result.sheets)
-        data.write("\n\n".join(texts).encode() + b"\n")
-    elif style == "csv":
-        data.write(csv_bytes(table))
-    elif style == "json":
+def bytes_for_programs(table: pl.DataFrame, style: TableForm) -> bytes:
+    """Return a table as CSV, JSON or Parquet."""
+    if style == "csv":
+        return csv_bytes(table)
+    data = BytesIO()
+    if style == "json":
         table.write_json(data)
         data.write(b"\n")
     else:
         table.write_parquet(data)
-    if out is not None:
-        write_file(out, data.getvalue())
-        return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data.getvalue())
-    sys.stdout.buffer.flush()
+    return data.getvalue()
 
 
 def write_file(path: Path, data: bytes) -> None:

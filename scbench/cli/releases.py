@@ -5,7 +5,9 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -21,7 +23,7 @@ from scbench.cli.console import (
     require,
     say,
 )
-from scbench.cli.options import Commands
+from scbench.cli.options import FromScratchOption, WorkersOption
 from scbench.freezing.compare import overlap as measure
 from scbench.freezing.experiment import Experiment
 from scbench.freezing.experiment import manifolds as manifolds_experiment
@@ -33,16 +35,56 @@ from scbench.release.diff import diff_releases
 from scbench.release.load import Release, find_release, installed_releases, open_release
 from scbench.release.sources import hub_name
 
-app = Commands("releases", no_args_is_help=True)
+# Columns of the table of rungs: mean, least and most of the measure; the longest prompt and answer
+# in characters; seconds to draw the rung, and of its slowest verdict.
+RUNG_HEADS = [
+    "rung",
+    "mean",
+    "least",
+    "most",
+    "floor",
+    "transfer",
+    "items",
+    "prompt",
+    "answer",
+    "draw",
+    "judge",
+    "point",
+]
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="""\
+Build, verify, publish and compare releases.""",
+)
 
 
 @app.command()
 def publish(
-    folder: str,
-    repo: str | None = None,
-    to: str | None = None,
-    dry_run: bool = False,
-    workers: int = 0,
+    folder: Annotated[
+        str, typer.Argument(help="Folder or installed version of the release.")
+    ],
+    repo: Annotated[
+        str | None, typer.Option(help="ORG/NAME of a data set on the Hugging Face Hub.")
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(help="Folder, or URL of any fsspec target, with its index."),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Say what would happen, and change nothing; no token is needed.",
+        ),
+    ] = False,
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Processes that verify; 0 takes one per usable processor."
+        ),
+    ] = 0,
 ) -> None:
     """Publish a release that verifies.
 
@@ -54,6 +96,7 @@ def publish(
     if (repo is None) == (to is None):
         misused("name one target, --repo ORG/NAME or --to PATH_OR_URL")
     with reported_errors("build", required=True):
+        # The Hub and URLs need libraries; a folder needs none.
         if to is None or "://" in to:
             require(*NEEDS["hub"])
         from scbench.freezing.verify import verify_release
@@ -69,22 +112,24 @@ def publish(
             raise typer.Exit(PROBLEMS)
         release = open_release(root)
         if repo is not None:
-            _to_hub(release, repo, dry_run=dry_run)
+            upload_to_hub(release, repo, dry_run=dry_run)
         elif to is not None:
             from scbench.freezing.copies import publish_to_target
 
-            publish_to_target(release, to, _would if dry_run else say, dry_run=dry_run)
+            on_step = print_plan if dry_run else say
+            publish_to_target(release, to, on_step, dry_run=dry_run)
         if not dry_run:
             say(f"release {release.version} is published and verified")
 
 
-def _to_hub(release: Release, repo: str, *, dry_run: bool) -> None:
+def upload_to_hub(release: Release, repo: str, *, dry_run: bool) -> None:
+    """Upload a release to a data set on the Hub, or print the plan of it."""
     from scbench.freezing.copies import plan_upload, publish_on_hub
 
     plan = plan_upload(release, repo, dry_run=dry_run)
     if dry_run:
         for line in plan.lines(release):
-            _would(line)
+            print_plan(line)
         return
     publish_on_hub(release, plan, say)
     if plan.tagged:
@@ -92,12 +137,18 @@ def _to_hub(release: Release, repo: str, *, dry_run: bool) -> None:
     say(f'load it with load_dataset("{repo}", revision="{plan.tag}")')
 
 
-def _would(step: str) -> None:
+def print_plan(step: str) -> None:
+    """Print a step that a dry run does not take."""
     print(f"would: {step}")  # noqa: T201
 
 
 @app.command()
-def diff(old: str, new: str) -> None:
+def diff(
+    old: Annotated[
+        str, typer.Argument(help="Version, folder, .zip or ORG/NAME@REVISION.")
+    ],
+    new: Annotated[str, typer.Argument(help="The same, of the newer release.")],
+) -> None:
     """List what changed between two releases.
 
     Items added, removed, changed and withdrawn: first how many of each task, on standard
@@ -115,7 +166,12 @@ def diff(old: str, new: str) -> None:
 
 
 @app.command()
-def overlap(first: str, second: str) -> None:
+def overlap(
+    first: Annotated[
+        str, typer.Argument(help="Version, folder, .zip or ORG/NAME@REVISION.")
+    ],
+    second: Annotated[str, typer.Argument(help="The same, of the other.")],
+) -> None:
     """Count the items that two releases or generated folders share. Exit 1 if there is one."""
     with reported_errors():
         total = 0
@@ -125,18 +181,12 @@ def overlap(first: str, second: str) -> None:
                 f"{shared.first} are among the {shared.second}"
             )
             total += len({*shared.prompts, *shared.params})
+            # A few, to look at.
             for row_id in shared.prompts[:5]:
                 print(f"  {row_id}")  # noqa: T201
         say(f"{total} shared")
         if total:
             raise typer.Exit(PROBLEMS)
-
-
-def _ladder_table(target: str | None) -> tuple[Ladder, list[str] | None]:
-    """Return the table that a file or names of tasks are about, and the tasks."""
-    if target is not None and target.endswith(".toml"):
-        return read_ladder(Path(target)), None
-    return ladder(), names_in(target)
 
 
 def rungs_of(
@@ -147,19 +197,54 @@ def rungs_of(
     *,
     private: bool,
 ) -> Experiment:
-    """Return what draws a ladder: of a table of one's own, of some tasks, or of all."""
-    table, tasks = _ladder_table(target)
+    """Return the experiment that draws rungs of a ladder.
+
+    Args:
+        target: TOML file of a table of rungs, or tasks of our own; None for all of these.
+        rung: only this one.
+        count: of items on each rung.
+        seed: of the draws.
+        private: whether the seed is kept secret.
+    """
+    table, tasks = ladder_of(target)
     return table.experiment(
         seed=seed, private=private, tasks=tasks, rung=rung, count=count
     )
 
 
+def ladder_of(target: str | None) -> tuple[Ladder, list[str] | None]:
+    """Return the table in a file, or our own with the names of the tasks that are meant."""
+    if target is not None and target.endswith(".toml"):
+        return read_ladder(Path(target)), None
+    return ladder(), names_in(target)
+
+
 @app.command()
 def rungs(
-    target: str | None = None,
-    rung: int | None = None,
-    count: int | None = None,
-    draws: int = DRAWS,
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TABLE|TASKS",
+            show_default=False,
+            help=(
+                "TOML file of a table of rungs, or tasks of the package's own, with "
+                "commas. [default: all of them]"
+            ),
+        ),
+    ] = None,
+    rung: Annotated[
+        int | None, typer.Option(min=1, help="Look only at this rung.")
+    ] = None,
+    count: Annotated[
+        int | None,
+        typer.Option(min=1, help="Items on each rung. [default: the table's]"),
+    ] = None,
+    draws: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Items drawn on each rung to tell how many there are."
+        ),
+    ] = DRAWS,
 ) -> None:
     """Make every rung of a ladder, and check it.
 
@@ -171,73 +256,108 @@ def rungs(
     is wrong.
     """
     with reported_errors():
-        table, tasks = _ladder_table(target)
-        checks = check_ladder(table, tasks, rung=rung, count=count, draws=draws)
-        wrong = 0
-        for task, of_task in groupby(checks, lambda check: check.task):
-            reports = list(of_task)
-            sys.stdout.write(
-                terminal(_rungs_sheet(table.tasks[task], reports)) + "\n\n"
-            )
+        table, tasks = ladder_of(target)
+        reports = check_ladder(table, tasks, rung=rung, count=count, draws=draws)
+        problems = 0
+        # Reports come as rungs are checked, which takes long: each task is printed when it is done.
+        for task, group in groupby(reports, attrgetter("task")):
+            task_reports = list(group)
+            sheet = rungs_sheet(table.tasks[task], task_reports)
+            sys.stdout.write(terminal(sheet) + "\n\n")
             sys.stdout.flush()
-            wrong += sum(len(report.problems) for report in reports)
-        if wrong:
-            say(counted(wrong, "problem"))
+            for report in task_reports:
+                problems += len(report.problems)
+        if problems:
+            say(counted(problems, "problem"))
             raise typer.Exit(PROBLEMS)
 
 
-def _rungs_sheet(table: TaskLadder, reports: Sequence[RungReport]) -> Sheet:
-    ends, sizes, times = (
-        ("mean", "least", "most"),
-        ("prompt", "answer"),
-        ("draw", "judge"),
-    )
-    heads = ["rung", *ends, "floor", "transfer", "items", *sizes, *times, "point"]
-    rows = [_rung_cells(table, report) for report in reports]
-    notes = [
-        f"WRONG, rung {r.rung}: {problem}." for r in reports for problem in r.problems
-    ]
-    notes += [f"Small: {table.small}"] * bool(table.small)
-    notes += [f"Room: {table.room}"] * bool(table.room)
+def rungs_sheet(table: TaskLadder, reports: Sequence[RungReport]) -> Sheet:
+    """Return the table of a task's rungs, with the problems of each as notes."""
+    notes: list[str] = []
+    for report in reports:
+        notes.extend(
+            f"WRONG, rung {report.rung}: {problem}." for problem in report.problems
+        )
+    if table.small:
+        notes.append(f"Small: {table.small}")
+    if table.room:
+        notes.append(f"Room: {table.room}")
     return Sheet(
         f"{reports[0].task}: {table.measure}",
-        heads,
-        rows,
+        RUNG_HEADS,
+        [rung_cells(table, report) for report in reports],
         words=frozenset({"point"}),
         notes=notes,
         drops=("point", "draw", "judge", "least", "most"),
     )
 
 
-def _rung_cells(table: TaskLadder, report: RungReport) -> list[str]:
-    number = f"{report.rung}{'+' * (report.rung > len(table.rungs))}"
+def rung_cells(table: TaskLadder, report: RungReport) -> list[str]:
+    """Return the line of one rung; of one without items, its number and point alone."""
+    number = str(report.rung)
+    if report.rung > len(table.rungs):
+        # It is beyond the top.
+        number += "+"
     point = ", ".join(f"{key} {value}" for key, value in report.point.items())
     if not report.measures:
-        return [number, *[""] * 10, point]
-    ends = (report.mean, min(report.measures), max(report.measures))
+        return [number] + [""] * (len(RUNG_HEADS) - 2) + [point]
     return [
         number,
-        *(f"{value:.6g}" for value in ends),
+        f"{report.mean:.6g}",
+        f"{min(report.measures):.6g}",
+        f"{max(report.measures):.6g}",
         f"{report.floor:.2f}",
         "" if report.transfer is None else f"{report.transfer:.2f}",
         str(report.capacity or ""),
-        *(str(report.prompt), str(report.answer)),
-        *(f"{report.drawing:.1f}", f"{report.judging:.1f}"),
+        str(report.prompt),
+        str(report.answer),
+        f"{report.drawing:.1f}",
+        f"{report.judging:.1f}",
         point,
     ]
 
 
 @app.command()
 def build(
-    version: str,
-    out: Path | None = None,
-    loader: Path | None = None,
-    tasks: str | None = None,
-    withdrawn: Path | None = None,
-    with_ladder: bool = True,
-    with_manifolds: bool = True,
-    from_scratch: bool = False,
-    workers: int = 0,
+    version: Annotated[str, typer.Argument(help="Name of the release, such as 2.0.0.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to make. [default: releases/VERSION]")
+    ] = None,
+    loader: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write a card here that points at the release, for load_dataset."
+        ),
+    ] = None,
+    tasks: Annotated[
+        str | None, typer.Option(help="Freeze only these tasks, separated by commas.")
+    ] = None,
+    withdrawn: Annotated[
+        Path | None,
+        typer.Option(
+            help="TOML or JSON file of items that are wrong, with the reasons."
+        ),
+    ] = None,
+    with_ladder: Annotated[
+        bool,
+        typer.Option(
+            "--ladder/--no-ladder",
+            help=(
+                "Also make the rungs of the tasks that are frozen, for the config "
+                "ladder."
+            ),
+        ),
+    ] = True,
+    with_manifolds: Annotated[
+        bool,
+        typer.Option(
+            "--manifolds/--no-manifolds",
+            help="Also make the text tasks, for the config manifolds.",
+        ),
+    ] = True,
+    from_scratch: FromScratchOption = False,
+    workers: WorkersOption = 0,
 ) -> None:
     """Freeze every task into a release folder. Building twice gives the same bytes."""
     with reported_errors("build", required=True):
@@ -250,18 +370,19 @@ def build(
         experiment = manifolds_experiment() if with_manifolds else None
         if selection is not None and experiment is not None:
             experiment = experiment.only([task.id for task in selection])
+            # The experiment draws these; the others have fixed lists of items.
             selection = [task for task in selection if task.bucket != MANIFOLDS]
-        drawn = experiment.task_ids if experiment else ()
-        on_rungs = [
-            *(own_tasks() if selection is None else selection),
-            *map(get_task, drawn),
-        ]
+        table = None
+        if with_ladder:
+            on_ladder = own_tasks() if selection is None else selection
+            drawn_ids = experiment.task_ids if experiment else ()
+            table = own_ladder([*on_ladder, *map(get_task, drawn_ids)])
         manifest = build_release(
             version,
             folder,
             selection,
             experiment=experiment,
-            ladder=own_ladder(on_rungs) if with_ladder else None,
+            ladder=table,
             withdrawn=read_withdrawn(withdrawn) if withdrawn else {},
             workers=workers or processors(),
             on_task=lambda task: say(f"{task.id}: made"),
@@ -269,28 +390,56 @@ def build(
         )
         if loader is not None:
             loader.parent.mkdir(parents=True, exist_ok=True)
-            linked = loader.parent / folder
-            is_linked = linked.is_dir() and linked.samefile(folder)
-            path = folder if is_linked else Path(os.path.relpath(folder, loader.parent))
-            prefix = f"{path.as_posix()}/"
+            prefix = f"{path_from(loader, folder).as_posix()}/"
             loader.write_text(render_loader(manifest, prefix), "utf-8")
-        for short in manifest.experiment.shortfalls if manifest.experiment else ():
-            say(
-                f"{short.task}: {short.got} of {short.asked} items at {short.point}: {short.reason}"
-            )
+        if manifest.experiment:
+            for short in manifest.experiment.shortfalls:
+                say(
+                    f"{short.task}: {short.got} of {short.asked} items at {short.point}: "
+                    f"{short.reason}"
+                )
         say(
             f"{folder}: {manifest.instances} items, {manifest.scores} scores, "
             f"rows {manifest.rows_hash}"
         )
 
 
+def path_from(loader: Path, folder: Path) -> Path:
+    """Return the path of a release as seen from the folder of a loader card."""
+    linked = loader.parent / folder
+    # Our repository links releases from where the card is, by the same path.
+    if linked.is_dir() and linked.samefile(folder):
+        return folder
+    return Path(os.path.relpath(folder, loader.parent))
+
+
 @app.command()
 def verify(
-    folder: str | None = None,
-    quiet: bool = False,
-    seed: int | None = None,
-    from_scratch: bool = False,
-    workers: int = 0,
+    folder: Annotated[
+        str | None,
+        typer.Argument(
+            show_default=False,
+            help=(
+                "Folder, installed version, .zip, or ORG/NAME@REVISION. [default: "
+                "newest]"
+            ),
+        ),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print problems only.")
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help=(
+                "Base seed of generated items, if it is private. Without it, each "
+                "is made again from its own seed."
+            ),
+        ),
+    ] = None,
+    from_scratch: FromScratchOption = False,
+    workers: WorkersOption = 0,
 ) -> None:
     """Print every mismatch in a release.
 
@@ -305,42 +454,43 @@ def verify(
             root = find_release().root
         else:
             root = installed_releases().get(folder, Path(folder))
-        elsewhere = root.is_file() or (hub_name(str(root)) and not root.exists())
+        # A .zip, or a release on the Hub.
+        is_elsewhere = root.is_file() or (hub_name(str(root)) and not root.exists())
+        printed = 0
 
-        def step(name: str) -> None:
+        def say_step(name: str) -> None:
             if not quiet:
                 say(f"checking {name}")
 
-        printed = 0
-
-        def tell(problems: Sequence[str]) -> None:
+        def print_new(problems: Sequence[str]) -> None:
             nonlocal printed
             for problem in problems[printed:]:
                 print(problem, flush=True)  # noqa: T201
             printed = len(problems)
 
-        def hashes(problems: Sequence[str]) -> None:
-            tell(problems)
-            if not quiet:
-                n = len(problems)
-                outcome = f"show {n} problem{'s' * (n > 1)}" if n else "agree"
-                say(
-                    f"hashes {outcome}; now everything is made again, which takes minutes"
-                )
+        def report_hashes(problems: Sequence[str]) -> None:
+            print_new(problems)
+            if quiet:
+                return
+            outcome = "agree"
+            if problems:
+                plural = "" if len(problems) == 1 else "s"
+                outcome = f"show {len(problems)} problem{plural}"
+            say(f"hashes {outcome}; now everything is made again, which takes minutes")
 
-        verified = (
+        check = (
             partial(verify_anywhere, str(root))
-            if elsewhere
+            if is_elsewhere
             else partial(verify_release, root)
         )
-        problems = verified(
-            step,
+        problems = check(
+            say_step,
             workers=workers or processors(),
             seed=seed,
-            on_hashes=hashes,
+            on_hashes=report_hashes,
             proofs=proofs_file(from_scratch=from_scratch),
         )
-        tell(problems)
+        print_new(problems)
         if problems:
             say(f"{root}: {counted(len(problems), 'problem')}")
             raise typer.Exit(PROBLEMS)

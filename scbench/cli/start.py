@@ -1,4 +1,4 @@
-"""Starting a command: streams that may be missing, signals that end it, failures nobody foresaw."""
+"""The start and end of a command: streams that may be missing, signals, unexpected failures."""
 
 import codecs
 import gc
@@ -12,12 +12,15 @@ import typer
 
 from scbench.cli.console import FAILED, INTERRUPTED, hush, say
 
-# What schedulers and closed terminals send; they end a command as Ctrl-C does.
-_ENDING = [
+# Signals of schedulers and closed terminals, where the system has them; they end a command as
+# Ctrl-C does.
+END_SIGNALS = [
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
-_PLAIN = "scbench.plain"
-_LIKE = {
+# Name of our handler of characters that a stream cannot encode.
+PLAIN_HANDLER = "scbench.plain"
+# ASCII for the characters beyond it that our own texts use.
+ASCII_FORMS = {
     "\u2500": "-",
     "\u2013": "-",
     "\u2014": "-",
@@ -26,30 +29,32 @@ _LIKE = {
     "\u00d7": "x",
     "\u00b1": "+-",
 }
+# Numbers of the signals that have arrived.
 _received: list[int] = []
 
 
 def start(app: typer.Typer, name: str) -> None:
     """Run a command line, and exit.
 
-    Exit codes are the command's; 4 for a failure that it did not foresee, and 128 plus the number
-    of the signal that ended it.
+    Exit codes are the command's; 4 for an unexpected failure, and 128 plus the number of the signal
+    that ended it.
 
     Args:
         app: of commands.
         name: of the program, for its messages.
     """
-    _open_streams()
+    open_streams()
     # Pydantic would search everything installed for plugins of others, which have no say here.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    for ending in _ENDING:
-        if signal.getsignal(ending) is signal.SIG_DFL:  # nohup ignores one of them
-            signal.signal(ending, _end)
+    for end_signal in END_SIGNALS:
+        # One that is ignored stays so: nohup ignores SIGHUP.
+        if signal.getsignal(end_signal) is signal.SIG_DFL:
+            signal.signal(end_signal, interrupt)
     code: int | str | None = 0
     try:
         app(prog_name=name)
-    except SystemExit as exited:
-        code = exited.code
+    except SystemExit as ending:
+        code = ending.code
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BaseException as error:  # noqa: BLE001  (libraries in Rust have panics of their own)
@@ -66,19 +71,14 @@ def start(app: typer.Typer, name: str) -> None:
         sys.stderr.flush()
     except OSError:
         hush()
-    gc.freeze()  # the interpreter would look for garbage among all that is left: 0.1 s
+    # To search all loaded objects for garbage as the interpreter ends would take 0.1 s. Objects of
+    # manifold3d must be freed all the same: nanobind, which binds it, reports any other as a leak.
+    if "manifold3d" not in sys.modules:
+        gc.freeze()
     sys.exit(code)
 
 
-def _end(number: int, _: FrameType | None) -> None:
-    _received.append(number)
-    # What is closed now takes its time; another of these must not disturb it.
-    for ending in _ENDING:
-        signal.signal(ending, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
-def _open_streams() -> None:
+def open_streams() -> None:
     """Make all three standard streams usable, whatever is printed on them."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
@@ -87,20 +87,35 @@ def _open_streams() -> None:
             # The lowest free number is the one that is missing.
             os.open(os.devnull, os.O_RDWR)
         if getattr(sys, name) is None:
-            setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
+        # Streams that tests put in their place cannot all be reconfigured.
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors=_PLAIN)
+            reconfigure(errors=PLAIN_HANDLER)
 
 
-def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Stand in for what a stream cannot hold: like signs for ours, escapes for all others."""
+def interrupt(number: int, _: FrameType | None) -> None:
+    """Note a signal, and end the command as Ctrl-C does."""
+    _received.append(number)
+    # Closing files and workers takes its time; another signal must not disturb it.
+    for end_signal in END_SIGNALS:
+        signal.signal(end_signal, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def plain_characters(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Replace characters that a stream cannot encode: ours by ASCII, all others by escapes.
+
+    It is a handler of `codecs.register_error`: it returns the replacement, and the position at
+    which encoding goes on.
+    """
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end]
-    plain = "".join(_LIKE.get(sign, sign) for sign in text)
-    return plain.encode("ascii", "backslashreplace").decode(), error.end
+    replacement = "".join(ASCII_FORMS.get(character, character) for character in text)
+    return replacement.encode("ascii", "backslashreplace").decode(), error.end
 
 
-codecs.register_error(_PLAIN, _plainer)
+codecs.register_error(PLAIN_HANDLER, plain_characters)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,9 +21,10 @@ from scbench.cli.console import (
     reported_errors,
     say,
 )
-from scbench.cli.options import Commands, ListForm
+from scbench.cli.options import AllowCodeOption, ListForm, WorkersOption
 from scbench.cli.progress import progress
-from scbench.cli.verdicts import render
+from scbench.cli.run_report import render
+from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import WRITERS, Finding, in_order
 from scbench.machine.files import write_whole
@@ -32,42 +33,77 @@ from scbench.release.load import find_release, installed_releases
 
 if TYPE_CHECKING:
     from scbench.leaderboard.folder import Opened
+    from scbench.leaderboard.grade import GradedSubmission
+    from scbench.leaderboard.submission import Submission
     from scbench.leaderboard.validate import Releases, Validated
 
 
-app = Commands("submission", no_args_is_help=True)
-
-
-# How problems are printed.
+# Forms in which problems are printed.
 ReportKind = Literal["text", "json", "github"]
 
+OnlyReleaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--release",
+        help=(
+            "The only release to take: installed version, folder, .zip or "
+            "ORG/NAME@REVISION. [default: the installed one that "
+            "submission.yaml names]"
+        ),
+    ),
+]
 
-def finder(name: str | None) -> "tuple[Releases, str | None]":
-    """Return where to find releases, and the version of the only one that is taken."""
-    from scbench.leaderboard.validate import release_finder
+app = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="""\
+Prepare, check and grade an entry for the leaderboard.
 
-    if name is None:
-        return release_finder(), None
-    release = find_release(name)
-    return release_finder([release]), release.version
+A submission is a folder (or an archive of one: .zip, .tar.gz, .tar.zst) with submission.yaml,
+predictions.jsonl (or .gz, .zst), and if you like claimed.json and README.md. It is of one model,
+in one setting, on one release.
+
+Exit codes: 0 valid, 1 problems, 2 wrong usage, 3 a grader failed.""",
+)
 
 
 @app.command()
 def init(
-    folder: Path,
-    model: str | None = None,
-    model_version: str | None = None,
-    model_id: str | None = None,
-    organisation: str | None = None,
-    date: str | None = None,
-    release: str | None = None,
-    setting: str | None = None,
-    tool: list[str] | None = None,
-    sampling: list[str] | None = None,
-    attempts: int = 1,
-    contact: str | None = None,
-    outputs_licence: str | None = None,
-    predictions: Path | None = None,
+    folder: Annotated[Path, typer.Argument(help="Folder to make or to add to.")],
+    model: Annotated[
+        str | None, typer.Option(help="Name of the model, as on the board.")
+    ] = None,
+    model_version: Annotated[
+        str | None, typer.Option(help="What tells it from others of that name.")
+    ] = None,
+    model_id: Annotated[
+        str | None,
+        typer.Option(help='What "model" says in the predictions, if not the name.'),
+    ] = None,
+    organisation: Annotated[str | None, typer.Option(help="Who submits it.")] = None,
+    date: Annotated[
+        str | None, typer.Option(help="When the answers were made, as YYYY-MM-DD.")
+    ] = None,
+    release: Annotated[
+        str | None,
+        typer.Option(help="Release that was answered. [default: newest installed]"),
+    ] = None,
+    setting: Annotated[str | None, typer.Option(help="no_tools or tools.")] = None,
+    tool: Annotated[
+        list[str] | None, typer.Option(help="A tool that was offered. Repeat for more.")
+    ] = None,
+    sampling: Annotated[
+        list[str] | None,
+        typer.Option(help="KEY=VALUE of a parameter as it was sent. Repeat for more."),
+    ] = None,
+    attempts: Annotated[int, typer.Option(min=1, help="Answers to each item.")] = 1,
+    contact: Annotated[str | None, typer.Option(help="E-mail address or page.")] = None,
+    outputs_licence: Annotated[
+        str | None, typer.Option(help="Licence of the predictions, such as CC-BY-4.0.")
+    ] = None,
+    predictions: Annotated[
+        Path | None, typer.Option(help="Predictions file to copy into the folder.")
+    ] = None,
 ) -> None:
     """Write submission.yaml.
 
@@ -76,48 +112,107 @@ def init(
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.folder import write_about
 
-        newest = [*installed_releases(), None][-2 if installed_releases() else -1]
-        options = {
-            "model": model,
-            "model-version": model_version,
-            "organisation": organisation,
-            "date": date,
-            "release": release or newest,
-            "setting": setting,
-            "contact": contact,
-            "outputs-licence": outputs_licence,
-        }
-        fields = ask_missing(options)
+        installed = [*installed_releases()]
+        newest = installed[-1] if installed else None
+        fields = ask_missing(
+            {
+                "model": model,
+                "model-version": model_version,
+                "organisation": organisation,
+                "date": date,
+                "release": release or newest,
+                "setting": setting,
+                "contact": contact,
+                "outputs-licence": outputs_licence,
+            }
+        )
         tools = tool or []
         if fields["setting"] == "tools" and not tools:
-            tools = [
-                part.strip() for part in ask("tool", "Tools, by commas").split(",")
-            ]
-        names = {"name": fields["model"], "version": fields["model-version"]}
+            reply = ask("tool", "Tools, by commas")
+            tools = [part.strip() for part in reply.split(",")]
+        model_record = {"name": fields["model"], "version": fields["model-version"]}
+        if model_id:
+            model_record["id"] = model_id
         about = about_of(
             {
-                "model": names | ({"id": model_id} if model_id else {}),
+                "model": model_record,
                 "organisation": fields["organisation"],
                 "date": fields["date"],
                 "release": fields["release"],
                 "setting": fields["setting"],
                 "tools": tools,
-                "sampling": dict(map(parameter, sampling or [])),
+                "sampling": dict(map(sampling_parameter, sampling or [])),
                 "attempts": attempts,
                 "contact": fields["contact"],
                 "outputs_licence": fields["outputs-licence"],
             }
         )
         if predictions is not None:
-            _copy_predictions(predictions, folder)
-        say(
-            f"{write_about(folder, about)} written; next: scbench submission validate {folder}"
-        )
+            copy_predictions(predictions, folder)
+        path = write_about(folder, about)
+        say(f"{path} written; next: scbench submission validate {folder}")
 
 
-def _copy_predictions(source: Path, folder: Path) -> None:
+def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the values of options, those that are missing from the terminal."""
+    missing = [name for name, value in options.items() if value is None]
+    if missing and not sys.stdin.isatty():
+        names = ", ".join(f"--{name}" for name in missing)
+        misused(f"this is no terminal to ask at; give {names}")
+    questions = {
+        "date": "Date, as YYYY-MM-DD",
+        "setting": "Setting, no_tools or tools",
+    }
+    values = {}
+    for name, value in options.items():
+        if value is not None:
+            values[name] = value
+        else:
+            plain_question = name.capitalize().replace("-", " ")
+            values[name] = ask(name, questions.get(name, plain_question))
+    return values
+
+
+def ask(name: str, question: str) -> str:
+    """Ask for the value of an option at the terminal."""
+    if not sys.stdin.isatty():
+        misused(f"this is no terminal to ask at; give --{name}")
+    return str(typer.prompt(question)).strip()
+
+
+def sampling_parameter(text: str) -> tuple[str, Any]:
+    """Return the name and value of --sampling; the value is JSON where it can be read so."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        misused(f"--sampling takes KEY=VALUE, not {text!r}")
+    try:
+        return key.strip(), parse_json(value.encode())
+    except JsonError:
+        return key.strip(), value.strip()
+
+
+def about_of(record: dict[str, Any]) -> "Submission":
+    """Return the content of `submission.yaml`, or print its errors and exit with code 2."""
+    from scbench.leaderboard.submission import read_submission
+
+    # By the same checks as `scbench submission validate`.
+    about, findings = read_submission(canonical_json(record).encode(), "")
+    for finding in findings:
+        say(f"error: {finding.message}; {finding.todo}")
+    if about is None:
+        raise typer.Exit(USAGE)
+    return about
+
+
+def copy_predictions(source: Path, folder: Path) -> None:
+    """Copy a predictions file into the folder of a submission.
+
+    Raises:
+        PredictionsError: there are predictions already, or the file is too large.
+    """
     from scbench.leaderboard.folder import MOST_PACKED, PREDICTIONS
 
+    # A packed file stays packed.
     suffix = source.suffix if source.suffix in {".gz", ".zst"} else ""
     target = folder / f"{PREDICTIONS[0]}{suffix}"
     if any((folder / name).exists() for name in PREDICTIONS):
@@ -132,12 +227,29 @@ def _copy_predictions(source: Path, folder: Path) -> None:
 
 @app.command("validate")
 def validate_(
-    paths: list[Path],
-    release: str | None = None,
-    against: Path | None = None,
-    organisations: Path | None = None,
-    submitter: str | None = None,
-    style: ReportKind = "text",
+    paths: Annotated[
+        list[Path], typer.Argument(help="Folders or archives of submissions.")
+    ],
+    release: OnlyReleaseOption = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of other submissions: look for names and answers alike."
+        ),
+    ] = None,
+    organisations: Annotated[
+        Path | None, typer.Option(help="organisations.toml: who may submit for whom.")
+    ] = None,
+    submitter: Annotated[
+        str | None,
+        typer.Option(help="Account that sends it, to be one of the organisation's."),
+    ] = None,
+    style: Annotated[
+        ReportKind,
+        typer.Option(
+            "--format", help="text, json, or github: marks lines of a pull request."
+        ),
+    ] = "text",
 ) -> None:
     """Print everything that is wrong.
 
@@ -156,56 +268,81 @@ def validate_(
 
         releases, version = finder(release)
         registry = read_organisations(organisations) if organisations else None
-        records, unfit = [], False
+        records = []
+        any_problems = False
         for path in paths:
             with open_submission(path) as opened:
-                done = validate(opened, releases, version)
-                extra = (
-                    [*check_organisation(done.about, registry, submitter)]
-                    if done.about and registry is not None
-                    else []
-                )
-                if against is not None and not done.problems:
-                    extra += compare_with_others(done, against)
-                done.findings = in_order([*done.findings, *extra])
-            unfit = unfit or bool(done.problems)
-            records.append(done.record())
+                validated = validate(opened, releases, version)
+                findings = list(validated.findings)
+                if validated.about and registry is not None:
+                    findings += check_organisation(validated.about, registry, submitter)
+                # Copies are looked for among valid submissions only.
+                if against is not None and not validated.problems:
+                    findings += compare_with_others(validated, against)
+                validated.findings = in_order(findings)
+            any_problems = any_problems or bool(validated.problems)
+            records.append(validated.record())
             if style != "json":
-                _print_findings(done.findings, opened, style)
-                say(_validity(done))
+                print_findings(validated.findings, opened, style)
+                say(validity(validated))
         if style == "json":
             print(as_json(records))  # noqa: T201
         sys.stdout.flush()
-        raise typer.Exit(PROBLEMS if unfit else 0)
+        raise typer.Exit(PROBLEMS if any_problems else 0)
 
 
-def _print_findings(
+def finder(name: str | None) -> "tuple[Releases, str | None]":
+    """Return a finder of releases, and the version of the only one that is taken, if any."""
+    from scbench.leaderboard.validate import release_finder
+
+    if name is None:
+        return release_finder(), None
+    release = find_release(name)
+    return release_finder([release]), release.version
+
+
+def print_findings(
     findings: list[Finding], opened: "Opened", style: ReportKind
 ) -> None:
+    """Print the findings in a submission, a line each."""
+    write = WRITERS[style]
     for finding in findings:
-        print(WRITERS[style](finding, opened.where(finding.file)))  # noqa: T201
+        print(write(finding, opened.where(finding.file)))  # noqa: T201
 
 
-def _validity(done: "Validated") -> str:
-    warnings = len(done.findings) - len(done.problems)
-    count = f"{counted(len(done.problems), 'problem')}, {counted(warnings, 'warning')}"
-    if done.problems:
-        return f"{done.opened.path}: not valid: {count}"
-    scored, expected = done.checked.scored, done.checked.expected
-    coverage = "" if scored == expected else f", {scored} of {expected} scores"
-    return f"{done.opened.path}: valid, {counted(done.checked.lines, 'line')}{coverage}, {count}"
+def validity(validated: "Validated") -> str:
+    """Return the result of a validation in a line."""
+    path = validated.opened.path
+    warnings = len(validated.findings) - len(validated.problems)
+    counts = (
+        f"{counted(len(validated.problems), 'problem')}, {counted(warnings, 'warning')}"
+    )
+    if validated.problems:
+        return f"{path}: not valid: {counts}"
+    checked = validated.checked
+    lines = counted(checked.lines, "line")
+    if checked.scored != checked.expected:
+        lines += f", {checked.scored} of {checked.expected} scores"
+    return f"{path}: valid, {lines}, {counts}"
 
 
 @app.command()
 def grade(
-    path: Path,
-    out: Path | None = None,
-    release: str | None = None,
-    workers: int = 0,
-    allow_code: bool = False,
-    report: bool = True,
-    style: ListForm = "table",
-    quiet: bool = False,
+    path: Annotated[Path, typer.Argument(help="Folder or archive of a submission.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the results. [default: scbench-results/NAME]"),
+    ] = None,
+    release: OnlyReleaseOption = None,
+    workers: WorkersOption = 0,
+    allow_code: AllowCodeOption = False,
+    report: Annotated[
+        bool, typer.Option(help="Also write report.html; needs scbench[report].")
+    ] = True,
+    style: Annotated[
+        ListForm, typer.Option("--format", help="How the scores are printed.")
+    ] = "table",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Validate, then grade anew.
 
@@ -223,24 +360,26 @@ def grade(
             need("report", instead="--no-report")
         releases, version = finder(release)
         folder = out or Path("scbench-results", path.resolve().name.partition(".")[0])
-        limits = WorkerLimits(workers or processors(), None, 4 * 2**30, allow_code)
+        limits = WorkerLimits(workers or processors(), None, MEMORY, allow_code)
         with open_submission(path) as opened:
-            done = validate(opened, releases, version)
-            if done.problems:
-                _print_findings(done.findings, opened, "text")
-                say(_validity(done))
+            validated = validate(opened, releases, version)
+            if validated.problems:
+                print_findings(validated.findings, opened, "text")
+                say(validity(validated))
                 raise typer.Exit(PROBLEMS)
             with progress(None, quiet=quiet) as bar:
-                graded = grade_submission(done, folder, limits, bar.done, bar.waiting)
+                graded = grade_submission(
+                    validated, folder, limits, bar.done, bar.waiting
+                )
             if report:
-                write_report_of(done, folder, limits.workers)
-        _print_scores(graded, style)
-        _print_findings(graded.findings, opened, "text")
+                write_report_of(validated, folder, limits.workers)
+        print_scores(graded, style)
+        print_findings(graded.findings, opened, "text")
         sys.stdout.flush()
         if graded.report.grader_errors:
-            failed = counted(graded.report.grader_errors, "row")
+            failed_rows = counted(graded.report.grader_errors, "row")
             say(
-                f"{failed} could not be graded; the reasons are in {folder}/results.parquet"
+                f"{failed_rows} could not be graded; the reasons are in {folder}/results.parquet"
             )
             raise typer.Exit(GRADER_ERRORS)
         if graded.findings:
@@ -251,25 +390,32 @@ def grade(
         say(f"{folder / RECEIPT} written")
 
 
-def _print_scores(graded: Any, style: ListForm) -> None:  # noqa: ANN401
-    from scbench.leaderboard.grade import as_json, markdown_table
+def print_scores(graded: "GradedSubmission", style: ListForm) -> None:
+    """Print the scores of a submission."""
+    from scbench.leaderboard.grade import as_json as graded_json
+    from scbench.leaderboard.grade import markdown_table
 
-    match style:
-        case "json":
-            text = as_json(graded)
-        case "markdown":
-            text = markdown_table(graded)
-        case _:
-            release = graded.report.summary["release"]["version"]
-            sheets = overview_sheets(
-                f"Scores, release {release}", graded.report.tables["bucket"]
-            )
-            text = render(sheets, "table", graded.report.remarks)
+    if style == "json":
+        text = graded_json(graded)
+    elif style == "markdown":
+        text = markdown_table(graded)
+    else:
+        report = graded.report
+        title = f"Scores, release {report.summary['release']['version']}"
+        sheets = overview_sheets(title, report.tables["bucket"])
+        text = render(sheets, "table", report.remarks)
     print(text)  # noqa: T201
 
 
 @app.command()
-def pack(folder: Path, out: Path | None = None, release: str | None = None) -> None:
+def pack(
+    folder: Annotated[Path, typer.Argument(help="Folder of the submission.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Archive: .zip, .tar.gz or .tar.zst. [default: FOLDER.zip]"),
+    ] = None,
+    release: OnlyReleaseOption = None,
+) -> None:
     """Validate, then pack.
 
     The same folder always gives the same bytes.
@@ -282,57 +428,10 @@ def pack(folder: Path, out: Path | None = None, release: str | None = None) -> N
         releases, version = finder(release)
         target = out or Path(f"{folder.resolve().name}.zip")
         with open_submission(folder) as opened:
-            done = validate(opened, releases, version)
-            _print_findings(done.findings, opened, "text")
-            if done.problems:
-                say(_validity(done))
+            validated = validate(opened, releases, version)
+            print_findings(validated.findings, opened, "text")
+            if validated.problems:
+                say(validity(validated))
                 raise typer.Exit(PROBLEMS)
             write(opened, target)
         say(f"{target} written, {target.stat().st_size:,} bytes")
-
-
-def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
-    """Return what was given, and ask for the rest."""
-    missing = [name for name, value in options.items() if value is None]
-    if missing and not sys.stdin.isatty():
-        names = ", ".join(f"--{name}" for name in missing)
-        misused(f"this is no terminal to ask at; give {names}")
-    hints = {"date": "Date, as YYYY-MM-DD", "setting": "Setting, no_tools or tools"}
-    return {
-        name: value
-        if value is not None
-        else ask(name, hints.get(name, name.capitalize()))
-        for name, value in options.items()
-    }
-
-
-def ask(name: str, words: str) -> str:
-    """Ask for one value at the terminal."""
-    if not sys.stdin.isatty():
-        misused(f"this is no terminal to ask at; give --{name}")
-    return str(
-        typer.prompt(words.replace("-", " ") if name != "date" else words)
-    ).strip()
-
-
-def parameter(text: str) -> tuple[str, Any]:
-    """Return a parameter's name and value; the value is JSON where it can be read so."""
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        misused(f"--sampling takes KEY=VALUE, not {text!r}")
-    try:
-        return key.strip(), parse_json(value.encode())
-    except JsonError:
-        return key.strip(), value.strip()
-
-
-def about_of(record: dict[str, Any]) -> Any:  # noqa: ANN401
-    """Return what `submission.yaml` will say, or say what is wrong with it and end."""
-    from scbench.leaderboard.submission import read_submission
-
-    about, findings = read_submission(canonical_json(record).encode(), "")
-    for finding in findings:
-        say(f"error: {finding.message}; {finding.todo}")
-    if about is None:
-        raise typer.Exit(USAGE)
-    return about

@@ -1,8 +1,9 @@
 """Models in a loop with graders and simulators: retry, probe and act (docs/environments.md)."""
 
 from scbench.base.model import Setup
-from scbench.loop.environment import Environment, Step, TraceError, grade_line, replay
-from scbench.loop.games import playable
+from scbench.loop.beginning import playable
+from scbench.loop.environment import Environment, Step
+from scbench.loop.replaying import TraceError, grade_line, replay
 
 __all__ = [
     "Environment",

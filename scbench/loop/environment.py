@@ -1,49 +1,35 @@
-"""The environment: an instance, a setup and replies in, observations out; and traces played again.
+"""The environment: an instance, a setup and replies in, observations out.
 
 It is pure and deterministic: no clock, no randomness, the same texts on every machine (but for
 tasks whose scores depend on how a machine computes, see `scbench.catalog.Task.fingerprint`).
 """
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from scbench.base.errors import PredictionsError, faults_of
-from scbench.base.model import (
-    MAX_ACTION,
-    Instance,
-    Played,
-    Prediction,
-    Setup,
-    Status,
-    Turn,
-)
-from scbench.catalog import MANIFOLDS, Task, get_task
-from scbench.loop.games import Game, Run, State, game_of, is_answer, unjudged
-from scbench.scoring.outcomes import (
-    Outcome,
-    Trial,
-    grade_prediction,
-    simulator_lock,
-    without_answer,
-    zero,
-)
+from scbench.base.model import MAX_ACTION, Instance, Setup, Status
+from scbench.catalog import MANIFOLDS, get_task
+from scbench.loop.beginning import game_of
+from scbench.loop.games import Game, Run, State, is_answer
+from scbench.loop.replaying import played_by
 
-_OVER = "The trial is over; nothing more is read."
+# Observation after the end of a trial.
+OVER = "The trial is over; nothing more is read."
 
 
 class Step(NamedTuple):
-    """What comes of one reply: ``observation, done, info = environment.step(reply)``."""
+    """The result of one reply: ``observation, done, info = environment.step(reply)``."""
 
     observation: str
-    """To be shown to the model, as a message of the user."""
+    """Text to show to the model, as a message of the user."""
     done: bool
     """Whether the trial is over."""
     info: dict[str, Any]
-    """``turn``, from 1; ``used``, what queries or actions have cost so far; ``status`` and
-    ``score`` of the reply if it was taken for an answer, else None; a reply without an answer that
-    can be read has the score None."""
+    """``turn``, from 1; ``used``, the cost of queries or actions so far; ``status`` and ``score``
+    of the reply if it was taken for an answer, else None; a reply without an answer that can be
+    read has the score None."""
 
     @property
     def reward(self) -> float | None:
@@ -54,26 +40,17 @@ class Step(NamedTuple):
         return self.info.get("score") or 0.0
 
 
-def floor_after(bucket: str, floor: float, answers: int) -> float:
-    """Return what guesses earn in so many answers, each told whether it is right.
-
-    In text tasks a floor is the chance that a guess is right, and guesses can be gone through; in
-    the others it is the score of the best answer without insight, which the first one earns.
-    """
-    return min(1.0, answers * floor) if bucket == MANIFOLDS else floor
-
-
 class Environment:
     """One trial at a time, with one setup; docs/environments.md has the loop round it.
 
     Attributes:
-        setup: what the model is promised.
-        turns: what was said and shown so far, as a predictions file holds it.
+        setup: promised to the model.
+        turns: replies and observations so far, as a predictions file holds them.
 
     Args:
-        setup: what the model is promised.
-        run: what makes simulations of heavy tasks, such as `LiveGrader.run`, if many trials are
-            played at once; None for the thread that steps.
+        setup: promised to the model.
+        run: makes simulations of heavy tasks, such as `LiveGrader.run`, if many trials are played
+            at once; None for the thread that steps.
     """
 
     def __init__(self, setup: Setup, run: Run | None = None) -> None:
@@ -82,13 +59,8 @@ class Environment:
         self.turns: list[dict[str, str]] = []
         self._instance: Instance | None = None
         self._game: Game | None = None
-        self._played: dict[str, Any] = {}
-
-    @property
-    def _playing(self) -> Game:
-        if self._game is None:
-            raise RuntimeError("nothing is played yet: call reset(instance)")
-        return self._game
+        # The setup with the versions of rules and grader, as a predictions file holds it.
+        self._loop: dict[str, Any] = {}
 
     def reset(self, instance: Instance) -> str:
         """Begin with an instance; return the first message: its prompt, and the rules.
@@ -97,7 +69,7 @@ class Environment:
 
         Raises:
             PredictionsError: the instance is not complete, or its task has no such setting.
-            CannotGrade: this installation has not what simulates the task (act).
+            CannotGrade: this installation cannot simulate the task (act).
             CatalogError: this installation does not know its task.
         """
         task = get_task(instance.task)
@@ -109,9 +81,10 @@ class Environment:
                 "take it from load_release().instances()"
             ) from error
         self._game = game_of(self.setup, task, params)
+        # Before the rules are read: in act they hold the first observation.
         self._game.run = self._run
         self._instance = instance
-        self._played = played_by(self._game.setup, task).model_dump(exclude_none=True)
+        self._loop = played_by(self._game.setup, task).model_dump(exclude_none=True)
         self.turns = []
         return f"{instance.prompt}\n\n{self._game.rules}"
 
@@ -120,40 +93,44 @@ class Environment:
 
         A reply after the end changes nothing.
         """
-        game = self._playing
+        game = self._current_game
+        info: dict[str, Any] = {"turn": game.turn, "used": game.used}
         if game.over:
-            return Step(_OVER, True, {"turn": game.turn, "used": game.used})
+            return Step(OVER, True, info)
         reply = readable(action)
         move = game.play(reply)
         self.turns.append({"action": reply, "observation": move.observation})
+        info = {"turn": game.turn, "used": game.used, "status": None, "score": None}
         outcome = move.outcome
-        info = {
-            "turn": game.turn,
-            "used": game.used,
-            "status": None if outcome is None else outcome.status.value,
-            "score": outcome.score
-            if outcome is not None and is_answer(outcome)
-            else None,
-        }
+        if outcome is not None:
+            info["status"] = outcome.status.value
+            if is_answer(outcome):
+                info["score"] = outcome.score
         return Step(move.observation, game.over, info)
 
     @property
-    def state(self) -> State:
-        """Where the trial stands: small, and JSON. Setting it goes there; `turns` stay as they are.
+    def _current_game(self) -> Game:
+        if self._game is None:
+            raise RuntimeError("nothing is played yet: call reset(instance)")
+        return self._game
 
-        Whoever goes on elsewhere calls `reset` with the instance first, and sets ``turns``, too.
+    @property
+    def state(self) -> State:
+        """The state of the trial: small, and JSON. Setting it goes there; `turns` stay as they are.
+
+        To go on elsewhere, call `reset` with the instance first, and set ``turns``, too.
         """
-        return self._playing.state
+        return self._current_game.state
 
     @state.setter
     def state(self, state: State) -> None:
-        self._playing.restore(state)
+        self._current_game.restore(state)
 
     def prediction(self, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
         """Return the line of a predictions file that holds the trial.
 
         Args:
-            fields: what else it says: model, sample, usage, and status if the model gave up.
+            fields: of the line besides: model, sample, usage, and status if the model gave up.
         """
         if self._instance is None or self._game is None:
             raise RuntimeError("nothing is played yet: call reset(instance)")
@@ -161,14 +138,14 @@ class Environment:
             "id": self._instance.id,
             "instance_hash": self._instance.content_hash,
             "setting": self.setup.setting,
-            "loop": self._played,
+            "loop": self._loop,
             "turns": list(self.turns),
             **fields,
         }
 
     @property
     def record(self) -> dict[str, Any]:
-        """What runners keep beside a reply: loop, turns, and whether the trial is over.
+        """The trial as runners store it next to a reply: loop, turns, and whether it is over.
 
         `scbench.formats.imports.entries.with_turns` makes a line of predictions of it.
         """
@@ -176,16 +153,8 @@ class Environment:
         return {
             "loop": line["loop"],
             "turns": line["turns"],
-            "over": self._playing.over,
+            "over": self._current_game.over,
         }
-
-
-def played_by(setup: Setup, task: Task) -> Played:
-    """Return a setup, and with what it is played here."""
-    promised = setup.model_dump(include=set(Setup.model_fields))
-    return Played(
-        **promised, grader=task.grader_version, fingerprint=task.fingerprint()
-    )
 
 
 def readable(text: str) -> str:
@@ -193,107 +162,17 @@ def readable(text: str) -> str:
     return text[:MAX_ACTION].encode(errors="replace").decode()
 
 
-class TraceError(PredictionsError):
-    """A trace is not what the environment gives; the message names the turn."""
+def floor_after(bucket: str, floor: float, answers: int) -> float:
+    """Return the score that guesses earn in several answers, each told whether it is right.
 
-
-def grade_line(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
-    """Grade a line of predictions, whether it holds an answer or a trace."""
-    if prediction.turns is None or prediction.loop is None:
-        with simulator_lock(task):
-            return grade_prediction(prediction, task, params)
-    status = prediction.status
-    if status is not None and not status.scored:
-        absent = without_answer(prediction)
-        return absent or Outcome(status)
-    differs = _played_otherwise(prediction.loop, task)
-    if differs:
-        return Outcome(Status.NOT_RUN, reason=differs)
-    try:
-        return replay(prediction, task, params)
-    except TraceError as error:
-        return Outcome(Status.NOT_RUN, reason=str(error), forged=True)
-
-
-def _played_otherwise(loop: Played, task: Task) -> str:
-    """Say why observations cannot be compared with those given here; empty if they can."""
-    here = played_by(loop, task)
-    if loop.rules != here.rules:
-        return f"it was played by version {loop.rules} of the loop's rules; here is {here.rules}"
-    if loop.grader is not None and loop.grader != here.grader:
-        return f"it was played with version {loop.grader} of the grader; here is {here.grader}"
-    if loop.fingerprint and here.fingerprint and loop.fingerprint != here.fingerprint:
-        return "it was played where the simulator computes otherwise; grade it there"
-    return ""
-
-
-def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
-    """Play a trace again; return the outcome of its last answer, with that of each turn.
+    In text tasks a floor is the chance that a guess is right, and guesses can be gone through; in
+    the others it is the score of the best answer without insight, which the first one earns.
 
     Args:
-        prediction: with loop and turns.
-        task: of the instance.
-        params: of the instance.
-
-    Raises:
-        TraceError: an observation is not what the environment gives, or there are turns too many or
-            too few.
+        bucket: of the task.
+        floor: of the instance, in [0, 1].
+        answers: number of them.
     """
-    loop, turns = prediction.loop, prediction.turns or ()
-    if loop is None:
-        raise TraceError("there is no setup of a loop")
-    try:
-        game = game_of(loop, task, params)
-    except PredictionsError as error:
-        raise TraceError(str(error)) from None
-    scores: list[tuple[float, ...] | None] = []
-    last = answer = None
-    for number, turn in enumerate(turns, 1):
-        if game.over:
-            raise TraceError(
-                f"turn {number}: the trial was over after turn {number - 1}"
-            )
-        move = game.play(turn.action)
-        outcome = move.outcome
-        if outcome is not None and unjudged(outcome):
-            return outcome
-        if move.observation != turn.observation:
-            raise TraceError(
-                f"turn {number}: {_observation_fault(turn, move.observation)}"
-            )
-        last = outcome or last
-        turn_scores = None
-        if outcome is not None and is_answer(outcome):
-            answer = outcome
-            turn_scores = tuple(verdict.score for verdict in outcome.verdicts)
-        scores.append(turn_scores)
-    if not game.over and prediction.status in {None, Status.ANSWERED}:
-        raise TraceError(
-            f"turn {len(turns) + 1}: it is missing, and the trial was not over; if the model gave "
-            "up or its call failed, say so with a status"
-        )
-    declared = prediction.status
-    if declared is not None and declared is not Status.ANSWERED:
-        # No earlier answer, nor what was done so far: whoever cuts a trial chooses where.
-        final = zero(
-            declared, f"the trial stops after turn {len(turns)}, as the line says", task
-        )
-    else:
-        final = (
-            answer or last or zero(Status.UNPARSED, "the trial holds no answer", task)
-        )
-    return replace(
-        final,
-        trial=Trial(tuple(scores), None if loop.setting == "retry" else game.used),
-    )
-
-
-def _observation_fault(turn: Turn, expected: str) -> str:
-    pairs = zip(turn.observation, expected, strict=False)
-    shorter = min(len(turn.observation), len(expected))
-    at = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
-    here, there = (repr(text[at : at + 40]) for text in (expected, turn.observation))
-    return (
-        f"the observation is not what the environment gives; from character {at} on it reads "
-        f"{there}, and should read {here}"
-    )
+    if bucket != MANIFOLDS:
+        return floor
+    return min(1.0, answers * floor)

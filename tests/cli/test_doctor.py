@@ -25,7 +25,7 @@ def without_engine(monkeypatch, tmp_path):
 
 
 def test_a_machine_that_has_all_is_said_in_twelve_lines(monkeypatch):
-    monkeypatch.setattr(doctor, "_sandbox", lambda: "walls")  # CI may have none
+    monkeypatch.setattr(doctor, "sandbox_text", lambda: "walls")  # CI may have none
     done, lines = run()
     ours = [line for line in done.stdout.splitlines() if not line.startswith("parity")]
     assert len(ours) == 12
@@ -53,9 +53,9 @@ def test_what_is_missing_is_named_with_a_way_out_and_the_exit_code_says_so(
 
 def test_an_environment_is_made_only_after_yes(without_engine, monkeypatch):
     calls = []
-    facts = doctor._facts
+    facts = doctor.facts_text
     monkeypatch.setattr(
-        doctor, "_facts", lambda task: facts(task) if task.fingerprinted else ""
+        doctor, "facts_text", lambda task: facts(task) if task.fingerprinted else ""
     )
     monkeypatch.setattr(doctor, "make_environment", calls.append)
     for answer, made in (("n\n", 0), ("", 0), ("y\n", 1)):

@@ -138,3 +138,12 @@ def test_a_failure_nobody_foresaw_has_a_code_of_its_own(error, capsys, monkeypat
     else:
         assert exited.value.code == 4
         assert "please report it with the lines above" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["show csg_union/12", "generate csg_union"])
+def test_nothing_is_reported_as_leaked_at_the_end(command, line):
+    """Objects of manifold3d are freed as the interpreter ends."""
+    done = command("scbench", *line.split(), process=True)
+    assert done.returncode == 0
+    assert done.stdout
+    assert done.stderr == ""

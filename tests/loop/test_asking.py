@@ -12,7 +12,7 @@ from scbench.base.model import Prediction, Status
 from scbench.catalog import SECONDS
 from scbench.graders.shared.interaction import Action, Query, QueryError
 from scbench.loop import Environment, Setup, grade_line, playable
-from scbench.loop.games import Act, Probe
+from scbench.loop.asking import Act, Probe
 from scbench.release.load import find_release
 
 PROBE, ACT = playable("probe"), playable("act")

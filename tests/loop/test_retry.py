@@ -11,8 +11,8 @@ from scbench.base.errors import PredictionsError
 from scbench.base.model import Check, Prediction, Status, Verdict
 from scbench.catalog import MANIFOLDS, SECONDS, get_task
 from scbench.loop import Environment, Setup, grade_line
+from scbench.loop.disclosure import disclosed, one_right
 from scbench.loop.environment import floor_after
-from scbench.loop.games import disclosed, one_right
 from scbench.release.load import find_release
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.outcomes import grade_prediction

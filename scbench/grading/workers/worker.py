@@ -24,7 +24,7 @@ from scbench.grading.rows.index import InstanceKey
 from scbench.grading.rows.survey import PackedChunk, survey
 from scbench.grading.rows.wire import WireOutcome, to_wire
 from scbench.grading.workers.jobs import Progress, Start, WorkItem
-from scbench.loop.environment import grade_line
+from scbench.loop.replaying import grade_line
 from scbench.machine.processes import limit_memory
 from scbench.machine.signals import ENDING
 from scbench.scoring.answers.extract import Extraction

@@ -1,0 +1,137 @@
+"""``scbench ladder``: levels of models on the ladder, and the items to ask next."""
+
+from functools import partial as bound
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scbench.analysis.gap import gap_sheet, gap_table
+from scbench.analysis.ladder import (
+    climbs_of,
+    ladder_sheets,
+    ladder_table,
+    one_run,
+    read_ladders,
+    rung_table,
+)
+from scbench.analysis.next_items import asked_of, nothing_asked
+from scbench.analysis.next_items import next_items as items_that_tell
+from scbench.base.errors import ResultsError
+from scbench.cli.analysis import By, ByOption, lines_by
+from scbench.cli.console import reported_errors, say
+from scbench.cli.options import PlotOption, TableFormOption, TableOutOption
+from scbench.cli.printing import Result, write_result
+from scbench.release.load import find_release
+from scbench.report.charts import ladder_chart
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def ladder(
+    results: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            show_default=False,
+            help="results.parquet files, or the folders that scbench-grade wrote.",
+        ),
+    ] = None,
+    by: ByOption = "bucket",
+    rungs: Annotated[
+        bool, typer.Option("--rungs", help="For programs: the table of means by rung.")
+    ] = False,
+    next_items: Annotated[
+        int | None,
+        typer.Option(
+            "--next",
+            min=1,
+            show_default=False,
+            help="Name so many items to ask next, in place of a table.",
+        ),
+    ] = None,
+    private: Annotated[
+        list[Path] | None,
+        typer.Option(
+            show_default=False,
+            help="Results of the same model on a private ladder: the gap.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Of several runs, that of this model.")
+    ] = None,
+    release: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "Of --next without results: version, folder, .zip or Hub. [default: "
+                "newest]"
+            )
+        ),
+    ] = None,
+    plot: PlotOption = None,
+    style: TableFormOption = "table",
+    out: TableOutOption = None,
+) -> None:
+    """Show how far models get on the ladder.
+
+    That is the rung at which each scores half, from answers to the config ladder. What lies beyond
+    the ladder is "below 1" or "above 8". Results on rungs above the top count together with those
+    of the release.
+
+    --next names the items to ask a model next, one id on a line; without results, those to begin
+    with. Grade all answers so far, and ask again: an interval as short as that of the whole ladder
+    takes a small part of its items. --private compares with results on a private ladder: was the
+    public one known by heart? Means are paired by rung, and the overall line has the verdict.
+    """
+    with reported_errors():
+        if next_items is not None:
+            result = items_to_ask(results, next_items, model, release)
+        elif not results:
+            raise ResultsError("name results of the ladder; --next goes without")
+        elif private:
+            public_run = one_run(read_ladders(results), model)
+            private_run = one_run(read_ladders(private), model)
+            table = gap_table(public_run, private_run)
+            result = Result(table, [gap_sheet(table)])
+        else:
+            result = levels_of_models(results, by, rungs=rungs)
+        write_result(result, style, out, plot)
+
+
+def levels_of_models(results: list[Path], by: By, *, rungs: bool) -> Result:
+    """Return the levels of models, for programs with ``rungs`` their means by rung."""
+    climbs = climbs_of(read_ladders(results))
+    table = ladder_table(climbs)
+    by_rung = rung_table(climbs)
+    sheets = ladder_sheets(lines_by(table, by))
+    chart = bound(ladder_chart, table, by_rung)
+    return Result(by_rung if rungs else table, sheets, chart)
+
+
+def items_to_ask(
+    results: list[Path] | None, count: int, model: str | None, release: str | None
+) -> Result:
+    """Return the items that say most about a model: for people, their ids and nothing else.
+
+    Args:
+        results: of the model so far; none for the items to begin with.
+        count: of items.
+        model: whose answers count, if results are of several.
+        release: of the items, where there are no results.
+    """
+    if results:
+        standing = asked_of(one_run(read_ladders(results, partial=True), model))
+    else:
+        config = find_release(release).ladder()
+        standing = nothing_asked(config.ids(config.manifest.default_tasks))
+    table = items_that_tell(standing, count)
+    for top, tasks in standing.passed.items():
+        names = ",".join(tasks)
+        say(
+            f"the top rung is passed on {names}; `scbench generate {names} --rung {top + 1} "
+            "--out FOLDER` makes more, above it"
+        )
+    if table.is_empty():
+        say("every item of the ladder has its answer")
+    return Result(table, [], lines=table["id"].to_list())

@@ -1,0 +1,147 @@
+"""``scbench manifolds``: accuracy on text tasks along their parameters."""
+
+from functools import partial as bound
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from scbench.analysis.falloff import falloff_sheet, falloff_table
+from scbench.analysis.manifolds import (
+    COLUMNS,
+    METRICS,
+    Cases,
+    column_of,
+    heat_sheets,
+    heat_table,
+    manifold_sheet,
+    manifold_table,
+)
+from scbench.analysis.results import read_results
+from scbench.base.errors import ResultsError
+from scbench.cli.analysis import release_of
+from scbench.cli.console import checked_chart_path, names_in, reported_errors
+from scbench.cli.options import ResultsArgument, TableFormOption, TableOutOption
+from scbench.cli.printing import PEOPLE, Result, write_result
+from scbench.report.charts import heat_chart, parameter_chart
+
+# Lines of the table.
+Along = Literal["task", "parameter", "dimension", "kind"]
+# Values of a heat map.
+Metric = Literal["accuracy", "above", "truncated", "unparsed", "tokens"]
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def manifolds(
+    results: ResultsArgument,
+    release: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "What was graded against: version, folder, .zip or Hub. [default: "
+                "the installed release that the results name]"
+            )
+        ),
+    ] = None,
+    tasks: Annotated[
+        str | None, typer.Option(help="Only these tasks, separated by commas.")
+    ] = None,
+    by: Annotated[
+        Along,
+        typer.Option(
+            help=(
+                "Tasks, each value of each parameter, what tasks stress, or kinds "
+                "of difficulty."
+            )
+        ),
+    ] = "task",
+    parameter: Annotated[
+        str | None,
+        typer.Option(
+            help="Only the values of this parameter, or of a fact such as depth."
+        ),
+    ] = None,
+    heat: Annotated[
+        str | None,
+        typer.Option(help="A map over two parameters or facts: length,max_depth."),
+    ] = None,
+    metric: Annotated[Metric, typer.Option(help="What a map shows.")] = "accuracy",
+    half: Annotated[
+        bool,
+        typer.Option(
+            "--half",
+            help="Only where half is lost along each parameter, or --parameter.",
+        ),
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            callback=checked_chart_path,
+            help="Also draw --heat or --parameter: FILE.svg, FILE.png, or FILE.html.",
+        ),
+    ] = None,
+    style: TableFormOption = "table",
+    out: TableOutOption = None,
+) -> None:
+    """Show where accuracy on text tasks falls off.
+
+    By task and along parameters, plain and above guessing.
+
+    Results of text tasks come from `scbench-grade --tasks manifolds`, or from grading a folder that
+    `scbench generate` wrote; name such a folder with --release.
+    """
+    with reported_errors():
+        if heat is not None and parameter is not None:
+            raise ResultsError(
+                "--heat and --parameter show different tables; give one of them"
+            )
+        if plot is not None and heat is None and parameter is None:
+            raise ResultsError("--plot draws --heat or --parameter; give one of them")
+        if half and (heat is not None or plot is not None):
+            raise ResultsError(
+                "--half prints a table of its own; leave --heat and --plot out"
+            )
+        axes = None if heat is None else axes_in(heat)
+        rows = read_results(results, COLUMNS, partial=True)
+        graded_release = release_of(rows, release)
+        cases = Cases(graded_release, names_in(tasks))
+        if half:
+            table = falloff_table(rows, cases, parameter)
+            if table.is_empty():
+                raise ResultsError(
+                    "no parameter with numbers has more than one value here"
+                )
+            result = Result(table, [falloff_sheet(table)])
+        elif axes is not None:
+            table = heat_table(rows, cases, *axes)
+            chart = bound(heat_chart, table, column_of(metric), METRICS[metric])
+            result = Result(table, heat_sheets(table, metric), chart)
+        else:
+            table = manifold_table(rows, cases, by, parameter=parameter)
+            lines = f"values of {parameter}" if parameter else by
+            title = f"Text tasks by {lines}, release {graded_release.version}"
+            sheets = [manifold_sheet(title, table)]
+            # Programs get one table.
+            if (parameter is not None or by == "parameter") and style in PEOPLE:
+                falloff = falloff_table(rows, cases, parameter)
+                if falloff.height:
+                    sheets.append(falloff_sheet(falloff))
+            result = Result(table, sheets)
+            if parameter is not None:
+                chart = bound(parameter_chart, table, parameter)
+                result = result._replace(chart=chart)
+        write_result(result, style, out, plot)
+
+
+def axes_in(heat: str) -> tuple[str, str]:
+    """Return the two names in --heat.
+
+    Raises:
+        ResultsError: there are not two.
+    """
+    names = [part.strip() for part in heat.split(",")]
+    if len(names) != 2 or not all(names):
+        raise ResultsError(f"--heat takes two names with a comma between, not {heat!r}")
+    return names[0], names[1]

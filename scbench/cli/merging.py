@@ -1,0 +1,64 @@
+"""``scbench merge``: the results of all shards of a file, joined."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scbench.cli.console import reported_errors
+from scbench.cli.options import ScoreFormOption
+from scbench.cli.run_report import tell_report
+from scbench.grading.merge import merge as merge_runs
+from scbench.grading.merge import read_shards
+from scbench.release.load import find_release
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def merge(
+    shards: Annotated[
+        list[Path],
+        typer.Argument(
+            show_default=False, help="Output folders of all shards, in any order."
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            show_default=False,
+            help="Folder for results.parquet and summary.json.",
+        ),
+    ],
+    release: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "What was graded against, if it is not installed: folder, .zip, or "
+                "ORG/NAME@REVISION on the Hub. [default: the installed version of "
+                "that name]"
+            )
+        ),
+    ] = None,
+    style: ScoreFormOption = "table",
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No messages but errors.")
+    ] = False,
+) -> None:
+    """Join the results of all shards of a file.
+
+    They are those of one run.
+
+    Shards are made by `scbench-grade FILE --shard I/N --out DIR`, for I from 1 to N, on any
+    machines. Results, tables, problems and exit code are those of a run without --shard. Shards
+    that lack, or are there twice, or are of different files, releases, versions or options, are
+    refused.
+    """
+    with reported_errors():
+        runs = read_shards(shards)
+        version = runs[0].summary["release"]["version"]
+        graded_release = find_release(release or version).fitting(version)
+        report = merge_runs(runs, graded_release, out)
+        tell_report(report, out, style, quiet=quiet)
+    raise typer.Exit(report.exit_code)

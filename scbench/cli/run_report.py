@@ -1,0 +1,165 @@
+"""The report of a graded run: its tables on standard output, all else on standard error."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scbench.cli.console import as_json, counted, hush, say
+from scbench.cli.options import ScoreForm
+from scbench.machine.tables import csv_bytes
+
+if TYPE_CHECKING:
+    from scbench.analysis.layout import Sheet
+    from scbench.grading.summary import RunReport
+
+# Problems that are printed; all of them are in the folder of the results.
+MAX_PRINTED = 20
+# Of problems that differ in line and id alone, so many are printed.
+MAX_OF_ONE_KIND = 5
+
+
+def tell_report(
+    report: "RunReport", out: Path, style: ScoreForm, *, quiet: bool
+) -> None:
+    """Print the tables of a run, and the remarks that they need.
+
+    Args:
+        report: of the run.
+        out: folder of its results.
+        style: of the tables.
+        quiet: say nothing that does not bear on the results.
+    """
+    try:
+        print_tables(report, style)
+        # In tables for people they are notes.
+        if style in {"csv", "json"}:
+            for remark in report.remarks:
+                say(remark)
+        say_problems(report, out)
+        say_ungraded(report)
+        if not quiet:
+            say_circumstances(report, out)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The exit code still says whether the run succeeded.
+        hush()
+
+
+def print_tables(report: "RunReport", style: ScoreForm) -> None:
+    """Print the scores of a run; nothing if it has no rows, unless as JSON."""
+    if style == "json":
+        print(as_json(report.summary))  # noqa: T201
+        return
+    if not report.tally.rows:
+        return
+    if style == "csv":
+        import polars as pl
+
+        table = pl.concat(report.tables.values(), how="diagonal")
+        print(csv_bytes(table).decode())  # noqa: T201
+        return
+    from scbench.analysis.sheets import overview_sheets
+
+    title = f"Scores, release {report.summary['release']['version']}"
+    tasks = report.summary["options"]["tasks"]
+    if tasks:
+        title += f", only {', '.join(tasks)}"
+    sheets = overview_sheets(title, report.tables["bucket"])
+    print(render(sheets, style, report.remarks))  # noqa: T201
+
+
+def render(
+    sheets: "Iterable[Sheet]", style: ScoreForm, remarks: Sequence[str] = ()
+) -> str:
+    """Return score tables for a terminal or in Markdown, with remarks below each."""
+    from scbench.analysis.layout import markdown, terminal
+
+    write = markdown if style == "markdown" else terminal
+    texts = []
+    for sheet in sheets:
+        with_remarks = replace(sheet, notes=[*sheet.notes, *remarks])
+        texts.append(write(with_remarks))
+    return "\n\n".join(texts)
+
+
+def say_problems(report: "RunReport", out: Path) -> None:
+    """List the problems of the input, a few of each kind."""
+    count = report.problem_counts.total()
+    if count:
+        say(f"{counted(count, 'problem')}:")
+    kinds: Counter[str] = Counter()
+    printed = 0
+    for problem in report.problems:
+        kind = problem.message.replace(repr(problem.id), "")
+        kinds[kind] += 1
+        # A kind that is rare is printed even after many of a frequent one.
+        of_other_kinds = kinds.total() - kinds[kind]
+        if kinds[kind] <= MAX_OF_ONE_KIND and of_other_kinds < MAX_PRINTED:
+            say(f"  {problem}")
+            printed += 1
+    if count > printed:
+        # The report holds the first thousand, and so does the summary.
+        file = "problems.jsonl" if count > len(report.problems) else "summary.json"
+        most_frequent = max(kinds.values())
+        frequency = ""
+        if most_frequent > MAX_OF_ONE_KIND:
+            frequency = f", {most_frequent} of one kind"
+        say(f"  ... and {count - printed} more{frequency}: all are in {out}/{file}")
+
+
+def say_ungraded(report: "RunReport") -> None:
+    """Say which rows have no score, and the warnings on how the input was read."""
+    summary = report.summary
+    for warning in report.warnings[:MAX_PRINTED]:
+        say(f"warning: {warning}")
+    if summary["not_in_release"]:
+        counts = ", ".join(
+            f"{row['task']} ({row['rows']})" for row in summary["not_in_release"]
+        )
+        release = summary["release"]["version"]
+        say(f"not graded, because release {release} does not hold the task: {counts}")
+    calls = report.tally.calls
+    for status, reason, count in calls[:MAX_PRINTED]:
+        say(f"{counted(count, 'call')}, {status}: {reason}")
+    if len(calls) > MAX_PRINTED:
+        say(f"... and {len(calls) - MAX_PRINTED} more errors of calls")
+    if report.grader_errors:
+        failed_rows = counted(report.grader_errors, "row")
+        say(f"{failed_rows} could not be graded (grader_error), no fault of the model:")
+        for row in report.tally.failed[:MAX_PRINTED]:
+            times = f" ({row['rows']:,} rows)" if row["rows"] > 1 else ""
+            say(f"  line {row['line']}: {row['id']}: {row['reason']}{times}")
+    for task, reason, rows in report.tally.not_run:
+        say(f"not graded, {counted(rows, 'row')} of {task}: {reason}")
+
+
+def say_circumstances(report: "RunReport", out: Path) -> None:
+    """Say how the run went, which rows it left out, and where its results are."""
+    summary = report.summary
+    for incident in report.incidents[:MAX_PRINTED]:
+        say(f"note: {incident}")
+    count = report.left_alone
+    if count == 1:
+        say("1 line of another task or prompt was not graded (--tasks)")
+    elif count:
+        say(f"{count:,} lines of other tasks or prompts were not graded (--tasks)")
+    if report.resumed:
+        lines = "line was" if report.resumed == 1 else "lines were"
+        say(f"{report.resumed} {lines} graded before the interruption")
+    withdrawn = summary["withdrawn"]
+    if withdrawn["instances"] and not withdrawn["excluded"]:
+        count = len(withdrawn["instances"])
+        items = "item is" if count == 1 else "items are"
+        say(
+            f"{count} withdrawn {items} graded like all others; see --exclude-withdrawn"
+        )
+    if summary["partial"]:
+        say("partial: not for the leaderboard")
+    if summary["shard"]:
+        say(f"shard {summary['shard']}: join all shards by `scbench merge`")
+    say(
+        f"{summary['seconds']:.1f} s; results in {out}; by task: scbench tables {out} --by task"
+    )

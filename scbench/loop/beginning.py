@@ -1,0 +1,60 @@
+"""The beginning of a game in a setting, and the tasks that can be played in each."""
+
+from pydantic import BaseModel
+
+from scbench.base.errors import PredictionsError
+from scbench.base.model import Setup
+from scbench.catalog import MANIFOLDS, Task, all_tasks
+from scbench.loop.asking import Act, Probe
+from scbench.loop.games import Game
+from scbench.loop.retry import Retry
+
+# Chance of a blind guess from which answers can be gone through by trying again.
+MAX_GUESS_CHANCE = 0.1
+# Modules beside a grader that settings need.
+MODULES = {"probe": "queries", "act": "actions"}
+
+
+def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
+    """Return the beginning of a game.
+
+    Raises:
+        PredictionsError: the task has no such setting; or its answers can be gone through.
+    """
+    if setup.setting == "retry":
+        if not setup.closed and guess_chance(task, params) >= MAX_GUESS_CHANCE:
+            raise PredictionsError(
+                f"{task.id} is not played in setting retry: at this point a blind guess is right "
+                "one time in ten or more often, so answers can be gone through; ask for it (closed)"
+            )
+        return Retry(setup, task, params)
+    if setup.setting == "probe":
+        queries = task.queries
+        if queries is not None:
+            return Probe(setup, task, params, queries.QUERIES, queries.BUDGET)
+    if setup.setting == "act":
+        actions = task.actions
+        if actions is not None:
+            return Act(
+                setup, task, params, actions.ACTIONS, actions.BUDGET, actions.Play
+            )
+    raise PredictionsError(
+        f"{task.id} cannot be played in setting {setup.setting}; these can: "
+        f"{', '.join(playable(setup.setting))}"
+    )
+
+
+def guess_chance(task: Task, params: BaseModel) -> float:
+    """Return the chance that a blind guess is right; 0 where answers are no short texts."""
+    if task.bucket != MANIFOLDS or not task.has("builders"):
+        return 0.0
+    return task.builder().blind_floor(params)
+
+
+def playable(setting: str) -> list[str]:
+    """Return the ids of the tasks that can be played in a setting of the loop."""
+    tasks = all_tasks().values()
+    module = MODULES.get(setting)
+    if module is None:
+        return [task.id for task in tasks if task.available]
+    return [task.id for task in tasks if task.offers(module)]

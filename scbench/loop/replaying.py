@@ -1,0 +1,157 @@
+"""Grading of traces: their replies are played again, and observations compared."""
+
+from dataclasses import replace
+
+from pydantic import BaseModel
+
+from scbench.base.errors import PredictionsError
+from scbench.base.model import Played, Prediction, Setup, Status, Turn
+from scbench.catalog import Task
+from scbench.loop.beginning import game_of
+from scbench.loop.games import is_answer, unjudged
+from scbench.scoring.outcomes import (
+    Outcome,
+    Trial,
+    grade_prediction,
+    simulator_lock,
+    without_answer,
+    zero,
+)
+
+# Characters of two observations that are shown from where they differ.
+MAX_SHOWN = 40
+
+
+class TraceError(PredictionsError):
+    """A trace that the environment does not give; the message names the turn."""
+
+
+def grade_line(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
+    """Grade a line of predictions, whether it holds an answer or a trace."""
+    if prediction.turns is not None and prediction.loop is not None:
+        return grade_trial(prediction, prediction.loop, task, params)
+    with simulator_lock(task):
+        return grade_prediction(prediction, task, params)
+
+
+def grade_trial(
+    prediction: Prediction, loop: Played, task: Task, params: BaseModel
+) -> Outcome:
+    """Grade a trace, which is not run if it cannot be compared, or is forged.
+
+    Args:
+        prediction: with turns.
+        loop: of the prediction.
+        task: of the instance.
+        params: of the instance.
+    """
+    status = prediction.status
+    if status is not None and not status.scored:
+        return without_answer(prediction) or Outcome(status)
+    difference = setup_difference(loop, task)
+    if difference:
+        return Outcome(Status.NOT_RUN, reason=difference)
+    try:
+        return replay(prediction, task, params)
+    except TraceError as error:
+        return Outcome(Status.NOT_RUN, reason=str(error), forged=True)
+
+
+def setup_difference(loop: Played, task: Task) -> str:
+    """Return why observations cannot be compared with those given here; empty if they can."""
+    here = played_by(loop, task)
+    # Older lines hold fewer versions; None is not compared.
+    if loop.rules != here.rules:
+        return f"it was played by version {loop.rules} of the loop's rules; here is {here.rules}"
+    if loop.grader is not None and loop.grader != here.grader:
+        return f"it was played with version {loop.grader} of the grader; here is {here.grader}"
+    if loop.fingerprint and here.fingerprint and loop.fingerprint != here.fingerprint:
+        return "it was played where the simulator computes otherwise; grade it there"
+    return ""
+
+
+def played_by(setup: Setup, task: Task) -> Played:
+    """Return a setup with the versions by which it is played here."""
+    promises = setup.model_dump(include=set(Setup.model_fields))
+    return Played(
+        **promises, grader=task.grader_version, fingerprint=task.fingerprint()
+    )
+
+
+def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
+    """Play a trace again; return the outcome of its last answer, with that of each turn.
+
+    Args:
+        prediction: with loop and turns.
+        task: of the instance.
+        params: of the instance.
+
+    Raises:
+        TraceError: an observation is not what the environment gives, or there are turns too many or
+            too few.
+    """
+    loop = prediction.loop
+    turns = prediction.turns or ()
+    if loop is None:
+        raise TraceError("there is no setup of a loop")
+    try:
+        game = game_of(loop, task, params)
+    except PredictionsError as error:
+        raise TraceError(str(error)) from None
+    scores: list[tuple[float, ...] | None] = []
+    last_outcome = None
+    last_answer = None
+    for number, turn in enumerate(turns, 1):
+        if game.over:
+            raise TraceError(
+                f"turn {number}: the trial was over after turn {number - 1}"
+            )
+        move = game.play(turn.action)
+        outcome = move.outcome
+        # Not compared: where the trace was made, the answer could perhaps be judged.
+        if outcome is not None and unjudged(outcome):
+            return outcome
+        if move.observation != turn.observation:
+            raise TraceError(
+                f"turn {number}: {observation_fault(turn, move.observation)}"
+            )
+        turn_scores = None
+        if outcome is not None:
+            last_outcome = outcome
+            if is_answer(outcome):
+                last_answer = outcome
+                turn_scores = tuple(verdict.score for verdict in outcome.verdicts)
+        scores.append(turn_scores)
+    status = prediction.status
+    is_cut_off = status is not None and status is not Status.ANSWERED
+    if not game.over and not is_cut_off:
+        raise TraceError(
+            f"turn {len(turns) + 1}: it is missing, and the trial was not over; if the model gave "
+            "up or its call failed, say so with a status"
+        )
+    if status is not None and is_cut_off:
+        # No earlier answer, nor what was done so far: whoever cuts a trial chooses where.
+        final = zero(
+            status, f"the trial stops after turn {len(turns)}, as the line says", task
+        )
+    elif last_outcome is None:
+        final = zero(Status.UNPARSED, "the trial holds no answer", task)
+    else:
+        # The last reply may hold no answer; an earlier one counts then.
+        final = last_answer or last_outcome
+    used = None if loop.setting == "retry" else game.used
+    return replace(final, trial=Trial(tuple(scores), used))
+
+
+def observation_fault(turn: Turn, expected: str) -> str:
+    """Return the place from which an observation differs from the expected one, and both there."""
+    position = 0
+    for character, expected_character in zip(turn.observation, expected, strict=False):
+        if character != expected_character:
+            break
+        position += 1
+    end = position + MAX_SHOWN
+    return (
+        f"the observation is not what the environment gives; from character {position} on it reads "
+        f"{turn.observation[position:end]!r}, and should read {expected[position:end]!r}"
+    )

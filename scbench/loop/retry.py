@@ -1,0 +1,61 @@
+"""The setting retry: answers, each with its faults told, until one has the full score."""
+
+from typing_extensions import override
+
+from scbench.loop.disclosure import disclosed, one_right
+from scbench.loop.games import TEXTS, UNJUDGED, Game, Move, is_answer, unjudged
+
+
+class Retry(Game):
+    """Answers until one has the full score, or all attempts are used."""
+
+    @property
+    @override
+    def limit(self) -> int:
+        return self.setup.attempts
+
+    @property
+    @override
+    def rules(self) -> str:
+        disclosure = self.setup.disclose
+        # Where one answer is right, checks are told by their rules only, and so the prompt says.
+        if disclosure != "score" and one_right(self.task):
+            disclosure_text = TEXTS["tells"]["one_right"]
+        else:
+            disclosure_text = TEXTS["tells"][disclosure]
+        return TEXTS["rules"]["retry"].format(
+            attempts=self.limit,
+            plural="s" if self.limit > 1 else "",
+            tells=disclosure_text,
+        )
+
+    @override
+    def take(self, reply: str) -> Move:
+        outcome = self.judge_reply(reply)
+        if unjudged(outcome):
+            self.over = True
+            return Move(UNJUDGED, outcome)
+        head = f"Answer {self.turn} of {self.limit}: "
+        if is_answer(outcome):
+            lines = [f"{head}score {score_text(outcome.score or 0.0)} of 1."]
+            lines += disclosed(self.task, outcome.verdicts, self.setup.disclose)
+        else:
+            lines = [f"{head}no answer can be read from this reply."]
+        is_full = outcome.score == 1
+        self.over = is_full or not self.replies_left
+        if is_full:
+            lines.append("That is the full score. The trial is over.")
+        elif self.over:
+            lines.append("That was the last time. The trial is over.")
+        else:
+            plural = "s" if self.replies_left > 1 else ""
+            lines.append(f"You may answer {self.replies_left} more time{plural}.")
+        return Move("\n".join(lines), outcome)
+
+
+def score_text(score: float) -> str:
+    """Return a score in six digits; it says 1 only if it is, since the trial ends with 1."""
+    text = f"{score:.6g}"
+    if text == "1" and score != 1:
+        return "almost 1, not quite 1"
+    return text
