@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scbench.analysis.ladder import ceilings_of, climb_of
-from scbench.analysis.levels import Answers, Fit, fit
+from scbench.analysis.climbs import ceilings_of, climb_of
+from scbench.analysis.curves import Answers
+from scbench.analysis.levels import Fit, fit
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.results import counts, figures, texts
 from scbench.base.model import Status, rung_of, task_of

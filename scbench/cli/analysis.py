@@ -16,24 +16,21 @@ from scbench.analysis.ladder import (
     climbs_of,
     compare_levels,
     is_ladder,
-    ladder_sheets,
     ladder_table,
-    level_pairs_sheets,
     one_run,
     overall_levels,
     read_ladders,
     rung_table,
 )
-from scbench.analysis.manifolds import COLUMNS as MANIFOLDS_COLUMNS
-from scbench.analysis.manifolds import (
+from scbench.analysis.ladder_sheets import ladder_sheets, level_pairs_sheets
+from scbench.analysis.manifold_sheets import (
     METRICS,
-    Cases,
     column_of,
     heat_sheets,
-    heat_table,
     manifold_sheet,
-    manifold_table,
 )
+from scbench.analysis.manifolds import COLUMNS as MANIFOLDS_COLUMNS
+from scbench.analysis.manifolds import Cases, heat_table, manifold_table
 from scbench.analysis.modality import modality_sheets, modality_table
 from scbench.analysis.next_items import asked_of, nothing_asked
 from scbench.analysis.next_items import next_items as items_that_tell
