@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from scbench.analysis.columns import RUN_TYPES, counts, figures, texts
 from scbench.analysis.half_points import half_point
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.manifolds import Cases, joined
-from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.sheets import number, run_words, task_title
 from scbench.base.intervals import LEVEL
 from scbench.base.model import Status
@@ -128,21 +128,18 @@ def half_interval(row: Row) -> str:
     return f"{low:.2f} to {high:.2f}"
 
 
-# Below the function that it names.
-_FALLOFF = (
-    Column("model", run_words, is_words=True),
-    Column("task", task_title, is_words=True),
-    Column("parameter", "parameter", is_words=True),
-    Column("N", "n"),
-    Column("values", "values"),
-    Column("accuracy", "direction", is_words=True),
-    Column("half at", number("half")),
-    Column("95 %", half_interval),
-)
-
-
 def falloff_sheet(frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `falloff_table`."""
+    columns = (
+        Column("model", run_words, is_words=True),
+        Column("task", task_title, is_words=True),
+        Column("parameter", "parameter", is_words=True),
+        Column("N", "n"),
+        Column("values", "values"),
+        Column("accuracy", "direction", is_words=True),
+        Column("half at", number("half")),
+        Column("95 %", half_interval),
+    )
     return sheet_of(
-        "Where half is lost", _FALLOFF, frame.to_dicts(), notes_of("falloff")
+        "Where half is lost", columns, frame.to_dicts(), notes_of("falloff")
     )

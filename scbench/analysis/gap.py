@@ -15,19 +15,13 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.climbs import Climb, Climbs, families
+from scbench.analysis.columns import LINE_TYPES, RUN_TYPES, counts, figures, texts
 from scbench.analysis.ladder import climbs_of, one_run
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.leaks import EASY, ROUNDING, Leak, LineTest, item_tests, leak_of
 from scbench.analysis.level_means import level_difference
 from scbench.analysis.levels import DRAWS as FITS
-from scbench.analysis.results import (
-    LINE_TYPES,
-    RUN_TYPES,
-    counts,
-    figures,
-    one_grader,
-    texts,
-)
+from scbench.analysis.results import one_grader
 from scbench.analysis.sheets import (
     chance,
     interval,
@@ -330,27 +324,24 @@ def leak_cell(row: Row) -> str:
     return f"{points(row['leak'])} %\n{interval(row, 'leak_')}"
 
 
-# Below the functions that it names.
-_GAP = (
-    Column("task", line_cell, is_words=True),
-    Column("pairs", "pairs"),
-    Column("public", share("public")),
-    Column("private", share("private")),
-    Column("difference", lambda row: signed(row["difference"])),
-    Column("95 %", partial(interval, form=signed)),
-    Column("leak", leak_cell),
-    Column("levels", lambda row: rungs_signed(row["levels"])),
-    Column("p", lambda row: chance(row["p_corrected"])),
-    Column("verdict", "verdict", is_words=True),
-)
-
-
 def gap_sheet(frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `gap_table`."""
+    columns = (
+        Column("task", line_cell, is_words=True),
+        Column("pairs", "pairs"),
+        Column("public", share("public")),
+        Column("private", share("private")),
+        Column("difference", lambda row: signed(row["difference"])),
+        Column("95 %", partial(interval, form=signed)),
+        Column("leak", leak_cell),
+        Column("levels", lambda row: rungs_signed(row["levels"])),
+        Column("p", lambda row: chance(row["p_corrected"])),
+        Column("verdict", "verdict", is_words=True),
+    )
     rows = frame.to_dicts()
     breaks = []
     for i, row in enumerate(rows[:-1], 1):
         if row["task"] is None and row["rung"] is None:
             breaks.append(i)
     title = f"Public against private ladder, {run_words(rows[0])}"
-    return sheet_of(title, _GAP, rows, notes_of("gap"), breaks)
+    return sheet_of(title, columns, rows, notes_of("gap"), breaks)

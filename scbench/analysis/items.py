@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from scbench.analysis.columns import ITEM, counts, figures, texts
 from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import score_matrix
-from scbench.analysis.results import ITEM, counts, figures, texts
 from scbench.analysis.sheets import changes_of, interval, number, share, task_title
 from scbench.base.intervals import condense, ends
 from scbench.catalog import all_tasks

@@ -11,20 +11,13 @@ import polars as pl
 
 from scbench.analysis.ceilings import Ceiling
 from scbench.analysis.climbs import Climb, Climbs, ceilings_of, climb_of, families
+from scbench.analysis.columns import LINE_TYPES, RUN_TYPES, counts, figures, texts
 from scbench.analysis.compare import run_name
 from scbench.analysis.ladder_sheets import interval_words, level_cell
 from scbench.analysis.level_means import level_difference, mean_level
 from scbench.analysis.levels import DRAWS, Fit, fit
 from scbench.analysis.matrix import score_matrix
-from scbench.analysis.results import (
-    LINE_TYPES,
-    RUN_TYPES,
-    counts,
-    figures,
-    one_grader,
-    read_results,
-    texts,
-)
+from scbench.analysis.results import one_grader, read_results
 from scbench.analysis.shared_luck import SharedLuck
 from scbench.base.errors import ResultsError, did_you_mean
 from scbench.base.intervals import LEVEL

@@ -70,29 +70,18 @@ def difference_cell(row: Row) -> str:
     return rungs_signed(row["difference"])
 
 
-# Below the functions that they name.
-_LEVELS = (
-    Column("task", line_words, is_words=True),
-    Column("answers", answers_cell),
-    Column("level", level_cell),
-    Column("95 %", interval_words),
-    Column("readable", readable_cell),
-    Column("slope", number("slope", missing="")),
-    Column("fit", lambda row: row["misfit"] or "", is_words=True),
-    Column("floor", number("floor", missing="")),
-)
-_LEVEL_PAIRS = (
-    Column("task", line_words, is_words=True),
-    Column("shared", "shared"),
-    Column("first", partial(level_words, name="first_")),
-    Column("second", partial(level_words, name="second_")),
-    Column("difference", difference_cell),
-    Column("95 %", partial(interval, form=rungs_signed)),
-)
-
-
 def ladder_sheets(frame: pl.DataFrame) -> list[Sheet]:
     """Lay out a table of `scbench.analysis.ladder.ladder_table`, a sheet for each run."""
+    columns = (
+        Column("task", line_words, is_words=True),
+        Column("answers", answers_cell),
+        Column("level", level_cell),
+        Column("95 %", interval_words),
+        Column("readable", readable_cell),
+        Column("slope", number("slope", missing="")),
+        Column("fit", lambda row: row["misfit"] or "", is_words=True),
+        Column("floor", number("floor", missing="")),
+    )
     runs = frame.partition_by(RUN, maintain_order=True)
     sheets = []
     for run in runs:
@@ -102,16 +91,24 @@ def ladder_sheets(frame: pl.DataFrame) -> list[Sheet]:
         if any(row["coverage"] < 1 for row in rows):
             notes.append("Answers without a score are left out: scored/asked for.")
         title = f"Levels, {run_words(rows[0])}"
-        sheets.append(sheet_of(title, _LEVELS, rows, notes, after_sums(rows), _DROPS))
+        sheets.append(sheet_of(title, columns, rows, notes, after_sums(rows), _DROPS))
     return sheets
 
 
 def level_pairs_sheets(frame: pl.DataFrame) -> list[Sheet]:
     """Lay out a table of `scbench.analysis.ladder.compare_levels`, a sheet for each pair."""
+    columns = (
+        Column("task", line_words, is_words=True),
+        Column("shared", "shared"),
+        Column("first", partial(level_words, name="first_")),
+        Column("second", partial(level_words, name="second_")),
+        Column("difference", difference_cell),
+        Column("95 %", partial(interval, form=rungs_signed)),
+    )
     notes = notes_of("level_pairs")
     sheets = []
     for (first, second), pair in frame.group_by("first", "second", maintain_order=True):
         rows = pair.to_dicts()
         title = f"Levels, {printable(str(first))} and {printable(str(second))}"
-        sheets.append(sheet_of(title, _LEVEL_PAIRS, rows, notes, after_sums(rows)))
+        sheets.append(sheet_of(title, columns, rows, notes, after_sums(rows)))
     return sheets

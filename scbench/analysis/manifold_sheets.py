@@ -43,23 +43,20 @@ def task_cell(row: Row) -> str:
     return "all" if row["task"] is None else task_title(row)
 
 
-# Below the function that it names.
-_LABEL_COLUMNS = (
-    Column("setting", "setting", is_words=True),
-    Column("budget", "budget", is_words=True),
-    Column("task", task_cell, is_words=True),
-    Column("dimension", "dimension", is_words=True),
-    Column("kind", "kind", is_words=True),
-    Column("parameter", "parameter", is_words=True),
-    Column("value", "value", is_words=True),
-)
-
-
 def manifold_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `scbench.analysis.manifolds.manifold_table`."""
+    label_columns = (
+        Column("setting", "setting", is_words=True),
+        Column("budget", "budget", is_words=True),
+        Column("task", task_cell, is_words=True),
+        Column("dimension", "dimension", is_words=True),
+        Column("kind", "kind", is_words=True),
+        Column("parameter", "parameter", is_words=True),
+        Column("value", "value", is_words=True),
+    )
     rows = frame.to_dicts()
     says = {name for name in frame.columns if frame[name].is_not_null().any()}
-    labels = [column for column in _LABEL_COLUMNS if column.head in says]
+    labels = [column for column in label_columns if column.head in says]
     columns = [Column("model", "model", is_words=True), *labels, *_FIGURE_COLUMNS]
     heads = {column.head for column in labels}
     notes = notes_of("manifolds")

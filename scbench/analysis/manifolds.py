@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
+from scbench.analysis.columns import RUN_TYPES, counts, figures, texts
 from scbench.analysis.matrix import score_matrix
-from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.usage import was_cut_off
 from scbench.base.errors import ResultsError, did_you_mean
 from scbench.base.intervals import LEVEL

@@ -6,17 +6,11 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.compare import compare_runs, without_prompt
+from scbench.analysis.columns import LINE_TYPES, counts, figures, texts
+from scbench.analysis.compare import compare_runs
 from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
-from scbench.analysis.results import (
-    LINE_TYPES,
-    ON_PICTURES,
-    config_in,
-    counts,
-    figures,
-    read_results,
-    texts,
-)
+from scbench.analysis.prompts import ON_PICTURES, without_prompt
+from scbench.analysis.results import config_in, read_results
 from scbench.analysis.sheets import (
     after_sums,
     interval_below,

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from scbench.analysis.columns import RUN_TYPES, counts, texts
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
-from scbench.analysis.results import RUN_TYPES, counts, texts
 from scbench.base.errors import printable
 from scbench.grading.means import RUN
 from scbench.grading.score_tables import metadata_by_run

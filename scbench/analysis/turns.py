@@ -10,9 +10,10 @@ from typing import Any
 
 import polars as pl
 
+from scbench.analysis.columns import RUN_TYPES, counts, figures, texts
+from scbench.analysis.differences import difference_of, paired
 from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
-from scbench.analysis.matrix import difference_of, paired, score_matrix
-from scbench.analysis.results import RUN_TYPES, counts, figures, texts
+from scbench.analysis.matrix import score_matrix
 from scbench.analysis.sheets import (
     interval_below,
     line_words,

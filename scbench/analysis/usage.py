@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 
+from scbench.analysis.columns import LINE_TYPES, RUN_TYPES, counts, figures, texts
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import Matrix, score_matrix
-from scbench.analysis.results import LINE_TYPES, RUN_TYPES, counts, figures, texts
 from scbench.analysis.runs import run_table
 from scbench.analysis.sheets import (
     NORMALIZED_COLUMNS,

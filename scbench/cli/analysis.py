@@ -40,7 +40,7 @@ from scbench.analysis.runs import COLUMNS as RUN_COLUMNS
 from scbench.analysis.runs import run_table, runs_sheet
 from scbench.analysis.samples import COLUMNS as SAMPLE_COLUMNS
 from scbench.analysis.samples import pass_at_k, samples_sheet
-from scbench.analysis.sheets import overview_sheets, score_sheet
+from scbench.analysis.score_sheets import overview_sheets, score_sheet
 from scbench.analysis.turns import COLUMNS as TURN_COLUMNS
 from scbench.analysis.turns import turn_sheets, turn_table
 from scbench.analysis.usage import COLUMNS as COST_COLUMNS

@@ -122,7 +122,7 @@ def _print_tables(report: "RunReport", style: ScoreForm) -> None:
 
         print(csv_bytes(pl.concat(report.tables.values(), how="diagonal")).decode())  # noqa: T201
         return
-    from scbench.analysis.sheets import overview_sheets
+    from scbench.analysis.score_sheets import overview_sheets
 
     sheets = overview_sheets(
         f"Scores, release {release}{over}", report.tables["bucket"]

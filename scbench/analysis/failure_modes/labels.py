@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from scbench.analysis.results import ITEM
+from scbench.analysis.columns import ITEM
 from scbench.base.canonical import content_hash
 from scbench.base.data import packaged_toml
 from scbench.base.errors import ResultsError

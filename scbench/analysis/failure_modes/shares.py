@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from scbench.analysis.columns import RUN_TYPES, counts, figures, texts
 from scbench.analysis.compare import run_name
 from scbench.analysis.failure_modes.labels import (
     IDENTITY,
@@ -28,7 +29,6 @@ from scbench.analysis.failure_modes.labels import (
 )
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.paper import BASELINE, TOOLS
-from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.sheets import changes_of, points, signed, statuses, task_title
 from scbench.base.errors import ResultsError, did_you_mean, printable
 from scbench.base.intervals import LEVEL, Floats
