@@ -9,7 +9,8 @@ from typing import Any
 
 import typer
 
-from scbench.analysis.layout import Sheet, markdown, terminal
+from scbench.analysis.layout import Sheet, markdown
+from scbench.analysis.terminal_tables import terminal
 from scbench.base.errors import ExperimentError, ReleaseError, did_you_mean
 from scbench.base.model import LADDER
 from scbench.builders.shared.builder import Case

@@ -11,7 +11,8 @@ from typing import Annotated, Any, NamedTuple
 import polars as pl
 import typer
 
-from scbench.analysis.layout import Sheet, latex, markdown, terminal
+from scbench.analysis.layout import Sheet, latex, markdown
+from scbench.analysis.terminal_tables import terminal
 from scbench.base.errors import ResultsError
 from scbench.cli.console import draws, reported_errors, say
 from scbench.cli.options import TableForm, described

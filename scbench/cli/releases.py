@@ -9,7 +9,8 @@ from pathlib import Path
 
 import typer
 
-from scbench.analysis.layout import Sheet, terminal
+from scbench.analysis.layout import Sheet
+from scbench.analysis.terminal_tables import terminal
 from scbench.catalog import MANIFOLDS, get_task
 from scbench.cli.console import (
     NEEDS,

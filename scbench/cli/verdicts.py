@@ -79,7 +79,8 @@ def render(
     sheets: "Iterable[Sheet]", style: ScoreForm, remarks: Sequence[str] = ()
 ) -> str:
     """Return score tables for a terminal or in Markdown, with sentences below each."""
-    from scbench.analysis.layout import markdown, terminal
+    from scbench.analysis.layout import markdown
+    from scbench.analysis.terminal_tables import terminal
 
     write = markdown if style == "markdown" else terminal
     texts = (write(replace(sheet, notes=[*sheet.notes, *remarks])) for sheet in sheets)

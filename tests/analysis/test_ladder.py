@@ -17,9 +17,9 @@ from scbench.analysis.ladder_sheets import (
     ladder_sheets,
     level_pairs_sheets,
 )
-from scbench.analysis.layout import terminal
 from scbench.analysis.results import check_results
 from scbench.analysis.shared_luck import SharedLuck
+from scbench.analysis.terminal_tables import terminal
 from scbench.base.errors import ResultsError
 
 TASKS = ["two_segments", "enumerate_edges", "csg_union"]
