@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from scbench.analysis.curves import FIRST
-from scbench.analysis.failure_modes.labels import MEANINGS, Mode
+from scbench.analysis.failure_modes.modes import MEANINGS, Mode
 from scbench.analysis.ladder_sheets import interval_words, level_words
 from scbench.analysis.levels import BEYOND
 from scbench.analysis.sheets import line_name
