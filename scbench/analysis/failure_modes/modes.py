@@ -19,8 +19,9 @@ SLIP_PLACES = 2
 TEXTS = packaged_toml("scbench.analysis.failure_modes", "texts.toml")
 
 
+# Its docstring is part of the schema of decisions, which is stored in bundles.
 class Mode(StrEnum):
-    """Why an answer scored low. A candidate has exactly one; in the order of the paper."""
+    """Why an answer scored low. Exactly one holds for a candidate; in the order of the paper."""
 
     EVASION = "evasion_forfeit"
     TRIVIALIZED = "trivialized_misframed"
