@@ -100,7 +100,7 @@ def families(tasks: Iterable[str]) -> list[list[str]]:
 
 def ceilings_of(of_run: Mapping[str, Climb]) -> dict[str, Ceiling]:
     """Return the share of a run's replies that can be read, by task, see `families`."""
-    ceilings = {}
+    ceilings: dict[str, Ceiling] = {}
     for names in families(of_run):
         ceiling = _shared_ceiling([of_run[name] for name in names])
         ceilings |= dict.fromkeys(names, ceiling)

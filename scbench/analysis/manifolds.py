@@ -206,7 +206,7 @@ def heat_table(
         sizes = (len(cases.values(task, name)) for name in (first, second))
         if min(sizes) > 1:
             maps.append(task)
-    groups = []
+    groups: list[Group] = []
     for task in maps or tasks:
         groups += _pairs_of_values(cases, task, first, second)
     return _measured_groups(results, cases, groups, LEVEL)
@@ -255,8 +255,8 @@ def groups_of(cases: Cases, by: str, parameter: str | None = None) -> Iterator[G
     elif by == "dimension":
         by_dimension: dict[str, list[str]] = {}
         for task, ids in cases.by_task.items():
-            for dimension in get_task(task).dimensions:
-                by_dimension.setdefault(dimension, []).extend(ids)
+            for tag in get_task(task).dimensions:
+                by_dimension.setdefault(tag, []).extend(ids)
         for dimension, ids in sorted(by_dimension.items()):
             yield Group({"dimension": dimension}, frozenset(ids))
     else:
@@ -280,12 +280,13 @@ def _groups_by_kind(cases: Cases) -> Iterator[Group]:
             if name not in kinds:
                 continue
             for level, ids in _ids_by_level(cases, task, name):
-                groups.setdefault((kinds[name], level), set()).update(ids)
+                key = (kinds[name], level)
+                groups.setdefault(key, set()).update(ids)
     for kind in KINDS:
         for level in LEVELS:
             if (kind, level) in groups:
-                ids = frozenset(groups[kind, level])
-                yield Group({"kind": kind, "value": level}, ids)
+                labels = {"kind": kind, "value": level}
+                yield Group(labels, frozenset(groups[kind, level]))
 
 
 def _ids_by_level(

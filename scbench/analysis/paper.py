@@ -105,8 +105,8 @@ def paper_table(
     matrix = score_matrix(results)
     pairs = {}
     for baseline, tools in _tool_pairs(matrix.runs):
-        for task, block in matrix.blocks.items():
-            pairs[task, tools] = paired(block, baseline, tools)
+        for name, block in matrix.blocks.items():
+            pairs[name, tools] = paired(block, baseline, tools)
     rows: list[dict[str, Any]] = []
     for bucket, task, tasks in matrix.lines(by):
         means = means_of([matrix.blocks[name] for name in tasks], level)
@@ -174,16 +174,16 @@ def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     titles = task_titles()
     # The run with most scores names a line; the scores missing in others go below.
     over = {}
-    for (line, _), row in sorted(cells.items(), key=lambda pair: pair[1]["n"]):
-        over[line] = row["over"]
+    for (line, _), cell in sorted(cells.items(), key=lambda pair: pair[1]["n"]):
+        over[line] = cell["over"]
     rows = []
     breaks = set()
     for i, line in enumerate(lines):
         of_columns = [cells.get((line, column.run)) for column in columns]
         n = max(row["n"] for row in of_columns if row)
         texts_of_line = [line_name(*line, over[line], titles, every=by_task), str(n)]
-        for column, cell in zip(columns, of_columns, strict=True):
-            texts_of_line.append(_figure_cell(column, cell, n))
+        for column, of_column in zip(columns, of_columns, strict=True):
+            texts_of_line.append(_figure_cell(column, of_column, n))
         rows.append(texts_of_line)
         if i and lines[i - 1].task is None and by_task:
             breaks.add(i)
@@ -191,10 +191,10 @@ def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     if any(row["coverage"] < 1 for row in cells.values()):
         notes.append(f"{GAP} over scored rows only: coverage is below 1.")
     if any(LESS in cell for row in rows for cell in row[2:]):
-        missing = {}
-        for (line, run), row in cells.items():
-            if row["over"] and row["over"] != over[line]:
-                name = line_name(line.bucket, None, row["over"], titles, every=by_task)
+        missing: dict[str, None] = {}
+        for (line, run), cell in cells.items():
+            if cell["over"] and cell["over"] != over[line]:
+                name = line_name(line.bucket, None, cell["over"], titles, every=by_task)
                 setting = f" {run.setting}" if run.setting else ""
                 missing[f"{name}: {printable(run.model)}{setting}"] = None
         remark = f" Whole tasks are missing: {'; '.join(missing)}." if missing else ""

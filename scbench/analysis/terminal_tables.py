@@ -182,11 +182,11 @@ class _Table:
             cells.append(pieces)
         empty = [" " * size for size in sizes.values()]
         for pieces_of_line in zip_longest(*cells):
-            line = [
+            padded = [
                 piece or blanks
                 for piece, blanks in zip(pieces_of_line, empty, strict=True)
             ]
-            yield _GUTTER.join(line).rstrip()
+            yield _GUTTER.join(padded).rstrip()
 
 
 def _split_words(line: str, size: int) -> list[str]:
