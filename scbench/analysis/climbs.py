@@ -102,12 +102,12 @@ def ceilings_of(of_run: Mapping[str, Climb]) -> dict[str, Ceiling]:
     """Return the share of a run's replies that can be read, by task, see `families`."""
     ceilings: dict[str, Ceiling] = {}
     for names in families(of_run):
-        ceiling = _shared_ceiling([of_run[name] for name in names])
+        ceiling = shared_ceiling([of_run[name] for name in names])
         ceilings |= dict.fromkeys(names, ceiling)
     return ceilings
 
 
-def _shared_ceiling(climbs: Sequence[Climb]) -> Ceiling:
+def shared_ceiling(climbs: Sequence[Climb]) -> Ceiling:
     """Return the share of the replies that can be read, of a run's answers to some tasks.
 
     Scores count where half of the ladder or more is answered. Fewer answers, asked near the level,

@@ -56,7 +56,7 @@ _DROPS = ("of means", "shows", "p", "1st ahead", "2nd ahead", "N")
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class PairLine:
     """A row of the table, and its columns of the test: an entry for each answer.
 
     Attributes:
@@ -70,7 +70,7 @@ class _Line:
     weights: Floats
 
 
-class _AnswerPlaces(NamedTuple):
+class AnswerPlaces(NamedTuple):
     """Where each task's answers begin among those of all tasks, and how many all are."""
 
     starts: dict[str, int]
@@ -121,22 +121,24 @@ def compare_runs(
     matrix = score_matrix(results)
     if len(matrix.runs) < 2:
         raise ResultsError("to compare, name the results of two runs or more")
-    main_lines: list[_Line] = []
-    lines: list[_Line] = []
-    further_lines: list[_Line] = []
-    for first, second in _pairs_to_compare(matrix.runs):
-        of_pair = list(_lines_of_pair(matrix, first, second, level))
-        main_line = _main_line(of_pair)
+    # Families of lines that are corrected among themselves.
+    main_lines: list[PairLine] = []
+    lines: list[PairLine] = []
+    further_lines: list[PairLine] = []
+    for first, second in pairs_to_compare(matrix.runs):
+        of_pair = list(lines_of_pair(matrix, first, second, level))
+        main_line = main_line_of(of_pair)
         main_lines.append(main_line)
         further_lines += [line for line in of_pair if line is not main_line]
         lines += of_pair
+    # With one line a pair, there are no further ones.
     for family in (main_lines, further_lines):
         if family:
-            _test_family(family, level, draws, seed)
+            test_family(family, level, draws, seed)
     return pl.DataFrame([line.row for line in lines], schema=SCHEMA)
 
 
-def _pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
+def pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
     """Return the places of runs to compare: of twins on other prompts, else of all pairs."""
     places = {run: place for place, run in enumerate(runs)}
     twins = []
@@ -145,10 +147,11 @@ def _pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
         full = (without_prompt(model), setting, budget)
         if full != run and full in places:
             twins.append((place, places[full]))
+    # Twins differ in prompts alone, which is the question then.
     return twins or list(combinations(range(len(runs)), 2))
 
 
-def _main_line(lines: Sequence[_Line]) -> _Line:
+def main_line_of(lines: Sequence[PairLine]) -> PairLine:
     """Return the overall line of a pair, which is the main question.
 
     Over a single bucket it is that bucket's, which comes last.
@@ -159,22 +162,24 @@ def _main_line(lines: Sequence[_Line]) -> _Line:
     return lines[-1]
 
 
-def _test_family(lines: Sequence[_Line], level: float, draws: int, seed: int) -> None:
+def test_family(lines: Sequence[PairLine], level: float, draws: int, seed: int) -> None:
     """Add the tests of lines that are corrected among themselves to their rows."""
     differences = np.column_stack([line.differences for line in lines])
     weights = np.column_stack([line.weights for line in lines])
     tested = lines_tested(differences, weights, level, draws, seed)
     for place, line in enumerate(lines):
-        line.row.update(_test_cells(tested, place, line.row, level))
+        line.row.update(test_cells(tested, place, line.row, level))
 
 
-def _test_cells(tested: Tested, place: int, row: Row, level: float) -> dict[str, Any]:
+def test_cells(tested: Tested, place: int, row: Row, level: float) -> dict[str, Any]:
+    """Return the cells of a line's test."""
     corrected = float(tested.p_corrected[place])
     shows = float(tested.shows[place])
     if row["difference"] is None:
         verdict = NO_ROOM
     elif corrected <= 1 - level + _LEVEL_ROUNDING:
         verdict = row["second" if row["difference"] > 0 else "first"]
+    # Not significant, but the whole interval is near 0.
     elif max(-row["low"], row["high"]) <= MARGIN:
         verdict = TIED
     elif tested.too_few[place]:
@@ -189,9 +194,14 @@ def _test_cells(tested: Tested, place: int, row: Row, level: float) -> dict[str,
     }
 
 
-def _lines_of_pair(
+def lines_of_pair(
     matrix: Matrix, first: int, second: int, level: float
-) -> Iterator[_Line]:
+) -> Iterator[PairLine]:
+    """Yield the lines of two runs.
+
+    Raises:
+        ResultsError: they have no score in common.
+    """
     first_name, second_name = (
         run_name(*matrix.runs[first]),
         run_name(*matrix.runs[second]),
@@ -201,13 +211,15 @@ def _lines_of_pair(
     }
     if not any(len(pair.weights) for pair in pairs.values()):
         raise ResultsError(f"{first_name} and {second_name} have no score in common")
+    # One unknown floor makes all lines of the pair ones of means.
     has_floors = all(pair.is_known for pair in pairs.values())
     if not has_floors:
         pairs = {task: pair.without_floors() for task, pair in pairs.items()}
-    places = _answer_places(matrix)
+    places = answer_places(matrix)
     for bucket, task, tasks in matrix.lines("task"):
         of_line = {name: pairs[name] for name in tasks}
         difference = difference_of(list(of_line.values()), level)
+        # The two runs have no score of these tasks in common.
         if not difference.n:
             continue
         differences, weights = _test_columns(of_line, places)
@@ -220,7 +232,7 @@ def _lines_of_pair(
         }
         row |= matrix.labels(bucket, task, first, second)
         row |= difference._asdict() if has_floors else _cells_of_means(difference)
-        yield _Line(row, differences, weights)
+        yield PairLine(row, differences, weights)
 
 
 def _cells_of_means(difference: Difference) -> dict[str, Any]:
@@ -234,17 +246,19 @@ def _cells_of_means(difference: Difference) -> dict[str, Any]:
     }
 
 
-def _answer_places(matrix: Matrix) -> _AnswerPlaces:
+def answer_places(matrix: Matrix) -> AnswerPlaces:
+    """Return the places of each task's answers among those of all tasks."""
     starts = {}
     total = 0
     for task, block in matrix.blocks.items():
         starts[task] = total
+        # Answers of a task are numbered from 0.
         total += int(block.answers.max(initial=-1)) + 1
-    return _AnswerPlaces(starts, total)
+    return AnswerPlaces(starts, total)
 
 
 def _test_columns(
-    pairs: Mapping[str, Paired], places: _AnswerPlaces
+    pairs: Mapping[str, Paired], places: AnswerPlaces
 ) -> tuple[Floats, Floats]:
     """Return each answer's share of the normalized difference, and its weight in it."""
     differences = np.zeros(places.total)
@@ -254,6 +268,7 @@ def _test_columns(
         if not pair.weight:
             continue
         of_task = places.starts[task] + pair.answers[room]
+        # A task's weight is spread over its answers with room.
         weight = pair.weight / room.sum()
         differences[of_task] = weight * pair.gains[room]
         weights[of_task] = weight

@@ -108,16 +108,19 @@ def paired(block: Block, first: int, second: int) -> Paired:
     common = block.take(np.flatnonzero(has_both))
     ones = np.ones(len(common.sums))
     added = common.per_answer(np.column_stack([ones, common.item_means[:, pair]]))
+    # Answers without a common score drop out.
     answers = np.flatnonzero(added[:, 0] > 0)
     weights, first_sums, second_sums = added[answers].T
     u = block.u[answers][:, pair].T
     floors = block.answer_floors[answers][:, pair]
+    # Room must be known in both runs.
     has_room = ~np.isnan(u).any(axis=0)
     floor_means = np.zeros(2)
     if block.is_text and has_room.any():
         floor_means = floors[has_room].mean(axis=0)
     guessed = float(floor_means.mean())
     weight = block.weight
+    # Without weights of a release, answers with room weigh the same.
     if weight is None:
         weight = float(has_room.sum()) * (1 - guessed)
     if floor_means[0] != floor_means[1]:
@@ -139,6 +142,7 @@ def paired(block: Block, first: int, second: int) -> Paired:
 def difference_of(pairs: Sequence[Paired], level: float = LEVEL) -> Difference:
     """Return the mean difference over some tasks, with its interval."""
     pairs = [pair for pair in pairs if len(pair.weights)]
+    # Weights count scores, of which an answer may have several.
     n = sum(pair.weights.sum() for pair in pairs)
     if not n:
         return Difference(0)
@@ -157,13 +161,14 @@ def difference_of(pairs: Sequence[Paired], level: float = LEVEL) -> Difference:
         of_means_low=low,
         of_means_high=high,
     )
-    return _with_normalized(plain, pairs, level)
+    return with_normalized(plain, pairs, level)
 
 
-def _with_normalized(
+def with_normalized(
     plain: Difference, pairs: Sequence[Paired], level: float
 ) -> Difference:
     """Add the normalized scores and their difference, if they are known."""
+    # Tasks without room have no weight.
     total = sum(pair.weight for pair in pairs)
     if not total or not all(pair.is_known for pair in pairs):
         return plain

@@ -69,7 +69,7 @@ def runs_in(
             graders=dict(versions.rows()),
             lines=_lines_of_run(by_bucket, key),
             task_lines=_lines_of_run(by_task, key),
-            tries=list(_tries_of_run(rows, instances)),
+            tries=list(tries_of_run(rows, instances)),
         )
 
 
@@ -84,7 +84,7 @@ def _lines_of_run(table: pl.DataFrame, key: tuple[Any, ...]) -> list[dict[str, A
     return [row for row in table.to_dicts() if tuple(row[name] for name in RUN) == key]
 
 
-def _tries_of_run(
+def tries_of_run(
     rows: pl.DataFrame, instances: Mapping[str, Instance]
 ) -> Iterator[Try]:
     """Yield the tries of a run; an answer with several scores has their mean."""

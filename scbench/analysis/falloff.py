@@ -28,7 +28,7 @@ SCHEMA: Mapping[str, Any] = (
 )
 
 
-class _OrderedParameter(NamedTuple):
+class OrderedParameter(NamedTuple):
     """A parameter of a task with several numbers, and its value by instance id."""
 
     task: str
@@ -61,7 +61,7 @@ def falloff_table(
     guessed = pl.when(is_answered).then("floor").otherwise(0.0)
     rows = rows.with_columns(guessed=guessed, raised=lifted())
     lines: list[dict[str, Any]] = []
-    for task, name, values in _ordered_parameters(cases, parameter):
+    for task, name, values in ordered_parameters(cases, parameter):
         value = pl.col("id").replace_strict(
             values, default=None, return_dtype=pl.Float64
         )
@@ -77,13 +77,14 @@ def falloff_table(
         for run, of_run in sorted(by_run.items(), key=lambda pair: str(pair[0])):
             line = dict(zip(RUN, run, strict=True)) | {"task": task, "parameter": name}
             line |= {"n": of_run["n"].sum(), "values": of_run.height}
-            lines.append(line | _half_cells(of_run.sort("value"), level))
+            lines.append(line | half_cells(of_run.sort("value"), level))
     return pl.DataFrame(lines, schema=SCHEMA)
 
 
-def _ordered_parameters(
+def ordered_parameters(
     cases: Cases, parameter: str | None
-) -> Iterator[_OrderedParameter]:
+) -> Iterator[OrderedParameter]:
+    """Yield the parameters that have several numbers as values."""
     for task in cases.by_task if parameter is None else cases.with_name(parameter):
         for name in cases.varied(task) if parameter is None else [parameter]:
             if not cases.is_ordered(task, name) or len(cases.values(task, name)) < 2:
@@ -93,10 +94,10 @@ def _ordered_parameters(
                 value = cases.points[row_id].get(name)
                 if isinstance(value, int | float):
                     values[row_id] = float(value)
-            yield _OrderedParameter(task, name, values)
+            yield OrderedParameter(task, name, values)
 
 
-def _half_cells(sums: pl.DataFrame, level: float) -> dict[str, Any]:
+def half_cells(sums: pl.DataFrame, level: float) -> dict[str, Any]:
     """Return the half-way point of one run, from its sums at each value."""
     columns = [
         sums[name].cast(pl.Float64).to_numpy()

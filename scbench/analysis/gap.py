@@ -57,25 +57,25 @@ ALIKE = "alike"
 UNCLEAR = "too few to tell"
 
 
-class _Cell(NamedTuple):
+class RungCell(NamedTuple):
     """A rung of a task."""
 
     task: str
     rung: int
 
 
-class _RungMean(NamedTuple):
+class RungMean(NamedTuple):
     """The mean score on a rung, over so many answers."""
 
     mean: float
     n: int
 
 
-class _GapLine(NamedTuple):
+class GapLine(NamedTuple):
     """A line of the table: its labels, with the difference of levels, and its rungs of tasks."""
 
     labels: dict[str, Any]
-    cells: list[_Cell]
+    cells: list[RungCell]
 
 
 def gap_table(
@@ -110,47 +110,52 @@ def gap_table(
         ResultsError: there is more than one run in either, they are of different models or
             graders, or have no rung in common.
     """
-    _check_twins(public, private)
+    check_twins(public, private)
     here, there = (climbs_of(rows, fits, level) for rows in (public, private))
-    public_means = _rung_means(here.climbs[0])
-    private_means = _rung_means(there.climbs[0])
+    public_means = rung_means(here.climbs[0])
+    private_means = rung_means(there.climbs[0])
     cells = sorted(public_means.keys() & private_means.keys())
     if not cells:
         raise ResultsError(
             "the two ladders have no rung in common on which both have scores"
         )
-    lines = list(_gap_lines(here, there, cells))
-    main_line = _main_line(lines)
+    # Tasks, buckets, overall and rungs share one table, and most share one correction.
+    lines = list(gap_lines(here, there, cells))
+    main_line = main_line_of(lines)
     means = np.array(
         [(public_means[cell].mean, private_means[cell].mean) for cell in cells]
     )
-    weight = _rung_weights(cells, means, here, there)
+    weight = rung_weights(cells, means, here, there)
     change = (means[:, 0] - means[:, 1]) * weight
-    membership = _membership(lines, cells)
+    membership = line_membership(lines, cells)
     tests = _line_tests(lines, main_line, change, membership, level, draws, seed)
     by_items = item_tests(here.climbs[0], there.climbs[0])
     run = dict(zip(RUN, here.matrix.runs[0], strict=True))
     rows = []
     for i, line in enumerate(lines):
         row: dict[str, Any] = dict.fromkeys(SCHEMA) | run | line.labels
+        # The interval of a line is that of its own rungs only.
         in_line = membership[:, i] > 0
         leak = leak_of(means[in_line], weight[in_line], level, draws, seed)
-        row |= _gap_figures(line.cells, public_means, private_means, leak)
+        row |= gap_figures(line.cells, public_means, private_means, leak)
         test = tests[i]
+        # A task has too few rungs for signs.
         if i != main_line and row["task"]:
             test = by_items[row["task"]]
+        # The verdict goes by the corrected value.
         row |= {"p_value": test.p_value, "p_corrected": test.p_corrected}
-        row["verdict"] = _verdict(test, leak, level)
+        row["verdict"] = verdict_of(test, leak, level)
         rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _check_twins(public: pl.DataFrame, private: pl.DataFrame) -> None:
+def check_twins(public: pl.DataFrame, private: pl.DataFrame) -> None:
     """Refuse results that are not of one run on two ladders.
 
     Raises:
         ResultsError: see `gap_table`.
     """
+    # Model, setting and budget must be the same.
     runs = [one_run(rows).select(RUN).unique().rows() for rows in (public, private)]
     if runs[0] != runs[1]:
         raise ResultsError(
@@ -162,6 +167,7 @@ def _check_twins(public: pl.DataFrame, private: pl.DataFrame) -> None:
             "both results are of the same ladder; a private one is drawn with "
             "`scbench generate ladder --private --out FOLDER`"
         )
+    # Other graders give other scores to the same answers.
     versions = [rows.select("task", "grader_version") for rows in (public, private)]
     one_grader(pl.concat(versions))
 
@@ -170,18 +176,21 @@ def _run_words(run: tuple[Any, ...]) -> str:
     return " ".join(str(part) for part in run if part is not None)
 
 
-def _rung_means(climbs: Mapping[str, Climb]) -> dict[_Cell, _RungMean]:
+def rung_means(climbs: Mapping[str, Climb]) -> dict[RungCell, RungMean]:
+    """Return the mean score on each rung of each task."""
     cells = {}
     for task, climb in climbs.items():
         for rung in np.unique(climb.answers.rungs):
             scores = climb.answers.scores[climb.answers.rungs == rung]
-            cells[_Cell(task, int(rung))] = _RungMean(float(scores.mean()), len(scores))
+            cells[RungCell(task, int(rung))] = RungMean(
+                float(scores.mean()), len(scores)
+            )
     return cells
 
 
-def _gap_lines(
-    here: Climbs, there: Climbs, cells: Sequence[_Cell]
-) -> Iterator[_GapLine]:
+def gap_lines(
+    here: Climbs, there: Climbs, cells: Sequence[RungCell]
+) -> Iterator[GapLine]:
     """Yield the lines of tasks, buckets and overall, then of single rungs.
 
     Single rungs are of the spatial tasks, or of text tasks if there are no others.
@@ -191,40 +200,43 @@ def _gap_lines(
         of_line = [cell for cell in cells if cell.task in tasks]
         if not of_line:
             continue
+        # A task whose floor is 1 has no curve.
         both = [name for name in tasks if name in second_fits and name in first_fits]
         value, low, high = level_difference(
+            # Second minus first: public minus private.
             [first_fits[name].level for name in both],
             [second_fits[name].level for name in both],
         )
         labels: dict[str, Any] = here.matrix.labels(bucket, task, 0)
         labels |= {"levels": value, "levels_low": low, "levels_high": high}
-        yield _GapLine(labels, of_line)
+        yield GapLine(labels, of_line)
     family = families(dict.fromkeys(cell.task for cell in cells))[0]
     of_family = [cell for cell in cells if cell.task in family]
     for rung in sorted({cell.rung for cell in of_family}):
         of_rung = [cell for cell in of_family if cell.rung == rung]
-        yield _GapLine({"rung": rung}, of_rung)
+        yield GapLine({"rung": rung}, of_rung)
 
 
-def _main_line(lines: Sequence[_GapLine]) -> int:
+def main_line_of(lines: Sequence[GapLine]) -> int:
     """Return the place of the overall line, or of that of the only spatial or only bucket."""
     sums = []
     for i, line in enumerate(lines):
         if "rung" not in line.labels and line.labels["task"] is None:
             sums.append(i)
+    # Sums come from buckets to overall, so the last is the widest.
     spatial = [i for i in sums if lines[i].labels["bucket"] != MANIFOLDS]
     return (spatial or sums)[-1]
 
 
-def _rung_weights(
-    cells: Sequence[_Cell], means: Floats, here: Climbs, there: Climbs
+def rung_weights(
+    cells: Sequence[RungCell], means: Floats, here: Climbs, there: Climbs
 ) -> Floats:
     """Return the weight of each rung of a task, higher where the curves expect less.
 
     Which of the two ladders is public does not move a weight, so signs stay as random as they were.
     The rung's own scores would move it: where both are low by chance they differ little.
     """
-    curves = [_expected_on_rungs(side) for side in (here, there)]
+    curves = [expected_on_rungs(side) for side in (here, there)]
     fitted = []
     for cell, mean in zip(cells, means.mean(axis=1), strict=True):
         # A task without a curve has its mean instead.
@@ -232,17 +244,17 @@ def _rung_weights(
     return 1 / (np.array(fitted) + EASY)
 
 
-def _expected_on_rungs(climbs: Climbs) -> dict[_Cell, float]:
+def expected_on_rungs(climbs: Climbs) -> dict[RungCell, float]:
     """Return the scores that the fitted curves of the first run expect."""
     expected = {}
     for task, curve in climbs.fits[0].items():
         rungs = climbs.climbs[0][task].answers.rungs
         for rung, value in zip(rungs, curve.expected, strict=True):
-            expected[_Cell(task, int(rung))] = float(value)
+            expected[RungCell(task, int(rung))] = float(value)
     return expected
 
 
-def _membership(lines: Sequence[_GapLine], cells: Sequence[_Cell]) -> Floats:
+def line_membership(lines: Sequence[GapLine], cells: Sequence[RungCell]) -> Floats:
     """Return 1 where a line has a rung of a task, else 0, of shape (cells, lines)."""
     columns = []
     for line in lines:
@@ -252,7 +264,7 @@ def _membership(lines: Sequence[_GapLine], cells: Sequence[_Cell]) -> Floats:
 
 
 def _line_tests(
-    lines: Sequence[_GapLine],
+    lines: Sequence[GapLine],
     main_line: int,
     change: Floats,
     membership: Floats,
@@ -261,6 +273,7 @@ def _line_tests(
     seed: int,
 ) -> list[LineTest]:
     """Test the main line by itself, and all others as a family, by the signs of rungs."""
+    # Each line sees the differences of its own rungs.
     differences = change[:, None] * membership
     is_main = np.arange(len(lines)) == main_line
     tests = []
@@ -281,10 +294,10 @@ def _line_test(tested: Tested, place: int) -> LineTest:
     )
 
 
-def _gap_figures(
-    cells: list[_Cell],
-    public: Mapping[_Cell, _RungMean],
-    private: Mapping[_Cell, _RungMean],
+def gap_figures(
+    cells: list[RungCell],
+    public: Mapping[RungCell, RungMean],
+    private: Mapping[RungCell, RungMean],
     leak: Leak,
 ) -> dict[str, Any]:
     """Return means, difference and leak over some rungs of tasks."""
@@ -297,16 +310,19 @@ def _gap_figures(
         "public": here,
         "private": there,
         "difference": here - there,
+        # A share known by heart lifts the private mean by its distance to 1.
         "low": leak.low * (1 - there),
         "high": leak.high * (1 - there),
     }
+    # A private mean of 1 leaves nothing to be known by heart.
     if there < 1:
         cells_of_line |= {"leak": leak.share}
         cells_of_line |= {"leak_low": leak.low, "leak_high": leak.high}
     return cells_of_line
 
 
-def _verdict(test: LineTest, leak: Leak, level: float) -> str:
+def verdict_of(test: LineTest, leak: Leak, level: float) -> str:
+    """Return the verdict of a line."""
     if test.p_corrected <= 1 - level + ROUNDING:
         return HIGHER if leak.share > 0 else LOWER
     return UNCLEAR if test.too_few else ALIKE

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.columns import ITEM, counts, figures, texts
-from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
+from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import Matrix, score_matrix
-from scbench.analysis.sheets import changes_of, interval, number, share, task_title
+from scbench.analysis.sheets import changes_of, interval, number, share, task_cell
 from scbench.base.intervals import Floats, condense, ends
 from scbench.catalog import all_tasks
 from scbench.grading.means import RUN
@@ -63,7 +63,7 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
     of_run = means.with_columns(total=score.sum().over(RUN), count=pl.len().over(RUN))
     of_others = (pl.col("total") - score) / (pl.col("count") - 1)
     scores = of_run.with_columns(rest=of_others)
-    difficulty = {} if release is None else _difficulties(release, results)
+    difficulty = {} if release is None else difficulty_labels(release, results)
     rows: list[dict[str, Any]] = []
     by_item = scores.group_by("task", *ITEM, maintain_order=True)
     for (task, row_id, subtask), part in by_item:
@@ -75,7 +75,7 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
             "runs": part.height,
             "mean": part["score"].mean(),
             "right": (part["score"] >= _RIGHT).mean(),
-            "discrimination": _correlation(
+            "discrimination": correlation_of(
                 part["score"].to_numpy(), part["rest"].to_numpy()
             ),
         }
@@ -85,15 +85,17 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
     return pl.DataFrame(rows, schema=ITEMS)
 
 
-def _difficulties(release: Release, results: pl.DataFrame) -> dict[str, str]:
+def difficulty_labels(release: Release, results: pl.DataFrame) -> dict[str, str]:
     """Return the difficulty label of each item."""
     instances = release.instances(set(results["task"].unique())).values()
     return {instance.id: instance.difficulty for instance in instances}
 
 
-def _correlation(first: Floats, second: Floats) -> float | None:
+def correlation_of(first: Floats, second: Floats) -> float | None:
+    """Return the correlation of two columns; null where it says nothing."""
     has_both = ~(np.isnan(first) | np.isnan(second))
     a, b = first[has_both], second[has_both]
+    # Columns that do not vary have no correlation.
     if len(a) < _LEAST_RUNS or np.ptp(a) < _SAME or np.ptp(b) < _SAME:
         return None
     return float(np.corrcoef(a, b)[0, 1])
@@ -113,7 +115,7 @@ def label_table(results: pl.DataFrame, release: Release) -> pl.DataFrame:
         of the next easier label; null for the easiest).
     """
     matrix = score_matrix(results)
-    means_by_label = _means_by_label(matrix, _difficulties(release, results))
+    means_by_label = means_by_label_of(matrix, difficulty_labels(release, results))
     rows: list[dict[str, Any]] = []
     for task in (*matrix.blocks, None):
         easier = None
@@ -139,7 +141,7 @@ def label_table(results: pl.DataFrame, release: Release) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=LABELS)
 
 
-def _means_by_label(
+def means_by_label_of(
     matrix: Matrix, difficulty: Mapping[str, str]
 ) -> dict[tuple[str | None, str], list[Any]]:
     """Return the mean of each item over runs, by task and label, and by label alone."""
@@ -151,6 +153,7 @@ def _means_by_label(
         for name, scores in zip(block.names, by_run, strict=True):
             scored = scores[~np.isnan(scores)]
             label = difficulty.get(name)
+            # Items without a label have no place in the order.
             if len(scored) and label in ORDER:
                 mean = scored.mean()
                 means.setdefault((task, label), []).append(mean)
@@ -193,8 +196,3 @@ def item_sheets(items: pl.DataFrame, labels: pl.DataFrame) -> list[Sheet]:
             changes_of(labels["task"].to_list()),
         ),
     ]
-
-
-def task_cell(row: Row) -> str:
-    """Return the title of a row's task; "all" without one."""
-    return task_title(row) if row["task"] else "all"

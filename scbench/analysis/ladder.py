@@ -101,6 +101,7 @@ def read_ladders(paths: Iterable[str | Path], *, partial: bool = False) -> pl.Da
         for files in by_ladder.values()
     ]
     rows = on_ladder(pl.concat(frames))
+    # Each file was checked by itself, but not against the others.
     one_grader(rows)
     return rows
 
@@ -149,6 +150,7 @@ def climbs_of(
         for task, climb in of_run.items():
             ceiling = of_task[task]
             curve = fit(climb.answers, draws, level, ceiling.value)
+            # Without scores, or with floors of 1, there is no level.
             if not np.isnan(curve.level.value):
                 curves[task] = curve
                 drift[task] = _drift(climb, curve, ceiling, standard_errors)
@@ -187,6 +189,7 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
         for bucket, task, tasks in all_climbs.matrix.lines("task"):
             climbs = [all_climbs.climbs[r][name] for name in tasks]
             requested = [climb for climb in climbs if climb.expected.any()]
+            # The run was not asked for these tasks.
             if not requested:
                 continue
             n = int(sum(climb.expected.sum() for climb in requested))
@@ -198,6 +201,7 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
             fitted_tasks = [name for name in tasks if name in all_climbs.fits[r]]
             if fitted_tasks:
                 fits = [all_climbs.fits[r][name] for name in fitted_tasks]
+                # Floors are over all scored answers, with a level or without.
                 floors = np.concatenate([climb.answers.floors for climb in requested])
                 drift = all_climbs.drift(r, fitted_tasks)
                 level = mean_level([curve.level for curve in fits], scored / n, drift)
@@ -236,17 +240,18 @@ def rung_table(all_climbs: Climbs) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for r, run in enumerate(all_climbs.matrix.runs):
         for bucket, task, _ in all_climbs.matrix.lines("task"):
+            # Rungs of different tasks are not alike, so they have no mean.
             if task is None:
                 continue
             climb = all_climbs.climbs[r][task]
             for rung, expected in enumerate(climb.expected, 1):
                 row = dict.fromkeys(RUNG_SCHEMA) | dict(zip(RUN, run, strict=True))
                 row |= {"bucket": bucket, "task": task, "rung": rung}
-                rows.append(row | _rung_cells(climb, rung, int(expected)))
+                rows.append(row | rung_cells(climb, rung, int(expected)))
     return pl.DataFrame(rows, schema=RUNG_SCHEMA)
 
 
-def _rung_cells(climb: Climb, rung: int, n: int) -> dict[str, Any]:
+def rung_cells(climb: Climb, rung: int, n: int) -> dict[str, Any]:
     """Return the figures of a rung for which so many answers were asked."""
     on_rung = climb.answers.rungs == rung
     cells: dict[str, Any] = {"n": n, "scored": int(on_rung.sum())}
@@ -282,6 +287,7 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
     for a, b in combinations(range(len(runs)), 2):
         first_fits, second_fits = all_climbs.fits[a], all_climbs.fits[b]
         lucks: dict[str, SharedLuck] = {}
+        # Luck is measured over many tasks, as one has few answers.
         for names in families(task for task in first_fits if task in second_fits):
             lucks |= dict.fromkeys(names, SharedLuck(all_climbs, a, b, names))
         for bucket, task, tasks in all_climbs.matrix.lines("task"):
@@ -293,6 +299,7 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
             alike = np.array([lucks[name].of(name) for name in common])
             first_down, first_up = all_climbs.drift(a, common)
             second_down, second_up = all_climbs.drift(b, common)
+            # The ceilings of two runs err independently.
             down = float(np.hypot(second_down, first_up))
             up = float(np.hypot(second_up, first_down))
             value, low, high = level_difference(

@@ -29,9 +29,11 @@ def level_words(row: Row, name: str = "") -> str:
 
 def interval_words(row: Row) -> str:
     """Return an interval; an end beyond the ladder says at which end."""
+    # Nothing is known of the level.
     if row["level"] is None and row["beyond"] is None:
         return ""
     low, high, top = row["low"], row["high"], row["rungs"]
+    # An end beyond the ladder has no number.
     below, above = f"<{FIRST:g}", f">{top}"
     if high is not None and high < FIRST:
         return below

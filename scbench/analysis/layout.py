@@ -146,20 +146,20 @@ def _markdown_row(cells: Sequence[str]) -> str:
 def latex(sheet: Sheet) -> str:
     """Return a sheet as a LaTeX table in the style of booktabs; intervals go below the figures."""
     kinds = ("l" if head in sheet.words else "r" for head in sheet.heads)
-    caption = " ".join(map(_latex_text, [f"{sheet.title}.", *sheet.notes]))
+    caption = " ".join(map(latex_text, [f"{sheet.title}.", *sheet.notes]))
     lines = [
         "% needs \\usepackage{booktabs}",
         r"\begin{table}",
         rf"\caption{{{caption}}}",
         rf"\begin{{tabular}}{{{''.join(kinds)}}}",
         r"\toprule",
-        _latex_row(map(_latex_text, sheet.heads)),
+        _latex_row(map(latex_text, sheet.heads)),
         r"\midrule",
     ]
     for i, row in enumerate(sheet.rows):
         if i in sheet.breaks:
             lines.append(r"\midrule")
-        lines.append(_latex_row(map(_latex_cell, row)))
+        lines.append(_latex_row(map(latex_cell, row)))
     lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
     return "\n".join(lines)
 
@@ -168,14 +168,16 @@ def _latex_row(cells: Iterable[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _latex_text(text: str) -> str:
+def latex_text(text: str) -> str:
+    """Return a text with the signs escaped that mean something in LaTeX."""
     # After the end of a line, LaTeX takes a bracket or star for an option.
     guard = "{}" if text[:1] in {"[", "*"} else ""
     return guard + "".join(_LATEX.get(sign, sign) for sign in text)
 
 
-def _latex_cell(text: str) -> str:
-    first, *below = map(_latex_text, text.split("\n"))
+def latex_cell(text: str) -> str:
+    """Return a cell, its lines below the first in small type."""
+    first, *below = map(latex_text, text.split("\n"))
     if not below:
         return first
     small = [rf"{{\scriptsize {line}}}" for line in below]

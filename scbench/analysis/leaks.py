@@ -51,7 +51,7 @@ class LineTest(NamedTuple):
     too_few: bool
 
 
-class _Deals(NamedTuple):
+class Deals(NamedTuple):
     """The share of deals with a difference as large, and whether deals are too few."""
 
     p_value: float
@@ -119,7 +119,7 @@ def item_tests(
     return tests
 
 
-def deal(public: Answers, private: Answers) -> _Deals:
+def deal(public: Answers, private: Answers) -> Deals:
     """Deal the scores of each rung to the two ladders at random, many times."""
     observed = 0.0
     dealt = np.zeros(_DEALS)
@@ -140,4 +140,4 @@ def deal(public: Answers, private: Answers) -> _Deals:
         dealt += weight * (first - second)
         deals *= comb(len(together), len(here))
     reached = (np.abs(dealt) >= abs(observed) - ROUNDING).sum()
-    return _Deals(float(reached + 1) / (_DEALS + 1), deals < _LEAST_DEALS)
+    return Deals(float(reached + 1) / (_DEALS + 1), deals < _LEAST_DEALS)

@@ -152,7 +152,7 @@ class Fit:
         return float(weights @ (near - mean) ** 2)
 
 
-class _FittedRuns(NamedTuple):
+class FittedRuns(NamedTuple):
     """Likelihoods of simulated runs.
 
     Attributes:
@@ -188,7 +188,7 @@ def fit(
         blank = Level(np.nan, -np.inf, np.inf, top)
         return Fit(blank, places, weights, floor, floors, dispersion, ceiling)
     marginal = np.log(np.maximum(weights.sum(axis=1), 1e-300))
-    value = _peak(marginal, places)
+    value = peak_of(marginal, places)
     clipped = np.clip(value, FIRST - BEYOND, top + BEYOND)
     nearest = int(np.abs(places - clipped).argmin())
     by_slope = weights[nearest] / weights[nearest].sum()
@@ -196,12 +196,12 @@ def fit(
     low, high = -np.inf, np.inf
     misfit = ""
     if draws:
-        runs = _simulated_runs(n, chances[nearest], by_slope, dispersion, draws)
-        fitted = _fitted_runs(runs, n, chances, dispersion)
+        runs = simulated_runs(n, chances[nearest], by_slope, dispersion, draws)
+        fitted = fitted_runs(runs, n, chances, dispersion)
         at_level = np.maximum(fitted.shares[:, nearest], 1e-30)
         shortfall = np.log(fitted.shares.max(axis=1)) - np.log(at_level)
         limit = float(np.quantile(shortfall, level))
-        low, high = _interval_ends(marginal, places, limit)
+        low, high = interval_ends(marginal, places, limit)
         simulated = saturated_likelihood(runs, n, dispersion) - fitted.highest
         deviance = saturated_likelihood(right[None], n, dispersion)[0]
         deviance -= log_likelihood(right[None], n, chances, dispersion).max()
@@ -222,7 +222,7 @@ def fit(
     )
 
 
-def _peak(marginal: Floats, places: Floats) -> float:
+def peak_of(marginal: Floats, places: Floats) -> float:
     """Return where a curve is highest, by a parabola through the three highest places."""
     highest = int(marginal.argmax())
     if highest in {0, len(places) - 1}:
@@ -234,7 +234,7 @@ def _peak(marginal: Floats, places: Floats) -> float:
     return float(places[highest] + shift)
 
 
-def _simulated_runs(
+def simulated_runs(
     n: Floats, chances: Floats, by_slope: Floats, dispersion: float, draws: int
 ) -> Floats:
     """Return the sums of scores on each rung in simulated runs, of shape (draws, rungs).
@@ -268,9 +268,9 @@ def uniform_numbers(rows: int, columns: int) -> Floats:
     return words.astype(np.float64).reshape(rows, columns) * 2.0**-53
 
 
-def _fitted_runs(
+def fitted_runs(
     runs: Floats, n: Floats, chances: Floats, dispersion: float
-) -> _FittedRuns:
+) -> FittedRuns:
     """Fit simulated runs, of shape (runs, rungs)."""
     # Half the digits in half the time: a limit needs three.
     flat = chances.astype(np.float32).reshape(-1, len(n))
@@ -282,10 +282,10 @@ def _fitted_runs(
     highest = surface.max(axis=1)
     surface -= highest[:, None]
     by_curve = np.exp(surface, out=surface).reshape(len(runs), *chances.shape[:2])
-    return _FittedRuns(by_curve.sum(axis=2), highest)
+    return FittedRuns(by_curve.sum(axis=2), highest)
 
 
-def _interval_ends(
+def interval_ends(
     marginal: Floats, places: Floats, limit: float
 ) -> tuple[float, float]:
     """Return where the likelihood crosses the limit; infinite where it does not."""

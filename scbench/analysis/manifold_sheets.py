@@ -5,7 +5,7 @@ from functools import partial
 
 import polars as pl
 
-from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
+from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
 from scbench.analysis.sheets import (
     changes_of,
     interval,
@@ -13,7 +13,7 @@ from scbench.analysis.sheets import (
     number,
     run_words,
     share,
-    task_title,
+    task_cell,
 )
 from scbench.grading.means import RUN
 
@@ -36,11 +36,6 @@ _FIGURE_COLUMNS = (
     Column("unparsed", share("unparsed")),
     Column("tokens", number("mean_output_tokens", ",.0f")),
 )
-
-
-def task_cell(row: Row) -> str:
-    """Return the title of a row's task; "all" without one."""
-    return "all" if row["task"] is None else task_title(row)
 
 
 def manifold_sheet(title: str, frame: pl.DataFrame) -> Sheet:
@@ -92,7 +87,7 @@ def heat_sheets(frame: pl.DataFrame, metric: str) -> list[Sheet]:
         cells = {}
         for row in rows:
             cells[row["value"], row["second_value"]] = f"{form(row)}\n{row['n']}"
-        across = _values_in_order(part["second_value"].unique(maintain_order=True))
+        across = values_in_order(part["second_value"].unique(maintain_order=True))
         lines = []
         for value in part["value"].unique(maintain_order=True):
             figures = (cells.get((value, second), "") for second in across)
@@ -106,7 +101,7 @@ def heat_sheets(frame: pl.DataFrame, metric: str) -> list[Sheet]:
     return sheets
 
 
-def _values_in_order(values: Iterable[str]) -> list[str]:
+def values_in_order(values: Iterable[str]) -> list[str]:
     """Return values as numbers in order if they all are, else as they are."""
     texts = list(values)
     try:

@@ -90,11 +90,13 @@ class Cases:
     def __init__(self, release: Release, tasks: Collection[str] | None = None) -> None:
         records = release.manifest.tasks
         for name in tasks or ():
+            # A misspelt task would give an empty table.
             if name not in records:
                 raise ResultsError(
                     f"task {name!r} is not in release {release.version}."
                     f"{did_you_mean(name, records)}"
                 )
+        # Instances of the paper were not drawn and have no point.
         instances = release.instances(tasks).values()
         rows = [row for row in instances if row.point is not None]
         if not rows:
@@ -118,6 +120,7 @@ class Cases:
             if name not in self.points[row_id]:
                 continue
             value = self.points[row_id][name]
+            # Lists and numbers are shown as JSON, and can be keys then.
             text = value if isinstance(value, str) else json.dumps(value)
             originals.setdefault(text, value)
             ids.setdefault(text, []).append(row_id)
@@ -133,6 +136,7 @@ class Cases:
     def varied(self, task: str) -> list[str]:
         """Return the parameters that have more than one value among a task's instances."""
         space = get_task(task).builder.space
+        # `count` is how many to draw, not how hard.
         parameters = (name for name in space.model_fields if name != "count")
         return [name for name in parameters if len(self.values(task, name)) > 1]
 
@@ -178,7 +182,7 @@ def manifold_table(
         ResultsError: the results are of another release, or hold none of its drawn instances.
     """
     groups = list(groups_of(cases, by, parameter))
-    return _measured_groups(results, cases, groups, level)
+    return measured_groups(results, cases, groups, level)
 
 
 def heat_table(
@@ -208,13 +212,14 @@ def heat_table(
             maps.append(task)
     groups: list[Group] = []
     for task in maps or tasks:
-        groups += _pairs_of_values(cases, task, first, second)
-    return _measured_groups(results, cases, groups, LEVEL)
+        groups += pairs_of_values(cases, task, first, second)
+    return measured_groups(results, cases, groups, LEVEL)
 
 
-def _pairs_of_values(
+def pairs_of_values(
     cases: Cases, task: str, first: str, second: str
 ) -> Iterator[Group]:
+    """Yield the lines of each pair of values of two parameters of a task."""
     second_values = cases.values(task, second)
     for value, ids in cases.values(task, first).items():
         for second_value, second_ids in second_values.items():
@@ -226,6 +231,7 @@ def _pairs_of_values(
                 "second_parameter": second,
                 "second_value": second_value,
             }
+            # The release need not have every pair of values.
             if shared:
                 yield Group(labels, shared)
 
@@ -242,16 +248,17 @@ def groups_of(cases: Cases, by: str, parameter: str | None = None) -> Iterator[G
     """
     if parameter is not None:
         for task in cases.with_name(parameter):
-            yield from _groups_by_value(cases, task, parameter)
+            yield from groups_by_value(cases, task, parameter)
     elif by == "task":
         for task, ids in cases.by_task.items():
             yield Group({"task": task}, frozenset(ids))
+        # With one task, the sum would repeat its line.
         if len(cases.by_task) > 1:
             yield Group({}, frozenset(cases.points))
     elif by == "parameter":
         for task in cases.by_task:
             for name in cases.varied(task):
-                yield from _groups_by_value(cases, task, name)
+                yield from groups_by_value(cases, task, name)
     elif by == "dimension":
         by_dimension: dict[str, list[str]] = {}
         for task, ids in cases.by_task.items():
@@ -260,10 +267,11 @@ def groups_of(cases: Cases, by: str, parameter: str | None = None) -> Iterator[G
         for dimension, ids in sorted(by_dimension.items()):
             yield Group({"dimension": dimension}, frozenset(ids))
     else:
-        yield from _groups_by_kind(cases)
+        yield from groups_by_kind(cases)
 
 
-def _groups_by_value(cases: Cases, task: str, name: str) -> Iterator[Group]:
+def groups_by_value(cases: Cases, task: str, name: str) -> Iterator[Group]:
+    """Yield the lines of each value of a task's parameter."""
     kinds = kinds_of(get_task(task).builder.space)
     labels = {"task": task, "parameter": name}
     if kinds.get(name):
@@ -272,16 +280,19 @@ def _groups_by_value(cases: Cases, task: str, name: str) -> Iterator[Group]:
         yield Group(labels | {"value": value}, frozenset(ids))
 
 
-def _groups_by_kind(cases: Cases) -> Iterator[Group]:
+def groups_by_kind(cases: Cases) -> Iterator[Group]:
+    """Yield the lines of each kind of parameter, by the place of its value."""
     groups: dict[tuple[str, str], set[str]] = {}
     for task in cases.by_task:
         kinds = kinds_of(get_task(task).builder.space)
         for name in cases.varied(task):
+            # Parameters without a kind set no difficulty.
             if name not in kinds:
                 continue
             for level, ids in _ids_by_level(cases, task, name):
                 key = (kinds[name], level)
                 groups.setdefault(key, set()).update(ids)
+    # In the order of the kinds, not of the tasks.
     for kind in KINDS:
         for level in LEVELS:
             if (kind, level) in groups:
@@ -307,7 +318,7 @@ def _ids_by_level(
         yield level, ids
 
 
-def _measured_groups(
+def measured_groups(
     results: pl.DataFrame, cases: Cases, groups: Sequence[Group], level: float
 ) -> pl.DataFrame:
     """Return the figures of each run on each group, run by run."""
@@ -326,6 +337,7 @@ def _measured_groups(
         for task, block in matrix.blocks.items():
             if task in tasks:
                 blocks.append(block.of(group.ids))
+        # A task may have no row in this group.
         totals = means_of([block for block in blocks if len(block.sums)], level)
         for r, run in enumerate(matrix.runs):
             if run in figures_of_runs:
@@ -350,6 +362,7 @@ def joined(results: pl.DataFrame, cases: Cases) -> pl.DataFrame:
             "`scbench-grade --tasks manifolds`"
         )
     row_id = pl.col("id")
+    # Ids are the same in releases whose items differ.
     expected = row_id.replace_strict(cases.hashes, return_dtype=pl.String)
     if not rows.select((pl.col("instance_hash") == expected).all()).item():
         raise ResultsError(

@@ -60,6 +60,7 @@ class Matrix:
         """
         present = {}
         for name, block in self.blocks.items():
+            # A task counts where each of the runs has a row of it.
             if not runs or block.rows[:, list(runs)].any(axis=0).all():
                 present[name] = self.buckets[name]
         over = None if task else said_over(bucket, present, self.release_tasks)
@@ -76,6 +77,7 @@ class Matrix:
         """
         present = self._tasks_by_bucket()
         for bucket, tasks in present.items():
+            # The overall line follows the spatial buckets.
             if bucket == MANIFOLDS:
                 yield from _overall_line(present)
             if by == "task":
@@ -87,6 +89,7 @@ class Matrix:
 
     def _tasks_by_bucket(self) -> dict[str, list[str]]:
         """Return the tasks of each bucket that has any, the text tasks last."""
+        # Tasks of plugins may have buckets of their own.
         further = {*self.buckets.values()} - {MANIFOLDS}
         present = {}
         for bucket in dict.fromkeys((*BUCKETS, *sorted(further), MANIFOLDS)):
@@ -99,6 +102,7 @@ class Matrix:
 def _overall_line(present: Mapping[str, list[str]]) -> Iterator[Line]:
     """Yield the overall line, if there are several buckets of spatial tasks."""
     spatial = [tasks for bucket, tasks in present.items() if bucket != MANIFOLDS]
+    # Over a single bucket, overall would repeat its line.
     if len(spatial) > 1:
         yield Line(OVERALL, None, [task for tasks in spatial for task in tasks])
 
@@ -127,6 +131,7 @@ def tasks_of(results: pl.DataFrame) -> dict[str, set[str]]:
             for task in tasks.values()
             if task.id in paper or task.bucket == MANIFOLDS
         ]
+    # Tasks of the release without any result count as missing.
     buckets |= {name: tasks[name].bucket for name in expected if name in tasks}
     by_bucket: dict[str, set[str]] = {}
     for task, bucket in buckets.items():
@@ -159,6 +164,7 @@ def said_over(
     whole_buckets = [
         name for name in included if present.keys() >= set(release_tasks[name])
     ]
+    # Whole buckets are named instead of their tasks.
     if bucket == OVERALL and {present[task] for task in there} == {*whole_buckets}:
         return " and ".join(whole_buckets)
     if len(there) > _MAX_NAMES:

@@ -80,11 +80,11 @@ def gap_lines(results: pl.DataFrame) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = []
     for rung in sorted(ids, key=lambda value: value or 0):
         on_rung = results.filter(pl.col("id").is_in(ids[rung]))
-        lines += _gap_lines_of_rung(on_rung, rung)
+        lines += gap_lines_of_rung(on_rung, rung)
     return lines
 
 
-def _gap_lines_of_rung(
+def gap_lines_of_rung(
     results: pl.DataFrame, rung: int | None
 ) -> Iterator[dict[str, Any]]:
     """Yield the lines of the runs that answered both, over the instances that both have."""
@@ -94,6 +94,7 @@ def _gap_lines_of_rung(
             continue
         reading = {without_prompt(name) for name in seeing}
         both = results.filter(pl.col("model").is_in([*reading, *seeing]))
+        # No model answered both.
         if both["model"].n_unique() < 2:
             continue
         for line in compare_runs(both, draws=_DRAWS).iter_rows(named=True):

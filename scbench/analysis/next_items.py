@@ -52,7 +52,7 @@ def nothing_asked(ids: Iterable[str]) -> Standing:
     Args:
         ids: of a ladder's instances; others are left out.
     """
-    waiting = _by_rung(ids)
+    waiting = ids_by_rung(ids)
     none = np.empty(0)
     fits = {}
     for task, rungs in waiting.items():
@@ -74,15 +74,15 @@ def asked_of(rows: pl.DataFrame) -> Standing:
     for task, climb in climbs.items():
         answers = climb.answers
         fits[task] = fit(answers, 0, ceiling=ceilings[task].value)
-        if _is_passed(answers):
+        if is_passed(answers):
             passed.setdefault(answers.top, []).append(task)
     may_wait = pl.col("status").is_in(_WAITING).any()
     waits = pl.col("score").is_null().all() & may_wait
     ids = rows.group_by("id").agg(waits=waits).filter("waits")["id"].sort()
-    return Standing(fits, _by_rung(ids), passed)
+    return Standing(fits, ids_by_rung(ids), passed)
 
 
-def _is_passed(answers: Answers) -> bool:
+def is_passed(answers: Answers) -> bool:
     """Whether half of the top rung or more is solved, above the floor."""
     on_top = answers.rungs == answers.top
     if on_top.sum() < _PASSED:
@@ -91,7 +91,7 @@ def _is_passed(answers: Answers) -> bool:
     return floor < 1 and float(answers.scores[on_top].mean()) > (1 + floor) / 2
 
 
-def _by_rung(ids: Iterable[str]) -> dict[str, dict[int, list[str]]]:
+def ids_by_rung(ids: Iterable[str]) -> dict[str, dict[int, list[str]]]:
     """Return the ids of a ladder's instances by task and rung."""
     by_task: dict[str, dict[int, list[str]]] = {}
     for name in ids:
@@ -124,7 +124,7 @@ def next_items(standing: Standing, limit: int) -> pl.DataFrame:
         waiting[task] = {rung: list(ids) for rung, ids in rungs.items()}
     rows: list[dict[str, Any]] = []
     while waiting and len(rows) < limit:
-        task, rung = _best_rung(waiting, information, precision)
+        task, rung = best_rung(waiting, information, precision)
         of_item = float(information[task][rung - 1])
         precision[task] += of_item
         rows.append(
@@ -143,7 +143,7 @@ def next_items(standing: Standing, limit: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _best_rung(
+def best_rung(
     waiting: Mapping[str, Mapping[int, list[str]]],
     information: Mapping[str, Any],
     precision: Mapping[str, float],

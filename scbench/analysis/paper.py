@@ -53,7 +53,7 @@ SCHEMA: Mapping[str, Any] = (
 )
 
 
-class _PaperRun(NamedTuple):
+class PaperRun(NamedTuple):
     """A run, in the order of the paper's columns."""
 
     model: str
@@ -61,7 +61,7 @@ class _PaperRun(NamedTuple):
     setting: str | None
 
 
-class _PaperColumn(NamedTuple):
+class PaperColumn(NamedTuple):
     """A column of figures.
 
     Attributes:
@@ -71,11 +71,11 @@ class _PaperColumn(NamedTuple):
     """
 
     head: str
-    run: _PaperRun
+    run: PaperRun
     is_change: bool
 
 
-class _PaperLine(NamedTuple):
+class PaperLine(NamedTuple):
     """A line of the table: a task, or a bucket if task is None."""
 
     bucket: str
@@ -104,13 +104,15 @@ def paper_table(
     """
     matrix = score_matrix(results)
     pairs = {}
-    for baseline, tools in _tool_pairs(matrix.runs):
+    # Pairs are made once, as a task counts in several lines.
+    for baseline, tools in tool_pairs(matrix.runs):
         for name, block in matrix.blocks.items():
             pairs[name, tools] = paired(block, baseline, tools)
     rows: list[dict[str, Any]] = []
     for bucket, task, tasks in matrix.lines(by):
         means = means_of([matrix.blocks[name] for name in tasks], level)
         for r, (model, setting, budget) in enumerate(matrix.runs):
+            # The run has no row of these tasks.
             if means.expected[r] == 0:
                 continue
             row: dict[str, Any] = {
@@ -126,6 +128,7 @@ def paper_table(
             row |= matrix.labels(bucket, task, r)
             row |= means.cells(r)
             row |= means.amounts(r)
+            # Only runs with tools have a baseline.
             if (tasks[0], r) in pairs:
                 of_line = [pairs[name, r] for name in tasks]
                 row |= _change_cells(difference_of(of_line, level))
@@ -133,7 +136,7 @@ def paper_table(
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _tool_pairs(runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
+def tool_pairs(runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
     """Yield the places of a run without tools and the same model's with them."""
     places = {run: place for place, run in enumerate(runs)}
     for (model, setting, budget), place in places.items():
@@ -164,12 +167,12 @@ def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         title: of the table.
         frame: the table.
     """
-    cells: dict[tuple[_PaperLine, _PaperRun], Row] = {}
+    cells: dict[tuple[PaperLine, PaperRun], Row] = {}
     for row in frame.to_dicts():
-        line = _PaperLine(row["bucket"], row["task"])
-        cells[line, _PaperRun(row["model"], row["budget"], row["setting"])] = row
+        line = PaperLine(row["bucket"], row["task"])
+        cells[line, PaperRun(row["model"], row["budget"], row["setting"])] = row
     lines = list(dict.fromkeys(line for line, _ in cells))
-    columns = _paper_columns(sorted({run for _, run in cells}, key=_run_order))
+    columns = paper_columns(sorted({run for _, run in cells}, key=run_order))
     by_task = any(line.task for line in lines)
     titles = task_titles()
     # The run with most scores names a line; the scores missing in others go below.
@@ -180,11 +183,13 @@ def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     breaks = set()
     for i, line in enumerate(lines):
         of_columns = [cells.get((line, column.run)) for column in columns]
+        # N is that of the fullest run; runs with less get a mark.
         n = max(row["n"] for row in of_columns if row)
         texts_of_line = [line_name(*line, over[line], titles, every=by_task), str(n)]
         for column, of_column in zip(columns, of_columns, strict=True):
-            texts_of_line.append(_figure_cell(column, of_column, n))
+            texts_of_line.append(figure_cell(column, of_column, n))
         rows.append(texts_of_line)
+        # A sum ends its section.
         if i and lines[i - 1].task is None and by_task:
             breaks.add(i)
     notes = [NOTE, *notes_of("tables")]
@@ -204,13 +209,15 @@ def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     return Sheet(title, heads, rows, notes=notes, breaks=frozenset(breaks))
 
 
-def _run_order(run: _PaperRun) -> tuple[Any, ...]:
+def run_order(run: PaperRun) -> tuple[Any, ...]:
     """Return the sort key of a run: a run with tools follows the same without."""
     model, budget, setting = run
+    # Nulls come first, and cannot be compared with values.
     return (model, budget is not None, budget or 0, setting is not None, setting or "")
 
 
-def _paper_columns(runs: Sequence[_PaperRun]) -> list[_PaperColumn]:
+def paper_columns(runs: Sequence[PaperRun]) -> list[PaperColumn]:
+    """Return the columns of figures."""
     columns = []
     for run in runs:
         head = printable(run.model)
@@ -221,11 +228,18 @@ def _paper_columns(runs: Sequence[_PaperRun]) -> list[_PaperColumn]:
             head += " Δ"
         elif run.setting not in {None, BASELINE}:
             head += f" {run.setting}"
-        columns.append(_PaperColumn(head, run, is_change))
+        columns.append(PaperColumn(head, run, is_change))
     return columns
 
 
-def _figure_cell(column: _PaperColumn, row: Row | None, n: int) -> str:
+def figure_cell(column: PaperColumn, row: Row | None, n: int) -> str:
+    """Return a score or a change; nothing where a run has none.
+
+    Args:
+        column: of the cell.
+        row: of the run; None if it has no score on the line.
+        n: scores of the line.
+    """
     if row is None:
         return ""
     return change_cell(row) if column.is_change else score_cell(row, n)

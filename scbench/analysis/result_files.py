@@ -37,7 +37,7 @@ def read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     Raises:
         ResultsError: it cannot be read or is no results file.
     """
-    file = _results_file(path)
+    file = results_file(path)
     types = column_types()
     with checked_parquet(file, ResultsError) as lazy:
         stored = lazy.collect_schema()
@@ -58,7 +58,7 @@ def read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     return frame.cast({name: types[name] for name in columns})
 
 
-def _results_file(path: Path) -> Path:
+def results_file(path: Path) -> Path:
     """Return the file of results at a path.
 
     Raises:

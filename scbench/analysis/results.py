@@ -75,22 +75,26 @@ def read_results(
     Raises:
         ResultsError: see `check_results`; or a file cannot be read or is no results file.
     """
+    # Each once, in this order; floors are null in results of earlier versions.
     names = tuple(dict.fromkeys((*NEEDED, "floor", *columns)))
     if isinstance(paths, str | Path):
         paths = [paths]
     frames = {str(path): read_results_file(Path(path), names) for path in paths}
     if not frames:
         raise ResultsError("name at least one results file")
+    # One file of some items makes the table one of some items.
     partial = partial or any(is_partial(Path(path)) for path in frames)
     if both_prompts:
         frames = _with_full_ids(frames, partial=partial)
     results = pl.concat(_with_file_names(frames) if tell_apart else frames.values())
+    # With both prompts in, full ones say what there should be.
     full = results.filter(~is_reworded()) if both_prompts else results
     if 0 < full.height < results.height:
         check_results(full, partial=partial)
         results = _of_one_release(results, full["release"][0])
     else:
         check_results(results, partial=partial)
+    # An unknown id was graded as such and has no hash.
     return results.filter(pl.col("instance_hash").is_not_null())
 
 
@@ -131,6 +135,7 @@ def _with_full_ids(
 def _with_file_names(frames: Mapping[str, pl.DataFrame]) -> list[pl.DataFrame]:
     """Add the path to the model's name, for runs that are in more than one file."""
     runs = pl.concat([frame.select(RUN).unique() for frame in frames.values()])
+    # A run is unique in each file, so a duplicate is in several.
     repeated = runs.filter(runs.is_duplicated()).unique()
     repeated = repeated.with_columns(is_repeated=pl.lit(value=True))
     renamed = []
@@ -150,9 +155,9 @@ def _of_one_release(results: pl.DataFrame, release: str) -> pl.DataFrame:
     name = pl.when(is_twin).then(pl.lit(release)).otherwise("release")
     renamed = results.with_columns(release=name)
     rows = renamed.filter(pl.col("instance_hash").is_not_null())
-    _check_release(rows)
+    check_release(rows)
     one_grader(rows)
-    _check_duplicates(rows)
+    check_duplicates(rows)
     return renamed
 
 
@@ -163,6 +168,7 @@ def kept_apart(results: pl.DataFrame) -> pl.DataFrame:
         ResultsError: there are trials of several settings, and nothing else.
     """
     is_trial = pl.col("setting").is_in(LOOP_SETTINGS).fill_null(value=False)
+    # A trial has several answers, so its mean is of another kind.
     single_answers = results.filter(~is_trial)
     if not single_answers.is_empty():
         return single_answers
@@ -189,6 +195,7 @@ def machines(results: pl.DataFrame) -> list[str]:
             words = " ".join(str(value) for value in run if value is not None)
             for machine in fingerprints_in(rows.lazy()).get(task, ()):
                 runs.setdefault(machine, set()).add(words)
+        # All runs were judged on machines that compute alike.
         if len(runs) < 2:
             continue
         places = "; ".join(
@@ -217,21 +224,27 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
     rows = results.filter(pl.col("instance_hash").is_not_null())
     if rows.is_empty():
         raise ResultsError("the results hold no row of their release")
-    _check_release(rows)
-    _check_tasks(rows)
+    check_release(rows)
+    check_tasks(rows)
     one_grader(rows)
-    _check_scores(rows)
-    _check_statuses(rows)
-    _check_duplicates(rows)
-    _check_holes(rows, partial=partial)
+    check_scores(rows)
+    check_statuses(rows)
+    check_duplicates(rows)
+    check_holes(rows, partial=partial)
 
 
-def _check_release(rows: pl.DataFrame) -> None:
+def check_release(rows: pl.DataFrame) -> None:
+    """Refuse rows of several releases.
+
+    Raises:
+        ResultsError: there are such.
+    """
     releases = rows.select("release", "release_hash").unique()
     if releases.height <= 1:
         return
     releases = releases.sort("release", "release_hash")
     release_names = {own_name(name) for name in releases["release"]}
+    # Configs of one release have the same hash and different names.
     reworded = releases.filter(is_reworded())["release"].to_list()
     is_same = len(release_names) == 1 == releases["release_hash"].n_unique()
     if reworded and is_same:
@@ -250,7 +263,12 @@ def _check_release(rows: pl.DataFrame) -> None:
     )
 
 
-def _check_tasks(rows: pl.DataFrame) -> None:
+def check_tasks(rows: pl.DataFrame) -> None:
+    """Refuse rows of tasks that the catalogue does not know.
+
+    Raises:
+        ResultsError: there are such.
+    """
     tasks = all_tasks()
     unknown = sorted(set(rows["task"].unique()) - tasks.keys())
     if unknown:
@@ -279,55 +297,67 @@ def one_grader(rows: pl.DataFrame) -> None:
         )
 
 
-def _refuse_rows(bad: pl.DataFrame, message: str) -> None:
+def refuse_rows(bad: pl.DataFrame, message: str) -> None:
     """Refuse impossible rows: the message gets their number, and the first of them."""
     if bad.height:
         raise ResultsError(message.format(rows=bad.height, **bad.row(0, named=True)))
 
 
-def _check_scores(rows: pl.DataFrame) -> None:
+def check_scores(rows: pl.DataFrame) -> None:
+    """Refuse scores and floors that cannot be.
+
+    Raises:
+        ResultsError: there are such.
+    """
     score = pl.col("score")
     binary = [task.id for task in all_tasks().values() if task.scoring == "binary"]
     is_partial = pl.col("task").is_in(binary) & ((score - score.round()).abs() > _EXACT)
+    # A score that cannot be compared is impossible, too.
     impossible = (~score.is_between(0.0, 1.0) | is_partial).fill_null(value=True)
-    _refuse_rows(
+    refuse_rows(
         rows.filter(score.is_not_null() & impossible),
         "{rows} scores cannot be: {id} (subtask {subtask}) of model {model!r} has {score}",
     )
     if "floor" in rows.columns:
-        _refuse_rows(
+        refuse_rows(
             rows.filter(~pl.col("floor").is_between(0.0, 1.0)),
             "{id} has the floor {floor}; a floor is from 0 to 1",
         )
 
 
-def _check_statuses(rows: pl.DataFrame) -> None:
+def check_statuses(rows: pl.DataFrame) -> None:
     """A status that is scored must have a score, any other none: else coverage would be wrong."""
     scored = [status.value for status in Status if status.scored]
     fits = pl.col("status").is_in(scored) == pl.col("score").is_not_null()
     valid = pl.col("status").is_in([status.value for status in Status])
-    _refuse_rows(
+    refuse_rows(
         rows.filter(~(fits & valid).fill_null(value=False)),
         "{rows} scores do not fit their status: {id} (subtask {subtask}) of model {model!r} is "
         "{status!r} with the score {score}",
     )
 
 
-def _check_duplicates(rows: pl.DataFrame) -> None:
+def check_duplicates(rows: pl.DataFrame) -> None:
+    """Refuse scores that are there more than once.
+
+    Raises:
+        ResultsError: there are such.
+    """
     key = [*RUN, "sample", *ITEM]
     # Rows with different hashes are different, and hashes are quickly counted.
     if rows.select(key).hash_rows().n_unique() == rows.height:
         return
-    _refuse_rows(
+    refuse_rows(
         rows.group_by(key).len().filter(pl.col("len") > 1).sort(key),
         "{rows} scores are there more than once: {id} (subtask {subtask}, sample {sample}) of "
         "model {model!r} {len} times; is a file named twice, or a model's name used for two runs?",
     )
 
 
-def _check_holes(rows: pl.DataFrame, *, partial: bool) -> None:
+def check_holes(rows: pl.DataFrame, *, partial: bool) -> None:
     """Every sample of every run must have a row, scored or not, for every score expected."""
     occurring = rows.select("task", *ITEM).unique().group_by("task").len()
+    # Without the release, the scores of all runs together are expected.
     expected = expected_scores(rows) or dict(occurring.iter_rows())
     by_task = rows.group_by(*RUN, "sample", "task").agg(count=pl.len().cast(pl.Int64))
     expected_count = pl.col("task").replace_strict(
@@ -368,6 +398,7 @@ def _check_holes(rows: pl.DataFrame, *, partial: bool) -> None:
 
 def release_weights(rows: pl.DataFrame) -> dict[str, float]:
     """Return the weights of tasks in the rows' release; empty if it is not installed."""
+    # Weights of another release of that name would be wrong.
     if rows.is_empty() or not expected_scores(rows):
         return {}
     version = rows["release"][0]
@@ -381,6 +412,7 @@ def expected_scores(rows: pl.DataFrame) -> dict[str, int]:
     manifest = read_manifest(folder) if folder else None
     if manifest is None or manifest.rows_hash != release_hash:
         return {}
+    # The manifest of a release lists the default config.
     if config_of(release):
         manifest = manifest.of_config(config_of(release))
     return {task: record.scores for task, record in manifest.tasks.items()}

@@ -53,20 +53,23 @@ def run_table(results: pl.DataFrame) -> pl.DataFrame:
     rows = []
     for row in by_run.sort(*RUN, nulls_last=False).iter_rows(named=True):
         lines = metadata.get(tuple(row[name] for name in RUN), [])
-        rows.append(row | {name: _joined_values(lines, name) for name in _FIELDS})
+        rows.append(row | {name: joined_values(lines, name) for name in _FIELDS})
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _joined_values(lines: Sequence[Mapping[str, Any]], name: str) -> str | None:
-    values = dict.fromkeys(_value_words(line[name]) for line in lines if name in line)
+def joined_values(lines: Sequence[Mapping[str, Any]], name: str) -> str | None:
+    """Return the values of a field in all lines of a run; None if there is none."""
+    values = dict.fromkeys(value_words(line[name]) for line in lines if name in line)
     return " / ".join(values) or None
 
 
-def _value_words(value: Any) -> str:  # noqa: ANN401
+def value_words(value: Any) -> str:  # noqa: ANN401
+    """Return a value of a run's metadata in words."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
         return ", ".join(value) or "none"
+    # JSON would say true.
     if isinstance(value, bool):
         return "yes" if value else "no"
     return json.dumps(value)

@@ -72,8 +72,8 @@ def pass_at_k(
         more).
     """
     matrix = score_matrix(results)
-    items = _item_samples(results, passes)
-    noise = _sampling_noise(results)
+    items = item_samples(results, passes)
+    noise = sampling_noise(results)
     by_run: dict[Any, list[dict[str, Any]]] = {run: [] for run in matrix.runs}
     for bucket, task, tasks in matrix.lines("task"):
         means = means_of([matrix.blocks[name] for name in tasks])
@@ -85,18 +85,18 @@ def pass_at_k(
             of_run = items_of_runs[run]
             row: dict[str, Any] = dict(zip(RUN, run, strict=True))
             row |= matrix.labels(bucket, task, r)
-            row |= _line_spread(of_run)
+            row |= line_spread(of_run)
             row |= means.cells(r)
-            row["same_items"] = _same_items(matrix, tasks, r, noise)
+            row["same_items"] = same_items_range(matrix, tasks, r, noise)
             for k in ks:
-                of_k = _pass_cells(of_run, k)
+                of_k = pass_cells(of_run, k)
                 if of_k:
                     by_run[run].append(row | of_k)
     rows = [row for rows_of_run in by_run.values() for row in rows_of_run]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:
+def item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:
     """Return each item's samples: how many, how many pass, their variance, and their vote."""
     # Results have the answer in the first of its rows only.
     answer = pl.col("answer").drop_nulls().first().over(*RUN, "sample", "id")
@@ -135,7 +135,7 @@ def _vote(samples: pl.Series) -> pl.Series:
     return pl.Series([{"vote": vote, "settled": settled}], dtype=_VOTE)
 
 
-def _sampling_noise(results: pl.DataFrame) -> _Noise:
+def sampling_noise(results: pl.DataFrame) -> _Noise:
     """Return by run and task the variance of the mean of u that comes from samples alone.
 
     An answer with one sample varies like the others of its task.
@@ -157,7 +157,7 @@ def _sampling_noise(results: pl.DataFrame) -> _Noise:
     return noise
 
 
-def _line_spread(items: pl.DataFrame) -> dict[str, Any]:
+def line_spread(items: pl.DataFrame) -> dict[str, Any]:
     """Return counts, the vote and the variances of a line's items."""
     repeated = items.filter(pl.col("samples") > 1)
     within = repeated["variance"].mean()
@@ -176,12 +176,13 @@ def _line_spread(items: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def _same_items(
+def same_items_range(
     matrix: Matrix, tasks: Sequence[str], run: int, noise: _Noise
 ) -> float | None:
     """Return how far other samples of the same items would lie from the normalized score."""
     total = variance = 0.0
     for task in tasks:
+        # Weights of tasks make the mean, their squares its variance.
         weight = float(matrix.blocks[task].weights()[run])
         if not weight:
             continue
@@ -193,10 +194,11 @@ def _same_items(
     return QUANTILE * float(np.sqrt(variance)) / total if total else None
 
 
-def _pass_cells(items: pl.DataFrame, k: int) -> dict[str, Any]:
+def pass_cells(items: pl.DataFrame, k: int) -> dict[str, Any]:
     """Return pass@k of a line's items with its interval; nothing where none has k samples."""
     parts: list[Part] = []
     total = tried = 0.0
+    # An item with fewer samples has no estimate.
     with_k = items.filter(pl.col("samples") >= k)
     for of_task in with_k.partition_by("task", maintain_order=True):
         chances = []

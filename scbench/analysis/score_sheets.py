@@ -62,15 +62,15 @@ def overview_sheets(
     levels = levels or {}
     sheets = []
     if not spatial.is_empty():
-        lines = _overview_lines(spatial, OVERALL, levels)
-        sheets.append(_overview_sheet(title, spatial, lines))
+        lines = overview_lines(spatial, OVERALL, levels)
+        sheets.append(overview_sheet(title, spatial, lines))
     if not text.is_empty():
-        lines = _overview_lines(text, MANIFOLDS, levels)
-        sheets.append(_overview_sheet(f"{title}, text tasks", text, lines))
+        lines = overview_lines(text, MANIFOLDS, levels)
+        sheets.append(overview_sheet(f"{title}, text tasks", text, lines))
     return sheets
 
 
-def _overview_lines(
+def overview_lines(
     frame: pl.DataFrame, bucket: str, levels: Mapping[tuple[object, ...], str]
 ) -> list[dict[str, Any]]:
     """Return a line for each run: its overall row, and its rows by bucket as "of NAME".
@@ -83,6 +83,7 @@ def _overview_lines(
     lines = []
     for (_,), of_run in frame.group_by(pl.struct(RUN), maintain_order=True):
         rows = {row["bucket"]: row for row in of_run.to_dicts()}
+        # With one bucket, there is no overall row.
         line = dict(rows.get(OVERALL) or next(iter(rows.values())))
         line |= {f"of {name}": row for name, row in rows.items()}
         run = (line[name] for name in RUN)
@@ -91,9 +92,17 @@ def _overview_lines(
     return lines
 
 
-def _overview_sheet(
+def overview_sheet(
     title: str, frame: pl.DataFrame, lines: Sequence[Mapping[str, Any]]
 ) -> Sheet:
+    """Lay out lines of runs, with a column for each bucket if there are several.
+
+    Args:
+        title: of the table.
+        frame: the scores by bucket.
+        lines: as `overview_lines` gives them.
+    """
+    # Columns that are empty in all lines are left out.
     says = set()
     for name in (*RUN, *_BESIDE):
         if any(line[name] is not None for line in lines):
@@ -110,6 +119,7 @@ def _overview_sheet(
     buckets = [*frame["bucket"].unique(maintain_order=True)]
     if OVERALL in buckets:
         buckets.remove(OVERALL)
+    # The only bucket is the overall column.
     if len(buckets) > 1:
         columns += [Column(name, partial(bucket_cell, name)) for name in buckets]
     columns += [
@@ -119,6 +129,7 @@ def _overview_sheet(
     notes = [NOTE]
     if "level" in says:
         notes += notes_of("levels")
+    # The mark is explained where it occurs.
     if any(line["scored"] < line["n"] * line["samples"] for line in lines):
         notes.append(
             f"{GAP} over the rows that have a score; the others lower the coverage."
@@ -166,6 +177,7 @@ def score_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         "floor": any(row["floor"] for row in rows),
     }
     columns = [column for column in columns if says.get(column.head, True)]
+    # A section for each model.
     breaks = changes_of([row["model"] for row in rows])
     return sheet_of(title, columns, rows, [NOTE], breaks, _DROPS)
 

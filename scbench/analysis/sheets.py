@@ -108,6 +108,11 @@ def task_title(row: Row) -> str:
     return task_titles().get(row["task"]) or str(row["task"])
 
 
+def task_cell(row: Row) -> str:
+    """Return the title of a row's task; "all" without one."""
+    return "all" if row["task"] is None else task_title(row)
+
+
 def run_words(row: Row) -> str:
     """Return model, setting and budget of a row, as far as there are such."""
     parts = (row["model"], row["setting"], row["budget"])
@@ -136,6 +141,7 @@ def line_name(
         titles: of tasks.
         every: whether tasks have lines, too.
     """
+    # Tasks of other versions have no title here.
     if task:
         return titles.get(task, task)
     name = f"all {bucket}" if every and bucket != OVERALL else bucket

@@ -111,9 +111,9 @@ def lines_tested(
     reached = np.zeros(len(observed))
     for chunk in simulated:
         reached += (chunk >= observed - EXACT).sum(axis=0)
-    p_values = _share_of_draws(reached, len(flips), n)
+    p_values = share_of_draws(reached, len(flips), n)
     for line in np.flatnonzero(differ):
-        exact = _exact_p_value(differences[:, line])
+        exact = exact_p_value(differences[:, line])
         if exact is not None:
             p_values[line] = exact
     p_values = np.where(differ, p_values, 1.0)
@@ -124,12 +124,12 @@ def lines_tested(
     tied = corrected > alpha
     maxima = [chunk[:, tied].max(axis=1, initial=0.0) for chunk in simulated]
     largest = np.concatenate(maxima)
-    least = _least_p_values((weights > 0).sum(axis=0), largest, n)
+    least = least_p_values((weights > 0).sum(axis=0), largest, n)
     limit = max(
         float(np.quantile(largest, level, method="higher")),
         NormalDist().inv_cdf(1 - alpha / 2),
     )
-    shows = _findable_differences(spread, weights, limit)
+    shows = findable_differences(spread, weights, limit)
     return Tested(p_values, corrected, tied & (least > alpha), shows)
 
 
@@ -177,11 +177,11 @@ def adjusted(observed: Floats, simulated: Iterable[Floats], n: int) -> Floats:
         total += len(chunk)
     p_values = np.empty_like(counts)
     # A step is no smaller than the one before it.
-    p_values[order] = np.maximum.accumulate(_share_of_draws(counts, total, n))
+    p_values[order] = np.maximum.accumulate(share_of_draws(counts, total, n))
     return p_values
 
 
-def _share_of_draws(counts: Floats, total: int, n: int) -> Floats:
+def share_of_draws(counts: Floats, total: int, n: int) -> Floats:
     """Return the share of draws; where signs are drawn, the observed ones count as a draw."""
     is_random = n > _ALL_SIGNS
     share: Floats = (counts + is_random) / (total + is_random)
@@ -194,7 +194,7 @@ def draws_within(alpha: float, total: int, n: int) -> int:
     return floor(alpha * (total + is_random) + _NONE) - is_random
 
 
-def _exact_p_value(differences: Floats) -> float | None:
+def exact_p_value(differences: Floats) -> float | None:
     """Return the two-sided p-value of one line; None if it needs draws."""
     nonzero = differences[np.abs(differences) > _NONE]
     if np.ptp(np.abs(nonzero)) < EXACT:
@@ -217,7 +217,7 @@ def sign_test(less: int, greater: int) -> float:
     return min(1.0, float(2 * tail / 2**n))
 
 
-def _least_p_values(answers: Floats, largest: Floats, n: int) -> Floats:
+def least_p_values(answers: Floats, largest: Floats, n: int) -> Floats:
     """Return the smallest p-value that an outcome could have, by line.
 
     Args:
@@ -228,12 +228,12 @@ def _least_p_values(answers: Floats, largest: Floats, n: int) -> Floats:
     # All answers of a line differ by the same, in the same direction.
     best = np.sqrt(answers)
     reached = (largest[:, None] >= best - EXACT).sum(axis=0, dtype=float)
-    by_draws = _share_of_draws(reached, len(largest), n)
+    by_draws = share_of_draws(reached, len(largest), n)
     by_signs = np.where(answers > 0, 2.0 ** (1.0 - answers), 1.0)
     return np.maximum(by_draws, by_signs)
 
 
-def _findable_differences(spread: Floats, weights: Floats, limit: float) -> Floats:
+def findable_differences(spread: Floats, weights: Floats, limit: float) -> Floats:
     """Return differences that a test with this limit finds with the chance `POWER`.
 
     Runs differ as often as they were seen to, or only in the direction of the better one if that

@@ -71,6 +71,7 @@ def terminal(sheet: Sheet, width: int | None = None) -> str:
         notes.append(
             f"Not shown at this width: {', '.join(dropped)}. What is piped has all."
         )
+    # The last table ends with a blank line, which parts it from notes.
     if not notes:
         printed.pop()
     for note in notes:
@@ -176,7 +177,7 @@ class _Table:
             is_words = self.sheet.heads[i] in self.sheet.words
             pieces = []
             for line in row[i]:
-                for piece in _split_words(line, size):
+                for piece in split_words(line, size):
                     blanks = " " * (size - cell_len(piece))
                     pieces.append(piece + blanks if is_words else blanks + piece)
             cells.append(pieces)
@@ -189,7 +190,7 @@ class _Table:
             yield _GUTTER.join(padded).rstrip()
 
 
-def _split_words(line: str, size: int) -> list[str]:
+def split_words(line: str, size: int) -> list[str]:
     """Break a line into pieces that fit, at blanks if it can be."""
     if cell_len(line) <= size:
         return [line]

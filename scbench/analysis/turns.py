@@ -57,7 +57,7 @@ _PROMISED = {
 }
 
 
-class _Setup(NamedTuple):
+class Setup(NamedTuple):
     """A setup without its budget, as JSON, and the budget."""
 
     words: str
@@ -94,17 +94,17 @@ def turn_table(
             f"there are no scored trials of setting {', '.join(LOOP_SETTINGS)}; their predictions "
             'hold "loop" and "turns"'
         )
-    trials = _with_shared_setups(trials)
+    trials = with_shared_setups(trials)
     runs = trials.select(*RUN, "loop").unique().sort(*RUN, "loop", nulls_last=False)
     rows: list[dict[str, Any]] = []
     for run in runs.iter_rows(named=True):
         of_run = pl.DataFrame([run], schema=runs.schema)
         part = trials.join(of_run, on=runs.columns, nulls_equal=True)
-        rows += (run | line for line in _turn_lines(part, by, level))
+        rows += (run | line for line in turn_lines(part, by, level))
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _with_shared_setups(trials: pl.DataFrame) -> pl.DataFrame:
+def with_shared_setups(trials: pl.DataFrame) -> pl.DataFrame:
     """Reduce the setup of each trial to the promises to the model, so that tasks share a table.
 
     Worlds differ from task to task, and so do budgets, unless one was given: a budget is part of
@@ -112,7 +112,7 @@ def _with_shared_setups(trials: pl.DataFrame) -> pl.DataFrame:
     """
     words, budgets = {}, {}
     for text in trials["loop"].unique():
-        words[text], budgets[text] = _setup_of(parse_json(text.encode()))
+        words[text], budgets[text] = setup_of(parse_json(text.encode()))
     loop = pl.col("loop")
     given = loop.replace_strict(budgets, return_dtype=pl.Int64)
     trials = trials.with_columns(loop=loop.replace_strict(words), given=given)
@@ -123,21 +123,22 @@ def _with_shared_setups(trials: pl.DataFrame) -> pl.DataFrame:
     return trials.with_columns(loop=setup).drop("given")
 
 
-def _setup_of(loop: Any) -> _Setup:  # noqa: ANN401  (JSON of the results)
+def setup_of(loop: Any) -> Setup:  # noqa: ANN401  (JSON of the results)
+    """Return the setup of a trial."""
     names = ["setting"]
     if loop["setting"] == "retry":
         names += ["attempts", "disclose"]
     setup = {name: loop[name] for name in names if name in loop}
-    return _Setup(canonical_json(setup), loop.get("budget"))
+    return Setup(canonical_json(setup), loop.get("budget"))
 
 
-def _turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, Any]]:
+def turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, Any]]:
     """Yield the rows of one run and setup."""
     played = pl.col("turn_scores").list.len()
     last = max(1, int(part.select(played.max()).item() or 1))
     turns = [turn for turn in _LISTED_TURNS if turn < last]
     turns.append(last)
-    after = pl.concat([_scores_after(part, turn) for turn in turns])
+    after = pl.concat([scores_after(part, turn) for turn in turns])
     is_full = (pl.col("score") >= 1 - _EXACT).cast(pl.Float64)
     scores = score_matrix(after)
     full_scores = score_matrix(after.with_columns(is_full))
@@ -172,7 +173,7 @@ def _turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str,
             }
 
 
-def _scores_after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
+def scores_after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
     """Return the scores after a turn, as a run of its own: its number takes the budget's place."""
     scores = pl.col("turn_scores").list
     answers = scores.head(turn).list.drop_nulls()
@@ -193,11 +194,12 @@ def turn_sheets(frame: pl.DataFrame) -> list[Sheet]:
         for _, run in of_setup.group_by("model", "budget", maintain_order=True):
             rows = run.to_dicts()
             title = f"Scores by turn: {run_words(rows[0])} ({words})"
-            sheets.append(_turn_sheet(title, rows))
+            sheets.append(turn_sheet(title, rows))
     return sheets
 
 
-def _turn_sheet(title: str, rows: Sequence[Row]) -> Sheet:
+def turn_sheet(title: str, rows: Sequence[Row]) -> Sheet:
+    """Lay out the turns of one run and setup."""
     columns = (
         Column("task", line_cell, is_words=True),
         Column("turn", "turn"),

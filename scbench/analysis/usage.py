@@ -82,6 +82,7 @@ def was_cut_off() -> pl.Expr:
 
 
 def _hit_a_limit(reasons: pl.Series) -> pl.Series:
+    # Providers name the limit differently, so each word is looked up once.
     limits = [
         word for word in reasons.unique() if finish_status(word) is Status.TRUNCATED
     ]
@@ -132,13 +133,20 @@ def cost_table(results: pl.DataFrame) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for r, run in enumerate(matrix.runs):
         labels = dict(zip(RUN, run, strict=True))
-        rows += (labels | line for line in _cost_lines(matrix, r, answers))
+        rows += (labels | line for line in cost_lines(matrix, r, answers))
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _cost_lines(
+def cost_lines(
     matrix: Matrix, run: int, answers: pl.DataFrame
 ) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a run.
+
+    Args:
+        matrix: of the scores.
+        run: its place.
+        answers: of all runs.
+    """
     names = matrix.runs[run]
     of_run = answers.filter(
         pl.col(column).eq_missing(pl.lit(value))
@@ -154,6 +162,7 @@ def _cost_lines(
         for name in _FORMS:
             row[name] = of_line[name].mean()
             row[f"{name}_reported"] = of_line[name].count()
+        # Scores of answers without tokens would raise the ratio.
         reporting = of_line.filter(pl.col("output_tokens").is_not_null())
         tokens = float(reporting["output_tokens"].sum())
         if tokens:
@@ -230,13 +239,13 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
         mean_output_tokens=tokens.mean(),
         token_observations=tokens.count().cast(pl.Int64),
         truncated=_share_of_answered(was_cut_off()),
-        empty=_share_of_answered(_is_silent()),
+        empty=_share_of_answered(is_silent()),
         cap_hit=_share_of_answered(tokens >= pl.col("budget")),
         unparsed=_share_of_answered(is_unparsed),
         api_error=(pl.col("status") == Status.API_ERROR.value).mean(),
     )
     sweep = (
-        points_of_sweep.join(_sweep_means(rows, level), on=RUN, nulls_equal=True)
+        points_of_sweep.join(sweep_means(rows, level), on=RUN, nulls_equal=True)
         .join(stated, on=RUN, nulls_equal=True)
         .sort("model", "setting", "mean_output_tokens", "budget", nulls_last=True)
     )
@@ -247,7 +256,7 @@ def _share_of_answered(condition: pl.Expr) -> pl.Expr:
     return condition.fill_null(value=False).filter(was_answered()).mean()
 
 
-def _is_silent() -> pl.Expr:
+def is_silent() -> pl.Expr:
     """Whether a reply has no visible character.
 
     A line without a text is no empty reply, unless it says that the limit cut it off.
@@ -257,7 +266,7 @@ def _is_silent() -> pl.Expr:
     return (characters == 0) | (characters.is_null() & is_truncated)
 
 
-def _sweep_means(rows: pl.DataFrame, level: float) -> pl.DataFrame:
+def sweep_means(rows: pl.DataFrame, level: float) -> pl.DataFrame:
     """Return rows, coverage and the figures of a line for each run, over all tasks together."""
     matrix = score_matrix(rows)
     totals = means_of(list(matrix.blocks.values()), level)

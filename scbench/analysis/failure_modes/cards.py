@@ -35,11 +35,11 @@ def card(task: Task) -> str:
     intent = first_paragraph.removeprefix("**Asks for** ")
     sections = {
         "Intent": [f"The model was asked for {intent}"],
-        "Output contract": _contract(task, shape),
-        "Hard constraints": _constraints(task),
-        "Verifier signals": _signal_table(task),
-        "Tie-breaks": _cues(task, shape),
-        "Judge input": _judge_input(),
+        "Output contract": contract_lines(task, shape),
+        "Hard constraints": constraint_lines(task),
+        "Verifier signals": signal_lines(task),
+        "Tie-breaks": cue_lines(task, shape),
+        "Judge input": input_lines(),
         "Classification request": TEXTS["request"]["lines"],
     }
     text = [f"# 1. {task.title} (`{task.id}`)", ""]
@@ -48,7 +48,8 @@ def card(task: Task) -> str:
     return "\n".join(text).rstrip("\n") + "\n"
 
 
-def _contract(task: Task, shape: Shape) -> Iterator[str]:
+def contract_lines(task: Task, shape: Shape) -> Iterator[str]:
+    """Yield the form of the answer, and how it is read."""
     yield "```json"
     yield json.dumps(json_schema(task.answer_model), ensure_ascii=False, indent=1)
     yield "```"
@@ -60,7 +61,8 @@ def _contract(task: Task, shape: Shape) -> Iterator[str]:
     yield expect
 
 
-def _constraints(task: Task) -> Iterator[str]:
+def constraint_lines(task: Task) -> Iterator[str]:
+    """Yield how the task is scored, and its checks."""
     yield TEXTS["scoring"][task.scoring]
     if task.scores > 1:
         yield (
@@ -72,7 +74,8 @@ def _constraints(task: Task) -> Iterator[str]:
         yield f"- `{check}`: {requirement}"
 
 
-def _signal_table(task: Task) -> Iterator[str]:
+def signal_lines(task: Task) -> Iterator[str]:
+    """Yield a table of the checks, with the labels that their failure points to."""
     yield "| signal | meaning if it fails | likely label |"
     yield "|---|---|---|"
     for signal in signals(task):
@@ -85,7 +88,8 @@ def _signal_table(task: Task) -> Iterator[str]:
     yield "No check fails and the score is low all the same: local_only, as the whole falls short."
 
 
-def _cues(task: Task, shape: Shape) -> Iterator[str]:
+def cue_lines(task: Task, shape: Shape) -> Iterator[str]:
+    """Yield when each label applies to this task."""
     facts = {
         "where": " or ".join(f"`{key}`" for key in shape.keys),
         "count": len(task.checks),
@@ -107,7 +111,8 @@ def _cues(task: Task, shape: Shape) -> Iterator[str]:
         yield f"- {MEANINGS[Mode(label)].title} (`{label}`): {text}"
 
 
-def _judge_input() -> Iterator[str]:
+def input_lines() -> Iterator[str]:
+    """Yield the parts of a judge's prompt."""
     yield "- this card"
     yield "- subtask, score, status, finish reason and length of the reply"
     for kind, text in TEXTS["input"].items():

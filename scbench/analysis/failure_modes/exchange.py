@@ -59,7 +59,7 @@ def export(
         ReleaseError: the release cannot be read.
     """
     release = release.fitting(rows["release"][0]) if rows.height else release
-    _check_release(rows, release)
+    check_release(rows, release)
     tasks = list(rows["task"].unique())
     cards = {task: card(get_task(task)) for task in tasks}
     prompts = {}
@@ -82,7 +82,7 @@ def export(
         yield canonical_json(line)
 
 
-def _check_release(rows: pl.DataFrame, release: Release) -> None:
+def check_release(rows: pl.DataFrame, release: Release) -> None:
     """Refuse results of another release.
 
     Raises:
@@ -120,8 +120,9 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
                 if not isinstance(entry, Line) or entry.number not in graded_lines:
                     continue
                 key = (entry.number, sha256(entry.data))
+                # A number alone may be that of a line in another file.
                 if key in graded:
-                    replies[key] = _reply_text(entry.prediction)
+                    replies[key] = reply_text(entry.prediction)
                 else:
                     different.add(entry.number)
     missing = sorted(line for line, digest in graded if (line, digest) not in replies)
@@ -138,7 +139,7 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
     return {name: replies[line, digest] for name, line, digest in keys.iter_rows()}
 
 
-def _reply_text(prediction: Prediction) -> str:
+def reply_text(prediction: Prediction) -> str:
     """Return the reply, and the reasoning that is given with it, each clipped."""
     reply = "[no text: the answer below was handed over as data]"
     if prediction.response is not None:
@@ -169,13 +170,14 @@ def import_decisions(
     problems: list[Problem] = []
     decided: dict[str, tuple[int, Decision]] = {}
     for number, text in _numbered_lines(stream, problems):
-        decision = _decision_in(text)
+        decision = decision_in(text)
         if isinstance(decision, str):
             problems.append(Problem("bad_decision", decision, number))
             continue
         problem = _misplaced(decision, expected, decided)
         if problem:
             problems.append(Problem("misplaced", problem, number, decision.candidate))
+        # The first decision counts, so that a second one is the fault.
         decided.setdefault(decision.candidate, (number, decision))
     for name, row in expected.items():
         if name not in decided:
@@ -202,7 +204,7 @@ def _numbered_lines(
         problems.append(Problem("unreadable", words, number + 1))
 
 
-def _decision_in(text: bytes) -> Decision | str:
+def decision_in(text: bytes) -> Decision | str:
     """Return the decision in a line, or its faults in words."""
     try:
         return Decision.model_validate(parse_json(text))

@@ -50,18 +50,19 @@ def judge_prompt(
         output = "[not handed over]"
     parts = [
         TEXTS["task"],
-        _modes(),
+        modes_section(),
         f"# Task card\n\n{card}",
-        _attempt(row),
-        f"## Prompt\n\n{_fenced(prompt)}",
-        f"## Raw reply\n\n{_fenced(output)}",
-        f"## Answer\n\n{_fenced(clip(answer, LENGTHS['answer']))}",
-        f"## Verdict\n\n{_fenced(_verdict_lines(row))}",
+        attempt_section(row),
+        f"## Prompt\n\n{fenced(prompt)}",
+        f"## Raw reply\n\n{fenced(output)}",
+        f"## Answer\n\n{fenced(clip(answer, LENGTHS['answer']))}",
+        f"## Verdict\n\n{fenced(verdict_lines(row))}",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _modes() -> str:
+def modes_section() -> str:
+    """Return the meanings of the failure modes, and their order."""
     lines = ["# Failure modes", ""]
     for mode, meaning in MEANINGS.items():
         lines.append(
@@ -74,7 +75,8 @@ def _modes() -> str:
     return "\n".join(lines)
 
 
-def _attempt(row: Mapping[str, Any]) -> str:
+def attempt_section(row: Mapping[str, Any]) -> str:
+    """Return the facts of a candidate."""
     facts = {
         "candidate": row["candidate"],
         "task": row["task"],
@@ -94,15 +96,16 @@ def _attempt(row: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _verdict_lines(row: Mapping[str, Any]) -> str:
+def verdict_lines(row: Mapping[str, Any]) -> str:
     """Return checks line by line, each clipped so that none with many details hides the others."""
     checks = parsed(row, "checks") or []
     lines = [clip(canonical_json(check), LENGTHS["check"]) for check in checks]
     return clip("\n".join(lines), LENGTHS["verdict"])
 
 
-def _fenced(text: str) -> str:
+def fenced(text: str) -> str:
     """Put a text into a fence that is longer than any run of backticks in it."""
+    # A fence ends at a run of backticks that is at least as long.
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{text}\n{fence}"

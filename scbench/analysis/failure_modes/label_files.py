@@ -72,7 +72,7 @@ def read_labels(paths: Iterable[Path]) -> pl.DataFrame:
     Raises:
         ResultsError: a file cannot be read or has no labels, or a candidate is named twice.
     """
-    labels = pl.concat([_read_labels_file(path) for path in paths])
+    labels = pl.concat([read_labels_file(path) for path in paths])
     if labels["candidate"].is_duplicated().any():
         raise ResultsError(
             "the labels name a candidate twice; give those of one judge, each once"
@@ -80,7 +80,12 @@ def read_labels(paths: Iterable[Path]) -> pl.DataFrame:
     return labels
 
 
-def _read_labels_file(path: Path) -> pl.DataFrame:
+def read_labels_file(path: Path) -> pl.DataFrame:
+    """Return the labels in one file.
+
+    Raises:
+        ResultsError: it cannot be read or has no labels.
+    """
     if not path.is_file():
         raise ResultsError(
             f"no such file: {path}; `scbench failure-modes judge` or `import` writes labels"
@@ -98,6 +103,7 @@ def _read_labels_file(path: Path) -> pl.DataFrame:
             raise ResultsError(
                 f"{path}: column {name!r} is {labels.schema[name]}, must be {kind}"
             )
+    # A file of another version may have other modes.
     unknown = set(labels["failure_mode"]) - set(Mode)
     if unknown:
         raise ResultsError(f"{path}: {min(map(str, unknown))!r} is no failure mode")
@@ -121,6 +127,7 @@ def check_labels(labels: pl.DataFrame, rows: pl.DataFrame) -> None:
             f"the labels are not of these results: {len(missing)} candidates have no label, "
             f"{len(unknown)} labels no candidate; were other files or another threshold labelled?"
         )
+    # A label on another score is a label on another answer.
     then = labels.select("candidate", then="score")
     both = rows.select("candidate", "id", "score").join(then, on="candidate")
     changed = both.filter((pl.col("score") - pl.col("then")).abs() > _EXACT)

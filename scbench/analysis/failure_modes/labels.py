@@ -90,7 +90,7 @@ def candidates(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFr
     """
     answer = pl.col("answer").drop_nulls().first().over(*RUN, "sample", "id")
     filled = results.with_columns(answer.alias("answer"))
-    rows = filled.filter(_is_candidate(threshold))
+    rows = filled.filter(is_candidate(threshold))
     hashes = [content_hash(list(row)) for row in rows.select(IDENTITY).iter_rows()]
     names = [digest[:16] for digest in hashes]
     return rows.select(pl.Series("candidate", names, pl.String), pl.all())
@@ -108,7 +108,7 @@ def undiagnosed(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataF
         "missing", "truncated", or "unparsed" for a blank reply.
     """
     state = (
-        pl.when(_is_candidate(threshold))
+        pl.when(is_candidate(threshold))
         .then(None)
         .when(pl.col("score") >= threshold)
         .then(pl.lit(PASS))
@@ -117,7 +117,8 @@ def undiagnosed(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataF
     return results.select(*KEY, state=state)
 
 
-def _is_candidate(threshold: float) -> pl.Expr:
+def is_candidate(threshold: float) -> pl.Expr:
+    """Whether a row is a candidate, see `candidates`."""
     status = pl.col("status")
     has_text = (pl.col("response_characters") != 0).fill_null(value=True)
     replied = status.is_in([Status.ANSWERED.value, Status.REFUSED.value])

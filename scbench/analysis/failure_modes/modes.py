@@ -88,13 +88,14 @@ def signals(task: Task) -> list[Signal]:
     of_task = []
     for check, requirement in task.checks.items():
         kind = "defining" if check in task.defining_checks else "own"
-        of_task.append(Signal(check, requirement, _likely_labels(kind)))
+        of_task.append(Signal(check, requirement, likely_labels(kind)))
     for check, requirement in COMMON_CHECKS.items():
-        of_task.append(Signal(check, requirement, _likely_labels(check)))
+        of_task.append(Signal(check, requirement, likely_labels(check)))
     return of_task
 
 
-def _likely_labels(check: str) -> list[Likely]:
+def likely_labels(check: str) -> list[Likely]:
+    """Return the labels that the failure of a check, or of a kind of check, points to."""
     labels = []
     for label, when in TEXTS["likely"][check].items():
         labels.append(Likely(Mode(label), when.format(places=SLIP_PLACES)))

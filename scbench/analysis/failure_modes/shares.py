@@ -98,6 +98,7 @@ def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataF
         by_line = row_states.group_by(RUN).agg(**sums).sort(*RUN, nulls_last=False)
     rows: list[dict[str, Any]] = []
     for line in by_line.iter_rows(named=True):
+        # Every label has a row, and repeats the sums of its line.
         cells = {name: line.get(name) for name in SHARES}
         for mode in Mode:
             count = line[f"label {mode}"]

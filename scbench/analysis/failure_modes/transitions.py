@@ -55,7 +55,7 @@ def run_pairs(
         row_states.select(RUN).unique().sort(RUN, nulls_last=False).iter_rows()
     )
     if first is not None and second is not None:
-        return [(_run_of_name(runs, first), _run_of_name(runs, second))]
+        return [(run_of_name(runs, first), run_of_name(runs, second))]
     if first is not None or second is not None:
         raise ResultsError("name both runs, with --first and --second")
     pairs: list[tuple[Run, Run]] = []
@@ -66,13 +66,19 @@ def run_pairs(
             pairs.append((baseline, run))
     if pairs:
         return pairs
+    # With two runs there is only one pair.
     if len(runs) == 2:
         return [(runs[0], runs[1])]
     names = ", ".join(repr(run_name(*run)) for run in runs)
     raise ResultsError(f"name two of these runs with --first and --second: {names}")
 
 
-def _run_of_name(runs: Sequence[Run], name: str) -> Run:
+def run_of_name(runs: Sequence[Run], name: str) -> Run:
+    """Return the run with a name.
+
+    Raises:
+        ResultsError: there is none.
+    """
     by_name = {run_name(*run): run for run in runs}
     if name not in by_name:
         names = ", ".join(map(repr, by_name))
@@ -102,7 +108,7 @@ def transitions(
     """
     rows: list[dict[str, Any]] = []
     for first, second in pairs:
-        moves = Counter(_paired_states(row_states, first, second).iter_rows())
+        moves = Counter(paired_states(row_states, first, second).iter_rows())
         occurring = {state for move in moves for state in move}
         order = list(STATES)
         order += [status.value for status in Status if status.value in occurring]
@@ -118,14 +124,14 @@ def transitions(
     return pl.DataFrame(rows, schema=MATRIX)
 
 
-def _paired_states(row_states: pl.DataFrame, first: Run, second: Run) -> pl.DataFrame:
+def paired_states(row_states: pl.DataFrame, first: Run, second: Run) -> pl.DataFrame:
     """Return columns first_state and second_state, a row for each score that both runs have.
 
     Raises:
         ResultsError: there is none.
     """
-    first_states = _states_of_run(row_states, first, "first_state")
-    second_states = _states_of_run(row_states, second, "second_state")
+    first_states = states_of_run(row_states, first, "first_state")
+    second_states = states_of_run(row_states, second, "second_state")
     both = first_states.join(second_states, on=PAIRED, validate="1:1")
     if both.is_empty():
         raise ResultsError(
@@ -134,7 +140,8 @@ def _paired_states(row_states: pl.DataFrame, first: Run, second: Run) -> pl.Data
     return both.select("first_state", "second_state")
 
 
-def _states_of_run(row_states: pl.DataFrame, run: Run, name: str) -> pl.DataFrame:
+def states_of_run(row_states: pl.DataFrame, run: Run, name: str) -> pl.DataFrame:
+    """Return the states of a run, in a column of this name."""
     is_of_run = [
         pl.col(column).eq_missing(pl.lit(value))
         for column, value in zip(RUN, run, strict=True)
@@ -162,7 +169,8 @@ def state_deltas(
     """
     rows: list[dict[str, Any]] = []
     for first, second in pairs:
-        all_rows = _paired_states(row_states, first, second)
+        all_rows = paired_states(row_states, first, second)
+        # Shares are of diagnosed scores, so both must be.
         both = all_rows.filter(pl.all_horizontal(pl.all().is_in(list(STATES))))
         n = both.height
         first_counts = Counter(both["first_state"].to_list())
