@@ -202,10 +202,8 @@ def lines_of_pair(
     Raises:
         ResultsError: they have no score in common.
     """
-    first_name, second_name = (
-        run_name(*matrix.runs[first]),
-        run_name(*matrix.runs[second]),
-    )
+    first_name = run_name(*matrix.runs[first])
+    second_name = run_name(*matrix.runs[second])
     pairs = {
         task: paired(block, first, second) for task, block in matrix.blocks.items()
     }
