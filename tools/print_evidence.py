@@ -20,8 +20,9 @@ import score_simulation as scores
 import simulation as sim
 from ladders import ladder_results
 
+from scbench.analysis.curves import Answers
 from scbench.analysis.ladder import climbs_of, ladder_table
-from scbench.analysis.levels import Answers, fit
+from scbench.analysis.levels import fit
 from scbench.analysis.next_items import asked_of, next_items
 
 # True levels.

@@ -1,30 +1,18 @@
 """Are two runs different? Paired, answer by answer, over the scores that both have."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from scbench.analysis.columns import LINE_TYPES, counts, figures, texts
+from scbench.analysis.differences import Difference, Paired, difference_of, paired
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
-from scbench.analysis.matrix import (
-    Difference,
-    Matrix,
-    Paired,
-    difference_of,
-    paired,
-    score_matrix,
-)
-from scbench.analysis.results import (
-    LINE_TYPES,
-    ON_PICTURES,
-    ON_TERSE,
-    counts,
-    figures,
-    texts,
-)
+from scbench.analysis.matrix import Matrix, score_matrix
+from scbench.analysis.prompts import ON_PICTURES, ON_TERSE, without_prompt
 from scbench.analysis.sheets import (
     NOTE,
     after_sums,
@@ -52,27 +40,50 @@ SCHEMA: Mapping[str, Any] = (
     | texts("verdict")
 )
 
-TIED, APART, TOO_FEW, NO_ROOM = (
-    "tied",
-    "not told apart",
-    "too few items to tell",
-    "no room",
-)
+# Verdicts that name no run.
+TIED = "tied"
+APART = "not told apart"
+TOO_FEW = "too few items to tell"
+NO_ROOM = "no room"
+_UNDECIDED = frozenset({TIED, APART, TOO_FEW, NO_ROOM})
 # Runs are tied where an interval says that they differ by no more than this.
 MARGIN = 0.05
-_UNDECIDED = frozenset({TIED, APART, TOO_FEW, NO_ROOM})
-
-
+# Rounding of the level, and of the gain of an answer.
+_LEVEL_ROUNDING = 1e-12
+_GAIN_ROUNDING = 1e-9
+# Columns that a narrow terminal does without, in this order.
 _DROPS = ("of means", "shows", "p", "1st ahead", "2nd ahead", "N")
 
 
+@dataclass(frozen=True, slots=True)
+class PairLine:
+    """A row of the table, and its columns of the test: an entry for each answer.
+
+    Attributes:
+        row: cells by column.
+        differences: each answer's share of the normalized difference.
+        weights: of each answer in it.
+    """
+
+    row: dict[str, Any]
+    differences: Floats
+    weights: Floats
+
+
+class AnswerPlaces(NamedTuple):
+    """Where each task's answers begin among those of all tasks, and how many all are."""
+
+    starts: dict[str, int]
+    total: int
+
+
 def run_name(model: str, setting: str | None, budget: int | None) -> str:
-    """Return how a run is called in comparisons."""
-    parts = [
-        model,
-        *([setting] if setting else []),
-        *([f"@{budget}"] if budget is not None else []),
-    ]
+    """Return the name of a run in comparisons."""
+    parts = [model]
+    if setting:
+        parts.append(setting)
+    if budget is not None:
+        parts.append(f"@{budget}")
     return " ".join(parts)
 
 
@@ -82,8 +93,8 @@ def compare_runs(
     """Compare each pair of runs, overall, by bucket and by task.
 
     Runs on terse prompts, or on pictures, are compared with those of the same models on full
-    prompts and with no others: the difference is then what a full specification is worth, or what
-    it costs to see the data in place of reading it.
+    prompts and with no others: the difference is then the worth of a full specification, or the
+    cost of seeing the data instead of reading it.
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them, of two or more runs.
@@ -92,8 +103,8 @@ def compare_runs(
         level: of the intervals, and one minus the level of the tests.
 
     Returns:
-        One row per pair and per task, bucket and overall, with columns `SCHEMA`: over (what a line
-        is over, if not all tasks of its bucket are there), n (scores that both have), the two
+        One row per pair and per task, bucket and overall, with columns `SCHEMA`: over (the tasks
+        of a line, if not all tasks of its bucket are there), n (scores that both have), the two
         normalized scores over those, difference (second minus first) with its interval; the means,
         of_means (their difference) with its own; answers with room above their floors, and on how
         many of them each run is ahead; p_value and p_corrected, shows (the difference that would be
@@ -102,7 +113,7 @@ def compare_runs(
         side of 0, "not told apart", "too few items to tell" where no outcome could have reached
         that, or "no room" where every floor is 1. The overall lines of all pairs are corrected
         among themselves, as the board's ranks are, and so are all other lines. In results without
-        floors, means are compared in place of normalized scores.
+        floors, means are compared instead of normalized scores.
 
     Raises:
         ResultsError: there are fewer than two runs, or two have no score in common.
@@ -110,168 +121,204 @@ def compare_runs(
     matrix = score_matrix(results)
     if len(matrix.runs) < 2:
         raise ResultsError("to compare, name the results of two runs or more")
-    lines: list[_Line] = []
-    main: list[int] = []
-    for a, b in _pairs_to_compare(matrix.runs):
-        of_pair = list(_lines_of_pair(matrix, a, b, level))
-        buckets = [line.row["bucket"] for line in of_pair]
-        # The overall line is the one question; over a single bucket it is that bucket's.
-        at = buckets.index(OVERALL) if OVERALL in buckets else len(of_pair) - 1
-        main.append(len(lines) + at)
+    # Families of lines that are corrected among themselves.
+    main_lines: list[PairLine] = []
+    lines: list[PairLine] = []
+    further_lines: list[PairLine] = []
+    for first, second in pairs_to_compare(matrix.runs):
+        of_pair = list(lines_of_pair(matrix, first, second, level))
+        main_line = main_line_of(of_pair)
+        main_lines.append(main_line)
+        further_lines += [line for line in of_pair if line is not main_line]
         lines += of_pair
-    is_main = np.isin(np.arange(len(lines)), main)
-    for family in (is_main, ~is_main):
-        places = np.flatnonzero(family)
-        if not len(places):
-            continue
-        differences, weights = (
-            np.column_stack([getattr(lines[i], name) for i in places])
-            for name in ("differences", "weights")
-        )
-        tested = lines_tested(differences, weights, level, draws, seed)
-        for j, i in enumerate(places.tolist()):
-            lines[i].row.update(_tested_cells(tested, j, lines[i].row, level))
+    # With one line a pair, there are no further ones.
+    for family in (main_lines, further_lines):
+        if family:
+            test_family(family, level, draws, seed)
     return pl.DataFrame([line.row for line in lines], schema=SCHEMA)
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A row of the table, and the columns that the test takes: an entry for each answer."""
-
-    row: dict[str, Any]
-    differences: Floats
-    weights: Floats
-
-
-def _tested_cells(tested: Tested, line: int, row: Row, level: float) -> dict[str, Any]:
-    """Return what the test says of a line."""
-    corrected, shows = float(tested.p_corrected[line]), float(tested.shows[line])
-    if row["difference"] is None:
-        verdict = NO_ROOM
-    elif corrected <= 1 - level + 1e-12:
-        verdict = row["second" if row["difference"] > 0 else "first"]
-    elif max(-row["low"], row["high"]) <= MARGIN:
-        verdict = TIED
-    else:
-        verdict = TOO_FEW if tested.too_few[line] else APART
-    figures = {"p_value": float(tested.p_value[line]), "p_corrected": corrected}
-    return figures | {"shows": None if np.isnan(shows) else shows, "verdict": verdict}
-
-
-def _pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
-    at = {run: i for i, run in enumerate(runs)}
-    full = {i: (without_prompt(run[0]), *run[1:]) for run, i in at.items()}
-    twins = [(i, at[run]) for i, run in full.items() if run != runs[i] and run in at]
+def pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
+    """Return the places of runs to compare: of twins on other prompts, else of all pairs."""
+    places = {run: place for place, run in enumerate(runs)}
+    twins = []
+    for place, run in enumerate(runs):
+        model, setting, budget = run
+        full = (without_prompt(model), setting, budget)
+        if full != run and full in places:
+            twins.append((place, places[full]))
+    # Twins differ in prompts alone, which is the question then.
     return twins or list(combinations(range(len(runs)), 2))
 
 
-def without_prompt(model: str) -> str:
-    """Return a model's name without what says which prompts it answered."""
-    for words in (ON_TERSE, *ON_PICTURES.values()):
-        model = model.removesuffix(words)
-    return model
+def main_line_of(lines: Sequence[PairLine]) -> PairLine:
+    """Return the overall line of a pair, which is the main question.
+
+    Over a single bucket it is that bucket's, which comes last.
+    """
+    for line in lines:
+        if line.row["bucket"] == OVERALL:
+            return line
+    return lines[-1]
 
 
-def _lines_of_pair(matrix: Matrix, a: int, b: int, level: float) -> Iterator[_Line]:
-    """Yield a pair's lines."""
-    first, second = run_name(*matrix.runs[a]), run_name(*matrix.runs[b])
-    pairs = {task: paired(block, a, b) for task, block in matrix.blocks.items()}
+def test_family(lines: Sequence[PairLine], level: float, draws: int, seed: int) -> None:
+    """Add the tests of lines that are corrected among themselves to their rows."""
+    differences = np.column_stack([line.differences for line in lines])
+    weights = np.column_stack([line.weights for line in lines])
+    tested = lines_tested(differences, weights, level, draws, seed)
+    for place, line in enumerate(lines):
+        line.row.update(test_cells(tested, place, line.row, level))
+
+
+def test_cells(tested: Tested, place: int, row: Row, level: float) -> dict[str, Any]:
+    """Return the cells of a line's test."""
+    corrected = float(tested.p_corrected[place])
+    shows = float(tested.shows[place])
+    if row["difference"] is None:
+        verdict = NO_ROOM
+    elif corrected <= 1 - level + _LEVEL_ROUNDING:
+        verdict = row["second" if row["difference"] > 0 else "first"]
+    # Not significant, but the whole interval is near 0.
+    elif max(-row["low"], row["high"]) <= MARGIN:
+        verdict = TIED
+    elif tested.too_few[place]:
+        verdict = TOO_FEW
+    else:
+        verdict = APART
+    return {
+        "p_value": float(tested.p_value[place]),
+        "p_corrected": corrected,
+        "shows": None if np.isnan(shows) else shows,
+        "verdict": verdict,
+    }
+
+
+def lines_of_pair(
+    matrix: Matrix, first: int, second: int, level: float
+) -> Iterator[PairLine]:
+    """Yield the lines of two runs.
+
+    Raises:
+        ResultsError: they have no score in common.
+    """
+    first_name = run_name(*matrix.runs[first])
+    second_name = run_name(*matrix.runs[second])
+    pairs = {
+        task: paired(block, first, second) for task, block in matrix.blocks.items()
+    }
     if not any(len(pair.weights) for pair in pairs.values()):
-        raise ResultsError(f"{first} and {second} have no score in common")
-    if not all(pair.is_known for pair in pairs.values()):
+        raise ResultsError(f"{first_name} and {second_name} have no score in common")
+    # One unknown floor makes all lines of the pair ones of means.
+    has_floors = all(pair.is_known for pair in pairs.values())
+    if not has_floors:
         pairs = {task: pair.without_floors() for task, pair in pairs.items()}
-    starts, total = _answer_starts(matrix)
+    places = answer_places(matrix)
     for bucket, task, tasks in matrix.lines("task"):
         of_line = {name: pairs[name] for name in tasks}
-        found = difference_of([*of_line.values()], level)
-        if not found.n:
+        difference = difference_of(list(of_line.values()), level)
+        # The two runs have no score of these tasks in common.
+        if not difference.n:
             continue
-        columns = _test_columns(of_line, starts, total)
-        row: dict[str, Any] = {"first": first, "second": second}
-        row |= matrix.labels(bucket, task, a, b) | _cells_of(found, pairs)
-        row |= {"answers": int((columns[1] > 0).sum())}
-        row |= {"first_ahead": int((columns[0] < -1e-9).sum())}
-        row |= {"second_ahead": int((columns[0] > 1e-9).sum())}
-        yield _Line(row, *columns)
+        differences, weights = _test_columns(of_line, places)
+        row: dict[str, Any] = {
+            "first": first_name,
+            "second": second_name,
+            "answers": int((weights > 0).sum()),
+            "first_ahead": int((differences < -_GAIN_ROUNDING).sum()),
+            "second_ahead": int((differences > _GAIN_ROUNDING).sum()),
+        }
+        row |= matrix.labels(bucket, task, first, second)
+        row |= difference._asdict() if has_floors else _cells_of_means(difference)
+        yield PairLine(row, differences, weights)
 
 
-def _cells_of(found: Difference, pairs: Mapping[str, Paired]) -> dict[str, Any]:
-    """Return the figures of a line; without floors there are no normalized scores."""
-    cells = found._asdict()
-    if any(pair.is_plain for pair in pairs.values()):
-        ends = {"low": found.of_means_low, "high": found.of_means_high}
-        cells |= {"difference": found.of_means, "first_normalized": None}
-        cells |= ends | {"second_normalized": None}
-    return cells
+def _cells_of_means(difference: Difference) -> dict[str, Any]:
+    """Return the figures of a line without floors, where there are no normalized scores."""
+    return difference._asdict() | {
+        "difference": difference.of_means,
+        "low": difference.of_means_low,
+        "high": difference.of_means_high,
+        "first_normalized": None,
+        "second_normalized": None,
+    }
 
 
-def _answer_starts(matrix: Matrix) -> tuple[dict[str, int], int]:
-    """Return where each task's answers begin among all, and how many all are."""
-    starts, total = {}, 0
+def answer_places(matrix: Matrix) -> AnswerPlaces:
+    """Return the places of each task's answers among those of all tasks."""
+    starts = {}
+    total = 0
     for task, block in matrix.blocks.items():
         starts[task] = total
+        # Answers of a task are numbered from 0.
         total += int(block.answers.max(initial=-1)) + 1
-    return starts, total
+    return AnswerPlaces(starts, total)
 
 
 def _test_columns(
-    pairs: Mapping[str, Paired], starts: Mapping[str, int], total: int
+    pairs: Mapping[str, Paired], places: AnswerPlaces
 ) -> tuple[Floats, Floats]:
     """Return each answer's share of the normalized difference, and its weight in it."""
-    differences, weights = np.zeros(total), np.zeros(total)
+    differences = np.zeros(places.total)
+    weights = np.zeros(places.total)
     for task, pair in pairs.items():
         room = pair.room
         if not pair.weight:
             continue
-        places = starts[task] + pair.answers[room]
-        each = pair.weight / room.sum()
-        differences[places], weights[places] = each * pair.gains[room], each
+        of_task = places.starts[task] + pair.answers[room]
+        # A task's weight is spread over its answers with room.
+        weight = pair.weight / room.sum()
+        differences[of_task] = weight * pair.gains[room]
+        weights[of_task] = weight
     return differences, weights
-
-
-def _difference_cell(row: Row) -> str:
-    return signed(row["difference"]) + interval_below(row, form=signed)
-
-
-def _means_cell(row: Row) -> str:
-    return f"{signed(row['of_means'])}{interval_below(row, 'of_means_', signed)}"
-
-
-def _verdict_cell(row: Row) -> str:
-    verdict = row["verdict"]
-    return str(verdict) if verdict in _UNDECIDED else f"{printable(verdict)} is better"
-
-
-_COMPARISON = (
-    Column("task", line_words, is_words=True),
-    Column("N", "n"),
-    Column("first", share("first_normalized")),
-    Column("second", share("second_normalized")),
-    Column("difference", _difference_cell),
-    Column("1st ahead", "first_ahead"),
-    Column("2nd ahead", "second_ahead"),
-    Column("p", lambda row: chance(row["p_value"])),
-    Column("p corrected", lambda row: chance(row["p_corrected"])),
-    Column("shows", share("shows")),
-    Column("verdict", _verdict_cell, is_words=True, wraps=True),
-    Column("of means", _means_cell),
-)
 
 
 def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
     """Lay out a table of `compare_runs`, a sheet for each pair of runs."""
+    columns = (
+        Column("task", line_words, is_words=True),
+        Column("N", "n"),
+        Column("first", share("first_normalized")),
+        Column("second", share("second_normalized")),
+        Column("difference", difference_cell),
+        Column("1st ahead", "first_ahead"),
+        Column("2nd ahead", "second_ahead"),
+        Column("p", lambda row: chance(row["p_value"])),
+        Column("p corrected", lambda row: chance(row["p_corrected"])),
+        Column("shows", share("shows")),
+        Column("verdict", verdict_cell, is_words=True, wraps=True),
+        Column("of means", difference_of_means_cell),
+    )
+    notes = [NOTE, *notes_of("compare")]
     sheets = []
     for (first, second), part in frame.group_by("first", "second", maintain_order=True):
         rows = part.to_dicts()
-        title = (
-            f"{printable(str(first))} (first) against {printable(str(second))} (second)"
-        )
-        if ON_TERSE in str(first):
-            title += ": what a full specification is worth"
-        if any(words in str(first) for words in ON_PICTURES.values()):
-            title += ": what text is worth"
-        notes = [NOTE, *notes_of("compare")]
-        sheets.append(
-            sheet_of(title, _COMPARISON, rows, notes, after_sums(rows), _DROPS)
-        )
+        title = comparison_title(str(first), str(second))
+        sheets.append(sheet_of(title, columns, rows, notes, after_sums(rows), _DROPS))
     return sheets
+
+
+def comparison_title(first: str, second: str) -> str:
+    """Return the title of a comparison of two runs."""
+    title = f"{printable(first)} (first) against {printable(second)} (second)"
+    if ON_TERSE in first:
+        title += ": what a full specification is worth"
+    if any(words in first for words in ON_PICTURES.values()):
+        title += ": what text is worth"
+    return title
+
+
+def difference_cell(row: Row) -> str:
+    """Return a difference, its interval below."""
+    return signed(row["difference"]) + interval_below(row, form=signed)
+
+
+def difference_of_means_cell(row: Row) -> str:
+    """Return a difference of means, its interval below."""
+    return signed(row["of_means"]) + interval_below(row, "of_means_", signed)
+
+
+def verdict_cell(row: Row) -> str:
+    """Return a verdict in words."""
+    verdict = row["verdict"]
+    return str(verdict) if verdict in _UNDECIDED else f"{printable(verdict)} is better"

@@ -14,7 +14,8 @@ from scbench.grading.means import RUN
 from scbench.grading.score_tables import metadata_by_run, score_table
 from scbench.release.load import find_release
 
-# Columns of the results that are needed besides those that every analysis needs.
+# Columns of the results that are needed in addition to
+# `scbench.analysis.results.NEEDED`.
 COLUMNS = (
     "failed_checks",
     "reason",
@@ -33,7 +34,7 @@ def runs_in(
     Args:
         results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
         date: of the answers, YYYY-MM-DD, for runs that do not say it.
-        release: where the one is that was graded against, if it is not installed.
+        release: place of the release that was graded against, if it is not installed.
 
     Raises:
         ResultsError: a run has no date; or the release is another one.
@@ -48,58 +49,62 @@ def runs_in(
     instances = graded.instances(set(results["task"].unique()))
     metadata = metadata_by_run(results)
     by_bucket, by_task = score_table(results, "bucket"), score_table(results, "task")
-    for key, rows in sorted(
-        results.partition_by(RUN, as_dict=True, maintain_order=True).items(),
-        key=lambda pair: tuple(map(str, pair[0])),
-    ):
+    by_run = results.partition_by(RUN, as_dict=True, maintain_order=True)
+    for key in sorted(by_run, key=lambda run: tuple(map(str, run))):
+        rows = by_run[key]
         dates = {line["date"] for line in metadata.get(key, ()) if line.get("date")}
         day = max(dates, default=date)
         if day is None:
             raise ResultsError(
                 f"no line of {key[0]!r} says when it was run; add --date YYYY-MM-DD"
             )
-        try:
-            when = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC)
-        except ValueError:
-            raise ResultsError(f"{day!r} is no date; a date is YYYY-MM-DD") from None
         model, setting, budget = key
+        versions = rows.select("task", "grader_version").unique().sort("task")
         yield Run(
             model=model,
             setting=setting,
             budget=budget,
-            date=when,
+            date=_date_of(day),
             release=version,
-            graders=dict(
-                rows.select("task", "grader_version").unique().sort("task").rows()
-            ),
-            lines=_run_lines(by_bucket, key),
-            task_lines=_run_lines(by_task, key),
-            tries=list(_tries_of_run(rows, instances)),
+            graders=dict(versions.rows()),
+            lines=_lines_of_run(by_bucket, key),
+            task_lines=_lines_of_run(by_task, key),
+            tries=list(tries_of_run(rows, instances)),
         )
 
 
-def _run_lines(table: pl.DataFrame, key: tuple[Any, ...]) -> list[dict[str, Any]]:
+def _date_of(day: str) -> datetime:
+    try:
+        return datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        raise ResultsError(f"{day!r} is no date; a date is YYYY-MM-DD") from None
+
+
+def _lines_of_run(table: pl.DataFrame, key: tuple[Any, ...]) -> list[dict[str, Any]]:
     return [row for row in table.to_dicts() if tuple(row[name] for name in RUN) == key]
 
 
-def _tries_of_run(
+def tries_of_run(
     rows: pl.DataFrame, instances: Mapping[str, Instance]
 ) -> Iterator[Try]:
-    first = ("status", "answer", "reason", "usage", "finish_reason")
-    grouped = rows.group_by("id", "sample", maintain_order=True).agg(
+    """Yield the tries of a run; an answer with several scores has their mean."""
+    failed_checks = pl.col("failed_checks").explode().drop_nulls()
+    by_answer = rows.group_by("id", "sample", maintain_order=True).agg(
         pl.col("score").mean(),
-        pl.col("failed_checks").explode().drop_nulls().unique(maintain_order=True),
-        *(pl.col(name).first() for name in first),
+        failed_checks.unique(maintain_order=True),
+        pl.col("status", "answer", "reason", "usage", "finish_reason").first(),
     )
-    for row in grouped.iter_rows(named=True):
-        failed = ", ".join(row["failed_checks"])
+    for row in by_answer.iter_rows(named=True):
+        reason = row["reason"] or ""
+        if not reason and row["failed_checks"]:
+            reason = f"failed: {', '.join(row['failed_checks'])}"
         yield Try(
             instances[row["id"]],
             row["sample"],
             row["status"],
             row["score"],
             row["answer"] or "",
-            row["reason"] or (f"failed: {failed}" if failed else ""),
+            reason,
             row["finish_reason"],
             json.loads(row["usage"] or "{}"),
         )

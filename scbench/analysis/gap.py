@@ -2,36 +2,26 @@
 
 The items of a rung are drawn alike in both, so for a model that knows neither, the mean of a rung
 is as likely to be higher here as there: the signs of the differences are random. The difference is
-tested by `scbench.analysis.sign_flips`, with a rung of a task as its unit. What a model knows by
-heart stands out where it solves little, so a rung weighs 1 / (m + 0.1), where m is what the curves
-fitted to both ladders expect. The interval holds the differences that the same test would not
-refuse.
-
-A task has few rungs, and each is little more than one number. Its line is tested item by item: the
-items of a rung are as likely to stand on the one ladder as on the other.
+tested by `scbench.analysis.sign_flips`, with a rung of a task as its unit. Knowledge by heart is
+seen best where a model solves little, so a rung weighs 1 / (m + 0.1), where m is the mean that the
+curves fitted to both ladders expect. Tasks are tested item by item, see `scbench.analysis.leaks`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from math import comb
-from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from scbench.analysis.ladder import Climb, Climbs, climbs_of, families, one_run
+from scbench.analysis.climbs import Climb, Climbs, families
+from scbench.analysis.columns import LINE_TYPES, RUN_TYPES, counts, figures, texts
+from scbench.analysis.ladder import climbs_of, one_run
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
+from scbench.analysis.leaks import EASY, ROUNDING, Leak, LineTest, item_tests, leak_of
+from scbench.analysis.level_means import level_difference
 from scbench.analysis.levels import DRAWS as FITS
-from scbench.analysis.levels import Answers, level_difference, uniform_numbers
-from scbench.analysis.results import (
-    LINE_TYPES,
-    RUN_TYPES,
-    counts,
-    figures,
-    one_grader,
-    texts,
-)
+from scbench.analysis.results import one_grader
 from scbench.analysis.sheets import (
     chance,
     interval,
@@ -42,7 +32,7 @@ from scbench.analysis.sheets import (
     share,
     signed,
 )
-from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested, signs
+from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL, Floats
 from scbench.catalog import MANIFOLDS
@@ -60,19 +50,32 @@ SCHEMA: Mapping[str, Any] = (
     | texts("verdict")
 )
 
-HIGHER, LOWER, ALIKE, UNCLEAR = (
-    "public is higher",
-    "private is higher",
-    "alike",
-    "too few to tell",
-)
-# Added to a rung's mean, so that no rung has all the weight.
-_EASY = 0.1
-_Cell = tuple[str, int]
-_ROUNDING = 1e-12
-# How often the items of a rung are dealt to two ladders.
-_DEALS = 2000
-_LEAST_DEALS = 1000
+# Verdicts.
+HIGHER = "public is higher"
+LOWER = "private is higher"
+ALIKE = "alike"
+UNCLEAR = "too few to tell"
+
+
+class RungCell(NamedTuple):
+    """A rung of a task."""
+
+    task: str
+    rung: int
+
+
+class RungMean(NamedTuple):
+    """The mean score on a rung, over so many answers."""
+
+    mean: float
+    n: int
+
+
+class GapLine(NamedTuple):
+    """A line of the table: its labels, with the difference of levels, and its rungs of tasks."""
+
+    labels: dict[str, Any]
+    cells: list[RungCell]
 
 
 def gap_table(
@@ -98,198 +101,61 @@ def gap_table(
         A row per task, bucket, overall, and per rung over all tasks, with columns `SCHEMA`: pairs
         (rungs of tasks with a score in both), answers of each, the two means over the pairs, each
         pair weighing the same, and their difference with its interval; leak (the share of public
-        items that would have to be known by heart to explain it: the difference over what the
-        private mean lacks); the difference of levels in rungs, public minus private; p_value, and
-        p_corrected over all rows but the overall one, which is the one question that is asked and
-        is tested by itself; and the verdict, from the latter.
+        items that would have to be known by heart to explain it: the difference over the distance
+        of the private mean to 1); the difference of levels in rungs, public minus private; p_value,
+        and p_corrected over all rows but the overall one, which is the main question and is tested
+        by itself; and the verdict, from the latter.
 
     Raises:
         ResultsError: there is more than one run in either, they are of different models or
             graders, or have no rung in common.
     """
-    _fit_together(public, private)
+    check_twins(public, private)
     here, there = (climbs_of(rows, fits, level) for rows in (public, private))
-    ours, theirs = _rung_means(here.climbs[0]), _rung_means(there.climbs[0])
-    cells = sorted(ours.keys() & theirs.keys())
+    public_means = rung_means(here.climbs[0])
+    private_means = rung_means(there.climbs[0])
+    cells = sorted(public_means.keys() & private_means.keys())
     if not cells:
         raise ResultsError(
             "the two ladders have no rung in common on which both have scores"
         )
-    lines = [*_gap_lines(here, there, cells)]
-    overall_line = _overall_line([labels for labels, _ in lines])
-    membership = np.column_stack(
-        [[float(cell in of_line) for cell in cells] for _, of_line in lines]
+    # Tasks, buckets, overall and rungs share one table, and most share one correction.
+    lines = list(gap_lines(here, there, cells))
+    main_line = main_line_of(lines)
+    means = np.array(
+        [(public_means[cell].mean, private_means[cell].mean) for cell in cells]
     )
-    means = np.array([(ours[cell][0], theirs[cell][0]) for cell in cells])
-    # Which of the two is public does not move a weight, so signs stay as random as they were. Of
-    # the rung's own scores it would: where both are low by chance they differ little.
-    curves = [_expected_on_rungs(side) for side in (here, there)]
-    fitted = [
-        np.mean([curve.get(cell, own) for curve in curves])
-        for cell, own in zip(cells, means.mean(axis=1), strict=True)
-    ]
-    weight = 1 / (np.array(fitted) + _EASY)
-    change = ((means[:, 0] - means[:, 1]) * weight)[:, None] * membership
-    is_line = np.arange(len(lines)) != overall_line
-    by_items = _item_tests(here.climbs[0], there.climbs[0])
-    overall_test, line_tests = (
-        lines_tested(change[:, part], membership[:, part], level, draws, seed)
-        for part in (~is_line, is_line)
-    )
+    weight = rung_weights(cells, means, here, there)
+    change = (means[:, 0] - means[:, 1]) * weight
+    membership = line_membership(lines, cells)
+    tests = _line_tests(lines, main_line, change, membership, level, draws, seed)
+    by_items = item_tests(here.climbs[0], there.climbs[0])
     run = dict(zip(RUN, here.matrix.runs[0], strict=True))
     rows = []
-    for i, (labels, of_line) in enumerate(lines):
+    for i, line in enumerate(lines):
+        row: dict[str, Any] = dict.fromkeys(SCHEMA) | run | line.labels
+        # The interval of a line is that of its own rungs only.
         in_line = membership[:, i] > 0
-        leak = _leak(means[in_line], weight[in_line], level, draws, seed)
-        row: dict[str, Any] = dict.fromkeys(SCHEMA) | run | labels
-        row |= _gap_figures(of_line, ours, theirs, leak)
-        if i == overall_line:
-            figures = _signs_cells(overall_test, 0)
-        elif row["task"]:
-            figures = by_items[row["task"]]
-        else:
-            figures = _signs_cells(line_tests, i - (i > overall_line))
-        is_unclear = figures.pop("too_few")
-        verdict = UNCLEAR if is_unclear else ALIKE
-        if figures["p_corrected"] <= 1 - level + _ROUNDING:
-            verdict = HIGHER if leak[0] > 0 else LOWER
-        rows.append(row | figures | {"verdict": verdict})
+        leak = leak_of(means[in_line], weight[in_line], level, draws, seed)
+        row |= gap_figures(line.cells, public_means, private_means, leak)
+        test = tests[i]
+        # A task has too few rungs for signs.
+        if i != main_line and row["task"]:
+            test = by_items[row["task"]]
+        # The verdict goes by the corrected value.
+        row |= {"p_value": test.p_value, "p_corrected": test.p_corrected}
+        row["verdict"] = verdict_of(test, leak, level)
+        rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _leak(
-    means: Floats, weight: Floats, level: float, draws: int, seed: int
-) -> tuple[float, float, float]:
-    """Return the share known by heart that the test knows nothing against, and the ends of those.
+def check_twins(public: pl.DataFrame, private: pl.DataFrame) -> None:
+    """Refuse results that are not of one run on two ladders.
 
-    A share x lifts a rung by x times what it lacks. Taken away, the rest may have any sign: the
-    interval holds the x whose statistic, over the same signs, is none of the largest 5 %. Of both
-    means, (1 - m) is what a rung lacks once half of the lift is taken away: x = A / (1 + A / 2).
-
-    Args:
-        means: of the public and the private ladder, by rung.
-        weight: of each rung.
-        level: of the interval.
-        draws: of signs.
-        seed: of the draws.
+    Raises:
+        ResultsError: see `gap_table`.
     """
-    lifts, lacks = (
-        weight * (means[:, 0] - means[:, 1]),
-        weight * (1 - means.mean(axis=1)),
-    )
-    spread = float(np.sqrt((lifts**2).sum()))
-    flips = signs(len(lifts), draws, seed)
-    limit = NormalDist().inv_cdf((1 + level) / 2)
-    if spread > 0:
-        limit = float(
-            np.quantile(np.abs(flips @ (lifts / spread)), level, method="higher")
-        )
-    a = lacks.sum() ** 2 - limit**2 * (lacks**2).sum()
-    b = lifts.sum() * lacks.sum() - limit**2 * (lifts * lacks).sum()
-    c = lifts.sum() ** 2 - limit**2 * (lifts**2).sum()
-    if a <= 0:
-        return _leak_of(lifts.sum() / max(lacks.sum(), _ROUNDING)), -1.0, 1.0
-    root = float(np.sqrt(max(b * b - a * c, 0.0)))
-    return (
-        _leak_of(lifts.sum() / lacks.sum()),
-        _leak_of((b - root) / a),
-        _leak_of((b + root) / a),
-    )
-
-
-def _leak_of(lift: float) -> float:
-    return float(np.clip(lift / max(1 + lift / 2, _ROUNDING), -1.0, 1.0))
-
-
-def _item_tests(
-    public: Mapping[str, Climb], private: Mapping[str, Climb]
-) -> dict[str, dict[str, Any]]:
-    """Return p, p corrected over the tasks (Holm), and whether items are too few, of each task.
-
-    Within each rung, scores are dealt anew to the two ladders.
-    """
-    tested: dict[str, tuple[float, bool]] = {}
-    for task in public.keys() & private.keys():
-        tested[task] = _deal(public[task].answers, private[task].answers)
-    corrected, largest = {}, 0.0
-    ordered = sorted(tested, key=lambda task: (tested[task][0], task))
-    for i, task in enumerate(ordered):
-        largest = min(1.0, max(largest, tested[task][0] * (len(ordered) - i)))
-        corrected[task] = largest
-    return {
-        task: {"p_value": p, "p_corrected": corrected[task], "too_few": too_few}
-        for task, (p, too_few) in tested.items()
-    }
-
-
-def _deal(public: Answers, private: Answers) -> tuple[float, bool]:
-    """Return the share of deals with a difference as large, and whether deals are too few."""
-    observed, dealt, deals, at = 0.0, np.zeros(_DEALS), 1, 0
-    keys = uniform_numbers(_DEALS, len(public.rungs) + len(private.rungs))
-    for rung in sorted({*public.rungs.tolist()} & {*private.rungs.tolist()}):
-        here, there = (side.scores[side.rungs == rung] for side in (public, private))
-        together = np.concatenate([here, there])
-        weight = 1 / ((here.mean() + there.mean()) / 2 + _EASY)
-        order = np.argsort(keys[:, at : at + len(together)], axis=1)
-        at += len(together)
-        first = together[order[:, : len(here)]].mean(axis=1)
-        others = (together.sum() - first * len(here)) / len(there)
-        observed += weight * (here.mean() - there.mean())
-        dealt += weight * (first - others)
-        deals *= comb(len(together), len(here))
-    reached = (np.abs(dealt) >= abs(observed) - _ROUNDING).sum()
-    return float(reached + 1) / (_DEALS + 1), deals < _LEAST_DEALS
-
-
-def _signs_cells(tested: Tested, line: int) -> dict[str, Any]:
-    return {
-        "p_value": float(tested.p_value[line]),
-        "p_corrected": float(tested.p_corrected[line]),
-        "too_few": bool(tested.too_few[line]),
-    }
-
-
-def _gap_lines(
-    here: Climbs, there: Climbs, cells: Sequence[_Cell]
-) -> Iterator[tuple[dict[str, Any], list[_Cell]]]:
-    """Yield the labels of each line, with the difference of levels, and the rungs it is over.
-
-    Single rungs are of the spatial tasks, or of text tasks if there are no others.
-    """
-    for bucket, task, tasks in here.matrix.lines("task"):
-        of_line = [cell for cell in cells if cell[0] in tasks]
-        if not of_line:
-            continue
-        both = [
-            name for name in tasks if name in here.fits[0] and name in there.fits[0]
-        ]
-        first, second = (
-            [side.fits[0][name].level for name in both] for side in (there, here)
-        )
-        value, low, high = level_difference(first, second)
-        labels = here.matrix.labels(bucket, task, 0)
-        yield (
-            labels | {"levels": value, "levels_low": low, "levels_high": high},
-            of_line,
-        )
-    family = families(dict(cells))[0]
-    of_family = [cell for cell in cells if cell[0] in family]
-    for rung in sorted({rung for _, rung in of_family}):
-        yield {"rung": rung}, [cell for cell in of_family if cell[1] == rung]
-
-
-def _overall_line(labels: Sequence[Mapping[str, Any]]) -> int:
-    """Return the place of the overall line, or of that of the only spatial or only bucket."""
-    sums = [
-        i for i, row in enumerate(labels) if "rung" not in row and row["task"] is None
-    ]
-    return next(
-        (i for i in reversed(sums) if labels[i]["bucket"] != MANIFOLDS), sums[-1]
-    )
-
-
-def _fit_together(public: pl.DataFrame, private: pl.DataFrame) -> None:
-    """Refuse what cannot be compared."""
+    # Model, setting and budget must be the same.
     runs = [one_run(rows).select(RUN).unique().rows() for rows in (public, private)]
     if runs[0] != runs[1]:
         raise ResultsError(
@@ -301,94 +167,197 @@ def _fit_together(public: pl.DataFrame, private: pl.DataFrame) -> None:
             "both results are of the same ladder; a private one is drawn with "
             "`scbench generate ladder --private --out FOLDER`"
         )
-    one_grader(
-        pl.concat([rows.select("task", "grader_version") for rows in (public, private)])
-    )
+    # Other graders give other scores to the same answers.
+    versions = [rows.select("task", "grader_version") for rows in (public, private)]
+    one_grader(pl.concat(versions))
 
 
 def _run_words(run: tuple[Any, ...]) -> str:
     return " ".join(str(part) for part in run if part is not None)
 
 
-def _rung_means(climbs: Mapping[str, Climb]) -> dict[_Cell, tuple[float, int]]:
-    """Return the mean score and the number of answers by task and rung."""
+def rung_means(climbs: Mapping[str, Climb]) -> dict[RungCell, RungMean]:
+    """Return the mean score on each rung of each task."""
     cells = {}
     for task, climb in climbs.items():
         for rung in np.unique(climb.answers.rungs):
             scores = climb.answers.scores[climb.answers.rungs == rung]
-            cells[task, int(rung)] = (float(scores.mean()), len(scores))
+            cells[RungCell(task, int(rung))] = RungMean(
+                float(scores.mean()), len(scores)
+            )
     return cells
 
 
-def _expected_on_rungs(climbs: Climbs) -> dict[_Cell, float]:
-    """Return what the fitted curves of the first run expect, by task and rung."""
-    return {
-        (task, int(rung)): float(value)
-        for task, curve in climbs.fits[0].items()
-        for rung, value in zip(
-            climbs.climbs[0][task].answers.rungs, curve.expected, strict=True
+def gap_lines(
+    here: Climbs, there: Climbs, cells: Sequence[RungCell]
+) -> Iterator[GapLine]:
+    """Yield the lines of tasks, buckets and overall, then of single rungs.
+
+    Single rungs are of the spatial tasks, or of text tasks if there are no others.
+    """
+    first_fits, second_fits = there.fits[0], here.fits[0]
+    for bucket, task, tasks in here.matrix.lines("task"):
+        of_line = [cell for cell in cells if cell.task in tasks]
+        if not of_line:
+            continue
+        # A task whose floor is 1 has no curve.
+        both = [name for name in tasks if name in second_fits and name in first_fits]
+        value, low, high = level_difference(
+            # Second minus first: public minus private.
+            [first_fits[name].level for name in both],
+            [second_fits[name].level for name in both],
         )
-    }
+        labels: dict[str, Any] = here.matrix.labels(bucket, task, 0)
+        labels |= {"levels": value, "levels_low": low, "levels_high": high}
+        yield GapLine(labels, of_line)
+    family = families(dict.fromkeys(cell.task for cell in cells))[0]
+    of_family = [cell for cell in cells if cell.task in family]
+    for rung in sorted({cell.rung for cell in of_family}):
+        of_rung = [cell for cell in of_family if cell.rung == rung]
+        yield GapLine({"rung": rung}, of_rung)
 
 
-def _gap_figures(
-    cells: list[_Cell],
-    ours: Mapping[_Cell, tuple[float, int]],
-    theirs: Mapping[_Cell, tuple[float, int]],
-    leak: tuple[float, float, float],
+def main_line_of(lines: Sequence[GapLine]) -> int:
+    """Return the place of the overall line, or of that of the only spatial or only bucket."""
+    sums = []
+    for i, line in enumerate(lines):
+        if "rung" not in line.labels and line.labels["task"] is None:
+            sums.append(i)
+    # Sums come from buckets to overall, so the last is the widest.
+    spatial = [i for i in sums if lines[i].labels["bucket"] != MANIFOLDS]
+    return (spatial or sums)[-1]
+
+
+def rung_weights(
+    cells: Sequence[RungCell], means: Floats, here: Climbs, there: Climbs
+) -> Floats:
+    """Return the weight of each rung of a task, higher where the curves expect less.
+
+    Which of the two ladders is public does not move a weight, so signs stay as random as they were.
+    The rung's own scores would move it: where both are low by chance they differ little.
+    """
+    curves = [expected_on_rungs(side) for side in (here, there)]
+    fitted = []
+    for cell, mean in zip(cells, means.mean(axis=1), strict=True):
+        # A task without a curve has its mean instead.
+        fitted.append(np.mean([curve.get(cell, mean) for curve in curves]))
+    return 1 / (np.array(fitted) + EASY)
+
+
+def expected_on_rungs(climbs: Climbs) -> dict[RungCell, float]:
+    """Return the scores that the fitted curves of the first run expect."""
+    expected = {}
+    for task, curve in climbs.fits[0].items():
+        rungs = climbs.climbs[0][task].answers.rungs
+        for rung, value in zip(rungs, curve.expected, strict=True):
+            expected[RungCell(task, int(rung))] = float(value)
+    return expected
+
+
+def line_membership(lines: Sequence[GapLine], cells: Sequence[RungCell]) -> Floats:
+    """Return 1 where a line has a rung of a task, else 0, of shape (cells, lines)."""
+    columns = []
+    for line in lines:
+        of_line = set(line.cells)
+        columns.append([float(cell in of_line) for cell in cells])
+    return np.column_stack(columns)
+
+
+def _line_tests(
+    lines: Sequence[GapLine],
+    main_line: int,
+    change: Floats,
+    membership: Floats,
+    level: float,
+    draws: int,
+    seed: int,
+) -> list[LineTest]:
+    """Test the main line by itself, and all others as a family, by the signs of rungs."""
+    # Each line sees the differences of its own rungs.
+    differences = change[:, None] * membership
+    is_main = np.arange(len(lines)) == main_line
+    tests = []
+    for family in (is_main, ~is_main):
+        tested = lines_tested(
+            differences[:, family], membership[:, family], level, draws, seed
+        )
+        tests.append([_line_test(tested, place) for place in range(int(family.sum()))])
+    (main_test,), line_tests = tests
+    return [*line_tests[:main_line], main_test, *line_tests[main_line:]]
+
+
+def _line_test(tested: Tested, place: int) -> LineTest:
+    return LineTest(
+        p_value=float(tested.p_value[place]),
+        p_corrected=float(tested.p_corrected[place]),
+        too_few=bool(tested.too_few[place]),
+    )
+
+
+def gap_figures(
+    cells: list[RungCell],
+    public: Mapping[RungCell, RungMean],
+    private: Mapping[RungCell, RungMean],
+    leak: Leak,
 ) -> dict[str, Any]:
     """Return means, difference and leak over some rungs of tasks."""
-    here, there = (
-        float(np.mean([side[cell][0] for cell in cells])) for side in (ours, theirs)
-    )
-    figures: dict[str, Any] = {
+    here = float(np.mean([public[cell].mean for cell in cells]))
+    there = float(np.mean([private[cell].mean for cell in cells]))
+    cells_of_line: dict[str, Any] = {
         "pairs": len(cells),
-        "public_n": sum(ours[cell][1] for cell in cells),
-        "private_n": sum(theirs[cell][1] for cell in cells),
+        "public_n": sum(public[cell].n for cell in cells),
+        "private_n": sum(private[cell].n for cell in cells),
         "public": here,
         "private": there,
         "difference": here - there,
-        "low": leak[1] * (1 - there),
-        "high": leak[2] * (1 - there),
+        # A share known by heart lifts the private mean by its distance to 1.
+        "low": leak.low * (1 - there),
+        "high": leak.high * (1 - there),
     }
+    # A private mean of 1 leaves nothing to be known by heart.
     if there < 1:
-        figures |= dict(zip(("leak", "leak_low", "leak_high"), leak, strict=True))
-    return figures
+        cells_of_line |= {"leak": leak.share}
+        cells_of_line |= {"leak_low": leak.low, "leak_high": leak.high}
+    return cells_of_line
 
 
-def _leak_cell(row: Row) -> str:
+def verdict_of(test: LineTest, leak: Leak, level: float) -> str:
+    """Return the verdict of a line."""
+    if test.p_corrected <= 1 - level + ROUNDING:
+        return HIGHER if leak.share > 0 else LOWER
+    return UNCLEAR if test.too_few else ALIKE
+
+
+def line_cell(row: Row) -> str:
+    """Return the name of a line, or its rung."""
+    return line_words(row) if row["rung"] is None else f"rung {row['rung']}"
+
+
+def leak_cell(row: Row) -> str:
+    """Return a leak in percent, its interval below; a dash where there is none."""
     if row["leak"] is None:
         return "-"
     return f"{points(row['leak'])} %\n{interval(row, 'leak_')}"
 
 
-_GAP = (
-    Column(
-        "task",
-        lambda row: line_words(row) if row["rung"] is None else f"rung {row['rung']}",
-        is_words=True,
-    ),
-    Column("pairs", "pairs"),
-    Column("public", share("public")),
-    Column("private", share("private")),
-    Column("difference", lambda row: signed(row["difference"])),
-    Column("95 %", partial(interval, form=signed)),
-    Column("leak", _leak_cell),
-    Column("levels", lambda row: rungs_signed(row["levels"])),
-    Column("p", lambda row: chance(row["p_corrected"])),
-    Column("verdict", "verdict", is_words=True),
-)
-
-
 def gap_sheet(frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `gap_table`."""
-    rows = frame.to_dicts()
-    ends = [row["task"] is None and row["rung"] is None for row in rows[:-1]]
-    title = f"Public against private ladder, {run_words(rows[0])}"
-    return sheet_of(
-        title,
-        _GAP,
-        rows,
-        notes_of("gap"),
-        [i for i, last in enumerate(ends, 1) if last],
+    columns = (
+        Column("task", line_cell, is_words=True),
+        Column("pairs", "pairs"),
+        Column("public", share("public")),
+        Column("private", share("private")),
+        Column("difference", lambda row: signed(row["difference"])),
+        Column("95 %", partial(interval, form=signed)),
+        Column("leak", leak_cell),
+        Column("levels", lambda row: rungs_signed(row["levels"])),
+        Column("p", lambda row: chance(row["p_corrected"])),
+        Column("verdict", "verdict", is_words=True),
     )
+    rows = frame.to_dicts()
+    breaks = []
+    for i, row in enumerate(rows[:-1], 1):
+        if row["task"] is None and row["rung"] is None:
+            breaks.append(i)
+    title = f"Public against private ladder, {run_words(rows[0])}"
+    return sheet_of(title, columns, rows, notes_of("gap"), breaks)

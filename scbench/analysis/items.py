@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from scbench.analysis.columns import ITEM, counts, figures, texts
 from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
-from scbench.analysis.matrix import score_matrix
-from scbench.analysis.results import ITEM, counts, figures, texts
-from scbench.analysis.sheets import changes_of, interval, number, share, task_title
-from scbench.base.intervals import condense, ends
+from scbench.analysis.matrix import Matrix, score_matrix
+from scbench.analysis.sheets import changes_of, interval, number, share, task_cell
+from scbench.base.intervals import Floats, condense, ends
 from scbench.catalog import all_tasks
 from scbench.grading.means import RUN
 from scbench.release.load import Release
@@ -32,36 +32,18 @@ LABELS: Mapping[str, Any] = (
     | {"in_order": pl.Boolean}
 )
 
+# Difficulty labels, the easiest first.
 ORDER = ("easy", "medium", "hard", "very-hard")
+# Runs below which a correlation says nothing.
 _LEAST_RUNS = 3
+# Rounding of a full score, and of means that are the same.
 _RIGHT = 1 - 1e-9
 _SAME = 1e-12
-
-
-_ITEM_COLUMNS = (
-    Column("item", "id", is_words=True),
-    Column("subtask", "subtask"),
-    Column("difficulty", lambda row: row["difficulty"] or "-", is_words=True),
-    Column("runs", "runs"),
-    Column("mean", share("mean")),
-    Column("share right", share("right")),
-    Column("discrimination", number("discrimination")),
-)
 _IN_ORDER = {None: "-", True: "yes", False: "no: easier labels score lower"}
-_LABEL_COLUMNS = (
-    Column(
-        "task", lambda row: task_title(row) if row["task"] else "all", is_words=True
-    ),
-    Column("difficulty", "difficulty", is_words=True),
-    Column("N", "n"),
-    Column("mean", share("mean")),
-    Column("95 %", interval),
-    Column("as labelled", lambda row: _IN_ORDER[row["in_order"]], is_words=True),
-)
 
 
 def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.DataFrame:
-    """Return what single items come to over all runs.
+    """Return the figures of single items over all runs.
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them.
@@ -73,47 +55,47 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
         discrimination: the correlation over runs of the item's score with the run's mean over all
         its other scores; null with fewer than three runs, or where one of the two does not vary.
     """
-    scores = (
-        results.group_by(*RUN, "task", *ITEM)
-        .agg(score=pl.col("score").sort().mean())
-        .filter(pl.col("score").is_not_null())
-        .sort(*RUN, "task", *ITEM, nulls_last=False)
-        .with_columns(total=pl.col("score").sum().over(RUN), count=pl.len().over(RUN))
-        .with_columns(rest=(pl.col("total") - pl.col("score")) / (pl.col("count") - 1))
-    )
-    difficulty = _difficulties(release, results)
-    order = {task: i for i, task in enumerate(all_tasks())}
-    rows = [
-        {
+    score = pl.col("score")
+    # Sums in sorted order do not depend on the order of rows.
+    means = results.group_by(*RUN, "task", *ITEM).agg(score=score.sort().mean())
+    means = means.filter(score.is_not_null())
+    means = means.sort(*RUN, "task", *ITEM, nulls_last=False)
+    of_run = means.with_columns(total=score.sum().over(RUN), count=pl.len().over(RUN))
+    of_others = (pl.col("total") - score) / (pl.col("count") - 1)
+    scores = of_run.with_columns(rest=of_others)
+    difficulty = {} if release is None else difficulty_labels(release, results)
+    rows: list[dict[str, Any]] = []
+    by_item = scores.group_by("task", *ITEM, maintain_order=True)
+    for (task, row_id, subtask), part in by_item:
+        row = {
             "task": task,
             "id": row_id,
             "subtask": subtask,
-            "difficulty": difficulty.get(row_id),
+            "difficulty": difficulty.get(str(row_id)),
             "runs": part.height,
             "mean": part["score"].mean(),
             "right": (part["score"] >= _RIGHT).mean(),
-            "discrimination": _correlation(
+            "discrimination": correlation_of(
                 part["score"].to_numpy(), part["rest"].to_numpy()
             ),
         }
-        for (task, row_id, subtask), part in scores.group_by(
-            "task", *ITEM, maintain_order=True
-        )
-    ]
-    rows.sort(key=lambda row: (order[str(row["task"])], row["subtask"]))
+        rows.append(row)
+    order = {task: place for place, task in enumerate(all_tasks())}
+    rows.sort(key=lambda row: (order[row["task"]], row["subtask"]))
     return pl.DataFrame(rows, schema=ITEMS)
 
 
-def _difficulties(release: Release | None, results: pl.DataFrame) -> dict[str, str]:
-    if release is None:
-        return {}
-    rows = release.instances(set(results["task"].unique())).values()
-    return {row.id: row.difficulty for row in rows}
+def difficulty_labels(release: Release, results: pl.DataFrame) -> dict[str, str]:
+    """Return the difficulty label of each item."""
+    instances = release.instances(set(results["task"].unique())).values()
+    return {instance.id: instance.difficulty for instance in instances}
 
 
-def _correlation(first: Any, second: Any) -> float | None:  # noqa: ANN401
-    both = ~(np.isnan(first) | np.isnan(second))
-    a, b = first[both], second[both]
+def correlation_of(first: Floats, second: Floats) -> float | None:
+    """Return the correlation of two columns; null where it says nothing."""
+    has_both = ~(np.isnan(first) | np.isnan(second))
+    a, b = first[has_both], second[has_both]
+    # Columns that do not vary have no correlation.
     if len(a) < _LEAST_RUNS or np.ptp(a) < _SAME or np.ptp(b) < _SAME:
         return None
     return float(np.corrcoef(a, b)[0, 1])
@@ -132,56 +114,85 @@ def label_table(results: pl.DataFrame, release: Release) -> pl.DataFrame:
         the items: the runs are taken as they are), and in_order (whether it is no higher than that
         of the next easier label; null for the easiest).
     """
-    difficulty = _difficulties(release, results)
     matrix = score_matrix(results)
-    cells: dict[tuple[str | None, str], list[Any]] = {}
-    for name_of, block in matrix.blocks.items():
-        with np.errstate(invalid="ignore", divide="ignore"):
-            by_run = block.per_answer(block.sums) / block.per_answer(block.counts)
-        for name, scores in zip(block.names, by_run, strict=True):
-            scored = scores[~np.isnan(scores)]
-            label = difficulty.get(name)
-            if len(scored) and label in ORDER:
-                cells.setdefault((name_of, label), []).append(scored.mean())
-                cells.setdefault((None, label), []).append(scored.mean())
+    means_by_label = means_by_label_of(matrix, difficulty_labels(release, results))
     rows: list[dict[str, Any]] = []
-    names: list[str | None] = [*matrix.blocks, None]
-    for task in names:
+    for task in (*matrix.blocks, None):
         easier = None
         for label in ORDER:
-            means = cells.get((task, label))
+            means = means_by_label.get((task, label))
             if means is None:
                 continue
-            low, high = (
-                float(end[0]) for end in ends([condense(np.array(means)[:, None])])
-            )
+            part = condense(np.array(means)[:, None])
+            low, high = (float(end[0]) for end in ends([part]))
             mean = float(np.mean(means))
-            row: dict[str, Any] = {
-                "task": task,
-                "difficulty": label,
-                "n": len(means),
-                "mean": mean,
-            }
-            row |= {"low": low, "high": high}
             rows.append(
-                row | {"in_order": None if easier is None else mean <= easier + _SAME}
+                {
+                    "task": task,
+                    "difficulty": label,
+                    "n": len(means),
+                    "mean": mean,
+                    "low": low,
+                    "high": high,
+                    "in_order": None if easier is None else mean <= easier + _SAME,
+                }
             )
             easier = mean
     return pl.DataFrame(rows, schema=LABELS)
 
 
+def means_by_label_of(
+    matrix: Matrix, difficulty: Mapping[str, str]
+) -> dict[tuple[str | None, str], list[Any]]:
+    """Return the mean of each item over runs, by task and label, and by label alone."""
+    means: dict[tuple[str | None, str], list[Any]] = {}
+    for task, block in matrix.blocks.items():
+        # Runs without a score divide by 0.
+        with np.errstate(invalid="ignore", divide="ignore"):
+            by_run = block.per_answer(block.sums) / block.per_answer(block.counts)
+        for name, scores in zip(block.names, by_run, strict=True):
+            scored = scores[~np.isnan(scores)]
+            label = difficulty.get(name)
+            # Items without a label have no place in the order.
+            if len(scored) and label in ORDER:
+                mean = scored.mean()
+                means.setdefault((task, label), []).append(mean)
+                means.setdefault((None, label), []).append(mean)
+    return means
+
+
 def item_sheets(items: pl.DataFrame, labels: pl.DataFrame) -> list[Sheet]:
     """Lay out tables of `item_table` and `label_table`."""
+    item_columns = (
+        Column("item", "id", is_words=True),
+        Column("subtask", "subtask"),
+        Column("difficulty", lambda row: row["difficulty"] or "-", is_words=True),
+        Column("runs", "runs"),
+        Column("mean", share("mean")),
+        Column("share right", share("right")),
+        Column("discrimination", number("discrimination")),
+    )
+    label_columns = (
+        Column("task", task_cell, is_words=True),
+        Column("difficulty", "difficulty", is_words=True),
+        Column("N", "n"),
+        Column("mean", share("mean")),
+        Column("95 %", interval),
+        Column("as labelled", lambda row: _IN_ORDER[row["in_order"]], is_words=True),
+    )
     return [
         sheet_of(
-            title,
-            columns,
-            frame.to_dicts(),
-            notes_of(key),
-            changes_of(frame["task"].to_list()),
-        )
-        for title, columns, frame, key in (
-            ("Items, over all runs", _ITEM_COLUMNS, items, "items"),
-            ("Difficulty labels against means", _LABEL_COLUMNS, labels, "labels"),
-        )
+            "Items, over all runs",
+            item_columns,
+            items.to_dicts(),
+            notes_of("items"),
+            changes_of(items["task"].to_list()),
+        ),
+        sheet_of(
+            "Difficulty labels against means",
+            label_columns,
+            labels.to_dicts(),
+            notes_of("labels"),
+            changes_of(labels["task"].to_list()),
+        ),
     ]

@@ -1,8 +1,6 @@
 """Levels on a ladder, of results: per task, per bucket and overall, and between two runs."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
 from statistics import NormalDist
@@ -11,44 +9,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from scbench.analysis.ceilings import Ceiling
+from scbench.analysis.climbs import Climb, Climbs, ceilings_of, climb_of, families
+from scbench.analysis.columns import LINE_TYPES, RUN_TYPES, counts, figures, texts
 from scbench.analysis.compare import run_name
-from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
-from scbench.analysis.levels import (
-    DRAWS,
-    FIRST,
-    Answers,
-    Ceiling,
-    Fit,
-    fit,
-    fit_ceiling,
-    level_difference,
-    mean_level,
-    share_read,
-)
-from scbench.analysis.matrix import Matrix, score_matrix
-from scbench.analysis.results import (
-    LINE_TYPES,
-    RUN_TYPES,
-    counts,
-    figures,
-    one_grader,
-    read_results,
-    texts,
-)
-from scbench.analysis.sheets import (
-    after_sums,
-    interval,
-    line_words,
-    number,
-    points,
-    run_words,
-    rungs_signed,
-)
-from scbench.base.errors import ResultsError, did_you_mean, printable
-from scbench.base.intervals import LEVEL, Floats
+from scbench.analysis.ladder_sheets import interval_words, level_cell
+from scbench.analysis.level_means import level_difference, mean_level
+from scbench.analysis.levels import DRAWS, Fit, fit
+from scbench.analysis.matrix import score_matrix
+from scbench.analysis.results import one_grader, read_results
+from scbench.analysis.shared_luck import SharedLuck
+from scbench.base.errors import ResultsError, did_you_mean
+from scbench.base.intervals import LEVEL
 from scbench.base.model import rung_of
-from scbench.catalog import MANIFOLDS, get_task
-from scbench.grading.means import RUN, Block
+from scbench.catalog import MANIFOLDS
+from scbench.grading.means import RUN
 from scbench.grading.score_tables import OVERALL
 
 # Columns of `ladder_table`.
@@ -81,10 +56,6 @@ COMPARED: Mapping[str, Any] = (
 )
 
 
-_FITTED = 0.5
-_DROPS = ("floor", "slope", "readable", "fit")
-
-
 def is_ladder(results: pl.DataFrame) -> bool:
     """Whether there are instances of a ladder among the rows."""
     return any(rung_of(name) for name in results["id"].unique())
@@ -111,25 +82,26 @@ def read_ladders(paths: Iterable[str | Path], *, partial: bool = False) -> pl.Da
     """Return the rows of ladders in results, with their rung.
 
     Results of several ladders, such as that of a release and rungs drawn above its top, count as
-    one, and a run that answered both as one run; a run that is in two files of the same ladder is
-    told apart by the file.
+    one, and a run that answered both as one run; a run that is in two files of the same ladder gets
+    the name of the file as well.
 
     Args:
         paths: as `scbench.analysis.results.read_results` takes them.
-        partial: whether tasks may lack as a whole.
+        partial: whether whole tasks may be missing.
 
     Raises:
         ResultsError: as `read_results`; or there is no instance of a ladder.
     """
-    files: dict[str, list[str | Path]] = {}
+    by_ladder: dict[str, list[str | Path]] = {}
     for path in paths:
-        files.setdefault(
-            read_results([path], partial=partial)["release_hash"][0], []
-        ).append(path)
+        ladder = read_results([path], partial=partial)["release_hash"][0]
+        by_ladder.setdefault(ladder, []).append(path)
     frames = [
-        read_results(same, partial=partial, tell_apart=True) for same in files.values()
+        read_results(files, partial=partial, tell_apart=True)
+        for files in by_ladder.values()
     ]
     rows = on_ladder(pl.concat(frames))
+    # Each file was checked by itself, but not against the others.
     one_grader(rows)
     return rows
 
@@ -155,76 +127,6 @@ def one_run(rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:
     return of_model
 
 
-@dataclass(frozen=True, slots=True)
-class Climb:
-    """What one run did on the ladder of a task.
-
-    Attributes:
-        answers: those with a score.
-        names: instance id of each of them.
-        expected: answers asked for, samples apart: on each rung, shape (top,).
-        read: of each answer, the share of its samples that could be read.
-    """
-
-    answers: Answers
-    names: Sequence[str]
-    expected: Floats
-    read: Floats
-
-
-def climb_of(block: Block, run: int) -> Climb:
-    """Return what a run did on the ladder of a task.
-
-    Samples are averaged, and so are the scores of one answer; what has no score is left out.
-    """
-    rungs = np.array([rung_of(name) or 0 for name in block.names])
-    scores = block.item_means[:, run]
-    there = (block.counts[:, run] > 0).astype(float)
-    floors = np.where(there > 0, np.nan_to_num(block.floors[:, run]), 0.0)
-    n, total, floor = block.per_answer(
-        np.column_stack([there, np.where(there > 0, scores, 0.0), floors])
-    ).T
-    answered = np.flatnonzero(n)
-    requested = np.flatnonzero(block.per_answer(block.rows[:, run]))
-    top = int(rungs.max())
-    return Climb(
-        Answers(
-            rungs[answered].astype(float),
-            total[answered] / n[answered],
-            floor[answered] / n[answered],
-            top,
-        ),
-        [block.names[i] for i in answered.tolist()],
-        np.bincount(rungs[requested] - 1, minlength=top).astype(float),
-        block.readable[answered, run],
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Climbs:
-    """All runs on all ladders.
-
-    Attributes:
-        matrix: the scores.
-        climbs: by run, then by task.
-        fits: likewise, of tasks with a score that tells of a level.
-        ceilings: by run, then by task: share of the replies that can be read, as all spatial tasks
-            together say, or all text tasks.
-        drifts: by run, then by task: how far down and up levels go with the ends of the ceiling.
-    """
-
-    matrix: Matrix
-    climbs: Sequence[Mapping[str, Climb]]
-    fits: Sequence[Mapping[str, Fit]]
-    ceilings: Sequence[Mapping[str, float]]
-    drifts: Sequence[Mapping[str, tuple[float, float]]]
-
-    def drift(self, run: int, tasks: Collection[str]) -> tuple[float, float]:
-        """Return how far down and up the mean level of some tasks goes with the ceiling."""
-        down, up = np.mean([self.drifts[run][task] for task in tasks], axis=0)
-        return max(0.0, float(down)), max(0.0, float(up))
-
-
 def climbs_of(
     results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL
 ) -> Climbs:
@@ -239,74 +141,35 @@ def climbs_of(
         ResultsError: there is no instance of a ladder in them.
     """
     matrix = score_matrix(on_ladder(results))
-    climbs = [
-        {task: climb_of(block, r) for task, block in matrix.blocks.items()}
-        for r in range(len(matrix.runs))
-    ]
-    fits: list[dict[str, Fit]] = []
-    ceilings, drifts = [], []
-    errors = NormalDist().inv_cdf((1 + level) / 2)
-    for of_run in climbs:
+    standard_errors = NormalDist().inv_cdf((1 + level) / 2)
+    climbs, fits, ceilings, drifts = [], [], [], []
+    for r in range(len(matrix.runs)):
+        of_run = {task: climb_of(block, r) for task, block in matrix.blocks.items()}
         of_task = ceilings_of(of_run)
-        curves = {
-            t: fit(climb.answers, draws, level, of_task[t].value)
-            for t, climb in of_run.items()
-        }
-        fits.append(
-            {t: curve for t, curve in curves.items() if not np.isnan(curve.level.value)}
-        )
-        ceilings.append({t: ceiling.value for t, ceiling in of_task.items()})
-        drift = {}
-        for task, curve in fits[-1].items():
-            here, _, _ = curve.level.clipped()
-            low, high = (
-                fit(of_run[task].answers, 0, ceiling=end).level.clipped()[0]
-                for end in (of_task[task].low, of_task[task].high)
-            )
-            # The lower the ceiling is taken to be, the higher is the level.
-            drift[task] = errors * (here - high), errors * (low - here)
+        curves, drift = {}, {}
+        for task, climb in of_run.items():
+            ceiling = of_task[task]
+            curve = fit(climb.answers, draws, level, ceiling.value)
+            # Without scores, or with floors of 1, there is no level.
+            if not np.isnan(curve.level.value):
+                curves[task] = curve
+                drift[task] = _drift(climb, curve, ceiling, standard_errors)
+        climbs.append(of_run)
+        fits.append(curves)
+        ceilings.append({task: ceiling.value for task, ceiling in of_task.items()})
         drifts.append(drift)
     return Climbs(matrix, climbs, fits, ceilings, drifts)
 
 
-def families(tasks: Iterable[str]) -> list[list[str]]:
-    """Return the spatial tasks and the text tasks, which have levels apart; neither if empty."""
-    of_family: dict[bool, list[str]] = {False: [], True: []}
-    for name in tasks:
-        of_family[get_task(name).bucket == MANIFOLDS].append(name)
-    return [names for names in of_family.values() if names]
-
-
-def ceilings_of(of_run: Mapping[str, Climb]) -> dict[str, Ceiling]:
-    """Return the share of a run's replies that can be read, by task, see `families`."""
-    return {
-        name: ceiling
-        for names in families(of_run)
-        for ceiling in [_ceiling_of({name: of_run[name] for name in names})]
-        for name in names
-    }
-
-
-def _ceiling_of(of_run: Mapping[str, Climb]) -> Ceiling:
-    """Return the share of the replies that can be read, of a run's answers to some tasks.
-
-    Scores have a say in it where half of the ladder or more is answered. Fewer answers, asked near
-    the level, do not tell a ceiling from a level.
-    """
-    climbs = of_run.values()
-    scored = sum(len(climb.names) for climb in climbs)
-    share = share_read(sum(int(climb.read.sum()) for climb in climbs), scored)
-    easy = [
-        climb.read[
-            climb.answers.rungs
-            <= fit(climb.answers, 0, ceiling=share.value).level.value
-        ]
-        for climb in climbs
-    ]
-    known = share_read(sum(int(read.sum()) for read in easy), sum(map(len, easy)))
-    if scored < _FITTED * sum(climb.expected.sum() for climb in climbs):
-        return known
-    return fit_ceiling([climb.answers for climb in climbs], known)
+def _drift(
+    climb: Climb, curve: Fit, ceiling: Ceiling, standard_errors: float
+) -> tuple[float, float]:
+    """Return how far down and up a level goes with so many standard errors of the ceiling."""
+    level, _, _ = curve.level.clipped()
+    at_low, _, _ = fit(climb.answers, 0, ceiling=ceiling.low).level.clipped()
+    at_high, _, _ = fit(climb.answers, 0, ceiling=ceiling.high).level.clipped()
+    # The lower the ceiling, the higher the level.
+    return standard_errors * (level - at_high), standard_errors * (at_low - level)
 
 
 def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
@@ -319,34 +182,34 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
         slope, readable (the share of the run's replies that can be read, fitted over all spatial
         tasks or all text tasks), misfit (how a task's rungs do not fit the curve), and over
         several tasks how many of their levels lie below the first rung and above the top. Levels
-        of tasks without a score are null, and no part of what adds them up.
+        of tasks without a score are null, and no part of any mean.
     """
     rows: list[dict[str, Any]] = []
     for r, run in enumerate(all_climbs.matrix.runs):
         for bucket, task, tasks in all_climbs.matrix.lines("task"):
             climbs = [all_climbs.climbs[r][name] for name in tasks]
             requested = [climb for climb in climbs if climb.expected.any()]
+            # The run was not asked for these tasks.
             if not requested:
                 continue
-            fitted = [name for name in tasks if name in all_climbs.fits[r]]
-            fits = [all_climbs.fits[r][name] for name in fitted]
             n = int(sum(climb.expected.sum() for climb in requested))
             scored = sum(len(climb.names) for climb in requested)
-            floors = np.concatenate([climb.answers.floors for climb in requested])
             row = dict.fromkeys(SCHEMA) | dict(zip(RUN, run, strict=True))
             row |= all_climbs.matrix.labels(bucket, task, r)
-            row |= {"rungs": max(climb.answers.top for climb in requested)}
+            row["rungs"] = max(climb.answers.top for climb in requested)
             row |= {"n": n, "scored": scored, "coverage": scored / n}
-            if fits:
-                drift = all_climbs.drift(r, fitted)
+            fitted_tasks = [name for name in tasks if name in all_climbs.fits[r]]
+            if fitted_tasks:
+                fits = [all_climbs.fits[r][name] for name in fitted_tasks]
+                # Floors are over all scored answers, with a level or without.
+                floors = np.concatenate([climb.answers.floors for climb in requested])
+                drift = all_climbs.drift(r, fitted_tasks)
                 level = mean_level([curve.level for curve in fits], scored / n, drift)
-                row |= level.cells() | {"floor": float(floors.mean())}
-                row |= (
-                    {"slope": level.slope, "misfit": fits[0].misfit or None}
-                    if task
-                    else {}
-                )
-                row |= {"readable": all_climbs.ceilings[r][fitted[0]]}
+                row |= level.cells()
+                row["floor"] = float(floors.mean())
+                if task:
+                    row |= {"slope": level.slope, "misfit": fits[0].misfit or None}
+                row["readable"] = all_climbs.ceilings[r][fitted_tasks[0]]
                 row |= {"tasks_below": level.below, "tasks_above": level.above}
             rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -359,15 +222,12 @@ def overall_levels(results: pl.DataFrame) -> dict[tuple[object, ...], str]:
     """
     if not is_ladder(results):
         return {}
-    table = ladder_table(climbs_of(results)).filter(
-        pl.col("bucket").is_in([OVERALL, MANIFOLDS]) & pl.col("task").is_null()
-    )
-    return {
-        tuple(
-            row[name] for name in (*RUN, "bucket")
-        ): f"{_level_cell(row)} ({interval_words(row)})"
-        for row in table.to_dicts()
-    }
+    is_sum = pl.col("bucket").is_in([OVERALL, MANIFOLDS]) & pl.col("task").is_null()
+    levels = {}
+    for row in ladder_table(climbs_of(results)).filter(is_sum).to_dicts():
+        key = tuple(row[name] for name in (*RUN, "bucket"))
+        levels[key] = f"{level_cell(row)} ({interval_words(row)})"
+    return levels
 
 
 def rung_table(all_climbs: Climbs) -> pl.DataFrame:
@@ -380,35 +240,42 @@ def rung_table(all_climbs: Climbs) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for r, run in enumerate(all_climbs.matrix.runs):
         for bucket, task, _ in all_climbs.matrix.lines("task"):
+            # Rungs of different tasks are not alike, so they have no mean.
             if task is None:
                 continue
             climb = all_climbs.climbs[r][task]
             for rung, expected in enumerate(climb.expected, 1):
-                on_rung = climb.answers.rungs == rung
                 row = dict.fromkeys(RUNG_SCHEMA) | dict(zip(RUN, run, strict=True))
                 row |= {"bucket": bucket, "task": task, "rung": rung}
-                row |= {"n": int(expected), "scored": int(on_rung.sum())}
-                if on_rung.any():
-                    mean = float(climb.answers.scores[on_rung].mean())
-                    floor = float(climb.answers.floors[on_rung].mean())
-                    row |= {"mean": mean, "floor": floor}
-                    if floor < 1:
-                        row["above"] = max(0.0, (mean - floor) / (1 - floor))
-                rows.append(row)
+                rows.append(row | rung_cells(climb, rung, int(expected)))
     return pl.DataFrame(rows, schema=RUNG_SCHEMA)
+
+
+def rung_cells(climb: Climb, rung: int, n: int) -> dict[str, Any]:
+    """Return the figures of a rung for which so many answers were asked."""
+    on_rung = climb.answers.rungs == rung
+    cells: dict[str, Any] = {"n": n, "scored": int(on_rung.sum())}
+    if not on_rung.any():
+        return cells
+    mean = float(climb.answers.scores[on_rung].mean())
+    floor = float(climb.answers.floors[on_rung].mean())
+    cells |= {"mean": mean, "floor": floor}
+    if floor < 1:
+        cells["above"] = max(0.0, (mean - floor) / (1 - floor))
+    return cells
 
 
 def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
     """Return differences of levels between each two runs, second minus first.
 
     A level is over all answers of its run. Runs that answered the same items share the luck of
-    these: how much is told from what their scores depart from their curves by, on all spatial or
-    all text tasks, and makes the interval shorter.
+    these, which makes the interval shorter. How much they share is measured by the departures of
+    scores from their curves, on all spatial or all text tasks.
 
     Returns:
-        Columns `COMPARED`: shared (answers that both have), the levels (null and said by
-        first_beyond or second_beyond where they leave the ladder), and the difference with its
-        interval, in which a level counts for at most half a rung beyond its ladder.
+        Columns `COMPARED`: shared (answers that both have), the levels (null beyond the ladder,
+        where first_beyond or second_beyond says more), and the difference with its interval, in
+        which a level counts for at most half a rung beyond its ladder.
 
     Raises:
         ResultsError: there are fewer than two runs.
@@ -418,195 +285,39 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
         raise ResultsError("to compare, name the results of two runs or more")
     rows: list[dict[str, Any]] = []
     for a, b in combinations(range(len(runs)), 2):
-        both = [task for task in all_climbs.fits[a] if task in all_climbs.fits[b]]
-        lucks = {
-            name: luck
-            for names in families(both)
-            for luck in [_Luck(all_climbs, a, b, names)]
-            for name in names
-        }
+        first_fits, second_fits = all_climbs.fits[a], all_climbs.fits[b]
+        lucks: dict[str, SharedLuck] = {}
+        # Luck is measured over many tasks, as one has few answers.
+        for names in families(task for task in first_fits if task in second_fits):
+            lucks |= dict.fromkeys(names, SharedLuck(all_climbs, a, b, names))
         for bucket, task, tasks in all_climbs.matrix.lines("task"):
-            common = [name for name in tasks if name in both]
+            common = [name for name in tasks if name in lucks]
             if not common:
                 continue
-            first_levels, second_levels = (
-                [all_climbs.fits[r][name].level for name in common] for r in (a, b)
-            )
+            first_levels = [first_fits[name].level for name in common]
+            second_levels = [second_fits[name].level for name in common]
             alike = np.array([lucks[name].of(name) for name in common])
-            (down_one, up_one), (down_two, up_two) = (
-                all_climbs.drift(r, common) for r in (a, b)
-            )
-            drift = float(np.hypot(down_two, up_one)), float(np.hypot(up_two, down_one))
+            first_down, first_up = all_climbs.drift(a, common)
+            second_down, second_up = all_climbs.drift(b, common)
+            # The ceilings of two runs err independently.
+            down = float(np.hypot(second_down, first_up))
+            up = float(np.hypot(second_up, first_down))
             value, low, high = level_difference(
-                first_levels, second_levels, alike, drift
+                first_levels, second_levels, alike, (down, up)
             )
-            first, second = (
-                mean_level(first_levels).cells(),
-                mean_level(second_levels).cells(),
-            )
-            rows.append(
-                {"first": run_name(*runs[a]), "second": run_name(*runs[b])}
-                | all_climbs.matrix.labels(bucket, task, a, b)
-                | {"shared": sum(lucks[name].shared(name) for name in common)}
-                | {"first_level": first["level"], "second_level": second["level"]}
-                | {"first_beyond": first["beyond"], "second_beyond": second["beyond"]}
-                | {"difference": value, "low": low, "high": high}
-            )
+            first = mean_level(first_levels).cells()
+            second = mean_level(second_levels).cells()
+            cells = {
+                "first": run_name(*runs[a]),
+                "second": run_name(*runs[b]),
+                "shared": sum(lucks[name].shared(name) for name in common),
+                "first_level": first["level"],
+                "second_level": second["level"],
+                "first_beyond": first["beyond"],
+                "second_beyond": second["beyond"],
+                "difference": value,
+                "low": low,
+                "high": high,
+            }
+            rows.append(all_climbs.matrix.labels(bucket, task, a, b) | cells)
     return pl.DataFrame(rows, schema=COMPARED)
-
-
-class _Luck:
-    """How much the levels of two runs rise and fall together, because they answered the same."""
-
-    def __init__(
-        self, all_climbs: Climbs, a: int, b: int, tasks: Collection[str]
-    ) -> None:
-        self.pairs = {
-            task: [
-                (all_climbs.climbs[r][task], all_climbs.fits[r][task]) for r in (a, b)
-            ]
-            for task in tasks
-        }
-        self.places = {
-            task: _shared_answers(*(climb for climb, _ in self.pairs[task]))
-            for task in tasks
-        }
-        parts = [self._departures(task) for task in tasks]
-        together, possible = (sum(part[i] for part in parts) for i in (0, 1))
-        self.correlation = (
-            float(np.clip(together / possible, 0.0, 1.0)) if possible > 0 else 0.0
-        )
-
-    def shared(self, task: str) -> int:
-        """Return how many answers of a task both runs have."""
-        return len(self.places[task][0])
-
-    def _departures(self, task: str) -> tuple[float, float]:
-        """Return the product of what scores depart from both curves by, and of what they could."""
-        away, spread = [], []
-        for (climb, curve), places in zip(
-            self.pairs[task], self.places[task], strict=True
-        ):
-            p = curve.expected[places]
-            away.append(climb.answers.scores[places] - p)
-            spread.append(curve.dispersion * p * (1 - p))
-        return float(away[0] @ away[1]), float(np.sqrt(spread[0] * spread[1]).sum())
-
-    def of(self, task: str) -> float:
-        """Return the correlation of the two levels on a task.
-
-        Answers tell of a level as much as their information; what only one run has, or what tells
-        of one level alone, is not shared.
-        """
-        information = []
-        for climb, curve in self.pairs[task]:
-            information.append(
-                curve.information()[climb.answers.rungs.astype(np.int64) - 1]
-            )
-        first, second = (
-            part[places]
-            for part, places in zip(information, self.places[task], strict=True)
-        )
-        total = float(np.sqrt(information[0].sum() * information[1].sum()))
-        return (
-            self.correlation * float(np.sqrt(first * second).sum()) / total
-            if total > 0
-            else 0.0
-        )
-
-
-def _shared_answers(first: Climb, second: Climb) -> tuple[list[int], list[int]]:
-    """Return the places of the answers that both have, in each."""
-    at = {name: i for i, name in enumerate(second.names)}
-    pairs = [(i, at[name]) for i, name in enumerate(first.names) if name in at]
-    return [i for i, _ in pairs], [j for _, j in pairs]
-
-
-def level_words(row: Row, name: str = "") -> str:
-    """Return a level as it is read: a number of rungs, "below 1", or a dash."""
-    return row[f"{name}beyond"] or number(f"{name}level", ".1f")(row)
-
-
-def interval_words(row: Row) -> str:
-    """Return an interval; what lies beyond the ladder says at which end."""
-    if row["level"] is None and row["beyond"] is None:
-        return ""
-    low, high = row["low"], row["high"]
-    below, above = f"<{FIRST:g}", f">{row['rungs']}"
-    if high is not None and high < FIRST:
-        return below
-    if low is not None and low > row["rungs"]:
-        return above
-    return f"{below if low is None else f'{low:.1f}'} to {above if high is None else f'{high:.1f}'}"
-
-
-def _answers_cell(row: Row) -> str:
-    return (
-        f"{row['scored']}"
-        if row["scored"] == row["n"]
-        else f"{row['scored']}/{row['n']}"
-    )
-
-
-def _level_cell(row: Row) -> str:
-    """Return a level, and of several tasks how many lie beyond their ladders."""
-    strays = (
-        ((" +", row["tasks_above"]), (" -", row["tasks_below"]))
-        if not row["task"]
-        else ()
-    )
-    return level_words(row) + "".join(
-        f"{sign}{count}" for sign, count in strays if count
-    )
-
-
-_LEVELS = (
-    Column("task", line_words, is_words=True),
-    Column("answers", _answers_cell),
-    Column("level", _level_cell),
-    Column("95 %", interval_words),
-    Column("readable", lambda row: "" if row["task"] else points(row["readable"])),
-    Column("slope", number("slope", missing="")),
-    Column("fit", lambda row: row["misfit"] or "", is_words=True),
-    Column("floor", number("floor", missing="")),
-)
-
-
-def ladder_sheets(frame: pl.DataFrame) -> list[Sheet]:
-    """Lay out a table of `ladder_table`, a sheet for each run."""
-    runs = frame.partition_by(RUN, maintain_order=True)
-    sheets = []
-    for part in runs:
-        rows = part.to_dicts()
-        notes = (
-            notes_of("ladder") if part is runs[-1] else []
-        )  # once, below the last table
-        if any(row["coverage"] < 1 for row in rows):
-            notes.append("Answers without a score are left out: scored/asked for.")
-        title = f"Levels, {run_words(rows[0])}"
-        sheets.append(sheet_of(title, _LEVELS, rows, notes, after_sums(rows), _DROPS))
-    return sheets
-
-
-_LEVEL_PAIRS = (
-    Column("task", line_words, is_words=True),
-    Column("shared", "shared"),
-    Column("first", partial(level_words, name="first_")),
-    Column("second", partial(level_words, name="second_")),
-    Column("difference", lambda row: rungs_signed(row["difference"])),
-    Column("95 %", partial(interval, form=rungs_signed)),
-)
-
-
-def level_pairs_sheets(frame: pl.DataFrame) -> list[Sheet]:
-    """Lay out a table of `compare_levels`, a sheet for each pair."""
-    sheets = []
-    for (first, second), part in frame.group_by("first", "second", maintain_order=True):
-        rows = part.to_dicts()
-        title = f"Levels, {printable(str(first))} and {printable(str(second))}"
-        sheets.append(
-            sheet_of(
-                title, _LEVEL_PAIRS, rows, notes_of("level_pairs"), after_sums(rows)
-            )
-        )
-    return sheets

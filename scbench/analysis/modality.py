@@ -1,4 +1,4 @@
-"""Text against pictures of the same instances: what seeing costs a model."""
+"""Text against pictures of the same instances: the cost of seeing for a model."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -6,17 +6,11 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.compare import compare_runs, without_prompt
-from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
-from scbench.analysis.results import (
-    LINE_TYPES,
-    ON_PICTURES,
-    config_in,
-    counts,
-    figures,
-    read_results,
-    texts,
-)
+from scbench.analysis.columns import LINE_TYPES, counts, figures, texts
+from scbench.analysis.compare import compare_runs
+from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
+from scbench.analysis.prompts import ON_PICTURES, without_prompt
+from scbench.analysis.results import config_in, read_results
 from scbench.analysis.sheets import (
     after_sums,
     interval_below,
@@ -36,16 +30,7 @@ SCHEMA: Mapping[str, Any] = (
     | figures("text picture gap low high")
 )
 # Draws of the test, whose outcome this table does not show.
-_FEW = 200
-
-
-_COLUMNS = (
-    Column("task", line_words, is_words=True),
-    Column("N", "n"),
-    Column("text", share("text")),
-    Column("picture", share("picture")),
-    Column("gap", lambda row: signed(row["gap"]) + interval_below(row, form=signed)),
-)
+_DRAWS = 200
 
 
 def modality_table(
@@ -55,7 +40,7 @@ def modality_table(
 
     Args:
         paths: results of the config ``pictures``, and of ``default`` or ``ladder`` or both.
-        partial: whether tasks may lack as a whole.
+        partial: whether whole tasks may be missing.
 
     Returns:
         A row per run, style, rung (null for the fixed lists), task, bucket and overall, with
@@ -65,21 +50,21 @@ def modality_table(
     Raises:
         ResultsError: there are no results of pictures, or none of text, or see `read_results`.
     """
-    configs = {path: config_in(path) for path in paths}
-    drawn = [path for path, config in configs.items() if config == PICTURES]
-    plain = {
-        config: [path for path in configs if configs[path] == config]
-        for config in ("", LADDER)
-    }
-    if not drawn or not any(plain.values()):
-        lacking = "of text" if drawn else "of the config pictures (--tasks pictures)"
+    by_config: dict[str, list[str | Path]] = {}
+    for path in dict.fromkeys(paths):
+        by_config.setdefault(config_in(path), []).append(path)
+    pictures = by_config.get(PICTURES, [])
+    # The fixed lists share no table with the ladder.
+    texts_of_configs = [by_config[name] for name in ("", LADDER) if name in by_config]
+    if not pictures or not texts_of_configs:
+        missing = "of text" if pictures else "of the config pictures (--tasks pictures)"
         raise ResultsError(
-            f"name results of text and of pictures; there are none {lacking}"
+            f"name results of text and of pictures; there are none {missing}"
         )
     rows: list[dict[str, Any]] = []
-    for own in filter(None, plain.values()):
+    for files in texts_of_configs:
         results = read_results(
-            [*own, *drawn], partial=partial, tell_apart=True, both_prompts=True
+            [*files, *pictures], partial=partial, tell_apart=True, both_prompts=True
         )
         rows += gap_lines(results)
     if not rows:
@@ -89,24 +74,32 @@ def modality_table(
 
 def gap_lines(results: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of `modality_table` from results read with ``both_prompts``."""
-    rungs = {name: rung_of(name) for name in results["id"].unique()}
+    ids: dict[int | None, list[str]] = {}
+    for name in results["id"].unique():
+        ids.setdefault(rung_of(name), []).append(name)
     lines: list[dict[str, Any]] = []
-    for rung in sorted({*rungs.values()}, key=lambda value: value or 0):
-        on_rung = [name for name, place in rungs.items() if place == rung]
-        lines += _gap_lines_of(results.filter(pl.col("id").is_in(on_rung)), rung)
+    for rung in sorted(ids, key=lambda value: value or 0):
+        on_rung = results.filter(pl.col("id").is_in(ids[rung]))
+        lines += gap_lines_of_rung(on_rung, rung)
     return lines
 
 
-def _gap_lines_of(results: pl.DataFrame, rung: int | None) -> Iterator[dict[str, Any]]:
+def gap_lines_of_rung(
+    results: pl.DataFrame, rung: int | None
+) -> Iterator[dict[str, Any]]:
     """Yield the lines of the runs that answered both, over the instances that both have."""
     for style, words in ON_PICTURES.items():
-        models = {name for name in results["model"].unique() if words in name}
-        pairs = {without_prompt(name): name for name in models}
-        both = results.filter(pl.col("model").is_in([*pairs, *pairs.values()]))
-        if not pairs or both["model"].n_unique() < 2:
+        seeing = {name for name in results["model"].unique() if words in name}
+        if not seeing:
             continue
-        for line in compare_runs(both, draws=_FEW).iter_rows(named=True):
-            yield {name: line[name] for name in (*LINE_TYPES, "n", "low", "high")} | {
+        reading = {without_prompt(name) for name in seeing}
+        both = results.filter(pl.col("model").is_in([*reading, *seeing]))
+        # No model answered both.
+        if both["model"].n_unique() < 2:
+            continue
+        for line in compare_runs(both, draws=_DRAWS).iter_rows(named=True):
+            cells = {name: line[name] for name in (*LINE_TYPES, "n", "low", "high")}
+            yield cells | {
                 "run": line["second"],
                 "style": style,
                 "rung": rung,
@@ -118,14 +111,26 @@ def _gap_lines_of(results: pl.DataFrame, rung: int | None) -> Iterator[dict[str,
 
 def modality_sheets(frame: pl.DataFrame) -> list[Sheet]:
     """Lay out a table of `modality_table`, a sheet for each run, style and rung."""
+    columns = (
+        Column("task", line_words, is_words=True),
+        Column("N", "n"),
+        Column("text", share("text")),
+        Column("picture", share("picture")),
+        Column("gap", gap_cell),
+    )
     sheets = []
-    parts = [*frame.group_by("run", "style", "rung", maintain_order=True)]
-    for number, ((run, style, rung), part) in enumerate(parts, 1):
+    parts = frame.partition_by("run", "style", "rung", maintain_order=True)
+    for part in parts:
         rows = part.to_dicts()
-        notes = (
-            notes_of("modality") if number == len(parts) else []
-        )  # once, below the last table
-        where = "" if rung is None else f", rung {rung}"
-        title = f"{printable(str(run))}: text against pictures ({style}){where}"
-        sheets.append(sheet_of(title, _COLUMNS, rows, notes, after_sums(rows)))
+        run, style, rung = (rows[0][name] for name in ("run", "style", "rung"))
+        place = "" if rung is None else f", rung {rung}"
+        title = f"{printable(run)}: text against pictures ({style}){place}"
+        # Notes go below the last table only.
+        notes = notes_of("modality") if part is parts[-1] else []
+        sheets.append(sheet_of(title, columns, rows, notes, after_sums(rows)))
     return sheets
+
+
+def gap_cell(row: Row) -> str:
+    """Return a gap, its interval below."""
+    return signed(row["gap"]) + interval_below(row, form=signed)

@@ -2,8 +2,8 @@
 
 An item tells of its task's level as much as its Fisher information, expected over the curves that
 the scores so far leave likely; with no scores yet that is greatest in the middle of the ladder.
-Items are taken one by one, each from the task whose uncertainty it lowers most, so that they spread
-over tasks and end where a level is still unknown.
+Items are picked one by one, each from the task whose uncertainty it lowers most, so that they
+spread over tasks and end where a level is still unknown.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scbench.analysis.ladder import ceilings_of, climb_of
-from scbench.analysis.levels import Answers, Fit, fit
+from scbench.analysis.climbs import ceilings_of, climb_of
+from scbench.analysis.columns import counts, figures, texts
+from scbench.analysis.curves import Answers
+from scbench.analysis.levels import Fit, fit
 from scbench.analysis.matrix import score_matrix
-from scbench.analysis.results import counts, figures, texts
 from scbench.base.model import Status, rung_of, task_of
 
 # Columns of `next_items`.
@@ -24,15 +25,15 @@ SCHEMA: Mapping[str, Any] = (
     texts("id task") | counts("rung") | figures("information error")
 )
 
-# Statuses of items that may still get an answer. What was blocked would be so again.
+# Statuses of items that may still get an answer. A blocked one would be blocked again.
 _WAITING = (Status.MISSING.value, Status.API_ERROR.value, Status.NOT_RUN.value)
-# Answers on the top rung without which it is not said to be passed.
+# Answers on the top rung below which it cannot count as passed.
 _PASSED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is known of a model, and what can still be asked.
+    """The knowledge of a model so far, and the items that can still be asked.
 
     Attributes:
         fits: the curve of each task.
@@ -46,68 +47,66 @@ class Standing:
 
 
 def nothing_asked(ids: Iterable[str]) -> Standing:
-    """Return what can be asked of a model that has answered nothing.
+    """Return the standing of a model that has answered nothing.
 
     Args:
         ids: of a ladder's instances; others are left out.
     """
-    waiting = _by_rung(ids)
+    waiting = ids_by_rung(ids)
     none = np.empty(0)
-    return Standing(
-        {
-            task: fit(Answers(none, none, none, max(rungs)), 0)
-            for task, rungs in waiting.items()
-        },
-        waiting,
-    )
+    fits = {}
+    for task, rungs in waiting.items():
+        fits[task] = fit(Answers(none, none, none, max(rungs)), 0)
+    return Standing(fits, waiting)
 
 
 def asked_of(rows: pl.DataFrame) -> Standing:
-    """Return what is known after results.
+    """Return the standing after results.
 
     Args:
         rows: of one run, as `scbench.analysis.ladder.on_ladder` gives them.
     """
     matrix = score_matrix(rows)
     climbs = {task: climb_of(block, 0) for task, block in matrix.blocks.items()}
-    by_task = {task: climb.answers for task, climb in climbs.items()}
-    unscored = pl.col("score").is_null().all() & pl.col("status").is_in(_WAITING).any()
-    ids = rows.group_by("id").agg(waits=unscored).filter("waits")["id"].sort()
-    passed: dict[int, list[str]] = {}
-    for task, answers in by_task.items():
-        if _is_passed(answers):
-            passed.setdefault(answers.top, []).append(task)
     ceilings = ceilings_of(climbs)
-    fits = {
-        t: fit(answers, 0, ceiling=ceilings[t].value) for t, answers in by_task.items()
-    }
-    return Standing(fits, _by_rung(ids), passed)
+    fits = {}
+    passed: dict[int, list[str]] = {}
+    for task, climb in climbs.items():
+        answers = climb.answers
+        fits[task] = fit(answers, 0, ceiling=ceilings[task].value)
+        if is_passed(answers):
+            passed.setdefault(answers.top, []).append(task)
+    may_wait = pl.col("status").is_in(_WAITING).any()
+    waits = pl.col("score").is_null().all() & may_wait
+    ids = rows.group_by("id").agg(waits=waits).filter("waits")["id"].sort()
+    return Standing(fits, ids_by_rung(ids), passed)
 
 
-def _is_passed(answers: Answers) -> bool:
-    top = answers.rungs == answers.top
-    if top.sum() < _PASSED:
+def is_passed(answers: Answers) -> bool:
+    """Whether half of the top rung or more is solved, above the floor."""
+    on_top = answers.rungs == answers.top
+    if on_top.sum() < _PASSED:
         return False
-    floor = float(answers.floors[top].mean())
-    return floor < 1 and float(answers.scores[top].mean()) > (1 + floor) / 2
+    floor = float(answers.floors[on_top].mean())
+    return floor < 1 and float(answers.scores[on_top].mean()) > (1 + floor) / 2
 
 
-def _by_rung(ids: Iterable[str]) -> dict[str, dict[int, list[str]]]:
-    rungs_of_tasks: dict[str, dict[int, list[str]]] = {}
+def ids_by_rung(ids: Iterable[str]) -> dict[str, dict[int, list[str]]]:
+    """Return the ids of a ladder's instances by task and rung."""
+    by_task: dict[str, dict[int, list[str]]] = {}
     for name in ids:
         rung = rung_of(name)
         if rung is not None:
-            rungs_of_tasks.setdefault(task_of(name), {}).setdefault(rung, []).append(
-                name
-            )
-    return rungs_of_tasks
+            rungs = by_task.setdefault(task_of(name), {})
+            rungs.setdefault(rung, []).append(name)
+    return by_task
 
 
 def next_items(standing: Standing, limit: int) -> pl.DataFrame:
     """Return the items that tell most, best first.
 
     Args:
-        standing: what is known, and what can still be asked.
+        standing: the knowledge so far, and the items that can still be asked.
         limit: how many.
 
     Returns:
@@ -115,32 +114,27 @@ def next_items(standing: Standing, limit: int) -> pl.DataFrame:
         the task's level that is expected after this item and those before it). There are fewer rows
         if fewer items are left.
     """
-    by_rung = {task: standing.fits[task].information() for task in standing.waiting}
-    precision = {
-        task: 1 / max(standing.fits[task].variance(), 1e-6) for task in standing.waiting
-    }
-    waiting = {
-        task: {rung: list(ids) for rung, ids in rungs.items()}
-        for task, rungs in standing.waiting.items()
-    }
+    information = {}
+    precision = {}
+    waiting = {}
+    for task, rungs in standing.waiting.items():
+        curve = standing.fits[task]
+        information[task] = curve.information()
+        precision[task] = 1 / max(curve.variance(), 1e-6)
+        waiting[task] = {rung: list(ids) for rung, ids in rungs.items()}
     rows: list[dict[str, Any]] = []
     while waiting and len(rows) < limit:
-        best = {
-            task: max(rungs, key=lambda rung: by_rung[task][rung - 1])
-            for task, rungs in waiting.items()
-        }
-        task = max(
-            best,
-            key=lambda name: _variance_gain(
-                precision[name], by_rung[name][best[name] - 1]
-            ),
-        )
-        rung = best[task]
-        information = float(by_rung[task][rung - 1])
-        precision[task] += information
+        task, rung = best_rung(waiting, information, precision)
+        of_item = float(information[task][rung - 1])
+        precision[task] += of_item
         rows.append(
-            {"id": waiting[task][rung].pop(0), "task": task, "rung": rung}
-            | {"information": information, "error": precision[task] ** -0.5}
+            {
+                "id": waiting[task][rung].pop(0),
+                "task": task,
+                "rung": rung,
+                "information": of_item,
+                "error": precision[task] ** -0.5,
+            }
         )
         if not waiting[task][rung]:
             del waiting[task][rung]
@@ -149,6 +143,18 @@ def next_items(standing: Standing, limit: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _variance_gain(precision: float, information: float) -> float:
-    """Return by how much an item lowers the variance of a level."""
-    return 1 / precision - 1 / (precision + information)
+def best_rung(
+    waiting: Mapping[str, Mapping[int, list[str]]],
+    information: Mapping[str, Any],
+    precision: Mapping[str, float],
+) -> tuple[str, int]:
+    """Return the task and rung whose next item lowers the variance of a level most."""
+    candidates = []
+    gains = []
+    for task, rungs in waiting.items():
+        of_task = information[task]
+        rung = max(rungs, key=lambda rung: of_task[rung - 1])
+        candidates.append((task, rung))
+        before = precision[task]
+        gains.append(1 / before - 1 / (before + of_task[rung - 1]))
+    return candidates[gains.index(max(gains))]

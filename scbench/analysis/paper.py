@@ -1,32 +1,38 @@
-"""Tables in the paper's form: a mean per model without tools, and what tools add to it.
+"""Tables in the paper's form: a mean per model without tools, and the change with tools.
 
 Every score counts the same, in a task, a bucket and overall; means are computed from unrounded
-scores and rounded once, by whoever prints them as the paper does. Differences are taken
-over the scores that both runs have.
+scores and rounded once, for display, as the paper does. Differences are over the scores that
+both runs have.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from scbench.analysis.layout import Sheet, notes_of
-from scbench.analysis.matrix import Difference, difference_of, paired, score_matrix
-from scbench.analysis.results import LINE_TYPES, counts, figures, texts
+from scbench.analysis.columns import LINE_TYPES, counts, figures, texts
+from scbench.analysis.differences import Difference, difference_of, paired
+from scbench.analysis.layout import Row, Sheet, notes_of
+from scbench.analysis.matrix import score_matrix
 from scbench.analysis.sheets import (
     GAP,
     LESS,
     NOTE,
-    change,
-    figure,
+    interval,
+    interval_below,
     line_name,
+    marked_normalized,
+    mean_beside,
+    rounded,
+    signed,
     task_titles,
 )
 from scbench.base.errors import printable
 from scbench.base.intervals import LEVEL
 from scbench.grading.means import AMOUNTS, MEANS, Run, means_of
 
-BASELINE, TOOLS = "no_tools", "tools"
+BASELINE = "no_tools"
+TOOLS = "tools"
 
 # Columns of `paper_table`.
 SCHEMA: Mapping[str, Any] = (
@@ -47,10 +53,39 @@ SCHEMA: Mapping[str, Any] = (
 )
 
 
+class PaperRun(NamedTuple):
+    """A run, in the order of the paper's columns."""
+
+    model: str
+    budget: int | None
+    setting: str | None
+
+
+class PaperColumn(NamedTuple):
+    """A column of figures.
+
+    Attributes:
+        head: heading.
+        run: that it is of.
+        is_change: whether it is the change with tools.
+    """
+
+    head: str
+    run: PaperRun
+    is_change: bool
+
+
+class PaperLine(NamedTuple):
+    """A line of the table: a task, or a bucket if task is None."""
+
+    bucket: str
+    task: str | None
+
+
 def paper_table(
     results: pl.DataFrame, by: str = "bucket", *, level: float = LEVEL
 ) -> pl.DataFrame:
-    """Return means with intervals, and what tools change.
+    """Return means with intervals, and their changes with tools.
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them.
@@ -60,133 +95,181 @@ def paper_table(
 
     Returns:
         One row per line of the table and run, with columns `SCHEMA`: bucket ("overall" for all),
-        task (null for a bucket), over (what the line is over, if not all tasks of its bucket are
+        task (null for a bucket), over (the tasks of the line, if not all tasks of its bucket are
         there), n (scores of one sample that the run has rows for), model, budget, setting, samples,
         scored and coverage (rows with a score, and their share), the figures of
-        `scbench.grading.score_tables.score_table`, and for a run with tools beside one without:
-        delta (the difference of normalized scores over what both have) with its interval,
+        `scbench.grading.score_tables.score_table`, and for a run with tools next to one without:
+        delta (the difference of normalized scores over the scores of both) with its interval,
         delta_mean (that of means) with its own, and delta_n (over how many scores).
     """
     matrix = score_matrix(results)
-    pairs = {second: first for first, second in _tool_pairs(matrix.runs)}
-    both = {
-        (task, second): paired(block, first, second)
-        for task, block in matrix.blocks.items()
-        for second, first in pairs.items()
-    }
+    pairs = {}
+    # Pairs are made once, as a task counts in several lines.
+    for baseline, tools in tool_pairs(matrix.runs):
+        for name, block in matrix.blocks.items():
+            pairs[name, tools] = paired(block, baseline, tools)
     rows: list[dict[str, Any]] = []
     for bucket, task, tasks in matrix.lines(by):
         means = means_of([matrix.blocks[name] for name in tasks], level)
         for r, (model, setting, budget) in enumerate(matrix.runs):
+            # The run has no row of these tasks.
             if means.expected[r] == 0:
                 continue
-            row: dict[str, Any] = matrix.labels(bucket, task, r)
-            row |= {"n": int(means.scores[r])}
-            row |= {"model": model, "budget": budget, "setting": setting}
-            row |= {"samples": round(means.expected[r] / means.scores[r])}
-            row |= {"scored": int(means.scored[r])}
-            row |= {"coverage": means.scored[r] / means.expected[r]}
+            row: dict[str, Any] = {
+                "n": int(means.scores[r]),
+                "model": model,
+                "budget": budget,
+                "setting": setting,
+                "samples": round(means.expected[r] / means.scores[r]),
+                "scored": int(means.scored[r]),
+                "coverage": means.scored[r] / means.expected[r],
+                "mean_missing_as_zero": float(means.missing_as_zero[r]),
+            }
+            row |= matrix.labels(bucket, task, r)
             row |= means.cells(r)
-            row["mean_missing_as_zero"] = float(means.missing_as_zero[r])
             row |= means.amounts(r)
-            if r in pairs:
-                row |= _delta(difference_of([both[name, r] for name in tasks], level))
+            # Only runs with tools have a baseline.
+            if (tasks[0], r) in pairs:
+                of_line = [pairs[name, r] for name in tasks]
+                row |= _change_cells(difference_of(of_line, level))
             rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _delta(found: Difference) -> dict[str, Any]:
-    ends = {"delta_low": found.low, "delta_high": found.high}
-    of_means = (found.of_means, found.of_means_low, found.of_means_high)
-    names = ("delta_mean", "delta_mean_low", "delta_mean_high")
-    return (
-        {"delta": found.difference, "delta_n": found.n}
-        | ends
-        | dict(zip(names, of_means, strict=True))
-    )
-
-
-def _tool_pairs(runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
+def tool_pairs(runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
     """Yield the places of a run without tools and the same model's with them."""
-    place = {run: i for i, run in enumerate(runs)}
-    for (model, setting, budget), i in place.items():
-        if setting == TOOLS and (model, BASELINE, budget) in place:
-            yield place[model, BASELINE, budget], i
+    places = {run: place for place, run in enumerate(runs)}
+    for (model, setting, budget), place in places.items():
+        baseline = (model, BASELINE, budget)
+        if setting == TOOLS and baseline in places:
+            yield places[baseline], place
+
+
+def _change_cells(difference: Difference) -> dict[str, Any]:
+    return {
+        "delta": difference.difference,
+        "delta_n": difference.n,
+        "delta_low": difference.low,
+        "delta_high": difference.high,
+        "delta_mean": difference.of_means,
+        "delta_mean_low": difference.of_means_low,
+        "delta_mean_high": difference.of_means_high,
+    }
 
 
 def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `scbench.analysis.paper.paper_table` as the paper does.
 
-    A column for each model's mean (without tools, if there is such a run), one for what tools add.
+    A column for each model's mean (without tools, if there is such a run), one for the change with
+    tools.
 
     Args:
-        title: what it shows.
+        title: of the table.
         frame: the table.
     """
-    cells = {
-        (row["bucket"], row["task"], row["model"], row["budget"], row["setting"]): row
-        for row in frame.to_dicts()
-    }
-    lines = list(dict.fromkeys((bucket, task) for bucket, task, *_ in cells))
-    # The run with most scores names a line; what others lack stands below.
-    widest = sorted(cells.values(), key=lambda row: row["n"])
-    over = {(row["bucket"], row["task"]): row["over"] for row in widest}
-    columns = _paper_columns(sorted({key[2:] for key in cells}, key=_run_order))
-    by_task = any(task for _, task in lines)
+    cells: dict[tuple[PaperLine, PaperRun], Row] = {}
+    for row in frame.to_dicts():
+        line = PaperLine(row["bucket"], row["task"])
+        cells[line, PaperRun(row["model"], row["budget"], row["setting"])] = row
+    lines = list(dict.fromkeys(line for line, _ in cells))
+    columns = paper_columns(sorted({run for _, run in cells}, key=run_order))
+    by_task = any(line.task for line in lines)
     titles = task_titles()
-    rows, breaks = [], set()
-    for i, (bucket, task) in enumerate(lines):
-        runs = [cells.get((bucket, task, *run)) for _, run, _ in columns]
-        n = max(row["n"] for row in runs if row)
-        name = line_name(bucket, task, over[bucket, task], titles, every=by_task)
-        figures = [
-            "" if row is None else change(row) if delta else figure(row, n)
-            for row, (_, _, delta) in zip(runs, columns, strict=True)
-        ]
-        rows.append([name, str(n), *figures])
-        if i and lines[i - 1][1] is None and by_task:
+    # The run with most scores names a line; the scores missing in others go below.
+    over = {}
+    for (line, _), cell in sorted(cells.items(), key=lambda pair: pair[1]["n"]):
+        over[line] = cell["over"]
+    rows = []
+    breaks = set()
+    for i, line in enumerate(lines):
+        of_columns = [cells.get((line, column.run)) for column in columns]
+        # N is that of the fullest run; runs with less get a mark.
+        n = max(row["n"] for row in of_columns if row)
+        texts_of_line = [line_name(*line, over[line], titles, every=by_task), str(n)]
+        for column, of_column in zip(columns, of_columns, strict=True):
+            texts_of_line.append(figure_cell(column, of_column, n))
+        rows.append(texts_of_line)
+        # A sum ends its section.
+        if i and lines[i - 1].task is None and by_task:
             breaks.add(i)
-    notes = [
-        NOTE,
-        *notes_of("tables"),
-    ]
+    notes = [NOTE, *notes_of("tables")]
     if any(row["coverage"] < 1 for row in cells.values()):
         notes.append(f"{GAP} over scored rows only: coverage is below 1.")
     if any(LESS in cell for row in rows for cell in row[2:]):
-        less = {
-            f"{line_name(row['bucket'], None, row['over'], titles, every=by_task)}: "
-            f"{printable(row['model'])}{' ' + row['setting'] if row['setting'] else ''}": None
-            for row in cells.values()
-            if row["over"] and row["over"] != over[row["bucket"], row["task"]]
-        }
-        whole = f" Whole tasks are missing: {'; '.join(less)}." if less else ""
-        notes.append(f"{LESS} over fewer scores than N.{whole}")
-    heads = ["task" if by_task else "bucket", "N", *(head for head, _, _ in columns)]
+        missing: dict[str, None] = {}
+        for (line, run), cell in cells.items():
+            if cell["over"] and cell["over"] != over[line]:
+                name = line_name(line.bucket, None, cell["over"], titles, every=by_task)
+                setting = f" {run.setting}" if run.setting else ""
+                missing[f"{name}: {printable(run.model)}{setting}"] = None
+        remark = f" Whole tasks are missing: {'; '.join(missing)}." if missing else ""
+        notes.append(f"{LESS} over fewer scores than N.{remark}")
+    first_head = "task" if by_task else "bucket"
+    heads = [first_head, "N", *(column.head for column in columns)]
     return Sheet(title, heads, rows, notes=notes, breaks=frozenset(breaks))
 
 
-_PaperRun = tuple[str, int | None, str | None]
-
-
-def _run_order(run: _PaperRun) -> tuple[Any, ...]:
+def run_order(run: PaperRun) -> tuple[Any, ...]:
     """Return the sort key of a run: a run with tools follows the same without."""
     model, budget, setting = run
+    # Nulls come first, and cannot be compared with values.
     return (model, budget is not None, budget or 0, setting is not None, setting or "")
 
 
-def _paper_columns(runs: Sequence[_PaperRun]) -> list[tuple[str, _PaperRun, bool]]:
-    """Return heading, run, and whether it is a difference, for each column of figures."""
+def paper_columns(runs: Sequence[PaperRun]) -> list[PaperColumn]:
+    """Return the columns of figures."""
     columns = []
     for run in runs:
-        model, budget, setting = run
-        name = printable(model) + ("" if budget is None else f" @{budget}")
-        delta = setting == TOOLS and (model, budget, BASELINE) in runs
-        is_plain = setting in {None, BASELINE}
-        columns.append(
-            (
-                f"{name} Δ" if delta else name if is_plain else f"{name} {setting}",
-                run,
-                delta,
-            )
-        )
+        head = printable(run.model)
+        if run.budget is not None:
+            head += f" @{run.budget}"
+        is_change = run.setting == TOOLS and run._replace(setting=BASELINE) in runs
+        if is_change:
+            head += " Δ"
+        elif run.setting not in {None, BASELINE}:
+            head += f" {run.setting}"
+        columns.append(PaperColumn(head, run, is_change))
     return columns
+
+
+def figure_cell(column: PaperColumn, row: Row | None, n: int) -> str:
+    """Return a score or a change; nothing where a run has none.
+
+    Args:
+        column: of the cell.
+        row: of the run; None if it has no score on the line.
+        n: scores of the line.
+    """
+    if row is None:
+        return ""
+    return change_cell(row) if column.is_change else score_cell(row, n)
+
+
+def score_cell(row: Row, n: int) -> str:
+    """Return a normalized score with its marks, its interval below, and the mean below that.
+
+    Args:
+        row: of the table.
+        n: scores of the line.
+    """
+    if row["mean"] is None:
+        return "-"
+    marks = LESS if row["n"] < n else ""
+    lines = [marked_normalized(row) + marks]
+    if row["normalized_low"] is not None:
+        lines.append(interval(row, "normalized_"))
+    lines += mean_beside(row)
+    if row["output_tokens"] is not None:
+        lines.append(f"{rounded(row['output_tokens'], 0):,} tokens")
+    if row["cost"] is not None:
+        lines.append(f"{rounded(row['cost'], 4)} US$")
+    return "\n".join(lines)
+
+
+def change_cell(row: Row) -> str:
+    """Return the change of a normalized score with tools, its interval, and that of the mean."""
+    if row["delta_n"] is None or not row["delta_n"]:
+        return "-"
+    marks = LESS if row["delta_n"] < row["n"] else ""
+    below = interval_below(row, "delta_", signed)
+    return f"{signed(row['delta'])}{marks}{below}\nmean {signed(row['delta_mean'])}"

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from scbench.analysis.columns import RUN_TYPES, counts, texts
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
-from scbench.analysis.results import RUN_TYPES, counts, texts
 from scbench.base.errors import printable
 from scbench.grading.means import RUN
 from scbench.grading.score_tables import metadata_by_run
@@ -17,6 +17,7 @@ from scbench.grading.score_tables import metadata_by_run
 # `scbench.analysis.results.NEEDED`.
 COLUMNS = ("run_metadata", "prompt_sha256")
 
+# Fields of a run's metadata.
 _FIELDS = (
     "model_version",
     "effort",
@@ -24,80 +25,75 @@ _FIELDS = (
     "tools",
     "system_prompt_sha256",
     "date",
+    "budget_stated",
 )
 
 # Columns of `run_table`.
-SCHEMA: Mapping[str, Any] = (
-    RUN_TYPES | texts(*_FIELDS, "budget_stated") | counts("rows prompts_hashed")
-)
+SCHEMA: Mapping[str, Any] = RUN_TYPES | texts(*_FIELDS) | counts("rows prompts_hashed")
+# Digits of a hash in a table.
+_DIGITS = 12
 
 
 def run_table(results: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per run, with what its predictions say of it.
+    """Return one row per run, with the metadata of its predictions.
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
 
     Returns:
         Columns `SCHEMA`. A field that nobody gave is null; one that lines of the run give
-        differently holds all that was given, with " / " between. rows counts the scores of the run,
+        differently has all its values, with " / " between. rows counts the scores of the run,
         prompts_hashed those whose line has the hash of the text that was sent.
     """
     metadata = metadata_by_run(results)
-    counts = results.group_by(RUN).agg(
+    by_run = results.group_by(RUN).agg(
         rows=pl.len().cast(pl.Int64),
         prompts_hashed=pl.col("prompt_sha256").count().cast(pl.Int64),
     )
     rows = []
-    for row in counts.sort(*RUN, nulls_last=False).iter_rows(named=True):
+    for row in by_run.sort(*RUN, nulls_last=False).iter_rows(named=True):
         lines = metadata.get(tuple(row[name] for name in RUN), [])
-        fields = {
-            name: _joined_fields(lines, name) for name in (*_FIELDS, "budget_stated")
-        }
-        rows.append(row | fields)
+        rows.append(row | {name: joined_values(lines, name) for name in _FIELDS})
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _joined_fields(lines: Sequence[Mapping[str, Any]], name: str) -> str | None:
-    values = dict.fromkeys(_field_text(line[name]) for line in lines if name in line)
+def joined_values(lines: Sequence[Mapping[str, Any]], name: str) -> str | None:
+    """Return the values of a field in all lines of a run; None if there is none."""
+    values = dict.fromkeys(value_words(line[name]) for line in lines if name in line)
     return " / ".join(values) or None
 
 
-def _field_text(value: Any) -> str:  # noqa: ANN401
+def value_words(value: Any) -> str:  # noqa: ANN401
+    """Return a value of a run's metadata in words."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, list):
         return ", ".join(value) or "none"
+    # JSON would say true.
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value if isinstance(value, str) else json.dumps(value)
+    return json.dumps(value)
 
 
 def runs_sheet(frame: pl.DataFrame) -> Sheet:
-    """Lay out a table of `run_table`; what nobody says is left out."""
+    """Lay out a table of `run_table`, without fields that nobody gave."""
     says = [name for name in frame.columns if frame[name].is_not_null().any()]
     columns = [
-        *(
-            Column(name, name, is_words=name != "budget")
-            for name in RUN
-            if name in says
-        ),
-        *(
-            Column(
-                name.replace("_", " ").removesuffix(" sha256"),
-                partial(_field, name),
-                is_words=name != "temperature",
-            )
-            for name in frame.columns[3:-2]
-            if name in says
-        ),
-        Column("rows", "rows"),
-        Column("prompts hashed", "prompts_hashed"),
+        Column(name, name, is_words=name != "budget") for name in RUN if name in says
     ]
+    for name in _FIELDS:
+        if name in says:
+            head = name.replace("_", " ").removesuffix(" sha256")
+            cell = partial(field_cell, name)
+            columns.append(Column(head, cell, is_words=name != "temperature"))
+    columns += [Column("rows", "rows"), Column("prompts hashed", "prompts_hashed")]
     return sheet_of("Runs", columns, frame.to_dicts(), notes_of("runs"))
 
 
-def _field(name: str, row: Row) -> str:
+def field_cell(name: str, row: Row) -> str:
+    """Return a field of a run, hashes shortened; a dash if nobody gave it."""
     if row[name] is None:
         return "-"
     if not name.endswith("sha256"):
         return printable(row[name])
-    return " / ".join(digest[:12] for digest in row[name].split(" / "))
+    return " / ".join(digest[:_DIGITS] for digest in row[name].split(" / "))

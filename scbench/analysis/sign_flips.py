@@ -23,14 +23,114 @@ from scbench.base.intervals import LEVEL, Floats
 from scbench.base.seeding import Stream
 
 DRAWS = 10_000
-# Chance with which a difference that a line can show is found.
+# Chance of finding a difference that a line shows.
 POWER = 0.8
-_CHUNK = 1_000
-_MAX_CACHED = 4_000_000
 EXACT = 1e-9
+# Draws of signs that are multiplied in one go.
+_CHUNK = 1_000
+# Statistics that are kept in memory at most, instead of being computed again.
+_MAX_CACHED = 4_000_000
 # Up to so many answers all signs are tried, instead of drawn.
 _ALL_SIGNS = 13
 _NONE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """The tests of all lines of a table; arrays of shape (lines,).
+
+    Attributes:
+        p_value: of the line by itself, exact where answers are few or differ by one amount.
+        p_corrected: over the table.
+        too_few: whether no outcome on the line's answers could reach the level.
+        shows: the mean difference that would be found with the chance `POWER`; NaN if none would.
+    """
+
+    p_value: Floats
+    p_corrected: Floats
+    too_few: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
+    shows: Floats
+
+
+class _Statistics:
+    """Sizes of the statistics of all draws, some draws at a time; cached if they are few.
+
+    Args:
+        flips: signs, of shape (draws, answers).
+        scaled: differences of each line, scaled to a root of summed squares of 1, of shape
+            (answers, lines).
+    """
+
+    def __init__(self, flips: Floats, scaled: Floats) -> None:
+        self._draws = len(flips)
+        self._flips = np.ascontiguousarray(flips.T)
+        # Most lines have few of the answers.
+        self._lines = []
+        for line, column in enumerate(scaled.T):
+            answers = np.flatnonzero(column)
+            self._lines.append((answers, scaled[answers, line]))
+        is_small = self._draws * len(self._lines) <= _MAX_CACHED
+        self._cache = list(self._chunks()) if is_small else None
+
+    def __iter__(self) -> Iterator[Floats]:
+        return self._chunks() if self._cache is None else iter(self._cache)
+
+    def _chunks(self) -> Iterator[Floats]:
+        for start in range(0, self._draws, _CHUNK):
+            flips = self._flips[:, start : start + _CHUNK]
+            sums = [values @ flips[answers] for answers, values in self._lines]
+            yield np.abs(np.column_stack(sums))
+
+
+def lines_tested(
+    differences: Floats,
+    weights: Floats,
+    level: float = LEVEL,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Tested:
+    """Test the lines of a table.
+
+    Args:
+        differences: of shape (answers, lines): summed over an answer's scores; 0 where a line does
+            not have the answer, or the runs do not differ.
+        weights: of the same shape: how many scores of the line the answer has.
+        level: one minus the level of the test.
+        draws: how often to draw signs.
+        seed: of the draws.
+    """
+    n = len(differences)
+    alpha = 1 - level
+    spread = np.sqrt((differences**2).sum(axis=0))
+    differ = spread > _NONE
+    scaled = np.where(differ, differences / np.where(differ, spread, 1), 0.0)
+    observed = np.abs(scaled.sum(axis=0))
+    flips = signs(n, draws, seed)
+    simulated = _Statistics(flips, scaled)
+
+    reached = np.zeros(len(observed))
+    for chunk in simulated:
+        reached += (chunk >= observed - EXACT).sum(axis=0)
+    p_values = share_of_draws(reached, len(flips), n)
+    for line in np.flatnonzero(differ):
+        exact = exact_p_value(differences[:, line])
+        if exact is not None:
+            p_values[line] = exact
+    p_values = np.where(differ, p_values, 1.0)
+    corrected = np.where(differ, adjusted(observed, simulated, n), 1.0)
+    corrected = np.maximum(corrected, p_values)
+
+    # Lines that are significant do not count against the others any more.
+    tied = corrected > alpha
+    maxima = [chunk[:, tied].max(axis=1, initial=0.0) for chunk in simulated]
+    largest = np.concatenate(maxima)
+    least = least_p_values((weights > 0).sum(axis=0), largest, n)
+    limit = max(
+        float(np.quantile(largest, level, method="higher")),
+        NormalDist().inv_cdf(1 - alpha / 2),
+    )
+    shows = findable_differences(spread, weights, limit)
+    return Tested(p_values, corrected, tied & (least > alpha), shows)
 
 
 @lru_cache(maxsize=2)
@@ -47,10 +147,13 @@ def signs(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
     """
     if n <= _ALL_SIGNS:
         rows = np.arange(2 ** max(n - 1, 0))
-        return 1.0 - 2.0 * ((rows[:, None] >> np.arange(n)) & 1).astype(np.float64)
+        is_negative = (rows[:, None] >> np.arange(n)) & 1
+        return 1.0 - 2.0 * is_negative.astype(np.float64)
     # Bits of a stream that numpy keeps fixed.
     bits = np.random.PCG64(Stream("ranks", seed).getrandbits(128))
-    words = bits.random_raw(draws * -(-n // 64)).astype("<u8").reshape(draws, -1)
+    words_of_draw = -(-n // 64)
+    # The same bytes on machines of either byte order.
+    words = bits.random_raw(draws * words_of_draw).astype("<u8").reshape(draws, -1)
     ones = np.unpackbits(words.view(np.uint8), axis=1)[:, :n]
     return ones.astype(np.float64) * 2 - 1
 
@@ -61,23 +164,25 @@ def adjusted(observed: Floats, simulated: Iterable[Floats], n: int) -> Floats:
     Args:
         observed: sizes of the statistics, shape (lines,).
         simulated: sizes of the statistics of draws, some draws at a time, shape (draws, lines).
-        n: answers, which say whether draws are all that there are.
+        n: answers; they decide whether draws are all that there are.
     """
     order = np.argsort(-observed, kind="stable")
     counts = np.zeros(len(observed))
     total = 0
-    for part in simulated:
-        remaining = np.maximum.accumulate(part[:, order][:, ::-1], axis=1)[:, ::-1]
-        counts += (remaining >= observed[order] - EXACT).sum(axis=0)
-        total += len(part)
-    p = np.maximum.accumulate(_share(counts, total, n))
-    back = np.empty_like(p)
-    back[order] = p
-    return back
+    for chunk in simulated:
+        # From the smallest statistic up: the largest among those that are left.
+        backwards = chunk[:, order][:, ::-1]
+        largest = np.maximum.accumulate(backwards, axis=1)[:, ::-1]
+        counts += (largest >= observed[order] - EXACT).sum(axis=0)
+        total += len(chunk)
+    p_values = np.empty_like(counts)
+    # A step is no smaller than the one before it.
+    p_values[order] = np.maximum.accumulate(share_of_draws(counts, total, n))
+    return p_values
 
 
-def _share(counts: Floats, total: int, n: int) -> Floats:
-    """Return the share of draws, with what was found as one of them where signs are drawn."""
+def share_of_draws(counts: Floats, total: int, n: int) -> Floats:
+    """Return the share of draws; where signs are drawn, the observed ones count as a draw."""
     is_random = n > _ALL_SIGNS
     share: Floats = (counts + is_random) / (total + is_random)
     return share
@@ -89,125 +194,15 @@ def draws_within(alpha: float, total: int, n: int) -> int:
     return floor(alpha * (total + is_random) + _NONE) - is_random
 
 
-@dataclass(frozen=True, slots=True)
-class Tested:
-    """What the test says of each line of a table; arrays of shape (lines,).
-
-    Attributes:
-        p_value: of the line by itself, exact where answers are few or differ by one amount.
-        p_corrected: over the table.
-        too_few: whether no outcome on the line's answers could reach the level.
-        shows: the mean difference that would be found with the chance `POWER`; NaN if none would.
-    """
-
-    p_value: Floats
-    p_corrected: Floats
-    too_few: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
-    shows: Floats
-
-
-def lines_tested(
-    differences: Floats,
-    weights: Floats,
-    level: float = LEVEL,
-    draws: int = DRAWS,
-    seed: int = 0,
-) -> Tested:
-    """Test the lines of a table.
-
-    Args:
-        differences: of shape (answers, lines): summed over an answer's scores; 0 where a line does
-            not hold the answer, or the runs do not differ.
-        weights: of the same shape: how many scores of the line the answer has.
-        level: one minus the level of the test.
-        draws: how often to draw signs.
-        seed: of the draws.
-    """
-    n, alpha = len(differences), 1 - level
-    spread = np.sqrt((differences**2).sum(axis=0))
-    differ = spread > _NONE
-    scaled = np.where(differ, differences / np.where(differ, spread, 1), 0.0)
-    observed = np.abs(scaled.sum(axis=0))
-    flips = signs(n, draws, seed)
-
-    simulated = _Statistics(flips, scaled)
-    reached = np.zeros(len(observed))
-    for part in simulated:
-        reached += (part >= observed - EXACT).sum(axis=0)
-    p_values = _share(reached, len(flips), n)
-    for line in np.flatnonzero(differ):
-        exact = _exact_p_value(differences[:, line])
-        p_values[line] = p_values[line] if exact is None else exact
-    p_values = np.where(differ, p_values, 1.0)
-    corrected = np.maximum(
-        np.where(differ, adjusted(observed, simulated, n), 1.0), p_values
-    )
-    tied = corrected > alpha
-    largest = np.concatenate(
-        [part[:, tied].max(axis=1, initial=0.0) for part in simulated]
-    )
-    answers = (weights > 0).sum(axis=0)
-    best = np.sqrt(answers)
-    reached = (largest[:, None] >= best - EXACT).sum(axis=0, dtype=float)
-    chance = _share(reached, len(largest), n)
-    least = np.maximum(chance, np.where(answers > 0, 2.0 ** (1.0 - answers), 1.0))
-    limit = max(
-        float(np.quantile(largest, level, method="higher")),
-        NormalDist().inv_cdf(1 - alpha / 2),
-    )
-    return Tested(
-        p_values, corrected, tied & (least > alpha), _shows(spread, weights, limit)
-    )
-
-
-class _Statistics:
-    """Sizes of the statistics of all draws, some draws at a time; kept if they are few."""
-
-    def __init__(self, flips: Floats, scaled: Floats) -> None:
-        self._draws, self._turned = len(flips), np.ascontiguousarray(flips.T)
-        # Most lines hold few of the answers.
-        nonzero = [np.flatnonzero(column) for column in scaled.T]
-        self._lines = [(rows, scaled[rows, line]) for line, rows in enumerate(nonzero)]
-        is_small = self._draws * len(self._lines) <= _MAX_CACHED
-        self._cache = list(self._chunks()) if is_small else None
-
-    def _chunks(self) -> Iterator[Floats]:
-        for start in range(0, self._draws, _CHUNK):
-            part = self._turned[:, start : start + _CHUNK]
-            yield np.abs(
-                np.column_stack([values @ part[rows] for rows, values in self._lines])
-            )
-
-    def __iter__(self) -> Iterator[Floats]:
-        return self._chunks() if self._cache is None else iter(self._cache)
-
-
-def _shows(spread: Floats, weights: Floats, limit: float) -> Floats:
-    """Return differences that a test with this limit finds with the chance `POWER`.
-
-    Runs differ as often as they were seen to, or only in the direction of the better one if that
-    takes more.
-    """
-    reach = limit + NormalDist().inv_cdf(POWER)
-    n = weights.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        usual = reach * spread / n
-        all_one_way = reach**2 * ((weights**2).sum(axis=0) / n) / n
-        findable = np.maximum(usual, all_one_way)
-        return np.where(findable <= 1, findable, np.nan)
-
-
-def _exact_p_value(differences: Floats) -> float | None:
-    """Return the two-sided p-value of one line where it can be had without draws."""
+def exact_p_value(differences: Floats) -> float | None:
+    """Return the two-sided p-value of one line; None if it needs draws."""
     nonzero = differences[np.abs(differences) > _NONE]
-    sizes = np.abs(nonzero)
-    if np.ptp(sizes) < EXACT:
+    if np.ptp(np.abs(nonzero)) < EXACT:
         return sign_test(int((nonzero < 0).sum()), int((nonzero > 0).sum()))
     if len(nonzero) > _ALL_SIGNS:
         return None
-    return float(
-        (np.abs(signs(len(nonzero)) @ nonzero) >= abs(nonzero.sum()) - EXACT).mean()
-    )
+    sums = np.abs(signs(len(nonzero)) @ nonzero)
+    return float((sums >= abs(nonzero.sum()) - EXACT).mean())
 
 
 def sign_test(less: int, greater: int) -> float:
@@ -217,6 +212,38 @@ def sign_test(less: int, greater: int) -> float:
         less: differences below 0.
         greater: above 0.
     """
-    n, fewer = less + greater, min(less, greater)
-    tail = sum(comb(n, k) for k in range(fewer + 1))
+    n = less + greater
+    tail = sum(comb(n, k) for k in range(min(less, greater) + 1))
     return min(1.0, float(2 * tail / 2**n))
+
+
+def least_p_values(answers: Floats, largest: Floats, n: int) -> Floats:
+    """Return the smallest p-value that an outcome could have, by line.
+
+    Args:
+        answers: of each line.
+        largest: statistic of each draw.
+        n: answers of the table.
+    """
+    # All answers of a line differ by the same, in the same direction.
+    best = np.sqrt(answers)
+    reached = (largest[:, None] >= best - EXACT).sum(axis=0, dtype=float)
+    by_draws = share_of_draws(reached, len(largest), n)
+    by_signs = np.where(answers > 0, 2.0 ** (1.0 - answers), 1.0)
+    return np.maximum(by_draws, by_signs)
+
+
+def findable_differences(spread: Floats, weights: Floats, limit: float) -> Floats:
+    """Return differences that a test with this limit finds with the chance `POWER`.
+
+    Runs differ as often as they were seen to, or only in the direction of the better one if that
+    takes more.
+    """
+    reach = limit + NormalDist().inv_cdf(POWER)
+    n = weights.sum(axis=0)
+    # Lines without scores divide by 0.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        usual = reach * spread / n
+        all_one_way = reach**2 * ((weights**2).sum(axis=0) / n) / n
+        findable = np.maximum(usual, all_one_way)
+        return np.where(findable <= 1, findable, np.nan)

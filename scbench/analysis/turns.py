@@ -1,21 +1,23 @@
-"""What each turn of a loop is worth: scores after every turn, and what was gained by it.
+"""The worth of each turn of a loop: scores after every turn, and the gain by it.
 
 The score after a turn is that of the last answer up to then: 0 before there is one, and from the
 end of a trial on that of the whole trial. Turns are compared as runs are, answer by answer.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
-from scbench.analysis.matrix import difference_of, paired, score_matrix
-from scbench.analysis.results import RUN_TYPES, counts, figures, texts
+from scbench.analysis.columns import RUN_TYPES, counts, figures, texts
+from scbench.analysis.differences import difference_of, paired
+from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
+from scbench.analysis.matrix import score_matrix
 from scbench.analysis.sheets import (
     interval_below,
     line_words,
+    mean_cell,
     number,
     points,
     run_words,
@@ -45,28 +47,9 @@ SCHEMA: Mapping[str, Any] = (
 
 # Turns that have a row; the last one has one, too.
 _LISTED_TURNS = (*range(1, 11), 20, 50, 100, 200, 500)
+# Rounding of a full score.
 _EXACT = 1e-9
-
-
-_TURNS = (
-    Column(
-        "task", lambda row: line_words(row) if row["turn"] == 1 else "", is_words=True
-    ),
-    Column("turn", "turn"),
-    Column("mean", lambda row: points(row["mean"]) + interval_below(row)),
-    Column(
-        "gain", lambda row: signed(row["gain"]) + interval_below(row, "gain_", signed)
-    ),
-    Column("floor", share("floor")),
-    Column("normalized", share("normalized")),
-    Column(
-        "solved", lambda row: points(row["solved"]) + interval_below(row, "solved_")
-    ),
-    Column("played", share("played")),
-    Column("queries", number("queries", ".1f")),
-    Column("N", "n"),
-    Column("cut", "cut"),
-)
+# Parts of a setup that titles name, by setting.
 _PROMISED = {
     "retry": ("attempts", "disclose"),
     "probe": ("budget",),
@@ -74,10 +57,17 @@ _PROMISED = {
 }
 
 
+class Setup(NamedTuple):
+    """A setup without its budget, as JSON, and the budget."""
+
+    words: str
+    budget: int | None
+
+
 def turn_table(
     results: pl.DataFrame, by: str = "bucket", *, level: float = LEVEL
 ) -> pl.DataFrame:
-    """Return what models score after each turn.
+    """Return the scores of models after each turn.
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`; rows of
@@ -89,128 +79,109 @@ def turn_table(
         One row per run, setup, line and turn, with columns `SCHEMA`: loop (the setup, as JSON), n
         (scores), mean after that turn, gain (the difference to the row before, over the same
         items), solved (share with the full score after that turn), each with its interval; floor
-        (what guesses earn in so many answers) and normalized (see `scbench.grading.means`); played
-        (share of trials that had such a turn), cut (trials that stopped without an answer:
-        truncated, refused or unparsed, which count as 0) and queries (what queries or actions cost
-        in a whole trial, on average).
+        (the score of guesses in so many answers) and normalized (see `scbench.grading.means`);
+        played (share of trials that had such a turn), cut (trials that stopped without an answer:
+        truncated, refused or unparsed, which count as 0) and queries (the cost of queries or
+        actions in a whole trial, on average).
 
     Raises:
         ResultsError: there is no trial of a loop.
     """
-    trials = results.filter(
-        pl.col("loop").is_not_null()
-        & pl.col("setting").is_in(LOOP_SETTINGS)
-        & pl.col("score").is_not_null()
-    )
+    is_trial = pl.col("loop").is_not_null() & pl.col("setting").is_in(LOOP_SETTINGS)
+    trials = results.filter(is_trial & pl.col("score").is_not_null())
     if trials.is_empty():
         raise ResultsError(
             f"there are no scored trials of setting {', '.join(LOOP_SETTINGS)}; their predictions "
             'hold "loop" and "turns"'
         )
-    trials = _of_setups(trials)
+    trials = with_shared_setups(trials)
     runs = trials.select(*RUN, "loop").unique().sort(*RUN, "loop", nulls_last=False)
     rows: list[dict[str, Any]] = []
     for run in runs.iter_rows(named=True):
-        part = trials.join(
-            pl.DataFrame([run], schema=runs.schema), on=runs.columns, nulls_equal=True
-        )
-        rows += (run | row for row in _turn_lines(part, by, level))
+        of_run = pl.DataFrame([run], schema=runs.schema)
+        part = trials.join(of_run, on=runs.columns, nulls_equal=True)
+        rows += (run | line for line in turn_lines(part, by, level))
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _of_setups(trials: pl.DataFrame) -> pl.DataFrame:
-    """Say of each trial only what the model was promised, so that tasks share a table.
+def with_shared_setups(trials: pl.DataFrame) -> pl.DataFrame:
+    """Reduce the setup of each trial to the promises to the model, so that tasks share a table.
 
-    With what it was played differs from task to task, and so do budgets, unless one was given: they
-    stand there where a task was played with several.
+    Worlds differ from task to task, and so do budgets, unless one was given: a budget is part of
+    the setup where a task was played with several.
     """
-    setups = {
-        text: _promised(parse_json(text.encode())) for text in trials["loop"].unique()
-    }
-    trials = trials.with_columns(
-        loop=pl.col("loop").replace_strict(
-            {text: words for text, (words, _) in setups.items()}
-        ),
-        given=pl.col("loop").replace_strict(
-            {text: budget for text, (_, budget) in setups.items()},
-            return_dtype=pl.Int64,
-        ),
-    )
-    several = (
-        pl.col("given").n_unique().over(*RUN, "loop", "task").max().over(*RUN, "loop")
-        > 1
-    )
-    with_budget = pl.format(
-        '{},"budget":{}}}', pl.col("loop").str.head(-1), pl.col("given")
-    )
-    return trials.with_columns(
-        loop=pl.when(several).then(with_budget).otherwise("loop")
-    ).drop("given")
+    words, budgets = {}, {}
+    for text in trials["loop"].unique():
+        words[text], budgets[text] = setup_of(parse_json(text.encode()))
+    loop = pl.col("loop")
+    given = loop.replace_strict(budgets, return_dtype=pl.Int64)
+    trials = trials.with_columns(loop=loop.replace_strict(words), given=given)
+    budgets_of_task = pl.col("given").n_unique().over(*RUN, "loop", "task")
+    has_several = budgets_of_task.max().over(*RUN, "loop") > 1
+    with_budget = pl.format('{},"budget":{}}}', loop.str.head(-1), pl.col("given"))
+    setup = pl.when(has_several).then(with_budget).otherwise("loop")
+    return trials.with_columns(loop=setup).drop("given")
 
 
-def _promised(loop: Any) -> tuple[str, int | None]:  # noqa: ANN401  (JSON of the results)
-    """Return the setup without its budget, as JSON, and the budget."""
-    names = ("attempts", "disclose") if loop["setting"] == "retry" else ()
-    setup = {name: loop[name] for name in (*names, "setting") if name in loop}
-    return canonical_json(setup), loop.get("budget")
+def setup_of(loop: Any) -> Setup:  # noqa: ANN401  (JSON of the results)
+    """Return the setup of a trial."""
+    names = ["setting"]
+    if loop["setting"] == "retry":
+        names += ["attempts", "disclose"]
+    setup = {name: loop[name] for name in names if name in loop}
+    return Setup(canonical_json(setup), loop.get("budget"))
 
 
-def _turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, Any]]:
-    last = max(1, int(part.select(pl.col("turn_scores").list.len().max()).item() or 1))
-    turns = [turn for turn in _LISTED_TURNS if turn < last] + [last]
-    after = pl.concat([_scores_after(part, turn) for turn in turns])
+def turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one run and setup."""
+    played = pl.col("turn_scores").list.len()
+    last = max(1, int(part.select(played.max()).item() or 1))
+    turns = [turn for turn in _LISTED_TURNS if turn < last]
+    turns.append(last)
+    after = pl.concat([scores_after(part, turn) for turn in turns])
+    is_full = (pl.col("score") >= 1 - _EXACT).cast(pl.Float64)
     scores = score_matrix(after)
-    full = score_matrix(
-        after.with_columns((pl.col("score") >= 1 - _EXACT).cast(pl.Float64))
-    )
+    full_scores = score_matrix(after.with_columns(is_full))
     for bucket, task, tasks in scores.lines(by):
         blocks = [scores.blocks[name] for name in tasks]
         means = means_of(blocks, level)
-        solved = means_of([full.blocks[name] for name in tasks], level)
+        solved = means_of([full_scores.blocks[name] for name in tasks], level)
         of_line = part.filter(pl.col("task").is_in(tasks))
+        is_cut = of_line["status"] != Status.ANSWERED.value
+        # Each turn is a run of the matrix.
         for i, turn in enumerate(turns):
-            of_turn = means.cells(i)
+            mean_cells = means.cells(i)
+            solved_cells = solved.cells(i)
             row: dict[str, Any] = scores.labels(bucket, task)
-            row |= {
-                name: of_turn[name]
-                for name in ("mean", "low", "high", "normalized", "floor")
-            }
+            for name in ("mean", "low", "high", "normalized", "floor"):
+                row[name] = mean_cells[name]
             if i:
-                gain = difference_of(
-                    [paired(block, i - 1, i) for block in blocks], level
-                )
-                ends = {"gain_low": gain.of_means_low, "gain_high": gain.of_means_high}
-                row |= {"gain": gain.of_means} | ends
-            cells = solved.cells(i)
+                pairs = [paired(block, i - 1, i) for block in blocks]
+                gain = difference_of(pairs, level)
+                row["gain"] = gain.of_means
+                row["gain_low"] = gain.of_means_low
+                row["gain_high"] = gain.of_means_high
             yield row | {
                 "n": of_line.height,
-                "cut": int((of_line["status"] != Status.ANSWERED.value).sum()),
+                "cut": int(is_cut.sum()),
                 "turn": turn,
-                "solved": cells["mean"],
-                "solved_low": cells["low"],
-                "solved_high": cells["high"],
-                "played": of_line.select(
-                    (pl.col("turn_scores").list.len() >= turn).mean()
-                ).item(),
+                "solved": solved_cells["mean"],
+                "solved_low": solved_cells["low"],
+                "solved_high": solved_cells["high"],
+                "played": of_line.select((played >= turn).mean()).item(),
                 "queries": of_line["queries"].mean(),
             }
 
 
-def _scores_after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
-    """Return the scores after a turn, as a run of its own: its number stands for the budget."""
-    so_far = (
-        pl.col("turn_scores")
-        .list.head(turn)
-        .list.drop_nulls()
-        .list.last()
-        .fill_null(0.0)
-    )
-    going_on = pl.col("turn_scores").list.len() > turn
+def scores_after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
+    """Return the scores after a turn, as a run of its own: its number takes the budget's place."""
+    scores = pl.col("turn_scores").list
+    answers = scores.head(turn).list.drop_nulls()
+    so_far = answers.list.last().fill_null(0.0)
+    floor_of_turn = pl.col("turn_floors").list.get(turn - 1, null_on_oob=True)
     return part.with_columns(
-        score=pl.when(going_on).then(so_far).otherwise("score"),
-        floor=pl.coalesce(
-            pl.col("turn_floors").list.get(turn - 1, null_on_oob=True), "floor"
-        ),
+        score=pl.when(scores.len() > turn).then(so_far).otherwise("score"),
+        floor=pl.coalesce(floor_of_turn, "floor"),
         budget=pl.lit(turn, pl.Int64),
     )
 
@@ -218,16 +189,50 @@ def _scores_after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
 def turn_sheets(frame: pl.DataFrame) -> list[Sheet]:
     """Lay out a table of `turn_table`, a sheet for each run and setup."""
     sheets = []
-    for (setup,), part in frame.group_by("loop", maintain_order=True):
-        loop = json.loads(str(setup))
-        promised = ", ".join(
-            f"{name} {loop[name]}"
-            for name in _PROMISED[loop["setting"]]
-            if name in loop
-        )
-        for _, run in part.group_by("model", "budget", maintain_order=True):
+    for (setup,), of_setup in frame.group_by("loop", maintain_order=True):
+        words = setup_words(json.loads(str(setup)))
+        for _, run in of_setup.group_by("model", "budget", maintain_order=True):
             rows = run.to_dicts()
-            title = f"Scores by turn: {run_words(rows[0])} ({promised})"
-            breaks = [i for i, row in enumerate(rows) if i and row["turn"] == 1]
-            sheets.append(sheet_of(title, _TURNS, rows, notes_of("turns"), breaks))
+            title = f"Scores by turn: {run_words(rows[0])} ({words})"
+            sheets.append(turn_sheet(title, rows))
     return sheets
+
+
+def turn_sheet(title: str, rows: Sequence[Row]) -> Sheet:
+    """Lay out the turns of one run and setup."""
+    columns = (
+        Column("task", line_cell, is_words=True),
+        Column("turn", "turn"),
+        Column("mean", mean_cell),
+        Column("gain", gain_cell),
+        Column("floor", share("floor")),
+        Column("normalized", share("normalized")),
+        Column("solved", solved_cell),
+        Column("played", share("played")),
+        Column("queries", number("queries", ".1f")),
+        Column("N", "n"),
+        Column("cut", "cut"),
+    )
+    breaks = [i for i, row in enumerate(rows) if i and row["turn"] == 1]
+    return sheet_of(title, columns, rows, notes_of("turns"), breaks)
+
+
+def setup_words(loop: Mapping[str, Any]) -> str:
+    """Return the promises of a setup to the model, in words."""
+    names = _PROMISED[loop["setting"]]
+    return ", ".join(f"{name} {loop[name]}" for name in names if name in loop)
+
+
+def line_cell(row: Row) -> str:
+    """Return the name of a line, at its first turn only."""
+    return line_words(row) if row["turn"] == 1 else ""
+
+
+def gain_cell(row: Row) -> str:
+    """Return the gain of a turn, its interval below."""
+    return signed(row["gain"]) + interval_below(row, "gain_", signed)
+
+
+def solved_cell(row: Row) -> str:
+    """Return the share with the full score, its interval below."""
+    return points(row["solved"]) + interval_below(row, "solved_")

@@ -10,13 +10,8 @@ import typer
 
 from scbench.analysis.compare import compare_runs, comparison_sheets
 from scbench.analysis.items import item_sheets, item_table, label_table
-from scbench.analysis.ladder import (
-    climbs_of,
-    compare_levels,
-    is_ladder,
-    level_pairs_sheets,
-    overall_levels,
-)
+from scbench.analysis.ladder import climbs_of, compare_levels, is_ladder, overall_levels
+from scbench.analysis.ladder_sheets import level_pairs_sheets
 from scbench.analysis.modality import modality_sheets, modality_table
 from scbench.analysis.paper import paper_sheet, paper_table
 from scbench.analysis.results import kept_apart, machines, read_results, release_weights
@@ -24,7 +19,7 @@ from scbench.analysis.runs import COLUMNS as RUN_COLUMNS
 from scbench.analysis.runs import run_table, runs_sheet
 from scbench.analysis.samples import COLUMNS as SAMPLE_COLUMNS
 from scbench.analysis.samples import pass_at_k, samples_sheet
-from scbench.analysis.sheets import overview_sheets, score_sheet
+from scbench.analysis.score_sheets import overview_sheets, score_sheet
 from scbench.analysis.turns import COLUMNS as TURN_COLUMNS
 from scbench.analysis.turns import turn_sheets, turn_table
 from scbench.analysis.usage import COLUMNS as COST_COLUMNS

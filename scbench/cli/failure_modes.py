@@ -7,31 +7,24 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from scbench.analysis.failure_modes.exchange import (
-    PROMPT_VERSION,
-    import_decisions,
-    read_outputs,
-)
-from scbench.analysis.failure_modes.exchange import card as task_card
+from scbench.analysis.failure_modes.agreement import agreement, agreement_sheet
+from scbench.analysis.failure_modes.cards import card as task_card
 from scbench.analysis.failure_modes.exchange import export as bundle
-from scbench.analysis.failure_modes.labels import (
-    COLUMNS,
-    candidates,
+from scbench.analysis.failure_modes.exchange import import_decisions, read_outputs
+from scbench.analysis.failure_modes.judge_prompts import PROMPT_VERSION
+from scbench.analysis.failure_modes.label_files import (
     labelled,
     labels_file,
     read_labels,
 )
+from scbench.analysis.failure_modes.labels import COLUMNS, candidates
 from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
-from scbench.analysis.failure_modes.shares import (
-    agreement,
-    agreement_sheet,
+from scbench.analysis.failure_modes.shares import label_shares, shares_sheet, states
+from scbench.analysis.failure_modes.transitions import (
     deltas_sheets,
-    label_shares,
     matrix_sheets,
     run_pairs,
-    shares_sheet,
     state_deltas,
-    states,
     transitions,
 )
 from scbench.analysis.results import read_results

@@ -9,12 +9,12 @@ import typer
 from scbench.analysis.gap import gap_sheet, gap_table
 from scbench.analysis.ladder import (
     climbs_of,
-    ladder_sheets,
     ladder_table,
     one_run,
     read_ladders,
     rung_table,
 )
+from scbench.analysis.ladder_sheets import ladder_sheets
 from scbench.analysis.next_items import asked_of, nothing_asked
 from scbench.analysis.next_items import next_items as items_that_tell
 from scbench.base.errors import ResultsError

@@ -7,16 +7,13 @@ from typing import Annotated, Literal
 import typer
 
 from scbench.analysis.falloff import falloff_sheet, falloff_table
-from scbench.analysis.manifolds import (
-    COLUMNS,
+from scbench.analysis.manifold_sheets import (
     METRICS,
-    Cases,
     column_of,
     heat_sheets,
-    heat_table,
     manifold_sheet,
-    manifold_table,
 )
+from scbench.analysis.manifolds import COLUMNS, Cases, heat_table, manifold_table
 from scbench.analysis.results import read_results
 from scbench.base.errors import ResultsError
 from scbench.cli.analysis import release_of

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from scbench.analysis.layout import Sheet, latex, markdown, terminal
+from scbench.analysis.layout import Sheet, latex, markdown
+from scbench.analysis.terminal_tables import terminal
 from scbench.base.errors import ResultsError
 from scbench.cli.console import say
 from scbench.cli.options import TableForm

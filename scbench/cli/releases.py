@@ -11,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from scbench.analysis.layout import Sheet, terminal
+from scbench.analysis.layout import Sheet
+from scbench.analysis.terminal_tables import terminal
 from scbench.catalog import MANIFOLDS, get_task
 from scbench.cli.console import (
     NEEDS,

@@ -61,7 +61,7 @@ def print_tables(report: "RunReport", style: ScoreForm) -> None:
         table = pl.concat(report.tables.values(), how="diagonal")
         print(csv_bytes(table).decode())  # noqa: T201
         return
-    from scbench.analysis.sheets import overview_sheets
+    from scbench.analysis.score_sheets import overview_sheets
 
     title = f"Scores, release {report.summary['release']['version']}"
     tasks = report.summary["options"]["tasks"]
@@ -75,7 +75,8 @@ def render(
     sheets: "Iterable[Sheet]", style: ScoreForm, remarks: Sequence[str] = ()
 ) -> str:
     """Return score tables for a terminal or in Markdown, with remarks below each."""
-    from scbench.analysis.layout import markdown, terminal
+    from scbench.analysis.layout import markdown
+    from scbench.analysis.terminal_tables import terminal
 
     write = markdown if style == "markdown" else terminal
     texts = []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from scbench.analysis.sheets import overview_sheets
+from scbench.analysis.score_sheets import overview_sheets
 from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import JsonError, PredictionsError
 from scbench.cli.console import (

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from scbench.analysis.layout import Sheet, markdown, terminal
+from scbench.analysis.layout import Sheet, markdown
+from scbench.analysis.terminal_tables import terminal
 from scbench.base.errors import ReleaseError, did_you_mean
 from scbench.catalog import available_tasks, get_task
 from scbench.cli.console import as_json, reported_errors

@@ -21,7 +21,8 @@ import numpy as np
 from pydantic import JsonValue
 from typing_extensions import override
 
-from scbench.analysis.levels import Answers, fit
+from scbench.analysis.curves import Answers
+from scbench.analysis.levels import fit
 from scbench.base.canonical import content_hash, sha256
 from scbench.base.errors import ExperimentError, GenerationError, ReleaseError
 from scbench.base.model import Instance, rung_of, task_of

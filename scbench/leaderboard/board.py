@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from scbench.analysis.columns import ITEM
 from scbench.analysis.ladder import climbs_of, ladder_table
 from scbench.analysis.matrix import Matrix, score_matrix
-from scbench.analysis.results import ITEM
 from scbench.analysis.sign_flips import DRAWS, EXACT, draws_within, signs
 from scbench.base import __version__
 from scbench.base.canonical import content_hash

@@ -16,7 +16,7 @@ import polars as pl
 from pydantic import Field, ValidationError
 
 from scbench.analysis.layout import markdown
-from scbench.analysis.sheets import score_sheet
+from scbench.analysis.score_sheets import score_sheet
 from scbench.base import __version__
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import ResultsError, faults_of

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from scbench.analysis.ladder import interval_words, level_words
+from scbench.analysis.ladder_sheets import interval_words, level_words
 from scbench.analysis.sheets import (
     GAP,
     interval,

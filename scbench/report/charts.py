@@ -13,9 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.failure_modes.labels import MEANINGS, Mode
-from scbench.analysis.ladder import interval_words, level_words
-from scbench.analysis.levels import BEYOND, FIRST
+from scbench.analysis.curves import FIRST
+from scbench.analysis.failure_modes.modes import MEANINGS, Mode
+from scbench.analysis.ladder_sheets import interval_words, level_words
+from scbench.analysis.levels import BEYOND
 from scbench.analysis.sheets import line_name
 from scbench.base.errors import ResultsError
 from scbench.catalog import all_tasks

@@ -7,16 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.failure_modes.labels import candidates, labelled
+from scbench.analysis.failure_modes.label_files import labelled
+from scbench.analysis.failure_modes.labels import candidates
 from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
 from scbench.analysis.failure_modes.shares import label_shares, shares_sheet, states
-from scbench.analysis.ladder import (
-    climbs_of,
-    is_ladder,
-    ladder_sheets,
-    ladder_table,
-    rung_table,
-)
+from scbench.analysis.ladder import climbs_of, is_ladder, ladder_table, rung_table
+from scbench.analysis.ladder_sheets import ladder_sheets
 from scbench.analysis.layout import Sheet
 from scbench.analysis.modality import SCHEMA, gap_lines, modality_sheets
 from scbench.analysis.paper import paper_table

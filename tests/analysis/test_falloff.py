@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from scbench.analysis.falloff import _reach, half_point
+from scbench.analysis.falloff import half_interval
+from scbench.analysis.half_points import half_point
 
 VALUES = np.array([2.0, 4.0, 6.0, 8.0, 10.0, 12.0])
 
@@ -59,7 +60,7 @@ def test_a_step_is_half_way_between_and_what_lies_far_off_is_left_open():
     assert step.high <= 9
     slow = half_point(VALUES, n - VALUES / 2, n, np.zeros(6))
     assert slow.high is None
-    assert _reach({"half_low": 2.0, "half_high": None}) == "above 2.00"
+    assert half_interval({"half_low": 2.0, "half_high": None}) == "above 2.00"
 
 
 def test_scores_at_the_floor_are_not_half():

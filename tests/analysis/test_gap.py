@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 from ladders import ladder_results
 
-from scbench.analysis.gap import ALIKE, HIGHER, LOWER, _deal, _leak, gap_table
+from scbench.analysis.curves import Answers
+from scbench.analysis.gap import ALIKE, HIGHER, LOWER, gap_table
 from scbench.analysis.ladder import on_ladder
-from scbench.analysis.levels import Answers
+from scbench.analysis.leaks import deal, leak_of
 from scbench.base.errors import ResultsError
 
 
@@ -35,7 +36,7 @@ def test_equal_ladders_have_no_gap():
         range(1, 9)
     )
     few, more = (Answers(*np.ones((3, n)), 8) for n in (5, 7))
-    assert _deal(few, more) == (1.0, True), "there are but 792 deals"
+    assert deal(few, more) == (1.0, True), "there are but 792 deals"
 
 
 def test_a_leak_is_found_and_measured():
@@ -45,7 +46,7 @@ def test_a_leak_is_found_and_measured():
     assert row["p_value"] == row["p_corrected"]
     back = overall(gap_table(*pair(leak=0.3)[::-1], draws=1000, fits=0))
     assert (back["verdict"], back["difference"]) == (LOWER, -row["difference"])
-    one_rung = _leak(np.array([[0.9, 0.5]]), np.ones(1), 0.95, 100, 0)
+    one_rung = leak_of(np.array([[0.9, 0.5]]), np.ones(1), 0.95, 100, 0)
     assert one_rung[1:] == (-1.0, 1.0)
 
 

@@ -5,19 +5,21 @@ import pytest
 from ladders import ladder_results
 
 from scbench.analysis.ladder import (
-    _Luck,
     climbs_of,
     compare_levels,
-    interval_words,
-    ladder_sheets,
     ladder_table,
-    level_pairs_sheets,
     overall_levels,
     read_ladders,
     rung_table,
 )
-from scbench.analysis.layout import terminal
+from scbench.analysis.ladder_sheets import (
+    interval_words,
+    ladder_sheets,
+    level_pairs_sheets,
+)
 from scbench.analysis.results import check_results
+from scbench.analysis.shared_luck import SharedLuck
+from scbench.analysis.terminal_tables import terminal
 from scbench.base.errors import ResultsError
 
 TASKS = ["two_segments", "enumerate_edges", "csg_union"]
@@ -153,7 +155,7 @@ def test_runs_that_share_their_luck_differ_more_surely():
         lengths.append(row["high"] - row["low"])
     assert lengths[1] < 0.7 * lengths[0]
     half = climbs_of(ladder_results({"a": 4.0, "b": 4.0}, TASKS, luck_of_items=0.5), 0)
-    assert _Luck(half, 0, 1, TASKS).correlation == pytest.approx(0.5, abs=0.2)
+    assert SharedLuck(half, 0, 1, TASKS).correlation == pytest.approx(0.5, abs=0.2)
 
 
 def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):

@@ -1,7 +1,8 @@
 """Tables for people: Markdown, LaTeX, terminals, whatever a model is called."""
 
 from scbench.analysis.compare import compare_runs, comparison_sheets
-from scbench.analysis.layout import Column, Sheet, latex, markdown, sheet_of, terminal
+from scbench.analysis.layout import Column, Sheet, latex, markdown, sheet_of
+from scbench.analysis.terminal_tables import terminal
 
 NASTY = r"a|b\c & 50%_x^{y}~ <z> #1 $"
 SHEET = Sheet(

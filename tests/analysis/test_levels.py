@@ -5,16 +5,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from scbench.analysis.levels import (
-    Answers,
-    Ceiling,
-    Level,
-    fit,
-    fit_ceiling,
-    level_difference,
-    mean_level,
-    share_read,
-)
+from scbench.analysis.ceilings import Ceiling, fit_ceiling, share_read
+from scbench.analysis.curves import Answers
+from scbench.analysis.level_means import level_difference, mean_level
+from scbench.analysis.levels import Level, fit
 
 
 def climbed(*right: float, each: int = 6, floor: float = 0.0) -> Answers:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
+from scbench.analysis.manifold_sheets import heat_sheets
 from scbench.analysis.manifolds import (
     LEVELS,
     SCHEMA,
     Cases,
-    heat_sheets,
     heat_table,
     manifold_table,
 )

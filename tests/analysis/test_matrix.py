@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from scbench.analysis.matrix import difference_of, paired, score_matrix
+from scbench.analysis.differences import difference_of, paired
+from scbench.analysis.matrix import score_matrix
 from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
 from scbench.base.errors import ResultsError

@@ -1,6 +1,6 @@
 """Tables of scores: which come first, and which columns say something."""
 
-from scbench.analysis.sheets import overview_sheets, score_sheet
+from scbench.analysis.score_sheets import overview_sheets, score_sheet
 from scbench.grading.score_tables import score_table
 
 ROWS = ({"score": 1.0}, {"task": "shuffle", "score": 0.0})

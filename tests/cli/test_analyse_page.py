@@ -21,7 +21,7 @@ from rich.cells import cell_len
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from scbench.analysis.layout import terminal
+from scbench.analysis.terminal_tables import terminal
 from scbench.catalog import get_task
 from scbench.cli.printing import PEOPLE
 from scbench.grading.rows.columns import column_types

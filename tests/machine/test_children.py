@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from scbench.analysis.failure_modes.labels import read_labels
+from scbench.analysis.failure_modes.label_files import read_labels
 from scbench.analysis.results import read_results
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.machine.children import check_parquet, lines_of_child

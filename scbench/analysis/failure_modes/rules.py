@@ -1,6 +1,6 @@
 """The built-in judge: labels from status, answer and checks, without a model or a network.
 
-It follows the decision order of `labels`. The confidence says how plain the evidence was to the
+It follows the decision order of the texts. The confidence says how plain the evidence was to the
 rule, not how likely the label is; nothing is filtered by it.
 """
 
@@ -10,32 +10,28 @@ from typing import Any, NamedTuple
 import polars as pl
 from pydantic import JsonValue
 
-from scbench.analysis.failure_modes.labels import (
-    DECISIONS,
-    MAX_TAGS,
-    SLIP_PLACES,
-    Mode,
-    parsed,
-)
+from scbench.analysis.failure_modes.labels import DECISIONS, MAX_TAGS, parsed
+from scbench.analysis.failure_modes.modes import SLIP_PLACES, Mode
 from scbench.base.model import Status
 from scbench.catalog import Task, get_task
 from scbench.scoring.answers.shape import shape_of
 
 JUDGE = "rules"
-# Stands with every label in place of a prompt's version; raised whenever a label could
+# Every label has it in place of a prompt's version; raised whenever a label could
 # change.
 VERSION = "rules-2"
 
 # Characters from which on a text without an answer may be more than a shrug.
 _LONG = 2000
-# Characters of reasoning from which on a misshapen answer is what much work derailed
-# into.
+# Characters of reasoning from which on a misshapen answer is derailed work.
 _LONG_REASONING = 20_000
 # A score with partial credit below this is of an answer that is mostly wrong.
 _HALF = 0.5
 
 
-class _Finding(NamedTuple):
+class Finding(NamedTuple):
+    """A label, how plain the evidence is from 0 to 1, and the reason."""
+
     mode: Mode
     confidence: float
     why: str
@@ -55,21 +51,20 @@ def judge_by_rules(rows: pl.DataFrame) -> pl.DataFrame:
         CatalogError: a task's grader is not installed.
         ResultsError: a row's checks or answer are not JSON.
     """
-    return pl.DataFrame(
-        [_decide(row, get_task(row["task"])) for row in rows.iter_rows(named=True)],
-        schema=DECISIONS,
-    )
+    decisions = [decide(row, get_task(row["task"])) for row in rows.to_dicts()]
+    return pl.DataFrame(decisions, schema=DECISIONS)
 
 
-def _decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
-    checks = parsed(row, "checks") or []
-    failed = {
-        check["id"]: _failing_places(check)
-        for check in checks
-        if check["passed"] is False
-    }
-    unmade = sum(check["passed"] is None for check in checks)
-    finding = _finding_of(row, task, failed, unmade)
+def decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
+    """Return the decision on a candidate."""
+    failed = {}
+    unmade = 0
+    for check in parsed(row, "checks") or []:
+        if check["passed"] is None:
+            unmade += 1
+        elif check["passed"] is False:
+            failed[check["id"]] = failing_places(check)
+    finding = finding_of(row, task, failed, unmade)
     return {
         "candidate": row["candidate"],
         "task": row["task"],
@@ -81,115 +76,148 @@ def _decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
     }
 
 
-def _finding_of(
+def failing_places(check: Mapping[str, Any]) -> int:
+    """Return the number of places at which a check fails; 0 if it is not known."""
+    # A count without a list of places is of something else, such as the parts of an answer.
+    details = check["details"]
+    if "offenders" not in details and "errors" not in details:
+        return 0
+    count = details.get("count", 0)
+    return count if isinstance(count, int) else 0
+
+
+def finding_of(
     row: Mapping[str, Any], task: Task, failed: Mapping[str, int], unmade: int
-) -> _Finding:
-    """Return a finding by the checks that failed, with the number of places, 0 if not known."""
-    answer, keys = parsed(row, "answer"), shape_of(task.answer_model).keys
+) -> Finding:
+    """Return the first finding that applies.
+
+    Args:
+        row: a candidate.
+        task: of the row.
+        failed: places by check that failed; 0 if their number is not known.
+        unmade: number of the checks that could not be made.
+    """
+    answer = parsed(row, "answer")
     reasoning = row["reasoning_characters"] or 0
     if row["status"] == Status.REFUSED:
-        return _Finding(
+        return Finding(
             Mode.EVASION, 0.95, "The reply declines in words and holds no answer."
         )
     if row["status"] == Status.UNPARSED or "answer_found" in failed:
-        return _without_answer(row["response_characters"], reasoning)
-    if _is_empty(answer, keys):
+        return finding_without_answer(row["response_characters"], reasoning)
+    if is_empty(answer, shape_of(task.answer_model).keys):
         # Where "none" can be a right answer, an empty list may be meant.
         confidence = 0.9 if "answer_schema" in failed else 0.7
         why = "The answer is empty: nothing is given under the asked-for keys."
-        return _Finding(Mode.EVASION, confidence, why)
+        return Finding(Mode.EVASION, confidence, why)
     if "answer_schema" in failed:
-        return _misshapen(failed["answer_schema"], reasoning)
+        return finding_of_form(failed["answer_schema"], reasoning)
     dropped = sorted(task.defining_checks & failed.keys())
     if dropped:
         why = f"A rule that defines the task is not kept: {', '.join(dropped)}."
-        return _Finding(Mode.TRIVIALIZED, 0.7, why)
+        return Finding(Mode.TRIVIALIZED, 0.7, why)
     if "resource_limit" in failed:
         why = "The answer is larger than any right one could be: resource_limit."
-        return _Finding(Mode.OVERTHINKING, 0.7, why)
+        return Finding(Mode.OVERTHINKING, 0.7, why)
     if len(failed) == 1:
-        # Checks that could not be made may hide more.
         ((check, places),) = failed.items()
-        mode, confidence, why = _single_failure(check, places, row["score"], task)
-        return _Finding(mode, round(confidence - (0.1 if unmade else 0.0), 1), why)
+        finding = finding_of_check(check, places, row["score"], task)
+        # Checks that could not be made may hide more.
+        doubt = 0.1 if unmade else 0.0
+        return finding._replace(confidence=round(finding.confidence - doubt, 1))
     if failed:
         why = f"{len(failed)} checks fail together: {', '.join(failed)}."
-        return _Finding(Mode.LOCAL_ONLY, 0.8 if len(failed) > SLIP_PLACES else 0.6, why)
+        return Finding(Mode.LOCAL_ONLY, 0.8 if len(failed) > SLIP_PLACES else 0.6, why)
     if unmade:
         why = f"No check fails, but {unmade} could not be made."
-        return _Finding(Mode.LOCAL_ONLY, 0.3, why)
+        return Finding(Mode.LOCAL_ONLY, 0.3, why)
     why = f"Every rule is kept, but the whole earns only {row['score']:.2f} of 1."
-    return _Finding(Mode.LOCAL_ONLY, 0.4, why)
+    return Finding(Mode.LOCAL_ONLY, 0.4, why)
 
 
-def _without_answer(characters: int | None, reasoning: int) -> _Finding:
+def finding_without_answer(characters: int | None, reasoning: int) -> Finding:
+    """Return the finding of a reply in which no answer can be found.
+
+    Args:
+        characters: of the reply, if known.
+        reasoning: characters of the reasoning.
+    """
     length = "" if characters is None else f" of {characters} characters"
     why = f"In the reply{length} no answer can be found: answer_found."
     # An empty answer is evasion even after much work, but then less plainly.
-    worked = (characters or 0) >= _LONG or reasoning >= _LONG_REASONING
-    return _Finding(Mode.EVASION, 0.4 if worked else 0.6, why)
+    is_long = (characters or 0) >= _LONG or reasoning >= _LONG_REASONING
+    return Finding(Mode.EVASION, 0.4 if is_long else 0.6, why)
 
 
-def _misshapen(errors: int, reasoning: int) -> _Finding:
+def finding_of_form(errors: int, reasoning: int) -> Finding:
+    """Return the finding of an answer of another form.
+
+    Args:
+        errors: number of them; 0 if it is not known.
+        reasoning: characters of the reasoning.
+    """
     if reasoning >= _LONG_REASONING:
         why = (
             f"After {reasoning} characters of reasoning the answer has another form than the one "
             "asked for: answer_schema."
         )
-        return _Finding(Mode.OVERTHINKING, 0.5, why)
+        return Finding(Mode.OVERTHINKING, 0.5, why)
     # One or two values of a wrong type are hardly another task, but no near miss by the order.
     confidence = 0.4 if 0 < errors <= SLIP_PLACES else 0.6
-    count = f"{errors} error{'s' * (errors != 1)}"
+    count = "1 error" if errors == 1 else f"{errors} errors"
     why = f"The answer has another form than the one asked for, with {count}: answer_schema."
-    return _Finding(Mode.TRIVIALIZED, confidence, why)
+    return Finding(Mode.TRIVIALIZED, confidence, why)
 
 
-def _single_failure(check: str, places: int, score: float, task: Task) -> _Finding:
-    partial = task.scoring == "partial"
+def finding_of_check(check: str, places: int, score: float, task: Task) -> Finding:
+    """Return the finding where one check fails.
+
+    Args:
+        check: its id.
+        places: at which it fails; 0 if their number is not known.
+        score: of the answer.
+        task: of the answer.
+    """
     if places > SLIP_PLACES:
         why = f"One check fails, at {places} places: {check}."
-        return _Finding(Mode.LOCAL_ONLY, 0.7, why)
+        return Finding(Mode.LOCAL_ONLY, 0.7, why)
+    if places == 1:
+        why = f"One check fails, at one place: {check}."
+        return Finding(Mode.NEAR_MISS, 0.8, why)
     if places:
-        where = "one place" if places == 1 else f"{places} places"
-        why = f"One check fails, at {where}: {check}."
-        return _Finding(Mode.NEAR_MISS, 0.8 if places == 1 else 0.6, why)
-    if partial and 0 < score < _HALF:
+        why = f"One check fails, at {places} places: {check}."
+        return Finding(Mode.NEAR_MISS, 0.6, why)
+    is_partial = task.scoring == "partial"
+    if is_partial and 0 < score < _HALF:
         why = f"One check fails, and the whole earns only {score:.2f} of 1: {check}."
-        return _Finding(Mode.LOCAL_ONLY, 0.5, why)
-    # Where there is partial credit, 0 may as well be what a bad answer earns as a voided score.
+        return Finding(Mode.LOCAL_ONLY, 0.5, why)
+    # Where there is partial credit, a 0 may be that of a bad answer as well as a voided score.
     why = f"One check fails, by how much is not counted: {check}."
-    return _Finding(Mode.NEAR_MISS, 0.3 if partial else 0.5, why)
+    return Finding(Mode.NEAR_MISS, 0.3 if is_partial else 0.5, why)
 
 
-def _failing_places(check: Mapping[str, Any]) -> int:
-    # A count without a list of places is of something else, such as the parts of an answer.
-    details = check["details"]
-    has_places = "offenders" in details or "errors" in details
-    count = details.get("count", 0) if has_places else 0
-    return count if isinstance(count, int) else 0
+def is_empty(answer: JsonValue, keys: Collection[str]) -> bool:
+    """Whether an answer gives nothing.
 
-
-def _is_empty(answer: JsonValue, keys: Collection[str]) -> bool:
-    # An object says what is under its asked-for keys; one that has none of them is empty if all it
-    # holds is words, such as an apology.
+    An object gives the values of its asked-for keys; one that has none of them is empty if it has
+    only words, such as an apology.
+    """
     if answer is None:
         return False
-    values = (
-        [answer[key] for key in keys if key in answer]
-        if isinstance(answer, dict)
-        else []
-    )
+    if not isinstance(answer, dict):
+        return is_blank(answer)
+    values = [answer[key] for key in keys if key in answer]
     if values:
-        return all(map(_is_blank, values))
-    if isinstance(answer, dict) and keys:
+        return all(map(is_blank, values))
+    if keys:
         return all(
-            isinstance(value, str) or _is_blank(value) for value in answer.values()
+            isinstance(value, str) or is_blank(value) for value in answer.values()
         )
-    return _is_blank(answer)
+    return is_blank(answer)
 
 
-def _is_blank(value: JsonValue) -> bool:
-    """Whether a value holds nothing but empty containers, blanks and nulls."""
+def is_blank(value: JsonValue) -> bool:
+    """Whether a value has only empty containers, blanks and nulls."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -197,6 +225,9 @@ def _is_blank(value: JsonValue) -> bool:
             waiting.extend(item.values())
         elif isinstance(item, list):
             waiting.extend(item)
-        elif item is not None and not (isinstance(item, str) and not item.strip()):
+        elif isinstance(item, str):
+            if item.strip():
+                return False
+        elif item is not None:
             return False
     return True

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scbench.analysis.failure_modes.cards import card
 from scbench.analysis.failure_modes.exchange import (
-    LENGTHS,
-    card,
-    clip,
     export,
     import_decisions,
     read_outputs,
 )
-from scbench.analysis.failure_modes.labels import Mode, candidates, signals
+from scbench.analysis.failure_modes.judge_prompts import LENGTHS, clip
+from scbench.analysis.failure_modes.labels import candidates
+from scbench.analysis.failure_modes.modes import Mode, signals
 from scbench.analysis.failure_modes.rules import judge_by_rules
 from scbench.base.canonical import sha256
 from scbench.base.errors import PredictionsError, ResultsError

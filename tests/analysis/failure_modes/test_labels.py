@@ -3,11 +3,8 @@
 import polars as pl
 import pytest
 
-from scbench.analysis.failure_modes.labels import (
-    PASS,
-    candidates,
-    undiagnosed,
-)
+from scbench.analysis.failure_modes.labels import candidates, undiagnosed
+from scbench.analysis.failure_modes.modes import PASS
 from scbench.base.model import Status
 
 

@@ -4,24 +4,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from scbench.analysis.failure_modes.labels import (
+from scbench.analysis.failure_modes.agreement import agreement, kappa_interval
+from scbench.analysis.failure_modes.label_files import (
     LABELS,
-    PASS,
-    STATES,
-    Mode,
-    candidates,
     check_labels,
     labelled,
     labels_file,
     read_labels,
 )
-from scbench.analysis.failure_modes.shares import (
-    agreement,
-    kappa_interval,
-    label_shares,
+from scbench.analysis.failure_modes.labels import candidates
+from scbench.analysis.failure_modes.modes import PASS, STATES, Mode
+from scbench.analysis.failure_modes.shares import label_shares, states
+from scbench.analysis.failure_modes.transitions import (
     run_pairs,
     state_deltas,
-    states,
     transitions,
 )
 from scbench.base.errors import ResultsError

@@ -1,0 +1,88 @@
+"""The share of a run's replies that can be read: the ceiling of its item response curves.
+
+There is one for each run: the share of its replies that was read, on rungs up to the level of their
+task, as harder ones may be cut off because they are hard. Where scores speak against it, it is
+where the likelihood of all tasks together, each at its best curve, is greatest.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from scbench.analysis.curves import (
+    Answers,
+    curve_chances,
+    dispersion_of,
+    log_likelihood,
+    rung_sums,
+    under_ceiling,
+)
+from scbench.base.intervals import Floats
+
+# The grid of ceilings, from high to low.
+_CEILINGS = np.array(
+    [1.0, 0.98, 0.96, 0.94, 0.92, 0.9, 0.87, 0.84, 0.8, 0.75, 0.7, 0.65, 0.6]
+)
+LEAST_CEILING = float(_CEILINGS[-1])
+# Scores speak against a ceiling if its log-likelihood is lower than the best by this;
+# that happens in about 1 of 70 runs of that ceiling.
+_AGAINST = 3.0
+# A standard error from the best ceiling, the log-likelihood is lower by a half.
+_STANDARD_ERROR = 0.5
+_FINE = np.linspace(LEAST_CEILING, 1.0, 401)
+
+
+class Ceiling(NamedTuple):
+    """The share of a run's replies that can be read, and one standard error to either side."""
+
+    value: float
+    low: float
+    high: float
+
+
+def share_read(read: int, replies: int) -> Ceiling:
+    """Return the share of so many replies that was read, with its binomial error."""
+    share = max(read / replies, LEAST_CEILING) if replies else 1.0
+    error = float(np.sqrt(share * (1 - share) / max(replies, 1)))
+    return Ceiling(share, max(share - error, LEAST_CEILING), min(share + error, 1.0))
+
+
+def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
+    """Return the share of replies of one run that can be read, over all its tasks.
+
+    Args:
+        tasks: its answers on each ladder.
+        known: the share by the status of its replies, which counts unless scores speak against it:
+            replies may be read and yet be worth nothing, however easy the item.
+    """
+    total = np.zeros(len(_CEILINGS))
+    for answers in tasks:
+        if answers.can_tell:
+            _add_likelihoods(total, answers)
+    best = int(total.argmax())
+    # `np.interp` needs rising places.
+    rising, likelihoods = _CEILINGS[::-1], total[::-1]
+    of_known = float(np.interp(known.value, rising, likelihoods))
+    if of_known >= total[best] - _AGAINST:
+        return known
+    value = float(_CEILINGS[best])
+    if 0 < best < len(total) - 1:
+        # The top of the parabola through the three best.
+        near = slice(best - 1, best + 2)
+        bend = np.polyfit(_CEILINGS[near], total[near], 2)
+        value = float(-bend[1] / (2 * bend[0]))
+    fine = np.interp(_FINE, rising, likelihoods)
+    within = _FINE[fine >= total[best] - _STANDARD_ERROR]
+    return Ceiling(value, min(value, float(within[0])), max(value, float(within[-1])))
+
+
+def _add_likelihoods(total: Floats, answers: Answers) -> None:
+    """Add the best log-likelihood of a task at each ceiling."""
+    sums = rung_sums(answers)
+    plain = curve_chances(sums.floor)
+    dispersion = dispersion_of(answers, sums, plain)
+    for i, ceiling in enumerate(_CEILINGS):
+        chances = under_ceiling(plain, ceiling)
+        surface = log_likelihood(sums.right[None], sums.n, chances, dispersion)
+        total[i] += surface.max()

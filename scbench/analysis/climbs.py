@@ -1,0 +1,127 @@
+"""The answers of runs on ladders, by task, and the share of their replies that can be read."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scbench.analysis.ceilings import Ceiling, fit_ceiling, share_read
+from scbench.analysis.curves import Answers
+from scbench.analysis.levels import Fit, fit
+from scbench.analysis.matrix import Matrix
+from scbench.base.intervals import Floats
+from scbench.base.model import rung_of
+from scbench.catalog import MANIFOLDS, get_task
+from scbench.grading.means import Block
+
+# Share of the ladder with a score from which on scores can speak against a ceiling.
+_FITTED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """The answers of one run on the ladder of a task.
+
+    Attributes:
+        answers: those with a score.
+        names: instance id of each of them.
+        expected: answers asked for, samples apart: on each rung, shape (top,).
+        read: of each answer, the share of its samples that could be read.
+    """
+
+    answers: Answers
+    names: Sequence[str]
+    expected: Floats
+    read: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Climbs:
+    """All runs on all ladders.
+
+    Attributes:
+        matrix: the scores.
+        climbs: by run, then by task.
+        fits: likewise, of tasks with a score that tells of a level.
+        ceilings: by run, then by task: share of the replies that can be read, fitted over all
+            spatial tasks together, or all text tasks.
+        drifts: by run, then by task: how far down and up levels go with the ends of the ceiling.
+    """
+
+    matrix: Matrix
+    climbs: Sequence[Mapping[str, Climb]]
+    fits: Sequence[Mapping[str, Fit]]
+    ceilings: Sequence[Mapping[str, float]]
+    drifts: Sequence[Mapping[str, tuple[float, float]]]
+
+    def drift(self, run: int, tasks: Collection[str]) -> tuple[float, float]:
+        """Return how far down and up the mean level of some tasks goes with the ceiling."""
+        down, up = np.mean([self.drifts[run][task] for task in tasks], axis=0)
+        return max(0.0, float(down)), max(0.0, float(up))
+
+
+def climb_of(block: Block, run: int) -> Climb:
+    """Return the answers of a run on the ladder of a task.
+
+    Samples are averaged, and so are the scores of one answer; rows without a score are left out.
+    """
+    rungs = np.array([rung_of(name) or 0 for name in block.names])
+    top = int(rungs.max())
+    is_scored = (block.counts[:, run] > 0).astype(float)
+    scores = np.where(is_scored > 0, block.item_means[:, run], 0.0)
+    floors = np.where(is_scored > 0, np.nan_to_num(block.floors[:, run]), 0.0)
+    by_answer = block.per_answer(np.column_stack([is_scored, scores, floors]))
+    n, score_sums, floor_sums = by_answer.T
+    answered = np.flatnonzero(n)
+    requested = np.flatnonzero(block.per_answer(block.rows[:, run]))
+    answers = Answers(
+        rungs[answered].astype(float),
+        score_sums[answered] / n[answered],
+        floor_sums[answered] / n[answered],
+        top,
+    )
+    return Climb(
+        answers,
+        names=[block.names[i] for i in answered.tolist()],
+        expected=np.bincount(rungs[requested] - 1, minlength=top).astype(float),
+        read=block.readable[answered, run],
+    )
+
+
+def families(tasks: Iterable[str]) -> list[list[str]]:
+    """Return the spatial tasks and the text tasks, which have levels apart; neither if empty."""
+    spatial: list[str] = []
+    text: list[str] = []
+    for name in tasks:
+        family = text if get_task(name).bucket == MANIFOLDS else spatial
+        family.append(name)
+    return [names for names in (spatial, text) if names]
+
+
+def ceilings_of(of_run: Mapping[str, Climb]) -> dict[str, Ceiling]:
+    """Return the share of a run's replies that can be read, by task, see `families`."""
+    ceilings: dict[str, Ceiling] = {}
+    for names in families(of_run):
+        ceiling = shared_ceiling([of_run[name] for name in names])
+        ceilings |= dict.fromkeys(names, ceiling)
+    return ceilings
+
+
+def shared_ceiling(climbs: Sequence[Climb]) -> Ceiling:
+    """Return the share of the replies that can be read, of a run's answers to some tasks.
+
+    Scores count where half of the ladder or more is answered. Fewer answers, asked near the level,
+    do not separate a ceiling from a level.
+    """
+    scored = sum(len(climb.names) for climb in climbs)
+    share = share_read(sum(int(climb.read.sum()) for climb in climbs), scored)
+    easy_read = easy = 0
+    for climb in climbs:
+        level = fit(climb.answers, 0, ceiling=share.value).level.value
+        read = climb.read[climb.answers.rungs <= level]
+        easy_read += int(read.sum())
+        easy += len(read)
+    known = share_read(easy_read, easy)
+    if scored < _FITTED * sum(climb.expected.sum() for climb in climbs):
+        return known
+    return fit_ceiling([climb.answers for climb in climbs], known)

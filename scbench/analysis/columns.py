@@ -1,0 +1,33 @@
+"""Types of the columns that tables share."""
+
+from typing import Any
+
+import polars as pl
+
+# Columns of results that, within a sample of a run, belong to one score.
+ITEM = ("id", "subtask")
+
+
+def texts(*names: str) -> dict[str, Any]:
+    """Return the types of columns of texts, of names with blanks between."""
+    return _types(pl.String, names)
+
+
+def counts(*names: str) -> dict[str, Any]:
+    """Return the types of columns of whole numbers, of names with blanks between."""
+    return _types(pl.Int64, names)
+
+
+def figures(*names: str) -> dict[str, Any]:
+    """Return the types of columns of numbers, of names with blanks between."""
+    return _types(pl.Float64, names)
+
+
+def _types(kind: Any, names: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401
+    return dict.fromkeys(" ".join(names).split(), kind)
+
+
+# Columns that identify a run, and a line of a table; they are made by the functions
+# above. `over` is what a line is over.
+RUN_TYPES = texts("model setting") | counts("budget")
+LINE_TYPES = texts("bucket task over")

@@ -1,0 +1,184 @@
+"""Item response curves on a grid of levels and slopes, and how likely scores make each of them.
+
+The expected score of an item on rung r is ``c (g + (1 - g) / (1 + exp(a (r - b))))``: four
+parameters of item response theory, with the rung for the item's difficulty, a for the
+discrimination of the ladder (the slope), g for guessing (the floor, which is known), c for the
+ceiling (the share of replies that can be read, whatever the rung), and b, the level.
+
+Partial scores vary less than right-or-wrong ones of the same mean. Their likelihood is divided by
+the dispersion ``1 - sum y (1 - y) / sum p (1 - p)``, which is 1 for right-or-wrong scores.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from scbench.base.intervals import Floats
+
+# The lowest rung of every ladder.
+FIRST = 1.0
+# Levels on the grid reach this many rungs beyond the ladder.
+_REACH = 3.0
+# Rungs between two levels on the grid.
+STEP = 0.1
+SLOPES = np.exp(np.linspace(np.log(0.3), np.log(6.0), 14))
+# Log-normal, of median 1 and wide: 95 % of it lies between 0.14 and 7 per rung.
+LOG_PRIOR = -0.5 * np.log(SLOPES) ** 2
+# No item is quite sure to be right, or wrong: there are slips.
+_SURE = 1e-4
+# Added to both sums of the dispersion, so that a few equal scores are no certainty.
+_SMOOTHING = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The scores of one run on the ladder of a task, an entry for each answer with a score.
+
+    Attributes:
+        rungs: from 1.
+        scores: in [0, 1], averaged over samples and over the scores of one answer.
+        floors: the score of a guess; 0 where it is not known.
+        top: the highest rung of the ladder.
+    """
+
+    rungs: Floats
+    scores: Floats
+    floors: Floats
+    top: int
+
+    @property
+    def places(self) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+        """The rung of each answer as an index, from 0."""
+        return self.rungs.astype(np.int64) - 1
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether any answer can score more than a guess."""
+        return bool((self.floors < 1).any())
+
+
+class RungSums(NamedTuple):
+    """Sums over the answers of each rung; arrays of shape (rungs,).
+
+    Attributes:
+        n: number of answers.
+        right: sum of their scores.
+        floor: their mean floor; on rungs without answers, that of all.
+    """
+
+    n: Floats
+    right: Floats
+    floor: Floats
+
+
+def places_of(top: int) -> Floats:
+    """Return the levels on the grid for a ladder of so many rungs."""
+    steps = round((top - FIRST + 2 * _REACH) / STEP)
+    return np.linspace(FIRST - _REACH, top + _REACH, steps + 1)
+
+
+def rung_sums(answers: Answers) -> RungSums:
+    """Return the sums over the answers of each rung."""
+    top = answers.top
+    places = answers.places
+    n = np.bincount(places, minlength=top).astype(np.float64)
+    right = np.bincount(places, answers.scores, minlength=top).astype(np.float64)
+    floors = np.bincount(places, answers.floors, minlength=top)
+    usual_floor = float(answers.floors.mean()) if len(places) else 0.0
+    floor = np.where(n > 0, floors / np.maximum(n, 1), usual_floor)
+    return RungSums(n, right, floor)
+
+
+def curve_chances(floor: Floats, ceiling: float = 1.0) -> Floats:
+    """Return the expected scores of all curves, of shape (places, slopes, rungs).
+
+    Args:
+        floor: of each rung.
+        ceiling: share of replies that can be read.
+    """
+    rungs = np.arange(1, len(floor) + 1)
+    steps = SLOPES[:, None] * (rungs - places_of(len(floor))[:, None, None])
+    chances: Floats = floor + (1 - floor) / (1 + np.exp(np.clip(steps, -50, 50)))
+    return under_ceiling(chances, ceiling)
+
+
+def under_ceiling(chances: Floats, ceiling: float) -> Floats:
+    """Return expected scores where only a share of the replies can be read."""
+    return np.clip(ceiling * chances, _SURE, 1 - _SURE)
+
+
+def log_likelihood(
+    right: Floats, n: Floats, chances: Floats, dispersion: float
+) -> Floats:
+    """Return log-likelihood plus log-prior, of shape (runs, places, slopes).
+
+    Args:
+        right: sums of scores, of shape (runs, rungs).
+        n: answers on each rung.
+        chances: as `curve_chances` gives them.
+        dispersion: of the scores.
+    """
+    odds = np.log(chances) - np.log1p(-chances)
+    by_curve = (right @ odds.reshape(-1, len(n)).T).reshape(-1, *chances.shape[:2])
+    wrong = np.log1p(-chances) @ n
+    surface: Floats = (by_curve + wrong) / dispersion + LOG_PRIOR
+    return surface
+
+
+def curve_weights(sums: RungSums, chances: Floats, dispersion: float) -> Floats:
+    """Return how likely each curve is, adding up to 1, of shape (places, slopes)."""
+    surface = log_likelihood(sums.right[None], sums.n, chances, dispersion)[0]
+    weights = np.exp(surface - surface.max())
+    shares: Floats = weights / weights.sum()
+    return shares
+
+
+def dispersion_of(answers: Answers, sums: RungSums, chances: Floats) -> float:
+    """Return how much scores vary, as a share of the variation of right-or-wrong ones."""
+    if not len(answers.rungs):
+        return 1.0
+    weights = curve_weights(sums, chances, 1.0)
+    expected = np.einsum("ha,har->r", weights, chances)[answers.places]
+    binary = float((expected * (1 - expected)).sum()) + _SMOOTHING
+    within = float((answers.scores * (1 - answers.scores)).sum())
+    return max(binary - within, _SMOOTHING) / binary
+
+
+def saturated_likelihood(right: Floats, n: Floats, dispersion: float) -> Floats:
+    """Return the log-likelihood, by run, where each rung has a chance of its own.
+
+    Args:
+        right: sums of scores, of shape (runs, rungs).
+        n: answers on each rung.
+        dispersion: of the scores.
+    """
+    share = np.clip(right / np.maximum(n, 1), _SURE, 1 - _SURE)
+    by_rung = right * np.log(share) + (n - right) * np.log1p(-share)
+    summed: Floats = by_rung.sum(axis=1)
+    return summed / dispersion
+
+
+def misfit_words(sums: RungSums, expected: Floats) -> str:
+    """Return how rungs do not fit their curve: "flat", or "dip" or "bump" at the worst rung.
+
+    Args:
+        sums: over the answers of each rung.
+        expected: score of each rung on the curve.
+    """
+    n, right, _ = sums
+    same = np.full(len(n), right.sum() / n.sum())
+    same = np.clip(same, _SURE, 1 - _SURE)
+    if _binary_likelihood(sums, same) > _binary_likelihood(sums, expected):
+        return "flat"
+    with np.errstate(invalid="ignore"):
+        deviation = (right - n * expected) / np.sqrt(n * expected * (1 - expected))
+    deviation = np.where(n > 0, deviation, 0.0)
+    rung = int(np.abs(deviation).argmax())
+    shape = "bump" if deviation[rung] > 0 else "dip"
+    return f"{shape} at {rung + 1}"
+
+
+def _binary_likelihood(sums: RungSums, chance: Floats) -> float:
+    wrong = sums.n - sums.right
+    return float((sums.right * np.log(chance) + wrong * np.log1p(-chance)).sum())

@@ -1,0 +1,131 @@
+"""How far two judges agree on the same candidates."""
+
+from collections import Counter
+from collections.abc import Mapping
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from scbench.analysis.columns import counts, figures, texts
+from scbench.analysis.failure_modes.modes import Mode
+from scbench.analysis.failure_modes.squares import square_sheet
+from scbench.analysis.layout import Sheet
+from scbench.analysis.sheets import points
+from scbench.base.errors import ResultsError, printable
+from scbench.base.intervals import LEVEL, Floats
+
+# Columns of `agreement`.
+AGREEMENT: Mapping[str, Any] = (
+    texts("first_label second_label")
+    | counts("count n")
+    | figures("agreement kappa kappa_low kappa_high")
+)
+
+
+def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
+    """Return the confusion matrix and the agreement of two judges.
+
+    Args:
+        first: labels of one judge, columns `scbench.analysis.failure_modes.label_files.LABELS`.
+        second: those of another.
+
+    Returns:
+        The confusion matrix, a row per pair of labels, with columns `AGREEMENT`: count; and the
+        same in every row: n (candidates), agreement (the share with the same label) and Cohen's
+        kappa, which takes off the agreement by chance (null if both gave one and the same label
+        throughout, so that there is no chance to take off) with its interval.
+
+    Raises:
+        ResultsError: the two are not of the same candidates, or there are none.
+    """
+    only_first = first.join(second, on="candidate", how="anti").height
+    only_second = second.join(first, on="candidate", how="anti").height
+    if only_first or only_second:
+        raise ResultsError(
+            f"the labels are of different candidates: {only_first} are in the first file alone, "
+            f"{only_second} in the second"
+        )
+    if first.is_empty():
+        raise ResultsError("there are no labels to compare")
+    first_labels = first.select("candidate", first="failure_mode")
+    second_labels = second.select("candidate", second="failure_mode")
+    both = first_labels.join(second_labels, on="candidate")
+    counts_of_pairs = Counter(both.select("first", "second").iter_rows())
+    n = both.height
+    same = sum(counts_of_pairs[mode, mode] for mode in Mode)
+    first_counts = Counter(both["first"].to_list())
+    second_counts = Counter(both["second"].to_list())
+    # Whole numbers, so that perfect agreement gives exactly 1.
+    chance = sum(first_counts[mode] * second_counts[mode] for mode in Mode)
+    kappa = low = high = None
+    if chance < n * n:
+        kappa = (n * same - chance) / (n * n - chance)
+        table = [[counts_of_pairs[row, column] for column in Mode] for row in Mode]
+        low, high = kappa_interval(np.array(table, dtype=np.float64), kappa)
+    overall = {
+        "n": n,
+        "agreement": same / n,
+        "kappa": kappa,
+        "kappa_low": low,
+        "kappa_high": high,
+    }
+    rows = []
+    for row in Mode:
+        for column in Mode:
+            pair = {"first_label": str(row), "second_label": str(column)}
+            rows.append(pair | {"count": counts_of_pairs[row, column]} | overall)
+    return pl.DataFrame(rows, schema=AGREEMENT)
+
+
+def kappa_interval(
+    table: Floats, kappa: float, level: float = LEVEL
+) -> tuple[float, float]:
+    """Return an interval of Cohen's kappa.
+
+    Its variance is that of Fleiss, Cohen and Everitt (1969), of a table to which two candidates
+    are added, one that agrees and one that does not, by the margins: perfect agreement on a few
+    candidates is no proof of agreement.
+
+    Args:
+        table: counts of pairs of labels, square.
+        kappa: of the table.
+        level: chance with which the interval is to cover the true kappa.
+    """
+    n = table.sum() + 2
+    shares = (table.sum(axis=0) + table.sum(axis=1)) / (2 * table.sum())
+    different = np.outer(shares, shares) * (1 - np.eye(len(table)))
+    p = (table + np.diag(shares) + different / different.sum()) / n
+    rows, columns = p.sum(axis=1), p.sum(axis=0)
+    agreed, chance = float(np.trace(p)), float(rows @ columns)
+    smooth = (agreed - chance) / (1 - chance)
+    # Of each cell, the margins of the other judge.
+    weights = columns[:, None] + rows[None, :]
+    # The three terms of the variance: agreement, disagreement, and their squared mean.
+    diagonal = (1 - chance) - np.diag(weights) * (1 - agreed)
+    on = float((np.diag(p) * diagonal**2).sum())
+    squares = p * weights.T**2
+    off = float(squares.sum() - np.trace(squares)) * (1 - agreed) ** 2
+    mean = (agreed * chance - 2 * chance + agreed) ** 2
+    spread = max(on + off - mean, 0) ** 0.5 / ((1 - chance) ** 2 * n**0.5)
+    half = NormalDist().inv_cdf((1 + level) / 2) * spread
+    return max(-1.0, min(smooth - half, kappa)), min(1.0, max(smooth + half, kappa))
+
+
+def agreement_sheet(frame: pl.DataFrame, first: str, second: str) -> Sheet:
+    """Lay out a table of `agreement`.
+
+    Args:
+        frame: the table.
+        first: who gave the first labels.
+        second: who gave the others.
+    """
+    head = frame.row(0, named=True)
+    kappa = "-"
+    if head["kappa"] is not None:
+        kappa = f"{head['kappa']:.3f} (95 %: {head['kappa_low']:.3f} to {head['kappa_high']:.3f})"
+    agreed = points(head["agreement"])
+    note = f"Agreement {agreed} % of {head['n']} candidates, Cohen's kappa {kappa}."
+    title = f"Labels by {printable(first)} (rows) and {printable(second)} (columns)"
+    return square_sheet(title, "label", list(Mode), frame, note)

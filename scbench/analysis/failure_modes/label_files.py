@@ -1,0 +1,139 @@
+"""Files of labels: the decisions of one judge, with the candidates that they are about."""
+
+from collections.abc import Iterable, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from scbench.analysis.failure_modes.labels import DECISIONS, KEY
+from scbench.analysis.failure_modes.modes import Mode
+from scbench.base.errors import ResultsError
+from scbench.machine.children import checked_parquet
+
+_KEY_TYPES = {"budget": pl.Int64(), "sample": pl.Int64(), "subtask": pl.Int64()}
+# Columns of a file of labels.
+LABELS: Mapping[str, Any] = {
+    "candidate": pl.String(),
+    **{name: _KEY_TYPES.get(name, pl.String()) for name in KEY},
+    "score": pl.Float64(),
+    "failure_mode": DECISIONS["failure_mode"],
+    "confidence": DECISIONS["confidence"],
+    "justification": DECISIONS["justification"],
+    "evidence_tags": DECISIONS["evidence_tags"],
+    "judge": pl.String(),
+    "prompt_version": pl.String(),
+}
+# Scores of one grading differ by no more.
+_EXACT = 1e-9
+
+
+def labelled(
+    rows: pl.DataFrame, decisions: pl.DataFrame, judge: str, prompt_version: str
+) -> pl.DataFrame:
+    """Join decisions to the candidates they are about.
+
+    Args:
+        rows: as `scbench.analysis.failure_modes.labels.candidates` gives them.
+        decisions: columns `DECISIONS`, one row per candidate.
+        judge: who decided.
+        prompt_version: version of the judge's prompt.
+
+    Returns:
+        Columns `LABELS`, in the order of the rows.
+    """
+    both = rows.join(
+        decisions.drop("task", "subtask"),
+        on="candidate",
+        validate="1:1",
+        maintain_order="left",
+    )
+    both = both.with_columns(judge=pl.lit(judge), prompt_version=pl.lit(prompt_version))
+    return both.select(list(LABELS))
+
+
+def labels_file(labels: pl.DataFrame) -> bytes:
+    """Return labels as a Parquet file."""
+    data = BytesIO()
+    labels.select(list(LABELS)).write_parquet(data, compression="zstd")
+    return data.getvalue()
+
+
+def read_labels(paths: Iterable[Path]) -> pl.DataFrame:
+    """Read files of labels.
+
+    Args:
+        paths: Parquet files that `labels_file` made, each of other candidates.
+
+    Returns:
+        Columns `LABELS`.
+
+    Raises:
+        ResultsError: a file cannot be read or has no labels, or a candidate is named twice.
+    """
+    labels = pl.concat([read_labels_file(path) for path in paths])
+    if labels["candidate"].is_duplicated().any():
+        raise ResultsError(
+            "the labels name a candidate twice; give those of one judge, each once"
+        )
+    return labels
+
+
+def read_labels_file(path: Path) -> pl.DataFrame:
+    """Return the labels in one file.
+
+    Raises:
+        ResultsError: it cannot be read or has no labels.
+    """
+    if not path.is_file():
+        raise ResultsError(
+            f"no such file: {path}; `scbench failure-modes judge` or `import` writes labels"
+        )
+    with checked_parquet(path, ResultsError) as lazy:
+        schema = lazy.collect_schema()
+        missing = [name for name in LABELS if name not in schema]
+        if missing:
+            raise ResultsError(
+                f"{path} holds no labels: it has no column {missing[0]!r}"
+            )
+        labels = lazy.select(list(LABELS)).collect()
+    for name, kind in LABELS.items():
+        if labels.schema[name] not in {kind, pl.Null()}:
+            raise ResultsError(
+                f"{path}: column {name!r} is {labels.schema[name]}, must be {kind}"
+            )
+    # A file of another version may have other modes.
+    unknown = set(labels["failure_mode"]) - set(Mode)
+    if unknown:
+        raise ResultsError(f"{path}: {min(map(str, unknown))!r} is no failure mode")
+    return labels.cast(dict(LABELS))  # type: ignore[arg-type]
+
+
+def check_labels(labels: pl.DataFrame, rows: pl.DataFrame) -> None:
+    """Refuse labels that are not of these candidates.
+
+    Args:
+        labels: columns `LABELS`.
+        rows: as `scbench.analysis.failure_modes.labels.candidates` gives them.
+
+    Raises:
+        ResultsError: a candidate has no label, a label no candidate, or a score has changed.
+    """
+    judged, candidates = set(labels["candidate"]), set(rows["candidate"])
+    unknown, missing = judged - candidates, candidates - judged
+    if unknown or missing:
+        raise ResultsError(
+            f"the labels are not of these results: {len(missing)} candidates have no label, "
+            f"{len(unknown)} labels no candidate; were other files or another threshold labelled?"
+        )
+    # A label on another score is a label on another answer.
+    then = labels.select("candidate", then="score")
+    both = rows.select("candidate", "id", "score").join(then, on="candidate")
+    changed = both.filter((pl.col("score") - pl.col("then")).abs() > _EXACT)
+    if changed.height:
+        row = changed.row(0, named=True)
+        raise ResultsError(
+            f"the labels are of another grading: {changed.height} scores have changed since, the "
+            f"first is of {row['id']}, {row['then']:.3f} then and {row['score']:.3f} now"
+        )

@@ -1,0 +1,44 @@
+"""Counts of pairs of states, as square tables for people."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from scbench.analysis.failure_modes.modes import MEANINGS, Mode
+from scbench.analysis.layout import Sheet
+
+
+def state_title(state: str) -> str:
+    """Return a state's name for people; book-keeping states are named by their status."""
+    return MEANINGS[Mode(state)].short if state in set(Mode) else state
+
+
+def square_sheet(
+    title: str, head: str, states: Sequence[str], pairs: pl.DataFrame, note: str
+) -> Sheet:
+    """Lay out counts of pairs of states, with their sums.
+
+    Args:
+        title: of the table.
+        head: of the states.
+        states: in their order.
+        pairs: with the state of the row, that of the column, and the count, as first columns.
+        note: below the table.
+    """
+    counts = {}
+    for row_state, column_state, count in pairs.select(pairs.columns[:3]).iter_rows():
+        counts[row_state, column_state] = count
+    table = [[counts[row, column] for column in states] for row in states]
+    table.append([sum(column) for column in zip(*table, strict=True)])
+    titles = [*map(state_title, states), "all"]
+    rows = []
+    for name, row in zip(titles, table, strict=True):
+        rows.append([name, *map(str, row), str(sum(row))])
+    return Sheet(
+        title,
+        [head, *titles],
+        rows,
+        words=frozenset({head}),
+        notes=[note],
+        breaks=frozenset({len(states)}),
+    )

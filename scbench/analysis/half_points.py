@@ -1,0 +1,116 @@
+"""The half-way point of a logistic curve above the floor.
+
+The chance of a right answer at a value x of a parameter is
+``g + (1 - g) / (1 + exp(s (x - h)))``: it falls from 1 to the floor g, and at h it is half-way
+between. h and the slope s are those of the greatest likelihood; the interval of h has the values
+that a likelihood-ratio test does not refuse. An end that the data do not bound is not given.
+"""
+
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from scbench.base.intervals import LEVEL, Floats
+
+# Places of the half-way point on the coarse grid.
+_PLACES = 401
+# Slopes of the fine grid, which has four times as many places.
+_FINE = 41
+# Slopes of the coarse grid, per span of the values; with a negative one, values rise.
+_SLOPES = np.concatenate([-np.geomspace(80, 0.05, 60), np.geomspace(0.05, 80, 60)])
+# How far beyond the values the grid reaches, in spans of them.
+_REACH = 1.0
+# Rounding of log-likelihoods.
+_CLEAR = 1e-9
+
+
+class Half(NamedTuple):
+    """The half-way point.
+
+    Attributes:
+        value: where half of the distance to the floor is lost; None if that is nowhere near.
+        low: lower end of its interval; None if the data do not bound it.
+        high: upper end, likewise.
+        falls: whether larger values are harder.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    falls: bool
+
+
+class CurveData(NamedTuple):
+    """Scores at the values of a parameter; arrays of shape (values,).
+
+    Attributes:
+        values: of the parameter, at least two different ones.
+        right: sum of the scores at each.
+        n: number of the scores.
+        floor: score of a guess, below 1.
+    """
+
+    values: Floats
+    right: Floats
+    n: Floats
+    floor: Floats
+
+    def likelihood(self, places: Floats, slopes: Floats) -> Floats:
+        """Return log-likelihoods of half-way points and slopes, of shape (places, slopes)."""
+        span = float(np.ptp(self.values))
+        steps = slopes[None, :, None] * (self.values - places[:, None, None]) / span
+        rise = 1 + np.exp(np.clip(steps, -50, 50))
+        return self.likelihood_of(self.floor + (1 - self.floor) / rise)
+
+    def likelihood_of(self, chance: Floats) -> Floats:
+        """Return the binomial log-likelihood of chances, summed over the values."""
+        safe = np.clip(chance, 1e-6, 1 - 1e-6)
+        wrong = self.n - self.right
+        by_value = self.right * np.log(safe) + wrong * np.log(1 - safe)
+        summed: Floats = by_value.sum(axis=-1)
+        return summed
+
+
+def half_point(
+    values: Floats, right: Floats, n: Floats, floor: Floats, level: float = LEVEL
+) -> Half | None:
+    """Return the half-way point of a logistic curve; None if nothing falls or rises.
+
+    Args:
+        values: of the parameter, at least two different ones.
+        right: sum of the scores at each.
+        n: number of the scores.
+        floor: score of a guess there, below 1.
+        level: of the interval.
+    """
+    data = CurveData(values, right, n, floor)
+    reach = _REACH * float(np.ptp(values))
+    places = np.linspace(values.min() - reach, values.max() + reach, _PLACES)
+    surface = data.likelihood(places, _SLOPES)
+    by_place = surface.max(axis=1)
+    best = float(by_place.max())
+    flat = float(data.likelihood_of((right.sum() / n.sum()) * np.ones_like(n)))
+    allowed = NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2
+    if best - flat <= allowed:
+        return None
+    # Where a step fits anywhere between two values, the highest places are a plateau.
+    plateau = np.flatnonzero(by_place >= best - _CLEAR)
+    first, last = int(plateau[0]), int(plateau[-1])
+    slope = _SLOPES[surface[first].argmax()]
+    edge = _PLACES - 1
+    value = None
+    if first > 0 and last < edge:
+        near = np.linspace(places[first - 1], places[last + 1], 4 * _FINE)
+        value = _fine_place(data, near, slope)
+    inside = np.flatnonzero(by_place >= best - allowed)
+    low = None if inside[0] == 0 else float(places[inside[0]])
+    high = None if inside[-1] == edge else float(places[inside[-1]])
+    return Half(value, low, high, falls=bool(slope > 0))
+
+
+def _fine_place(data: CurveData, near: Floats, slope: float) -> float:
+    """Return the likeliest place between the points of the coarse grid."""
+    slopes = slope * np.geomspace(0.8, 1.25, _FINE)
+    by_place = data.likelihood(near, slopes).max(axis=1)
+    return float(near[by_place >= by_place.max() - _CLEAR].mean())

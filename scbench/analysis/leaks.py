@@ -1,0 +1,143 @@
+"""How much of a public ladder is known by heart, and whether single tasks differ.
+
+A share x of items known by heart lifts the mean of a rung by x times the distance to 1. The
+interval of the share has the x that the test of `scbench.analysis.sign_flips` would not refuse.
+
+A task has few rungs, and each is little more than one number, so a task is tested item by item: the
+items of a rung are as likely to be on the one ladder as on the other.
+"""
+
+from collections.abc import Mapping
+from math import comb
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from scbench.analysis.climbs import Climb
+from scbench.analysis.curves import Answers
+from scbench.analysis.levels import uniform_numbers
+from scbench.analysis.sign_flips import signs
+from scbench.base.intervals import Floats
+
+# Added to a rung's mean, so that no rung has all the weight.
+EASY = 0.1
+ROUNDING = 1e-12
+# How often the items of a rung are dealt to two ladders.
+_DEALS = 2000
+# With fewer different deals than this, none is rare enough to tell anything.
+_LEAST_DEALS = 1000
+
+
+class Leak(NamedTuple):
+    """The share of items known by heart, from -1 to 1, and the ends of its interval."""
+
+    share: float
+    low: float
+    high: float
+
+
+class LineTest(NamedTuple):
+    """The test of one line of a table.
+
+    Attributes:
+        p_value: of the line by itself.
+        p_corrected: over the lines of its family.
+        too_few: whether no outcome could be significant.
+    """
+
+    p_value: float
+    p_corrected: float
+    too_few: bool
+
+
+class Deals(NamedTuple):
+    """The share of deals with a difference as large, and whether deals are too few."""
+
+    p_value: float
+    too_few: bool
+
+
+def leak_of(means: Floats, weight: Floats, level: float, draws: int, seed: int) -> Leak:
+    """Return the share known by heart that fits best, and its interval.
+
+    A share x lifts a rung by x times its distance to 1. Without that lift, the differences that
+    remain may have any sign: the interval has the x whose statistic, over the same signs, is none
+    of the largest 5 %. Of both means, (1 - m) is the distance once half of the lift is taken away:
+    x = A / (1 + A / 2).
+
+    Args:
+        means: of the public and the private ladder, of shape (rungs, 2).
+        weight: of each rung.
+        level: of the interval.
+        draws: of signs.
+        seed: of the draws.
+    """
+    lifts = weight * (means[:, 0] - means[:, 1])
+    distances = weight * (1 - means.mean(axis=1))
+    spread = float(np.sqrt((lifts**2).sum()))
+    limit = NormalDist().inv_cdf((1 + level) / 2)
+    if spread > 0:
+        statistics = np.abs(signs(len(lifts), draws, seed) @ (lifts / spread))
+        limit = float(np.quantile(statistics, level, method="higher"))
+    # The ends solve a x² - 2 b x + c = 0.
+    a = distances.sum() ** 2 - limit**2 * (distances**2).sum()
+    b = lifts.sum() * distances.sum() - limit**2 * (lifts * distances).sum()
+    c = lifts.sum() ** 2 - limit**2 * (lifts**2).sum()
+    if a <= 0:
+        # No share is refused.
+        share = _halved(lifts.sum() / max(distances.sum(), ROUNDING))
+        return Leak(share, -1.0, 1.0)
+    root = float(np.sqrt(max(b * b - a * c, 0.0)))
+    return Leak(
+        share=_halved(lifts.sum() / distances.sum()),
+        low=_halved((b - root) / a),
+        high=_halved((b + root) / a),
+    )
+
+
+def _halved(lift: float) -> float:
+    """Return x = A / (1 + A / 2) of a lift A."""
+    return float(np.clip(lift / max(1 + lift / 2, ROUNDING), -1.0, 1.0))
+
+
+def item_tests(
+    public: Mapping[str, Climb], private: Mapping[str, Climb]
+) -> dict[str, LineTest]:
+    """Test each task item by item, corrected over the tasks (Holm)."""
+    deals = {}
+    for task in public.keys() & private.keys():
+        deals[task] = deal(public[task].answers, private[task].answers)
+    tests = {}
+    largest = 0.0
+    ordered = sorted(deals, key=lambda task: (deals[task].p_value, task))
+    for place, task in enumerate(ordered):
+        p, too_few = deals[task]
+        # A step is no smaller than the one before it.
+        largest = min(1.0, max(largest, p * (len(ordered) - place)))
+        tests[task] = LineTest(p, largest, too_few)
+    return tests
+
+
+def deal(public: Answers, private: Answers) -> Deals:
+    """Deal the scores of each rung to the two ladders at random, many times."""
+    observed = 0.0
+    dealt = np.zeros(_DEALS)
+    deals = 1
+    keys = uniform_numbers(_DEALS, len(public.rungs) + len(private.rungs))
+    start = 0
+    for rung in sorted({*public.rungs.tolist()} & {*private.rungs.tolist()}):
+        here = public.scores[public.rungs == rung]
+        there = private.scores[private.rungs == rung]
+        together = np.concatenate([here, there])
+        weight = 1 / ((here.mean() + there.mean()) / 2 + EASY)
+        # The order of random keys is a random order of the items.
+        order = np.argsort(keys[:, start : start + len(together)], axis=1)
+        start += len(together)
+        first = together[order[:, : len(here)]].mean(axis=1)
+        second = (together.sum() - first * len(here)) / len(there)
+        observed += weight * (here.mean() - there.mean())
+        dealt += weight * (first - second)
+        deals *= comb(len(together), len(here))
+    reached = (np.abs(dealt) >= abs(observed) - ROUNDING).sum()
+    return Deals(float(reached + 1) / (_DEALS + 1), deals < _LEAST_DEALS)

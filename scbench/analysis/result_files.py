@@ -1,0 +1,96 @@
+"""Reading one file of results, and its summary."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from scbench.base.errors import ResultsError
+from scbench.grading.output import SUMMARY
+from scbench.grading.rows.columns import column_types
+from scbench.machine.children import checked_parquet
+
+# Columns that results of earlier versions do not have; they are null there.
+NEWER = (
+    "floor",
+    "run_metadata",
+    "prompt_sha256",
+    "reasoning_characters",
+    "loop",
+    "turn_scores",
+    "turn_floors",
+    "best_score",
+    "queries",
+)
+# Folders that a message names at most.
+_MAX_FOLDERS = 5
+
+
+def read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    """Return some columns of a file of results, in this order.
+
+    Args:
+        path: the file, or the folder that it is in.
+        columns: names.
+
+    Raises:
+        ResultsError: it cannot be read or is no results file.
+    """
+    file = results_file(path)
+    types = column_types()
+    with checked_parquet(file, ResultsError) as lazy:
+        stored = lazy.collect_schema()
+        missing = [name for name in columns if name not in stored]
+        required = [name for name in missing if name not in NEWER]
+        if required:
+            raise ResultsError(
+                f"{file} is no results file: it has no column {required[0]!r}"
+            )
+        frame = lazy.select(name for name in columns if name in stored).collect()
+    frame = frame.with_columns(pl.lit(None).alias(name) for name in missing)
+    frame = frame.select(columns)
+    for name in columns:
+        if frame.schema[name] not in {types[name], pl.Null}:
+            raise ResultsError(
+                f"{file}: column {name!r} is {frame.schema[name]}, must be {types[name]}"
+            )
+    return frame.cast({name: types[name] for name in columns})
+
+
+def results_file(path: Path) -> Path:
+    """Return the file of results at a path.
+
+    Raises:
+        ResultsError: there is none, or it is no Parquet file.
+    """
+    file = path / "results.parquet" if path.is_dir() else path
+    if not file.is_file():
+        below = sorted(
+            results.parent.name for results in path.glob("*/results.parquet")
+        )
+        if below:
+            raise ResultsError(
+                f"{path} holds no results itself, but folders that do "
+                f"({', '.join(below[:_MAX_FOLDERS])}); name those you want, or all: {path}/*"
+            )
+        raise ResultsError(
+            f"no such file: {file}; scbench-grade writes one into its --out folder"
+        )
+    with file.open("rb") as opened:
+        is_parquet = opened.read(4) == b"PAR1"
+    if not is_parquet:
+        raise ResultsError(
+            f"{file} holds no results (it is no Parquet file); if it holds predictions, grade it "
+            f"first: scbench-grade {file}"
+        )
+    return file
+
+
+def is_partial(path: Path) -> bool:
+    """Whether predictions were graded as some of all, by the summary of their results."""
+    folder = path if path.is_dir() else path.parent
+    try:
+        return bool(json.loads((folder / SUMMARY).read_bytes())["partial"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

@@ -1,0 +1,197 @@
+"""Tables on a terminal, however narrow.
+
+A table that is too wide loses columns in the order that its sheet states; then it is broken into
+tables one below the other, each with the columns that name its rows. No figure is ever shortened.
+"""
+
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile, zip_longest
+from typing import NamedTuple
+
+from rich.cells import cell_len, chop_cells
+
+from scbench.analysis.layout import Sheet
+
+# Headings of columns that name a row, where they come first.
+KEYS = frozenset(
+    {
+        "model",
+        "setting",
+        "budget",
+        "task",
+        "bucket",
+        "item",
+        "turn",
+        "run",
+        "parameter",
+        "subtask",
+    }
+)
+# Signs in a line of the narrowest terminal.
+_NARROWEST = 40
+_GUTTER = "  "
+# Signs that a column of words has at least, before the table is broken.
+_LEAST = 12
+# Signs that columns which name rows may share so that no word in them is broken.
+_WHOLE = 40
+
+
+class _Columns(NamedTuple):
+    """The columns that fit, and the headings of those that do not."""
+
+    fitting: list[int]
+    dropped: list[str]
+
+
+def terminal(sheet: Sheet, width: int | None = None) -> str:
+    """Return a sheet for a terminal; without bold type if it is piped, or NO_COLOR is set.
+
+    Args:
+        sheet: to be printed.
+        width: signs in a line. None takes those of the terminal; piped output has no end.
+    """
+    is_terminal = sys.stdout.isatty()
+    if width is None and is_terminal:
+        width = max(shutil.get_terminal_size().columns, _NARROWEST)
+    room = width or sys.maxsize
+    title = textwrap.fill(sheet.title, width) if width else sheet.title
+    if is_terminal and "NO_COLOR" not in os.environ:
+        title = f"\x1b[1m{title}\x1b[0m"
+    printed = [title, ""]
+    table = _Table(sheet)
+    fitting, dropped = table.columns_at(room)
+    for columns in table.parts(fitting, room):
+        printed += [*table.lines(columns, room), ""]
+    notes = [*sheet.notes]
+    if dropped:
+        notes.append(
+            f"Not shown at this width: {', '.join(dropped)}. What is piped has all."
+        )
+    # The last table ends with a blank line, which parts it from notes.
+    if not notes:
+        printed.pop()
+    for note in notes:
+        printed += textwrap.wrap(note, width) if width else [note]
+    return "\n".join(printed)
+
+
+class _Table:
+    """The cells of a sheet as lines of text, and the room they take.
+
+    Attributes:
+        sheet: to be printed.
+        rows: lines of each cell.
+        keys: number of the columns that name a row.
+        full: signs that each column takes unbroken.
+        least: signs that it takes at least.
+    """
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        self.rows = [[cell.split("\n") for cell in row] for row in sheet.rows]
+        key_heads = list(takewhile(KEYS.__contains__, sheet.heads))
+        self.keys = max(len(key_heads), 1)
+        self.full = [self._full_size(i) for i in range(len(sheet.heads))]
+        self.least = [self._least_size(i) for i in range(len(sheet.heads))]
+        spare = _WHOLE - sum(self.least[: self.keys])
+        for i in range(self.keys):
+            words = [word for row in sheet.rows for word in row[i].split()]
+            longest = max(map(cell_len, words), default=0)
+            growth = max(0, min(longest - self.least[i], spare))
+            self.least[i] += growth
+            spare -= growth
+
+    def _full_size(self, column: int) -> int:
+        lines = [line for row in self.rows for line in row[column]]
+        return max(map(cell_len, [self.sheet.heads[column], *lines]))
+
+    def _least_size(self, column: int) -> int:
+        head = self.sheet.heads[column]
+        is_key = column < self.keys
+        if not is_key and head not in self.sheet.wraps:
+            return self.full[column]
+        # Columns of words that name no row are wider.
+        least = _LEAST if is_key else 2 * _LEAST
+        return min(self.full[column], max(least, cell_len(head)))
+
+    def room(self, columns: Sequence[int], sizes: Sequence[int]) -> int:
+        """Return the signs that columns take side by side."""
+        return sum(sizes[i] + len(_GUTTER) for i in columns) - len(_GUTTER)
+
+    def columns_at(self, width: int) -> _Columns:
+        """Return the columns that fit at a width, and the headings of those dropped."""
+        fitting = list(range(len(self.sheet.heads)))
+        dropped = []
+        for head in self.sheet.drops:
+            if self.room(fitting, self.least) <= width:
+                break
+            places = [i for i in fitting if self.sheet.heads[i] == head]
+            if not places:
+                continue
+            # A column that distinguishes rows stays.
+            if places[0] < self.keys and self._differs(places[0]):
+                continue
+            fitting = [i for i in fitting if i not in places]
+            dropped.append(head)
+        return _Columns(fitting, dropped)
+
+    def _differs(self, column: int) -> bool:
+        return len({row[column] for row in self.sheet.rows}) > 1
+
+    def parts(self, columns: Sequence[int], width: int) -> list[list[int]]:
+        """Return the columns of each of the tables that a table is broken into."""
+        keys = [i for i in columns if i < self.keys]
+        parts = [list(keys)]
+        for i in columns[len(keys) :]:
+            is_full = self.room([*parts[-1], i], self.least) > width
+            if is_full and len(parts[-1]) > len(keys):
+                parts.append(list(keys))
+            parts[-1].append(i)
+        return parts
+
+    def lines(self, columns: Sequence[int], width: int) -> Iterator[str]:
+        """Yield the lines of a table of these columns."""
+        sizes = {}
+        spare = width - self.room(columns, self.least)
+        for i in columns:
+            growth = max(0, min(spare, self.full[i] - self.least[i]))
+            sizes[i] = self.least[i] + growth
+            spare -= growth
+        yield from self._line(sizes, [[head] for head in self.sheet.heads])
+        yield "─" * (sum(sizes.values()) + len(_GUTTER) * (len(sizes) - 1))
+        for i, row in enumerate(self.rows):
+            if i in self.sheet.breaks:
+                yield ""
+            yield from self._line(sizes, row)
+
+    def _line(
+        self, sizes: Mapping[int, int], row: Sequence[Sequence[str]]
+    ) -> Iterator[str]:
+        """Yield the lines of a row, whose cells are broken to fit."""
+        cells: list[list[str]] = []
+        for i, size in sizes.items():
+            is_words = self.sheet.heads[i] in self.sheet.words
+            pieces = []
+            for line in row[i]:
+                for piece in split_words(line, size):
+                    blanks = " " * (size - cell_len(piece))
+                    pieces.append(piece + blanks if is_words else blanks + piece)
+            cells.append(pieces)
+        empty = [" " * size for size in sizes.values()]
+        for pieces_of_line in zip_longest(*cells):
+            padded = [
+                piece or blanks
+                for piece, blanks in zip(pieces_of_line, empty, strict=True)
+            ]
+            yield _GUTTER.join(padded).rstrip()
+
+
+def split_words(line: str, size: int) -> list[str]:
+    """Break a line into pieces that fit, at blanks if it can be."""
+    if cell_len(line) <= size:
+        return [line]
+    return textwrap.wrap(line, size) if line.isascii() else chop_cells(line, size)
