@@ -163,11 +163,12 @@ def draw_of(task: Task) -> Draw | None:
     """Return a task's ``draw(params, answer, verdicts)``; None if it has no pictures."""
     if not task.has("report.pictures"):
         return None
-    # Picture modules name roles that may or may not occur in a picture.
-    module = import_module(task.module("report.pictures"))
+    draw_panels = import_module(task.module("report.pictures")).draw
 
     def draw(params: Any, answer: Any, verdicts: Sequence[Verdict]) -> Picture:  # noqa: ANN401
-        return with_matching_legend(module.draw(params, answer, Verdicts(verdicts)))
+        picture = draw_panels(params, answer, Verdicts(verdicts))
+        # Picture modules give words for all roles that may occur.
+        return with_matching_legend(picture)
 
     return draw
 

@@ -134,18 +134,11 @@ def boxes(
     size = pairs[:, 1] - low
     points = low[:, None, :] + CUBE_CORNERS[None] * size[:, None, :]
     faces = _CUBE_FACES[None] + 8 * np.arange(len(pairs))[:, None, None]
-    outline: list[Points] = []
+    outline: tuple[Points, ...] = ()
     if edges:
-        for box in points:
-            outline += [box[list(edge)] for edge in _CUBE_EDGES]
-    return Mesh(
-        points.reshape(-1, 3),
-        faces.reshape(-1, 3),
-        role,
-        opacity,
-        name,
-        tuple(outline),
-    )
+        outline = tuple(box[list(edge)] for box in points for edge in _CUBE_EDGES)
+    corner_list, face_list = points.reshape(-1, 3), faces.reshape(-1, 3)
+    return Mesh(corner_list, face_list, role, opacity, name, outline)
 
 
 def wire(

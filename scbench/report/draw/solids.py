@@ -80,17 +80,9 @@ def upright_prisms(
         levels.append(np.concatenate([plans, heights], axis=2))
     points = np.concatenate(levels, axis=1)
     faces = _PRISM_FACES[None] + 8 * np.arange(count)[:, None, None]
-    outline: list[Points] = []
-    for prism in points:
-        outline += [prism[list(edge)] for edge in _PRISM_EDGES]
-    return Mesh(
-        points.reshape(-1, 3),
-        faces.reshape(-1, 3),
-        role,
-        opacity,
-        name,
-        tuple(outline),
-    )
+    outline = tuple(prism[list(edge)] for prism in points for edge in _PRISM_EDGES)
+    corner_list, face_list = points.reshape(-1, 3), faces.reshape(-1, 3)
+    return Mesh(corner_list, face_list, role, opacity, name, outline)
 
 
 def pulled_in(
