@@ -446,7 +446,7 @@ def chart(name: str, **values: object) -> Spec:
 
 
 def filled_spec(name: str, **values: object) -> Spec:
-    """Return a template with values for its "$NAME"s; what is shared may hold such, too."""
+    """Return a template with values for its "$NAME"s; shared parts may have such names, too."""
     templates = chart_templates()
     shared = {**_CONFIGS, **templates["shared"]}
 

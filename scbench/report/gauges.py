@@ -1,4 +1,4 @@
-"""Bars of what an answer reached beside the target."""
+"""Bars of the figures of an answer, with their targets."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

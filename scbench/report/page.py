@@ -169,7 +169,7 @@ def heading_of(rows: pl.DataFrame) -> str:
 def fact_rows(
     rows: pl.DataFrame, summaries: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield names and words of what was graded; words may be empty."""
+    """Yield the facts on a grading run: a name, and words that may be empty."""
     version, rows_hash = rows.select("release", "release_hash").row(0)
     scored = rows["score"].count()
     coverage = f"{scored / rows.height:.1%}"

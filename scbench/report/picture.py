@@ -199,12 +199,12 @@ def roles_in(picture: Picture) -> frozenset[str]:
 
 
 def is_marked(picture: Picture) -> bool:
-    """Return whether anything in a picture has the colour of what fails."""
+    """Return whether anything in a picture has the colour of a failure."""
     return not MARKS.isdisjoint(roles_in(picture))
 
 
 def wrong_line(clauses: Mapping[str, object], between: str = "; ") -> Legend:
-    """Return the line of a legend for what is wrong: the words of the clauses that hold."""
+    """Return the line of a legend for errors: the words of the clauses that hold."""
     words = [words for words, holds in clauses.items() if holds]
     return [("wrong", between.join(words))] if words else []
 

@@ -1,4 +1,4 @@
-"""Reasons in words, for pictures in which no place can show what failed."""
+"""Reasons in words, for pictures in which no place can show a failure."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ _LINE_HEIGHT = 17
 def with_reasons(
     picture: Picture, answer: object, verdicts: Sequence[Verdict]
 ) -> Picture:
-    """Return a picture that says in words what failed, if no place in it shows that.
+    """Return a picture with the failed checks in words, if no place in it shows them.
 
     Its legend keeps what is drawn. The answer is None if it could not be read.
     """

@@ -40,12 +40,12 @@ def known_role(name: str) -> str:
 
 
 def opacity_attribute(value: float) -> str:
-    """Return the opacity attribute; empty for what is solid."""
+    """Return the opacity attribute; empty for solid shapes."""
     return f' opacity="{short(value)}"' if value < 1 else ""
 
 
 def dash_attribute(*, dashed: bool) -> str:
-    """Return the attribute of dashes; empty for what is not dashed."""
+    """Return the attribute of dashes; empty for plain lines."""
     return ' stroke-dasharray="5 4"' if dashed else ""
 
 
