@@ -33,13 +33,15 @@ from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.processes import processors
 from scbench.release.load import Release, find_release
 from scbench.report import single
+from scbench.report.contact_sheets import contact_sheet, right_and_wrong
 from scbench.report.draw.solids import solid_file
-from scbench.report.gallery import Look, contact_sheet, right_and_wrong, write_gallery
+from scbench.report.gallery import Look, write_gallery
 from scbench.report.items import Item
 from scbench.report.page import WrittenReport, write_report
-from scbench.report.paging import transcript
-from scbench.report.picture import draw_of, sheet_png, sheet_svg, solids_of
+from scbench.report.picture import draw_of, solids_of
+from scbench.report.sheet import sheet_png, sheet_svg
 from scbench.report.single import grade_line
+from scbench.report.turns import transcript
 
 # Items of a report.
 ReportItems = Literal["all", "failed", "none"]

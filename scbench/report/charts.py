@@ -9,26 +9,45 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from scbench.analysis.curves import FIRST
-from scbench.analysis.failure_modes.modes import MEANINGS, Mode
-from scbench.analysis.ladder_sheets import interval_words, level_words
-from scbench.analysis.levels import BEYOND
-from scbench.analysis.sheets import line_name
+from scbench.analysis.failure_modes.labels import Mode
+from scbench.analysis.failure_modes.modes import MEANINGS
+from scbench.analysis.ladder import interval_words
+from scbench.analysis.ladder_sheets import level_words
+from scbench.analysis.levels import BEYOND, FIRST
+from scbench.analysis.sheets import line_name, task_titles
 from scbench.base.errors import ResultsError
-from scbench.catalog import all_tasks
 from scbench.report.draw.colours import COLOURS, ROLES
+
+# Charts for users; the manual has a page on them.
+__all__ = [
+    "Spec",
+    "budget_chart",
+    "cost_chart",
+    "difference_chart",
+    "draw",
+    "failure_chart",
+    "heat_chart",
+    "item_chart",
+    "ladder_chart",
+    "parameter_chart",
+    "sample_chart",
+    "score_chart",
+    "turn_chart",
+]
 
 Spec = dict[str, Any]
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
-# Roles of colours that differ on a dark page.
-_SWITCHED = ("ink", "quiet", "faint")
-_INK, _QUIET, _FAINT = (ROLES[role][0] for role in _SWITCHED)
-_AXIS = {
+_INK, _INK_DARK = ROLES["ink"]
+_QUIET, _QUIET_DARK = ROLES["quiet"]
+_FAINT, _FAINT_DARK = ROLES["faint"]
+# Colours that differ on a dark page, by those on a light one.
+_DARK = {_INK: _INK_DARK, _QUIET: _QUIET_DARK, _FAINT: _FAINT_DARK}
+_AXIS: Spec = {
     "titleFontWeight": "normal",
     "gridColor": _FAINT,
     "gridOpacity": 0.4,
@@ -42,88 +61,112 @@ _LOOK: Spec = {
     "padding": {"left": 24, "right": 12, "top": 6, "bottom": 6},
     "range": {"category": list(COLOURS[:-1])},
     "style": {
-        key: {"fill": _INK} for key in ("guide-label", "guide-title", "group-title")
+        "guide-label": {"fill": _INK},
+        "guide-title": {"fill": _INK},
+        "group-title": {"fill": _INK},
     },
     "text": {"color": _INK},
     "view": {"stroke": None},
 }
+# Configurations that templates name.
 _CONFIGS: Spec = {
     "plain": {**_LOOK, "axis": _AXIS},
     "upright": {**_LOOK, "axis": {**_AXIS, "labelAngle": 0}},
 }
+# Columns of heat maps that are shares, from 0 to 1.
 _SHARES = {"accuracy", "above", "truncated", "unparsed"}
-
-
+# Stands for "<" until a page is complete.
 _LESS = "scbench-less-than-sign"
-_DARK = {ROLES[role][0]: ROLES[role][1] for role in _SWITCHED}
-# Rules by which a chart follows the reader.
-_FOLLOWS = (
-    "@media (prefers-color-scheme:dark){"
-    + "".join(
-        f'.marks [{kind}="{light}"]{{{kind}:{dark}}}'
-        for light, dark in _DARK.items()
-        for kind in ("fill", "stroke")
-    )
-    + "}"
-)
+# Pixels for each rung of a ladder, and between lines of one series and of several.
+_RUNG_WIDTH = 44
+_WIDE_STEP = 18
+_NARROW_STEP = 11
 
 
-@cache
-def _chart_templates() -> Mapping[str, Spec]:
-    text = files("scbench.report").joinpath("assets", "charts.json").read_text("utf-8")
-    templates: dict[str, Spec] = json.loads(text)
-    return templates
+class Interval(NamedTuple):
+    """Columns of a table: a value, and the ends of its interval."""
+
+    value: str
+    low: str
+    high: str
 
 
-def _filled_spec(name: str, **values: object) -> Spec:
-    """Return a template with values for its "$NAME"s; what is shared may hold such, too."""
-    names = {**_CONFIGS, **_chart_templates()["shared"]}
+class Rung(NamedTuple):
+    """Where a level and its interval are on the scale of rungs; None if it has no score."""
 
-    def filled(node: Any) -> Any:  # noqa: ANN401
-        if isinstance(node, dict):
-            return {key: filled(value) for key, value in node.items()}
-        if isinstance(node, list):
-            return [filled(item) for item in node]
-        if not isinstance(node, str) or not node.startswith("$"):
-            return node
-        return values[node[1:]] if node[1:] in values else filled(names[node[1:]])
-
-    spec: Spec = filled(_chart_templates()[name])
-    return spec
-
-
-def _chart(name: str, **values: object) -> Spec:
-    return {"$schema": _SCHEMA, **_filled_spec(name, **values)}
-
-
-def _in_points(rows: list[Spec], *names: str) -> list[Spec]:
-    """Return rows with shares as points of a hundred, as tables have them."""
-    return [
-        row | {name: 100 * row[name] for name in names if row[name] is not None}
-        for row in rows
-    ]
+    level: float | None
+    low: float | None
+    high: float | None
 
 
 def score_chart(table: pl.DataFrame) -> Spec:
     """Return normalized scores by line of a `scbench.analysis.paper.paper_table`."""
-    columns = ("normalized", "normalized_low", "normalized_high")
-    return _dots(table, columns, _run_name, "normalized score", [0, 100])
+    columns = Interval("normalized", "normalized_low", "normalized_high")
+    scale = {"domain": [0, 100]}
+    return dot_chart(table, columns, run_name, "normalized score", scale)
 
 
 def difference_chart(table: pl.DataFrame) -> Spec:
     """Return differences by line of a `scbench.analysis.compare.compare_runs`."""
-    columns = ("difference", "low", "high")
+    columns = Interval("difference", "low", "high")
+
+    def words(row: Mapping[str, Any]) -> str:
+        return f"{row['second']} minus {row['first']}"
+
     title = "difference of normalized scores"
-    return _dots(
-        table, columns, lambda row: f"{row['second']} minus {row['first']}", title
-    )
+    return dot_chart(table, columns, words, title, {"zero": True})
 
 
 def sample_chart(table: pl.DataFrame) -> Spec:
     """Return pass@k by line of a `scbench.analysis.samples.pass_at_k`."""
-    columns = ("pass_at_k", "pass_low", "pass_high")
-    words: _Words = lambda row: f"{_run_name(row)} pass@{row['k']}"  # noqa: E731
-    return _dots(table, columns, words, "share of items passed", [0, 100])
+    columns = Interval("pass_at_k", "pass_low", "pass_high")
+
+    def words(row: Mapping[str, Any]) -> str:
+        return f"{run_name(row)} pass@{row['k']}"
+
+    scale = {"domain": [0, 100]}
+    return dot_chart(table, columns, words, "share of items passed", scale)
+
+
+def dot_chart(
+    table: pl.DataFrame,
+    columns: Interval,
+    words: Callable[[Mapping[str, Any]], str],
+    title: str,
+    scale: Spec,
+) -> Spec:
+    """Return values with their intervals, some series on a line; as wide as a paper's column."""
+    marks = []
+    for name, row in named_lines(table):
+        if row[columns.value] is None:
+            continue
+        marks.append(
+            {
+                "line": name,
+                "series": words(row),
+                "value": row[columns.value],
+                "low": row.get(columns.low),
+                "high": row.get(columns.high),
+            }
+        )
+    series = list(dict.fromkeys(mark["series"] for mark in marks))
+    lines = list(dict.fromkeys(mark["line"] for mark in marks))
+    legend: Spec | None = None
+    step = _WIDE_STEP
+    if len(series) > 1:
+        legend = {"orient": "bottom", "columns": 1, "labelLimit": 320}
+        step = _NARROW_STEP
+    return chart(
+        "dots",
+        description=f"{title.capitalize()} with 95 % intervals.",
+        values=in_points(marks, "value", "low", "high"),
+        title=title,
+        lines=lines,
+        series=series,
+        step=step,
+        legend=legend,
+        scale=scale,
+    )
 
 
 def turn_chart(table: pl.DataFrame) -> Spec:
@@ -131,57 +174,13 @@ def turn_chart(table: pl.DataFrame) -> Spec:
 
     The table is of `scbench.analysis.turns.turn_table`.
     """
+    # Lines of tasks are left out where buckets sum them up.
+    if table["task"].has_nulls():
+        table = table.filter(pl.col("task").is_null())
     values = [
-        row | {"run": f"{_run_name(row)}, {name}"}
-        for name, row in _named_lines(table, sums=True)
+        row | {"run": f"{run_name(row)}, {name}"} for name, row in named_lines(table)
     ]
-    return _chart("turns", values=_in_points(values, "mean", "low", "high"))
-
-
-def _named_lines(table: pl.DataFrame, *, sums: bool = False) -> list[tuple[str, Spec]]:
-    """Return the rows of a table with what their lines are called; sums alone, if there are any."""
-    titles = {task.id: task.title for task in all_tasks().values()}
-    rows = table.to_dicts()
-    if sums and any(row["task"] is None for row in rows):
-        rows = [row for row in rows if row["task"] is None]
-    every = any(row["task"] for row in rows)
-    return [
-        (line_name(row["bucket"], row["task"], row["over"], titles, every=every), row)
-        for row in rows
-    ]
-
-
-_Words = Callable[[Mapping[str, Any]], str]
-
-
-def _dots(
-    table: pl.DataFrame,
-    columns: Sequence[str],
-    words: _Words,
-    title: str,
-    domain: list[int] | None = None,
-) -> Spec:
-    """Return values with their intervals, some series on a line; as wide as a paper's column."""
-    marks = [
-        {"line": name, "series": words(row)}
-        | dict(zip(("value", "low", "high"), map(row.get, columns), strict=True))
-        for name, row in _named_lines(table)
-        if row[columns[0]] is not None
-    ]
-    series = list(dict.fromkeys(row["series"] for row in marks))
-    return _chart(
-        "dots",
-        description=f"{title.capitalize()} with 95 % intervals.",
-        values=_in_points(marks, "value", "low", "high"),
-        title=title,
-        lines=list(dict.fromkeys(row["line"] for row in marks)),
-        series=series,
-        step=18 if len(series) < 2 else 11,
-        legend=None
-        if len(series) < 2
-        else {"orient": "bottom", "columns": 1, "labelLimit": 320},
-        scale={"domain": domain} if domain else {"zero": True},
-    )
+    return chart("turns", values=in_points(values, "mean", "low", "high"))
 
 
 def budget_chart(points: pl.DataFrame) -> Spec:
@@ -189,23 +188,24 @@ def budget_chart(points: pl.DataFrame) -> Spec:
 
     The points are of `scbench.analysis.usage.budget_sweep`.
     """
-    values = points.with_columns(run=_run_column()).to_dicts()
-    values = _in_points(values, "accuracy", "low", "high")
+    rows = points.with_columns(run=run_column()).to_dicts()
+    values = in_points(rows, "accuracy", "low", "high")
+    # Each run is named at its last point that has a place.
     last = {row["run"]: i for i, row in enumerate(values) if row["mean_output_tokens"]}
     for i, row in enumerate(values):
         row["label"] = row["run"] if last.get(row["run"]) == i else ""
     # A power of two for each step; values of 0 have no place on it.
-    return _chart(
-        "budget", values=values, ticks=_powers_of_two(points["mean_output_tokens"])
-    )
+    ticks = powers_of_two(points["mean_output_tokens"])
+    return chart("budget", values=values, ticks=ticks)
 
 
-def _powers_of_two(tokens: pl.Series) -> list[int]:
+def powers_of_two(tokens: pl.Series) -> list[int]:
     """Return the powers of two from just below the least to just above the most."""
     positive = [value for value in tokens.drop_nulls().to_list() if value > 0]
     if not positive:
         return []
-    first, last = int(min(positive)).bit_length() - 1, int(max(positive)).bit_length()
+    first = int(min(positive)).bit_length() - 1
+    last = int(max(positive)).bit_length()
     return [2**i for i in range(max(first, 0), last + 1)]
 
 
@@ -214,24 +214,21 @@ def cost_chart(table: pl.DataFrame) -> Spec:
 
     Of each run in a `scbench.analysis.usage.cost_table` the widest line counts.
     """
-    priced = table["cost_reported"].sum() > 0
-    field, title = (
-        ("cost", "US dollars") if priced else ("output_tokens", "output tokens")
-    )
-    widest = table.filter(pl.col("task").is_null()).sort("answers", descending=True)
+    field, title = "output_tokens", "output tokens"
+    if table["cost_reported"].sum() > 0:
+        field, title = "cost", "US dollars"
     runs = ["model", "setting", "budget"]
-    values = widest.unique(runs, keep="first", maintain_order=True).with_columns(
-        run=_run_column()
+    buckets = table.filter(pl.col("task").is_null())
+    widest = buckets.sort("answers", descending=True).unique(
+        runs, keep="first", maintain_order=True
     )
-    values = values.filter(pl.col(field) > 0).sort(*runs)
-    description = f"Mean score against {title} per answer, a point for each run."
-    title = f"{title} per answer"
-    return _chart(
+    points = widest.with_columns(run=run_column()).filter(pl.col(field) > 0).sort(*runs)
+    return chart(
         "cost",
-        description=description,
-        values=_in_points(values.to_dicts(), "mean", "low", "high"),
+        description=f"Mean score against {title} per answer, a point for each run.",
+        values=in_points(points.to_dicts(), "mean", "low", "high"),
         field=field,
-        title=title,
+        title=f"{title} per answer",
     )
 
 
@@ -240,8 +237,8 @@ def item_chart(table: pl.DataFrame) -> Spec:
 
     The table is `scbench.analysis.items.item_table`.
     """
-    values = _in_points(table.to_dicts(), "mean")
-    return _chart("items", values=values, tasks=list(dict.fromkeys(table["task"])))
+    values = in_points(table.to_dicts(), "mean")
+    return chart("items", values=values, tasks=list(dict.fromkeys(table["task"])))
 
 
 def failure_chart(table: pl.DataFrame) -> Spec:
@@ -251,29 +248,25 @@ def failure_chart(table: pl.DataFrame) -> Spec:
     """
     titles = {mode.value: MEANINGS[mode].short for mode in Mode}
     values = table.with_columns(
-        run=pl.format("{} ({} judged)", _run_column(), "judged"),
+        run=pl.format("{} ({} judged)", run_column(), "judged"),
         mode=pl.col("failure_mode").replace_strict(titles, return_dtype=pl.String),
     )
     modes = list(titles.values())
     # A mode has the same colour in every chart, and is named where it occurs. White can be read on
     # the first colour alone, ink on all others.
     occurring = set(values.filter(pl.col("count") > 0)["mode"])
-    in_use = {
-        mode: c for mode, c in zip(modes, COLOURS, strict=False) if mode in occurring
+    colours = {
+        mode: colour
+        for mode, colour in zip(modes, COLOURS, strict=False)
+        if mode in occurring
     }
-    return _chart(
+    return chart(
         "failures",
         values=values.to_dicts(),
         rank=f"indexof({modes}, datum.mode)",
         modes=modes,
-        occurring=list(in_use),
-        colours=list(in_use.values()),
-    )
-
-
-def _run_column() -> pl.Expr:
-    return pl.concat_str(
-        [pl.col("model"), pl.col("setting")], separator=" ", ignore_nulls=True
+        occurring=list(colours),
+        colours=list(colours.values()),
     )
 
 
@@ -282,44 +275,30 @@ def heat_chart(table: pl.DataFrame, column: str, title: str) -> Spec:
 
     The table is `scbench.analysis.manifolds.heat_table`.
     """
-    share = column in _SHARES
-    rows_of: dict[str, list[Spec]] = {}
+    rows_by_panel: dict[str, list[Spec]] = {}
     for row in table.to_dicts():
-        panel = f"{row['task']} {_run_name(row)}"
-        rows_of.setdefault(panel, []).append(row | {"panel": panel})
-    top = (
-        1.0
-        if share
-        else max((row[column] or 0.0 for row in table.to_dicts()), default=0.0)
-    )
-    # Viridis is dark at its low end.
-    look = {"title": title, "form": ".0%" if share else ",.0f", "top": top}
-    look |= {"column": column, "pale": f"datum.{column} < {top / 2}"}
+        panel = f"{row['task']} {run_name(row)}"
+        rows_by_panel.setdefault(panel, []).append(row | {"panel": panel})
+    form, top = ".0%", 1.0
+    if column not in _SHARES:
+        form, top = ",.0f", max((value or 0.0 for value in table[column]), default=0.0)
     panels = [
-        _filled_spec(
+        filled_spec(
             "heat panel",
             panel=panel,
             values=rows,
-            x=_value_axis(rows, "second_value", rows[0]["second_parameter"]),
-            y=_value_axis(rows, "value", rows[0]["parameter"]),
-            **look,
+            x=value_axis(rows, "second_value", rows[0]["second_parameter"]),
+            y=value_axis(rows, "value", rows[0]["parameter"]),
+            title=title,
+            form=form,
+            top=top,
+            column=column,
+            # Viridis is dark at its low end.
+            pale=f"datum.{column} < {top / 2}",
         )
-        for panel, rows in rows_of.items()
+        for panel, rows in rows_by_panel.items()
     ]
-    return _chart("heat", description=f"{title} by two parameters.", panels=panels)
-
-
-def _run_name(row: Mapping[str, Any]) -> str:
-    parts = (row["model"], row["setting"], row["budget"])
-    return " ".join(str(part) for part in parts if part is not None)
-
-
-def _value_axis(rows: list[Spec], field: str, title: str) -> Spec:
-    """Return an axis of values once each: numbers by size, words as they come."""
-    values = list(dict.fromkeys(row[field] for row in rows))
-    with suppress(ValueError):
-        values.sort(key=float)
-    return {"field": field, "type": "ordinal", "title": title, "sort": values}
+    return chart("heat", description=f"{title} by two parameters.", panels=panels)
 
 
 def parameter_chart(table: pl.DataFrame, title: str) -> Spec:
@@ -327,11 +306,11 @@ def parameter_chart(table: pl.DataFrame, title: str) -> Spec:
 
     The table is `scbench.analysis.manifolds.manifold_table` for that one.
     """
-    values = [row | {"panel": _run_name(row)} for row in table.to_dicts()]
-    values = _in_points(values, "above", "above_low", "above_high")
+    rows = [row | {"panel": run_name(row)} for row in table.to_dicts()]
+    values = in_points(rows, "above", "above_low", "above_high")
     description = f"Accuracy above the floor along {title}."
-    x = _value_axis(values, "value", title)
-    return _chart("parameter", description=description, values=values, x=x)
+    x = value_axis(values, "value", title)
+    return chart("parameter", description=description, values=values, x=x)
 
 
 def ladder_chart(table: pl.DataFrame, rungs: pl.DataFrame) -> Spec:
@@ -339,64 +318,162 @@ def ladder_chart(table: pl.DataFrame, rungs: pl.DataFrame) -> Spec:
 
     The tables are `scbench.analysis.ladder.ladder_table`, and `rung_table` of the same results.
     """
-    titles = {task.id: task.title for task in all_tasks().values()}
-    runs: dict[str, list[Spec]] = {}
+    rows_by_run: dict[str, list[Spec]] = {}
     for row in table.to_dicts():
-        runs.setdefault(_run_name(row), []).append(row)
+        rows_by_run.setdefault(run_name(row), []).append(row)
     means: dict[tuple[str, str], list[Spec]] = {}
     for row in rungs.to_dicts():
-        means.setdefault((_run_name(row), row["task"]), []).append(row)
+        means.setdefault((run_name(row), row["task"]), []).append(row)
     panels = []
-    for run, rows in runs.items():
-        names = [
-            line_name(r["bucket"], r["task"], r["over"], titles, every=True)
-            for r in rows
-        ]
-        cells = [
-            {"line": name, "rung": cell["rung"], "above": cell["above"]}
-            | {"left": cell["rung"] - BEYOND, "right": cell["rung"] + BEYOND}
-            for name, row in zip(names, rows, strict=True)
-            for cell in means.get((run, row["task"]), ())
-            if cell["above"] is not None
-        ]
-        top = max(row["rungs"] for row in rows)
-        axis = {"numbers": list(range(1, top + 1)), "top": top, "width": 44 * top}
-        axis |= {"ends": [FIRST - BEYOND, top + BEYOND]}
-        levels = [
-            _level_mark(row) | {"line": name}
-            for name, row in zip(names, rows, strict=True)
-        ]
-        panels.append(
-            _filled_spec(
-                "ladder panel",
-                panel=run,
-                names=names,
-                cells=cells,
-                levels=levels,
-                **axis,
-            )
-        )
-    return _chart("ladder", panels=panels)
+    for run, rows in rows_by_run.items():
+        means_of_run = [means.get((run, row["task"]), []) for row in rows]
+        panels.append(ladder_panel(run, rows, means_of_run))
+    return chart("ladder", panels=panels)
 
 
-def _level_mark(row: Mapping[str, Any]) -> Spec:
-    """Return where a level and its interval are drawn: at an end, if they lie beyond it."""
-    first, last = FIRST - BEYOND, row["rungs"] + BEYOND
-    place = {None: row["level"], f"below {FIRST:g}": first}.get(row["beyond"], last)
-    has_level = place is not None
-    low, high = (
-        end if has_level else None for end in (row["low"] or first, row["high"] or last)
+def ladder_panel(
+    run: str, rows: Sequence[Spec], means: Sequence[Sequence[Spec]]
+) -> Spec:
+    """Return the panel of a run: its lines, with the means of each line's rungs."""
+    titles = task_titles()
+    names = []
+    cells = []
+    levels = []
+    for row, rung_means in zip(rows, means, strict=True):
+        name = line_name(row["bucket"], row["task"], row["over"], titles, every=True)
+        names.append(name)
+        levels.append(level_mark(row) | {"line": name})
+        for mean in rung_means:
+            if mean["above"] is not None:
+                rung = mean["rung"]
+                cells.append(
+                    {
+                        "line": name,
+                        "rung": rung,
+                        "above": mean["above"],
+                        "left": rung - BEYOND,
+                        "right": rung + BEYOND,
+                    }
+                )
+    top = max(row["rungs"] for row in rows)
+    return filled_spec(
+        "ladder panel",
+        panel=run,
+        names=names,
+        cells=cells,
+        levels=levels,
+        numbers=list(range(1, top + 1)),
+        top=top,
+        width=_RUNG_WIDTH * top,
+        ends=[FIRST - BEYOND, top + BEYOND],
     )
+
+
+def level_mark(row: Mapping[str, Any]) -> Spec:
+    """Return the mark of a level and its interval, with their words."""
+    place = rung_of_level(row)
+    words = "no score"
+    if place.level is not None:
+        words = f"{level_words(dict(row))} ({interval_words(dict(row))})"
+    kind = "task" if row["task"] else "mean"
+    if row["beyond"]:
+        # Below or above the ladder.
+        kind = row["beyond"].partition(" ")[0] or kind
     return {
-        "level": place,
-        "low": None if low is None else min(max(low, first), last),
-        "high": None if high is None else min(max(high, first), last),
-        "kind": (row["beyond"] or "").partition(" ")[0]
-        or ("task" if row["task"] else "mean"),
-        "said": f"{level_words(dict(row))} ({interval_words(dict(row))})"
-        if has_level
-        else "no score",
+        "level": place.level,
+        "low": place.low,
+        "high": place.high,
+        "kind": kind,
+        "said": words,
     }
+
+
+def rung_of_level(row: Mapping[str, Any]) -> Rung:
+    """Return where a level and its interval are: at an end, if they lie beyond it."""
+    first, last = FIRST - BEYOND, row["rungs"] + BEYOND
+    level = row["level"]
+    if row["beyond"] is not None:
+        level = first if row["beyond"] == f"below {FIRST:g}" else last
+    if level is None:
+        return Rung(None, None, None)
+    low = min(max(row["low"] or first, first), last)
+    high = min(max(row["high"] or last, first), last)
+    return Rung(level, low, high)
+
+
+def named_lines(table: pl.DataFrame) -> list[tuple[str, Spec]]:
+    """Return the rows of a table with the names of their lines."""
+    titles = task_titles()
+    rows = table.to_dicts()
+    every = any(row["task"] for row in rows)
+    return [
+        (line_name(row["bucket"], row["task"], row["over"], titles, every=every), row)
+        for row in rows
+    ]
+
+
+def run_name(row: Mapping[str, Any]) -> str:
+    """Return the model, setting and budget of a row in words."""
+    parts = (row["model"], row["setting"], row["budget"])
+    return " ".join(str(part) for part in parts if part is not None)
+
+
+def run_column() -> pl.Expr:
+    """Return the model and setting of each row in words."""
+    columns = [pl.col("model"), pl.col("setting")]
+    return pl.concat_str(columns, separator=" ", ignore_nulls=True)
+
+
+def value_axis(rows: list[Spec], field: str, title: str) -> Spec:
+    """Return an axis of values once each: numbers by size, words as they come."""
+    values = list(dict.fromkeys(row[field] for row in rows))
+    # One value that is no number leaves all in their order.
+    with suppress(ValueError):
+        values.sort(key=float)
+    return {"field": field, "type": "ordinal", "title": title, "sort": values}
+
+
+def in_points(rows: list[Spec], *names: str) -> list[Spec]:
+    """Return rows with shares as points of a hundred, as tables have them."""
+    scaled_rows = []
+    for row in rows:
+        points = {name: 100 * row[name] for name in names if row[name] is not None}
+        scaled_rows.append(row | points)
+    return scaled_rows
+
+
+def chart(name: str, **values: object) -> Spec:
+    """Return the description of a chart from its template."""
+    return {"$schema": _SCHEMA, **filled_spec(name, **values)}
+
+
+def filled_spec(name: str, **values: object) -> Spec:
+    """Return a template with values for its "$NAME"s; shared parts may have such names, too."""
+    templates = chart_templates()
+    shared = {**_CONFIGS, **templates["shared"]}
+
+    def filled(node: Any) -> Any:  # noqa: ANN401
+        if isinstance(node, dict):
+            return {key: filled(value) for key, value in node.items()}
+        if isinstance(node, list):
+            return [filled(item) for item in node]
+        if not isinstance(node, str) or not node.startswith("$"):
+            return node
+        value_name = node.removeprefix("$")
+        if value_name in values:
+            return values[value_name]
+        return filled(shared[value_name])
+
+    spec: Spec = filled(templates[name])
+    return spec
+
+
+@cache
+def chart_templates() -> Mapping[str, Spec]:
+    """Return the templates of all charts by name."""
+    text = files("scbench.report").joinpath("assets", "charts.json").read_text("utf-8")
+    templates: dict[str, Spec] = json.loads(text)
+    return templates
 
 
 def draw(spec: Spec, form: str, *, dark: bool = False) -> bytes:
@@ -410,35 +487,42 @@ def draw(spec: Spec, form: str, *, dark: bool = False) -> bytes:
     """
     import vl_convert  # noqa: PLC0415  (an extra, and large)
 
+    if dark:
+        spec = replaced(spec, _DARK)
     if dark or form == "png":
-        spec = _replaced(spec, _DARK) if dark else spec
         spec = {**spec, "background": ROLES["paper"][dark]}
+    style = f"<style>{'' if dark else reader_rules()}</style>"
     if form == "svg":
         text = str(vl_convert.vegalite_to_svg(spec))
-        head, end, rest = text.partition(">")
-        return f"{head}{end}<style>{'' if dark else _FOLLOWS}</style>{rest}".encode()
+        # The style sheet goes behind the opening tag.
+        return text.replace(">", f">{style}", 1).encode()
     if form == "png":
         return bytes(vl_convert.vegalite_to_png(spec, scale=3))
     if form == "html":
-        safe = _replaced(spec, {"<": _LESS})
+        # Without "<" a model's name cannot end the script of a page.
+        safe = replaced(spec, {"<": _LESS})
         page = str(vl_convert.vegalite_to_html(safe, bundle=True, renderer="svg"))
-        page = page.replace(
-            "</head>", f"<style>{'' if dark else _FOLLOWS}</style></head>", 1
-        )
+        page = page.replace("</head>", f"{style}</head>", 1)
         return page.replace(_LESS, "\\u003c").encode()
     raise ResultsError(f"charts are written as .svg, .png or .html, not as {form!r}")
 
 
-def _replaced(node: Any, signs: Mapping[str, str]) -> Any:  # noqa: ANN401
-    """Return a description with signs replaced in its texts.
+def reader_rules() -> str:
+    """Return the rules by which a chart follows the mode of its reader."""
+    rules = ""
+    for light, dark in _DARK.items():
+        for kind in ("fill", "stroke"):
+            rules += f'.marks [{kind}="{light}"]{{{kind}:{dark}}}'
+    return f"@media (prefers-color-scheme:dark){{{rules}}}"
 
-    Without "<" a model's name cannot end the script of a page.
-    """
+
+def replaced(node: Any, signs: Mapping[str, str]) -> Any:  # noqa: ANN401
+    """Return a description with signs replaced in its texts."""
     if isinstance(node, dict):
-        return {key: _replaced(value, signs) for key, value in node.items()}
+        return {key: replaced(value, signs) for key, value in node.items()}
     if isinstance(node, list):
-        return [_replaced(item, signs) for item in node]
+        return [replaced(item, signs) for item in node]
     if isinstance(node, str):
-        for sign, other in signs.items():
-            node = node.replace(sign, other)
+        for sign, replacement in signs.items():
+            node = node.replace(sign, replacement)
     return node

@@ -1,4 +1,4 @@
-"""Bars of what an answer reached beside what was asked for."""
+"""Bars of the figures of an answer, with their targets."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -6,19 +6,22 @@ from typing import NamedTuple
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel
 
+# Pixels.
 _ROW = 34
 _WIDTH = 320
+# Role and sign of a gauge, by whether it passed.
+_LOOKS = {True: ("right", "✓"), False: ("wrong", "✗"), None: ("quiet", "")}
 
 
 class Gauge(NamedTuple):
-    """One figure beside the one asked for.
+    """One figure beside its target.
 
     Attributes:
         label: what is counted.
         value: what the answer reached.
-        target: what was asked for.
-        passed: what the verdict says of it; None if it was not judged.
-        sense: whether so much is the least, the most, or the only right figure.
+        target: the figure in the task.
+        passed: whether the verdict accepts it; None if it was not judged.
+        sense: whether the target is the least, the most, or the only right figure.
         unit: after both figures.
     """
 
@@ -29,33 +32,40 @@ class Gauge(NamedTuple):
     sense: str = "at least"
     unit: str = ""
 
+    @property
+    def words(self) -> str:
+        """The value and its target in words."""
+        value, target = f"{self.value:.4g}", f"{self.target:.4g}"
+        return f"{value}{self.unit}; {self.sense} {target}{self.unit}"
+
 
 def gauge_panels(gauges: Iterable[Gauge]) -> list[Panel]:
-    """Return a panel of bars, each with a mark at the wanted figure; none without gauges."""
+    """Return a panel of bars, each with a mark at its target; none without gauges."""
     rows = list(gauges)
     if not rows:
         return []
-    drawing = Drawing(
-        (0, 0, _WIDTH, _ROW * len(rows)), size=max(_WIDTH, _ROW * len(rows)), up=False
-    )
-    words = []
-    for i, row in enumerate(rows):
-        says = f"{row.value:.4g}{row.unit}; {row.sense} {row.target:.4g}{row.unit}"
-        words.append(f"{row.label}: {says}")
-        role = {True: "right", False: "wrong", None: "quiet"}[row.passed]
-        sign = {True: "✓", False: "✗", None: ""}[row.passed]
-        drawing.text((0, i * _ROW + 7), sign, role, anchor="start", size=12, bold=True)
-        drawing.text(
-            (14 * bool(sign), i * _ROW + 7), row.label, anchor="start", size=12
-        )
-        drawing.text(
-            (_WIDTH, i * _ROW + 7), says, role, anchor="end", size=12, bold=True
-        )
-        full = max(row.value, row.target, 1e-9) * 1.15
-        top, bottom = i * _ROW + 17, i * _ROW + 25
-        drawing.box((0, top), (_WIDTH, bottom), "faint", opacity=0.5)
-        end = max(0.0, row.value) / full * _WIDTH
-        drawing.box((0, top), (end, bottom), role, hatched=row.passed is False)
-        mark = row.target / full * _WIDTH
-        drawing.line([(mark, top - 3), (mark, bottom + 3)], "ink", width=2)
-    return [Panel("what was asked for", drawing, "; ".join(words) + ".")]
+    height = _ROW * len(rows)
+    drawing = Drawing((0, 0, _WIDTH, height), size=max(_WIDTH, height), up=False)
+    for i, gauge in enumerate(rows):
+        draw_gauge(drawing, i * _ROW, gauge)
+    alt = "; ".join(f"{gauge.label}: {gauge.words}" for gauge in rows)
+    return [Panel("what was asked for", drawing, f"{alt}.")]
+
+
+def draw_gauge(drawing: Drawing, y: float, gauge: Gauge) -> None:
+    """Draw a line of text, and the bar below it."""
+    role, sign = _LOOKS[gauge.passed]
+    baseline = y + 7
+    drawing.text((0, baseline), sign, role, anchor="start", size=12, bold=True)
+    label_x = 14 if sign else 0
+    drawing.text((label_x, baseline), gauge.label, anchor="start", size=12)
+    end = (_WIDTH, baseline)
+    drawing.text(end, gauge.words, role, anchor="end", size=12, bold=True)
+    # The longer of both ends a little before the right side.
+    scale = max(gauge.value, gauge.target, 1e-9) * 1.15
+    top, bottom = y + 17, y + 25
+    drawing.box((0, top), (_WIDTH, bottom), "faint", opacity=0.5)
+    reached = max(0.0, gauge.value) / scale * _WIDTH
+    drawing.box((0, top), (reached, bottom), role, hatched=gauge.passed is False)
+    target = gauge.target / scale * _WIDTH
+    drawing.line([(target, top - 3), (target, bottom + 3)], "ink", width=2)

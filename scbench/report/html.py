@@ -19,6 +19,9 @@ from scbench.report.draw.colours import style_sheet
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+# Packages with templates; a later one is an option.
+_ROOMS = ("scbench.report", "scbench.leaderboard")
+
 
 def asset(name: str, package: str = "scbench.report") -> str:
     """Return the text of a file among a package's ``assets``."""
@@ -30,15 +33,10 @@ def environment() -> "Environment":
     """Return the environment of all pages' templates; it escapes by default."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
 
-    rooms = ("scbench.report", "scbench.leaderboard")
+    rooms = [room for room in _ROOMS if files(room).joinpath("templates").is_dir()]
+    loaders = [PackageLoader(room) for room in rooms]
     return Environment(
-        loader=ChoiceLoader(
-            [
-                PackageLoader(room)
-                for room in rooms
-                if files(room).joinpath("templates").is_dir()
-            ]
-        ),
+        loader=ChoiceLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -59,7 +57,7 @@ def render_page(
     """Return a page of a template that extends ``base.html.j2``.
 
     The scripts are texts of our own, so they are not escaped; ``later`` are those that they may
-    add. ``images`` is where images may come from, as a content security policy says it.
+    add. ``images`` is where images may come from, in the words of a content security policy.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.
@@ -67,56 +65,64 @@ def render_page(
     from markupsafe import Markup  # noqa: PLC0415  (comes with Jinja2, an extra)
 
     style = "\n".join((asset("page.css"), style_sheet(), *styles))
-    return (
-        environment()
-        .get_template(template)
-        .render(
-            title=title,
-            version=__version__,
-            style=Markup(style),  # noqa: S704  (ours)
-            scripts=[Markup(script) for script in scripts],  # noqa: S704  (ours)
-            csp=_policy((*scripts, *later), images),
-            **values,
-        )
+    page = environment().get_template(template)
+    return page.render(
+        title=title,
+        version=__version__,
+        style=Markup(style),  # noqa: S704  (ours)
+        scripts=[Markup(script) for script in scripts],  # noqa: S704  (ours)
+        csp=content_security_policy((*scripts, *later), images),
+        **values,
     )
 
 
-def _policy(scripts: Sequence[str], images: str) -> str:
-    hashes = (
-        base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts
-    )
-    sources = " ".join(f"'sha256-{digest.decode()}'" for digest in hashes) or "'none'"
+def content_security_policy(scripts: Sequence[str], images: str) -> str:
+    """Return the policy of a page that runs these scripts and no others."""
+    sources = []
+    for text in scripts:
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest())
+        sources.append(f"'sha256-{digest.decode()}'")
+    script_source = " ".join(sources) or "'none'"
     return (
-        f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; "
+        f"default-src 'none'; script-src {script_source}; style-src 'unsafe-inline'; "
         f"img-src {images}; base-uri 'none'; form-action 'none'"
     )
 
 
 def page_parts(*, in_3d: bool) -> dict[str, Any]:
-    """Return what `render_page` wants for items; the script for pictures in 3D is large.
+    """Return the arguments of `render_page` for items; the script for pictures in 3D is large.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.
     """
     script = asset("sortable.js") + asset("report.js")
-    parts: dict[str, Any] = {"styles": [asset("report.css")], "scripts": [script]}
+    styles = [asset("report.css")]
     if not in_3d:
-        return parts | {"plotly": "", "licence": ""}
-    plotly = (
-        files("plotly").joinpath("package_data", "plotly.min.js").read_text("utf-8")
-    )
-    return parts | {
+        return {"styles": styles, "scripts": [script], "plotly": "", "licence": ""}
+    plotly = plotly_script()
+    licence = distribution("plotly").read_text("licenses/LICENSE.txt")
+    return {
+        "styles": styles,
         "scripts": [asset("viewer.js"), script],
         "later": [plotly],
-        "plotly": _packed_script(plotly),
-        "licence": distribution("plotly").read_text("licenses/LICENSE.txt")
-        or "MIT licence",
+        "plotly": packed_plotly(),
+        "licence": licence or "MIT licence",
     }
 
 
+def plotly_script() -> str:
+    """Return the library that draws in 3D."""
+    folder = files("plotly").joinpath("package_data")
+    return folder.joinpath("plotly.min.js").read_text("utf-8")
+
+
+@cache
+def packed_plotly() -> str:
+    """Return it packed, which takes a second."""
+    return packed(plotly_script())
+
+
 def packed(text: str) -> str:
-    """Return text as base64 of gzip, for scripts to unpack when it is wanted."""
+    """Return text as base64 of gzip, for scripts to unpack when it is needed."""
+    # Without a time, the same text gives the same bytes.
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
-
-
-_packed_script = cache(packed)

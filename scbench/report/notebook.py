@@ -14,6 +14,17 @@ from scbench.base.errors import ResultsError
 from scbench.grading.means import RUN
 from scbench.report.charts import Spec, draw, score_chart
 
+# Columns of the table.
+_TABLE = (
+    *RUN,
+    "bucket",
+    "n",
+    "normalized",
+    "normalized_low",
+    "normalized_high",
+    "mean",
+)
+
 
 class Chart:
     """A chart that a notebook shows, and that `save` writes as SVG, PNG or HTML."""
@@ -38,27 +49,19 @@ class Runs(pl.DataFrame):
         if not self._is_whole():
             return super().__repr__()
         runs = self.select(RUN).n_unique()
+        noun = "run" if runs == 1 else "runs"
         release = self["release"][0]
-        return f"<Runs: {runs} run{'s' * (runs != 1)}, {self.height} rows, release {release}>"
+        return f"<Runs: {runs} {noun}, {self.height} rows, release {release}>"
 
     @override
     def _repr_html_(self, *, _from_series: bool = False) -> str:
         if not self._is_whole():
             return super()._repr_html_(_from_series=_from_series)
-        shown = (
-            *RUN,
-            "bucket",
-            "n",
-            "normalized",
-            "normalized_low",
-            "normalized_high",
-            "mean",
-        )
-        return paper_table(self).select(shown)._repr_html_()
+        return paper_table(self).select(_TABLE)._repr_html_()
 
     @override
     def to_pandas(self, **options: Any) -> Any:
-        """Return the rows as a frame of pandas; an error says what to install for it."""
+        """Return the rows as a frame of pandas; without it, an error says how to install it."""
         try:
             return super().to_pandas(**options)
         except ModuleNotFoundError:
@@ -70,6 +73,7 @@ class Runs(pl.DataFrame):
         return Chart(score_chart(paper_table(self, by)))
 
     def _is_whole(self) -> bool:
+        """Return whether these are results, not a selection of their columns or no rows."""
         return self.height > 0 and set(NEEDED) <= set(self.columns)
 
 
@@ -78,5 +82,5 @@ def read_results(
     columns: Sequence[str] = (),
     **options: bool,
 ) -> Runs:
-    """Return what `scbench.analysis.results.read_results` does, to be looked at."""
+    """Return the rows of `scbench.analysis.results.read_results`, to be looked at."""
     return Runs(rows_of(paths, columns, **options))

@@ -1,9 +1,8 @@
-"""The tables at the top of a report, as its template wants them."""
+"""The tables at the top of a report, as values of its template."""
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from html import escape
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -24,26 +23,23 @@ from scbench.analysis.sheets import (
     marked_normalized,
     mean_beside,
     rounded,
+    task_titles,
 )
 from scbench.analysis.usage import budget_sheet, budget_sweep
 from scbench.base.model import Status
-from scbench.catalog import MANIFOLDS, all_tasks
+from scbench.catalog import MANIFOLDS
 from scbench.grading.score_tables import OVERALL
 from scbench.report.charts import budget_chart, draw, failure_chart, ladder_chart
 from scbench.report.items import run_labels
+from scbench.report.strips import interval_strip, score_strip
 
-# Columns between the scores 0 and 1.
-_STEPS = 10
-_WIDTH, _HEIGHT = 8.0, 24.0
-
-
+# Statuses with a score first.
 _STATUSES = sorted(Status, key=lambda status: not status.scored)
 # Runs that get columns in the table of tasks.
 _MOST_COLUMNS = 40
 # So many of them are shown before others are chosen.
 _SHOWN_COLUMNS = 12
-# Lowest and highest mean without tools of the three models in the paper's Table 1, in
-# points.
+# Lowest and highest mean without tools of the three models in the paper's Table 1, in points.
 PAPER = {
     OVERALL: (34.9, 57.6),
     "axiomatic": (49.3, 81.3),
@@ -51,288 +47,241 @@ PAPER = {
     "planning": (27.5, 50.0),
 }
 
-
-def interval_strip(score: float | None, low: float | None, high: float | None) -> str:
-    """Return a line from 0 to 1 with an interval, and a dot for the score."""
-    x_low, x_high, x_score = (
-        "" if value is None else f"{4 + min(max(value, 0.0), 1.0) * 110:.1f}"
-        for value in (low, high, score)
-    )
-    line = 'class="s-answer" stroke-width="4" stroke-opacity=".45"'
-    parts = ['<path d="M4 6H114" class="s-faint" stroke-width="2"/>']
-    parts += [f'<path d="M{x_low} 6H{x_high}" {line}/>'] if x_low and x_high else []
-    parts += (
-        [f'<circle cx="{x_score}" cy="6" r="3.6" class="f-answer"/>'] if x_score else []
-    )
-    return (
-        '<svg class="sb meter" width="118" height="12" viewBox="0 0 118 12" '
-        f'aria-hidden="true">{"".join(parts)}</svg>'
-    )
-
-
-def spread(scores: Sequence[float | None]) -> tuple[list[int], int]:
-    """Return how many scores are 0, in each of ten steps between, and 1, and how many are missing.
-
-    A step holds its upper end: the last holds what is above 0.9 and below 1.
-    """
-    columns = [0] * (_STEPS + 2)
-    ends = [i / _STEPS for i in range(_STEPS)]
-    present = [score for score in scores if score is not None]
-    for score in present:
-        columns[_STEPS + 1 if score >= 1 else bisect_left(ends, score)] += 1
-    return columns, len(scores) - len(present)
-
-
-def spread_words(scores: Sequence[float | None]) -> str:
-    """Return the spread of scores in words."""
-    columns, absent = spread(scores)
-    zero, between, full = columns[0], sum(columns[1:-1]), columns[-1]
-    parts = [f"score 1: {full}"]
-    parts += [f"between: {between}"] if between else []
-    parts += [f"score 0: {zero}"]
-    parts += [f"no score: {absent}"] if absent else []
-    return ", ".join(parts)
-
-
-def score_strip(scores: Sequence[float | None]) -> str:
-    """Return columns for the score 0, ten steps between, the score 1, and for no score.
-
-    A column as high as the chart is all of the scores.
-    """
-    columns, absent = spread(scores)
-    total = max(len(scores), 1)
-    roles = ("wrong", *["note"] * _STEPS, "right")
-    end = len(columns) * _WIDTH
-    places = [i * _WIDTH + 1 for i in range(len(columns))]
-    bars = zip(places, columns, roles, strict=True)
-    parts = []
-    for x, count, role in (*bars, (end + _WIDTH, absent, "given")):
-        if count:
-            high = max(count / total * _HEIGHT, 1.5)
-            parts.append(
-                f'<rect x="{x:g}" y="{_HEIGHT - high:.1f}" width="{_WIDTH - 1.5:g}" '
-                f'height="{high:.1f}" class="f-{role}"/>'
-            )
-    parts.append(
-        f'<path d="M0 {_HEIGHT + 1:g}H{end:g}" class="s-faint" stroke-width="1.5"/>'
-    )
-    width = end + 2 * _WIDTH
-    return (
-        f'<svg class="sb spread" role="img" width="{width:g}" height="{_HEIGHT + 3:g}" '
-        f'viewBox="0 0 {width:g} {_HEIGHT + 3:g}"><title>{escape(spread_words(scores))}</title>'
-        f"{''.join(parts)}</svg>"
-    )
-
-
 Values = dict[str, Any]
 
 
-RunKey = tuple[str, str | None, int | None]
+class RunKey(NamedTuple):
+    """A run in the table of means, over all samples."""
+
+    model: str
+    setting: str | None
+    budget: int | None
+
+
+class LineKey(NamedTuple):
+    """A line of the table of means: a task, or a bucket if `task` is None."""
+
+    bucket: str
+    task: str | None
+
+
+Labels = Mapping[RunKey, str]
+Scores = Mapping[tuple[str, RunKey], Sequence[float | None]]
+
+
+class Means:
+    """Rows of a `scbench.analysis.paper.paper_table` by line and run.
+
+    Attributes:
+        lines: all lines, in the order of the table.
+        runs: all runs, the best first.
+    """
+
+    def __init__(self, table: pl.DataFrame) -> None:
+        self._rows: dict[tuple[LineKey, RunKey], Values] = {}
+        for row in table.to_dicts():
+            line = LineKey(row["bucket"], row["task"])
+            run = RunKey(row["model"], row["setting"], row["budget"])
+            self._rows[line, run] = row
+        self.lines = list(dict.fromkeys(line for line, _ in self._rows))
+        runs = sorted(
+            {run for _, run in self._rows},
+            key=lambda run: (run.model, run.setting or "", run.budget or 0),
+        )
+        self.runs = sorted(runs, key=self._rank)
+
+    def row(self, line: LineKey, run: RunKey) -> Values | None:
+        """Return the row of a run in a line, if there is one."""
+        return self._rows.get((line, run))
+
+    def widest(self, line: LineKey) -> Values:
+        """Return the row of a line that is over most items."""
+        return max(self._rows_of(line), key=lambda row: row["n"])
+
+    def over(self, line: LineKey) -> str | None:
+        """Return the items that the widest row of a line is over, the last of several."""
+        by_width = sorted(self._rows_of(line), key=lambda row: row["n"])
+        over: str | None = by_width[-1]["over"]
+        return over
+
+    def overall(self, run: RunKey) -> Values:
+        """Return the row that is over most of a run's answers."""
+        rows = []
+        for (line, row_run), row in self._rows.items():
+            if line.task is None and row_run == run:
+                # Runs on text tasks alone have no overall mean.
+                if line.bucket == OVERALL:
+                    return row
+                rows.append(row)
+        return rows[0]
+
+    def is_complete(self) -> bool:
+        """Return whether every row covers all of its items."""
+        return all(row["coverage"] >= 1 for row in self._rows.values())
+
+    def _rows_of(self, line: LineKey) -> list[Values]:
+        return [row for (row_line, _), row in self._rows.items() if row_line == line]
+
+    def _rank(self, run: RunKey) -> list[float]:
+        row = self.overall(run)
+        return [-(row["normalized"] or 0.0), -(row["mean"] or 0.0)]
 
 
 def overview(results: pl.DataFrame) -> Values:
-    """Return what the tables show of results with the columns of budgets and failure modes."""
-    table = paper_table(results, "task").to_dicts()
-    keys = sorted(
-        {(row["model"], row["setting"], row["budget"]) for row in table},
-        key=lambda run: (run[0], run[1] or "", run[2] or 0),
-    )
-    names = run_labels([(*key, 0) for key in keys])
-    cells = {
-        (row["bucket"], row["task"], (row["model"], row["setting"], row["budget"])): row
-        for row in table
-    }
-    wholes = {key: _overall_row(cells, key) for key in keys}
-    keys.sort(
-        key=lambda key: [-(wholes[key][name] or 0.0) for name in ("normalized", "mean")]
-    )
-    labels = {key: names[(*key, 0)] for key in keys}
+    """Return the tables of results with the columns of budgets and failure modes."""
+    means = Means(paper_table(results, "task"))
+    sample = 0
+    names = run_labels((*run, sample) for run in means.runs)
+    labels = {run: names[*run, sample] for run in means.runs}
+    columns = dict(islice(labels.items(), _MOST_COLUMNS))
     return {
-        "gaps": any(row["coverage"] < 1 for row in table),
-        "lead": _lead(labels, wholes),
-        **_buckets(cells, labels, beside_paper=not is_ladder(results)),
-        **_statuses(results, labels),
-        **_tasks(cells, dict(list(labels.items())[:_MOST_COLUMNS]), _scores(results)),
+        "gaps": not means.is_complete(),
+        "lead": lead_values(means, labels),
+        **bucket_values(means, labels, with_paper=not is_ladder(results)),
+        **status_values(results, labels),
+        **task_values(means, columns, scores_of(results)),
         "shown_columns": _SHOWN_COLUMNS,
         "note": NOTE,
-        "runs_table": _runs_table(results),
-        "failures": _failures(results),
-        "budget": _budget(results),
-        "ladder": _ladder(results),
-        "modality": _modality(results),
+        "runs_table": runs_values(results),
+        "failures": failure_values(results),
+        "budget": budget_values(results),
+        "ladder": ladder_values(results),
+        "modality": modality_values(results),
     }
 
 
-def _table_values(sheet: Sheet) -> Values:
-    values = {"heads": sheet.heads, "rows": sheet.rows, "words": sheet.words}
-    return values | {"notes": " ".join(sheet.notes)}
-
-
-def _runs_table(results: pl.DataFrame) -> Values | None:
-    """Return how the runs were made; nothing where no prediction says so."""
-    if results["run_metadata"].is_null().all():
-        return None
-    return _table_values(runs_sheet(run_table(results)))
-
-
-def _failures(results: pl.DataFrame) -> Values | None:
-    """Return why answers scored low, by the rules; nothing where none did."""
-    low_scorers = candidates(results)
-    if low_scorers.is_empty():
-        return None
-    labels = labelled(low_scorers, judge_by_rules(low_scorers), JUDGE, VERSION)
-    shares = label_shares(states(results, labels))
-    chart = draw(failure_chart(shares), "svg").decode()
-    return {"chart": chart, **_table_values(shares_sheet(shares))}
-
-
-Scores = Mapping[tuple[str, RunKey], Sequence[float | None]]
-Cells = Mapping[tuple[str, str | None, RunKey], Values]
-
-
-def _overall_row(cells: Cells, run: RunKey) -> Values:
-    """Return the row that is over most of what a run answered."""
-    rows = [row for (_, task, of), row in cells.items() if task is None and of == run]
-    return next((row for row in rows if row["bucket"] == OVERALL), rows[0])
-
-
-def _lead(
-    labels: Mapping[RunKey, str], wholes: Mapping[RunKey, Values]
-) -> Values | None:
-    """Return what the best run came to; nothing where no run has a score."""
-    best = next(iter(labels))
-    row = wholes[best]
+def lead_values(means: Means, labels: Labels) -> Values | None:
+    """Return the result of the best run; None where no run has a score."""
+    best = means.runs[0]
+    row = means.overall(best)
     if row["mean"] is None:
         return None
-    return {"run": labels[best], "runs": len(labels), "of": row["bucket"]} | _cell(
-        row, ""
-    )
+    values = {"run": labels[best], "runs": len(labels), "of": row["bucket"]}
+    return values | cell_values(row, "")
 
 
-def _buckets(
-    cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool
-) -> Values:
-    buckets = list(dict.fromkeys(bucket for bucket, task, _ in cells if task is None))
+def bucket_values(means: Means, labels: Labels, *, with_paper: bool) -> Values:
+    """Return the table of buckets, with the paper's means if they can be compared."""
+    lines = [line for line in means.lines if line.task is None]
     # Text tasks alone have no overall mean.
-    buckets.sort(key=lambda name: name != OVERALL)
-    widest = {
-        name: max(
-            (
-                row
-                for (bucket, task, _), row in cells.items()
-                if (bucket, task) == (name, None)
-            ),
-            key=lambda row: row["n"],
-        )
-        for name in buckets
-    }
-    rows = []
-    ends = ("normalized", "normalized_low", "normalized_high")
-    for run, label in labels.items():
-        run_rows = [cells.get((bucket, None, run)) for bucket in buckets]
-        widest_row = next(row for row in run_rows if row is not None)
-        rows.append(
-            {
-                "run": label,
-                "cells": [
-                    row and _cell(row, interval_strip(*map(row.get, ends)))
-                    for row in run_rows
-                ],
-                "coverage": f"{widest_row['scored']}/{widest_row['n'] * widest_row['samples']}",
-                "covered": widest_row["coverage"],
-            }
-        )
-    heads = [
-        (f"{name} ({row['over']})" if row["over"] else name, row["n"])
-        for name, row in widest.items()
-    ]
-    ranges = [
-        PAPER[name] if name in PAPER and not row["over"] and beside_paper else None
-        for name, row in widest.items()
-    ]
+    lines.sort(key=lambda line: line.bucket != OVERALL)
+    heads = []
+    ranges = []
+    for line in lines:
+        row = means.widest(line)
+        name = f"{line.bucket} ({row['over']})" if row["over"] else line.bucket
+        heads.append((name, row["n"]))
+        low_high = ""
+        if with_paper and not row["over"] and line.bucket in PAPER:
+            low, high = PAPER[line.bucket]
+            low_high = f"{low} to {high}"
+        ranges.append(low_high or None)
     return {
         "bucket_heads": heads,
-        "bucket_rows": rows,
-        "paper": [end and f"{end[0]} to {end[1]}" for end in ranges]
-        if any(ranges)
-        else [],
+        "bucket_rows": [
+            bucket_row(means, lines, run, label) for run, label in labels.items()
+        ],
+        "paper": ranges if any(ranges) else [],
     }
 
 
-def _cell(row: Values, strip: str) -> Values:
+def bucket_row(
+    means: Means, lines: Sequence[LineKey], run: RunKey, label: str
+) -> Values:
+    """Return a run's row in the table of buckets; its coverage is that of the first bucket."""
+    cells: list[Values | None] = []
+    rows = [means.row(line, run) for line in lines]
+    for row in rows:
+        if row is None:
+            cells.append(None)
+            continue
+        strip = interval_strip(
+            row["normalized"], row["normalized_low"], row["normalized_high"]
+        )
+        cells.append(cell_values(row, strip))
+    present = [row for row in rows if row is not None]
+    first = present[0]
+    return {
+        "run": label,
+        "cells": cells,
+        "coverage": f"{first['scored']}/{first['n'] * first['samples']}",
+        "covered": first["coverage"],
+    }
+
+
+def cell_values(row: Values, strip: str) -> Values:
+    """Return a cell: the score of a row, and a small drawing."""
     beside = mean_beside(row)
     if row["output_tokens"] is not None:
         beside.append(f"{rounded(row['output_tokens'], 0):,} tokens")
     if row["cost"] is not None:
         beside.append(f"{rounded(row['cost'], 4)} US$")
-    return {
-        "value": "" if row["normalized"] is None else f"{row['normalized']:.9f}",
-        "score": marked_normalized(row),
+    value = between = ""
+    if row["normalized"] is not None:
+        value = f"{row['normalized']:.9f}"
         # An interval stays on its line.
-        "between": ""
-        if row["normalized"] is None
-        else interval(row, "normalized_").replace(" ", "\u00a0"),
+        between = interval(row, "normalized_").replace(" ", "\u00a0")
+    return {
+        "value": value,
+        "score": marked_normalized(row),
+        "between": between,
         "beside": ", ".join(beside),
         "strip": strip,
     }
 
 
-def _statuses(results: pl.DataFrame, labels: Mapping[RunKey, str]) -> Values:
-    counts: dict[RunKey, dict[str, int]] = {run: {} for run in labels}
+def status_values(results: pl.DataFrame, labels: Labels) -> Values:
+    """Return the table of statuses: how many scores of each run have which."""
+    counts: dict[tuple[RunKey, str], int] = {}
     grouped = results.group_by("model", "setting", "budget", "status").len()
     for model, setting, budget, status, count in grouped.iter_rows():
-        counts[model, setting, budget][status] = count
-    present = [
-        s.value
-        for s in _STATUSES
-        if any(s.value in of_run for of_run in counts.values())
-    ]
-    return {
-        "statuses": present,
-        "status_rows": [
-            {"run": label, "counts": [counts[run].get(status, 0) for status in present]}
-            for run, label in labels.items()
-        ],
-    }
+        counts[RunKey(model, setting, budget), status] = count
+    present = {status for _, status in counts}
+    statuses = [status.value for status in _STATUSES if status.value in present]
+    rows = []
+    for run, label in labels.items():
+        row_counts = [counts.get((run, status), 0) for status in statuses]
+        rows.append({"run": label, "counts": row_counts})
+    return {"statuses": statuses, "status_rows": rows}
 
 
-def _scores(results: pl.DataFrame) -> Scores:
+def scores_of(results: pl.DataFrame) -> Scores:
+    """Return the scores of each task and run."""
     grouped = results.group_by("task", "model", "setting", "budget").agg("score")
-    return {
-        (task, (model, setting, budget)): scores
-        for task, model, setting, budget, scores in grouped.iter_rows()
-    }
+    scores = {}
+    for task, model, setting, budget, task_scores in grouped.iter_rows():
+        scores[task, RunKey(model, setting, budget)] = task_scores
+    return scores
 
 
-def _tasks(cells: Cells, labels: Mapping[RunKey, str], scores: Scores) -> Values:
-    titles = {task.id: task.title for task in all_tasks().values()}
+def task_values(means: Means, labels: Labels, scores: Scores) -> Values:
+    """Return the table of tasks, in groups that each end with the line of a bucket."""
+    titles = task_titles()
     groups: list[list[Values]] = [[]]
-    widest = sorted(cells.values(), key=lambda row: row["n"])
-    over = {(row["bucket"], row["task"]): row["over"] for row in widest}
-    for bucket, task in dict.fromkeys((bucket, task) for bucket, task, _ in cells):
-        line = []
+    # The line of a bucket follows those of its tasks.
+    for line in means.lines:
+        over = means.over(line)
+        title = "all"
+        if line.bucket != OVERALL or over is not None:
+            title = line_name(line.bucket, line.task, over, titles, every=True)
+        cells: list[Values | None] = []
         for run in labels:
-            row = cells.get((bucket, task, run))
-            cell_scores = (
-                scores.get((task, run), ())
-                if task
-                else _bucket_scores(cells, scores, bucket, run)
-            )
-            line.append(row and _cell(row, score_strip(cell_scores)))
+            row = means.row(line, run)
+            if row is None:
+                cells.append(None)
+            else:
+                strip = score_strip(line_scores(means, scores, line, run))
+                cells.append(cell_values(row, strip))
         groups[-1].append(
             {
-                "task": task,
-                "title": "all"
-                if bucket == OVERALL and over[bucket, task] is None
-                else line_name(bucket, task, over[bucket, task], titles, every=True),
-                "total": task is None,
-                "n": max(
-                    row["n"] for key, row in cells.items() if key[:2] == (bucket, task)
-                ),
-                "cells": line,
+                "task": line.task,
+                "title": title,
+                "total": line.task is None,
+                "n": means.widest(line)["n"],
+                "cells": cells,
             }
         )
-        if task is None:
+        if line.task is None:
             groups.append([])
     return {
         "runs": list(labels.values()),
@@ -340,41 +289,74 @@ def _tasks(cells: Cells, labels: Mapping[RunKey, str], scores: Scores) -> Values
     }
 
 
-def _bucket_scores(
-    cells: Cells, scores: Scores, bucket: str, run: RunKey
+def line_scores(
+    means: Means, scores: Scores, line: LineKey, run: RunKey
 ) -> list[float | None]:
-    tasks = dict.fromkeys(
-        task
-        for b, task, _ in cells
-        if task is not None and (b == bucket or (bucket == OVERALL and b != MANIFOLDS))
-    )
-    return [score for task in tasks for score in scores.get((task, run), ())]
+    """Return a run's scores in a line; the overall mean is over all tasks but text tasks."""
+    if line.task is not None:
+        return list(scores.get((line.task, run), ()))
+    line_scores: list[float | None] = []
+    # Text tasks count in their own bucket alone.
+    for bucket, task in means.lines:
+        is_overall = line.bucket == OVERALL and bucket != MANIFOLDS
+        if task is not None and (bucket == line.bucket or is_overall):
+            line_scores += scores.get((task, run), ())
+    return line_scores
 
 
-def _budget(results: pl.DataFrame) -> Values | None:
+def table_values(sheet: Sheet) -> Values:
+    """Return a table as values of the template."""
+    return {
+        "heads": sheet.heads,
+        "rows": sheet.rows,
+        "words": sheet.words,
+        "notes": " ".join(sheet.notes),
+    }
+
+
+def runs_values(results: pl.DataFrame) -> Values | None:
+    """Return how the runs were made; None where no prediction says so."""
+    if results["run_metadata"].is_null().all():
+        return None
+    return table_values(runs_sheet(run_table(results)))
+
+
+def failure_values(results: pl.DataFrame) -> Values | None:
+    """Return why answers scored low, by the rules; None where none did."""
+    low_scorers = candidates(results)
+    if low_scorers.is_empty():
+        return None
+    judged = judge_by_rules(low_scorers)
+    labels = labelled(low_scorers, judged, JUDGE, VERSION)
+    shares = label_shares(states(results, labels))
+    chart = draw(failure_chart(shares), "svg").decode()
+    return {"chart": chart, **table_values(shares_sheet(shares))}
+
+
+def budget_values(results: pl.DataFrame) -> Values | None:
+    """Return the sweep over budgets; None for results without budgets."""
     if results["budget"].is_null().all():
         return None
     sweep = budget_sweep(results)
     chart = draw(budget_chart(sweep), "svg").decode()
-    return {"chart": chart, **_table_values(budget_sheet(sweep))}
+    return {"chart": chart, **table_values(budget_sheet(sweep))}
 
 
-def _modality(results: pl.DataFrame) -> list[tuple[str, Values]]:
-    """Return what runs on text and on pictures of the same items differ by; empty without both."""
+def modality_values(results: pl.DataFrame) -> list[tuple[str, Values]]:
+    """Return how runs on text and on pictures of the same items differ; empty without both."""
     lines = gap_lines(results)
-    sheets = modality_sheets(pl.DataFrame(lines, schema=SCHEMA)) if lines else []
-    return [(sheet.title, _table_values(sheet)) for sheet in sheets]
+    if not lines:
+        return []
+    sheets = modality_sheets(pl.DataFrame(lines, schema=SCHEMA))
+    return [(sheet.title, table_values(sheet)) for sheet in sheets]
 
 
-def _ladder(results: pl.DataFrame) -> Values | None:
-    """Return the levels of runs on a ladder; nothing for results of other instances."""
+def ladder_values(results: pl.DataFrame) -> Values | None:
+    """Return the levels of runs on a ladder; None for results of other instances."""
     if not is_ladder(results):
         return None
     climbs = climbs_of(results)
-    table, rungs = ladder_table(climbs), rung_table(climbs)
-    sheets = ladder_sheets(table)
-    chart = draw(ladder_chart(table, rungs), "svg").decode()
-    return {
-        "chart": chart,
-        "runs": [(sheet.title, _table_values(sheet)) for sheet in sheets],
-    }
+    table = ladder_table(climbs)
+    chart = draw(ladder_chart(table, rung_table(climbs)), "svg").decode()
+    runs = [(sheet.title, table_values(sheet)) for sheet in ladder_sheets(table)]
+    return {"chart": chart, "runs": runs}

@@ -1,4 +1,4 @@
-"""One item by itself: the instance, and a prediction, a stored result or the reference if asked."""
+"""One item by itself: an instance, alone or with a prediction, a stored result or the reference."""
 
 import hashlib
 import json
@@ -24,29 +24,24 @@ from scbench.grading.workers.jobs import WorkItem
 from scbench.grading.workers.scheduler import OnWait, Scheduler, WorkerLimits
 from scbench.release.load import Release
 from scbench.report.draw.scene import Mesh
+from scbench.report.entries import render_entry, score_text
+from scbench.report.figures import answer_of, figure_of, picture_of
 from scbench.report.html import page_parts, render_page
-from scbench.report.items import (
-    COLUMNS,
-    Item,
-    Run,
-    answer_of,
-    figure_of,
-    items_of,
-    picture_of,
-    run_labels,
-)
-from scbench.report.paging import render_entry, score_text
+from scbench.report.items import COLUMNS, Item, Run, items_of, run_labels
 from scbench.report.picture import Picture, solids_of
 
-T = TypeVar("T")
-
+# Runs that a message names.
 _LABELS = 5
 # Characters of an answer that are printed.
 _LONGEST = 2_000
+# Words before a check, by whether it passed.
+_CHECK_WORDS = {True: "ok    ", False: "FAILED", None: "-     "}
+
+T = TypeVar("T")
 
 
 class RunChoice(NamedTuple):
-    """Which of several answers to an instance is meant; None leaves it open."""
+    """A choice among several answers to an instance; None leaves it open."""
 
     model: str | None = None
     setting: str | None = None
@@ -87,18 +82,20 @@ def answered_by(predictions: str, instance: Instance, choice: RunChoice) -> Line
         ResultsError: no line answers it, or several do.
     """
     lines = []
+    # All lines are read: several may answer the instance.
     with open_predictions(predictions) as stream:
         for line in read_predictions(stream, hashlib.sha256()):
             if isinstance(line, Problem) or line.prediction.id != instance.id:
                 continue
-            if choice.fits(_run_of_line(line)):
+            if choice.fits(run_of_line(line)):
                 lines.append(line)
-    labels = run_labels(map(_run_of_line, lines))
-    numbered = [f"line {line.number}: {labels[_run_of_line(line)]}" for line in lines]
-    return _only(lines, numbered, instance, predictions)
+    labels = run_labels(run_of_line(line) for line in lines)
+    numbered = [f"line {line.number}: {labels[run_of_line(line)]}" for line in lines]
+    return only_one(lines, numbered, instance, predictions)
 
 
-def _run_of_line(line: Line) -> Run:
+def run_of_line(line: Line) -> Run:
+    """Return the run of a prediction."""
     prediction = line.prediction
     return prediction.model, prediction.setting, prediction.budget, prediction.sample
 
@@ -114,22 +111,27 @@ def stored_by(results: Path, instance: Instance, choice: RunChoice) -> Item:
         (rows["id"] == instance.id) & (rows["instance_hash"] == instance.content_hash)
     )
     items = [item for item in items_of(rows) if choice.fits(item.run)]
-    labels = list(map(str, run_labels(item.run for item in items).values()))
-    return _only(items, labels, instance, str(results))
+    labels = list(run_labels(item.run for item in items).values())
+    return only_one(items, labels, instance, str(results))
 
 
-def _only(
-    matches: Sequence[T], labels: Sequence[str], instance: Instance, where: str
+def only_one(
+    matches: Sequence[T], labels: Sequence[str], instance: Instance, source: str
 ) -> T:
+    """Return the only match.
+
+    Raises:
+        ResultsError: there is none, or there are several, which the message labels.
+    """
     if not matches:
-        raise ResultsError(f"{where} holds no answer to {instance.id} that fits")
+        raise ResultsError(f"{source} holds no answer to {instance.id} that fits")
     if len(matches) > 1:
-        remainder = (
-            f" and {len(matches) - _LABELS} more" if len(matches) > _LABELS else ""
-        )
+        names = "; ".join(labels[:_LABELS])
+        if len(matches) > _LABELS:
+            names += f" and {len(matches) - _LABELS} more"
         raise ResultsError(
-            f"{where} holds {len(matches)} answers to {instance.id}: {'; '.join(labels[:_LABELS])}"
-            f"{remainder}; choose one with --model, --setting, --budget and --sample"
+            f"{source} holds {len(matches)} answers to {instance.id}: {names}; "
+            "choose one with --model, --setting, --budget and --sample"
         )
     return matches[0]
 
@@ -141,15 +143,13 @@ def reference_line(release: Release, instance: Instance) -> Line:
         ReleaseError: it has none.
     """
     for ref in release.references():
-        if ref.id == instance.id and ref.kind == "reference":
-            value = {
-                "id": ref.id,
-                "model": "reference",
-                "answer": json.loads(ref.answer),
-            }
-            line = parse_line(json.dumps(value).encode(), 1)
-            if isinstance(line, Line):
-                return line
+        if ref.id != instance.id or ref.kind != "reference":
+            continue
+        answer = json.loads(ref.answer)
+        value = {"id": ref.id, "model": "reference", "answer": answer}
+        line = parse_line(json.dumps(value).encode(), 1)
+        if isinstance(line, Line):
+            return line
     raise ReleaseError(
         f"release {release.version} holds no reference answer to {instance.id}"
     )
@@ -207,24 +207,21 @@ def solids(item: Item, instance: Instance) -> list[Mesh]:
     task = get_task(item.task)
     make = solids_of(task)
     params = task.params_model.model_validate_json(instance.all_params)
+    meshes: list[Mesh] = []
     try:
         answer = answer_of(task, item.answer)
-        # An answer that cannot be read has no solids; the instance's are not its own.
-        meshes = (
-            make(params, answer)
-            if make and (answer is not None or not item.status)
-            else []
-        )
+        # An answer that cannot be read has no solids; those of the instance are not its own.
+        has_solids = answer is not None or not item.status
+        if make and has_solids:
+            meshes = make(params, answer)
     except Exception as error:
         raise ResultsError(
             f"no solids of {item.id}: {type(error).__name__}: {error}"
         ) from error
     if not any(len(mesh.faces) for mesh in meshes):
-        advice = (
-            "its answer has none"
-            if item.status
-            else "choose an answer, such as --reference"
-        )
+        advice = "choose an answer, such as --reference"
+        if item.status:
+            advice = "its answer has none"
         raise ResultsError(f"there are no solids of {item.id} to write: {advice}")
     return meshes
 
@@ -246,13 +243,14 @@ def single_page(
         "single.html.j2",
         title=f"{item.id} · scbench",
         heading=item.id,
-        facts=list(_fact_rows(item, instance)),
+        facts=list(fact_rows(item, instance)),
         body=Markup(body),  # noqa: S704  (escaped by its own template)
         **page_parts(in_3d=any(view.scene for view in figure.views)),
     )
 
 
-def _fact_rows(item: Item, instance: Instance) -> Iterator[tuple[str, str]]:
+def fact_rows(item: Item, instance: Instance) -> Iterator[tuple[str, str]]:
+    """Yield names and words of an item's task, and of its answer if there is one."""
     yield "Task", f"{get_task(item.task).title} ({item.bucket}), {instance.difficulty}"
     if item.status:
         yield "Model", run_labels([item.run])[item.run]
@@ -267,29 +265,24 @@ def as_text(item: Item, instance: Instance, item_picture: Picture | None) -> str
         lines.append(f"{label}: score {score_text(item.score)}, {item.status}")
     if item_picture is not None and item_picture.text is not None:
         lines += ["", item_picture.text.rstrip("\n")]
-    short = item.bucket == MANIFOLDS  # a text task, whose prompt says what it asks for
-    lines += (
-        ["", instance.prompt]
-        if item_picture is None or short
-        else ["", item_picture.caption]
-    )
+    # The prompts of text tasks are short.
+    if item_picture is None or item.bucket == MANIFOLDS:
+        lines += ["", instance.prompt]
+    else:
+        lines += ["", item_picture.caption]
     if item.answer is not None:
-        cut = (
-            item.answer
-            if len(item.answer) <= _LONGEST
-            else f"{item.answer[:_LONGEST]} ..."
-        )
-        lines += ["", f"answer: {cut}"]
+        answer = item.answer
+        if len(answer) > _LONGEST:
+            answer = f"{answer[:_LONGEST]} ..."
+        lines += ["", f"answer: {answer}"]
     if item.reason:
         lines += ["", item.reason]
-    words = {True: "ok    ", False: "FAILED", None: "-     "}
-    for i, verdict in enumerate(item.verdicts):
+    verdicts = item.verdicts
+    for i, verdict in enumerate(verdicts):
         lines.append("")
-        if len(item.verdicts) > 1:
+        if len(verdicts) > 1:
             lines.append(f"criterion {i}: {score_text(verdict.score)}")
-        lines += (
-            f"{words[check.passed]}  {check.id}: {check.message}"
-            for check in verdict.checks
-        )
-        lines += (f"note: {note}" for note in verdict.notes)
+        for check in verdict.checks:
+            lines.append(f"{_CHECK_WORDS[check.passed]}  {check.id}: {check.message}")
+        lines += [f"note: {note}" for note in verdict.notes]
     return "\n".join(lines)

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from scbench.catalog import SECONDS, available_tasks, get_task
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Picture, draw_of, is_marked, roles_in, with_reasons
+from scbench.report.picture import Picture, draw_of, is_marked, roles_in
+from scbench.report.reasons import with_reasons
 from scbench.scoring.judge import judge
 
 TASKS = [task.id for task in available_tasks() if task.has("report.pictures")]

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from scbench.report.compact_svg import compacted
 from scbench.report.draw.svg import Drawing
-from scbench.report.items import compacted
 
 
 def covered(path: str) -> set[tuple[int, int, int, int]]:

@@ -8,9 +8,10 @@ from PIL import Image
 
 from scbench.base.errors import ReleaseError
 from scbench.catalog import get_task
+from scbench.report.contact_sheets import right_and_wrong
 from scbench.report.draw.png import same_picture
-from scbench.report.gallery import right_and_wrong, write_gallery
-from scbench.report.items import answer_of
+from scbench.report.figures import answer_of
+from scbench.report.gallery import write_gallery
 
 
 @pytest.mark.slow
@@ -43,7 +44,7 @@ def test_a_contact_sheet_has_a_right_and_a_wrong_answer_to_every_task(
 ):
     drawn = []
     monkeypatch.setattr(
-        "scbench.report.gallery.draw_each",
+        "scbench.report.contact_sheets.draw_each",
         lambda found, *_: drawn.extend(found) or [b"png"] * len(found),
     )
     svg = right_and_wrong(installed, dark=True)

@@ -5,7 +5,7 @@ import pytest
 
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.release.load import find_release
-from scbench.report.page import warnings_of
+from scbench.report.run_warnings import warnings_of
 
 SPATIAL = list(find_release().manifest.default_tasks)
 TEXTS = [task.id for task in all_tasks().values() if task.bucket == MANIFOLDS]

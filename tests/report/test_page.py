@@ -143,7 +143,7 @@ def test_a_picture_that_fails_costs_itself_only(
             return draw_of(task)
         raise ZeroDivisionError("no <b>picture</b>")
 
-    monkeypatch.setattr("scbench.report.items.draw_of", draw)
+    monkeypatch.setattr("scbench.report.figures.draw_of", draw)
     few = rows.filter(pl.col("task").is_in(["shikaku_rectangles", "two_segments"]))
     written = write_report(
         [stored(few)], tmp_path / "report.html", release=small, workers=1

@@ -5,10 +5,10 @@ import re
 import polars as pl
 import pytest
 
-from scbench.report import items as items_module
+from scbench.report import figures as figures_module
 from scbench.report import write_report
+from scbench.report.figures import Figure, FigureJob, draw_all
 from scbench.report.html import page_parts
-from scbench.report.items import Figure, FigureJob, draw_all
 
 
 def items(page) -> list[str]:
@@ -79,7 +79,9 @@ def test_the_script_for_3d_counts_and_is_only_where_it_is_wanted(
 def test_equal_answers_to_an_instance_are_drawn_once(monkeypatch):
     drawn = []
     monkeypatch.setattr(
-        items_module, "draw", lambda job: drawn.append(job) or Figure(caption=str(job))
+        figures_module,
+        "draw",
+        lambda job: drawn.append(job) or Figure(caption=str(job)),
     )
     job = FigureJob("two_segments", "{}", "1", ())
     jobs = [

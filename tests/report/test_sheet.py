@@ -5,7 +5,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, sheet_svg
+from scbench.report.picture import Panel, Picture
+from scbench.report.sheet import sheet_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = "<b>&\"'</svg>"

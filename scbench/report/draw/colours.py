@@ -1,10 +1,10 @@
-"""Colours by what they mean, in light and dark mode, told apart by people who see them differently.
+"""Colours by role, in light and dark mode, distinguishable with any colour vision.
 
-The hues are those of Okabe and Ito. No meaning rests on a hue alone: what is missing is hatched or
-dashed, what is wrong is thick, circled or labelled.
+The hues are those of Okabe and Ito. No meaning rests on a hue alone: missing things are hatched or
+dashed, wrong things are thick, circled or labelled.
 """
 
-# Hues that only tell things apart, in the order in which they are used.
+# Hues without a meaning, in the order in which they are used.
 COLOURS = (
     "#0072B2",
     "#D55E00",
@@ -16,6 +16,14 @@ COLOURS = (
     "#000000",
 )
 
+# Roles of these hues.
+SERIES = tuple(f"c{i}" for i in range(len(COLOURS)))
+# The last two are a grey and black, which look like `given` and `ink`.
+_SERIES_HUES = len(COLOURS) - 2
+
+# Colour of each role, in light and in dark mode. `given` is the instance; `answer` is the part of
+# an answer that is neither right nor wrong by itself; `right`, `wrong`, `missing` and `surplus` are
+# findings of a verdict; `target` is marked by the instance; `note` points at something.
 ROLES: dict[str, tuple[str, str]] = {
     "paper": ("#ffffff", "#16181c"),
     "ink": ("#1d1f23", "#e9eaec"),
@@ -32,25 +40,14 @@ ROLES: dict[str, tuple[str, str]] = {
     "water": ("#56b4e9", "#3f9bd0"),
     "rock": ("#8c6d46", "#a98a60"),
 }
-"""Colour of each role, in light and in dark mode.
-
-``given`` is the instance; ``answer`` what a model gave, where that is neither right nor wrong by
-itself; ``right``, ``wrong``, ``missing`` and ``surplus`` say what a verdict found; ``target`` is
-what the instance marks out; ``note`` points at something.
-"""
-
-# Roles that only tell things apart.
-SERIES = tuple(f"c{i}" for i in range(len(COLOURS)))
-
-ROLES |= {
-    name: (colour, "#e9eaec" if colour == "#000000" else colour)
-    for name, colour in zip(SERIES, COLOURS, strict=True)
-}
+ROLES |= {role: (hue, hue) for role, hue in zip(SERIES[:-1], COLOURS[:-1], strict=True)}
+# Black would vanish on a dark page.
+ROLES[SERIES[-1]] = (COLOURS[-1], "#e9eaec")
 
 
 def series(i: int) -> str:
     """Return the role of the i-th of many alike things: a hue, neither grey nor ink."""
-    return SERIES[i % (len(SERIES) - 2)]
+    return SERIES[i % _SERIES_HUES]
 
 
 def style_sheet(dark: bool | None = None) -> str:
@@ -60,13 +57,16 @@ def style_sheet(dark: bool | None = None) -> str:
         ".sb .halo{paint-order:stroke;stroke-width:3px;stroke-linejoin:round}"
     )
     if dark is not None:
-        return rules + _rules(int(dark))
-    return f"{rules}{_rules(0)}@media (prefers-color-scheme:dark){{{_rules(1)}}}"
+        return rules + role_rules(dark=dark)
+    light_rules, dark_rules = role_rules(dark=False), role_rules(dark=True)
+    return f"{rules}{light_rules}@media (prefers-color-scheme:dark){{{dark_rules}}}"
 
 
-def _rules(mode: int) -> str:
-    rules = [
-        f".s-{role}{{stroke:{pair[mode]}}}.f-{role}{{fill:{pair[mode]}}}"
-        for role, pair in ROLES.items()
-    ]
-    return "".join(rules) + f".sb .halo{{stroke:{ROLES['paper'][mode]}}}"
+def role_rules(*, dark: bool) -> str:
+    """Return the rules of all roles in one mode."""
+    rules = []
+    for role, colours in ROLES.items():
+        colour = colours[dark]
+        rules.append(f".s-{role}{{stroke:{colour}}}.f-{role}{{fill:{colour}}}")
+    paper = ROLES["paper"][dark]
+    return "".join(rules) + f".sb .halo{{stroke:{paper}}}"

@@ -1,4 +1,4 @@
-"""PNG files made smaller: drawings have few colours, and a palette takes a fifth of the bytes."""
+"""Smaller PNG files: drawings have few colours, and a palette takes a fifth of the bytes."""
 
 import io
 from typing import TYPE_CHECKING, Any
@@ -9,9 +9,12 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_COLOURS = 128
+_PALETTE_SIZE = 128
 # Colours are rounded to multiples of this before they are counted.
-_STEP = 8
+_COLOUR_STEP = 8
+# Weights of red, green, blue and opacity in the distance of two colours. The place where an edge
+# ends matters more than its hue.
+_CHANNEL_WEIGHTS = np.array([1, 1, 1, 2])
 
 
 def with_palette(data: bytes) -> bytes:
@@ -20,8 +23,9 @@ def with_palette(data: bytes) -> bytes:
     Raises:
         ValueError: it is no PNG file.
     """
-    image = _opened(data)
-    if np.asarray(image.convert("RGBA"))[..., 3].min() < 255:
+    image = read_png(data)
+    opacity = np.asarray(image.convert("RGBA"))[..., 3]
+    if opacity.min() < 255:
         return data
     return few_colours(np.asarray(image.convert("RGB")))
 
@@ -31,22 +35,25 @@ def few_colours(pixels: npt.NDArray[Any]) -> bytes:
     from PIL import Image  # noqa: PLC0415  (an extra)
 
     height, width, channels = pixels.shape
-    shifts = 8 * np.arange(channels)[::-1]
     coarse = pixels.astype(np.int64)
-    coarse[..., :3] = np.minimum((coarse[..., :3] + _STEP // 2) // _STEP * _STEP, 255)
-    code = np.sum(coarse << shifts, axis=2)
-    codes, place, count = np.unique(
-        code.ravel(), return_inverse=True, return_counts=True
+    nearest_step = (coarse[..., :3] + _COLOUR_STEP // 2) // _COLOUR_STEP * _COLOUR_STEP
+    coarse[..., :3] = np.minimum(nearest_step, 255)
+    # One number for each colour, so that equal colours can be counted.
+    shifts = 8 * np.arange(channels)[::-1]
+    pixel_codes = np.sum(coarse << shifts, axis=2)
+    codes, code_of_pixel, counts = np.unique(
+        pixel_codes.ravel(), return_inverse=True, return_counts=True
     )
-    frequent = np.sort(np.argsort(-count, kind="stable")[:_COLOURS])
+    frequent = np.sort(np.argsort(-counts, kind="stable")[:_PALETTE_SIZE])
     colours = (codes[:, None] >> shifts) & 255
-    # That an edge ends where it does matters more than its hue.
-    weight = np.array([1, 1, 1, 2])[:channels]
-    apart = np.sum(((colours[:, None] - colours[None, frequent]) * weight) ** 2, axis=2)
-    index = np.argmin(apart, axis=1)[place].reshape(height, width).astype(np.uint8)
-    image = Image.fromarray(index)
-    image.putpalette(colours[frequent].astype(np.uint8).tobytes(), "RGBA"[:channels])
-    return _png_bytes(image)
+    palette = colours[frequent]
+    # Rare colours become the nearest one of the palette.
+    offsets = (colours[:, None] - palette[None]) * _CHANNEL_WEIGHTS[:channels]
+    nearest = np.argmin(np.sum(offsets**2, axis=2), axis=1)
+    indices = nearest[code_of_pixel].reshape(height, width).astype(np.uint8)
+    image = Image.fromarray(indices)
+    image.putpalette(palette.astype(np.uint8).tobytes(), "RGBA"[:channels])
+    return png_bytes(image)
 
 
 def squeezed(data: bytes) -> bytes:
@@ -55,9 +62,10 @@ def squeezed(data: bytes) -> bytes:
     Data that is not a PNG file comes back unchanged.
     """
     try:
-        return min(_png_bytes(_opened(data)), data, key=len)
+        compressed = png_bytes(read_png(data))
     except ValueError:
         return data
+    return min(compressed, data, key=len)
 
 
 def same_picture(first_file: bytes, second_file: bytes) -> bool:
@@ -65,27 +73,32 @@ def same_picture(first_file: bytes, second_file: bytes) -> bool:
     if first_file == second_file:
         return True
     try:
-        first, second = (
-            _opened(data).convert("RGBA") for data in (first_file, second_file)
-        )
+        first = read_png(first_file).convert("RGBA")
+        second = read_png(second_file).convert("RGBA")
     except ValueError:
         return False
     return first.size == second.size and first.tobytes() == second.tobytes()
 
 
-def _opened(data: bytes) -> "Image":
-    """Return the image in a PNG file; ValueError if it is none, or a damaged one."""
+def read_png(data: bytes) -> "Image":
+    """Return the image in a PNG file.
+
+    Raises:
+        ValueError: it is no PNG file, or a damaged one.
+    """
     from PIL import Image  # noqa: PLC0415  (an extra)
 
     try:
         image = Image.open(io.BytesIO(data), formats=["PNG"])
+        # Damage shows only once the pixels are read.
         image.load()
     except (OSError, SyntaxError) as error:
         raise ValueError(f"this is no PNG file: {error}") from None
     return image
 
 
-def _png_bytes(image: "Image") -> bytes:
+def png_bytes(image: "Image") -> bytes:
+    """Return an image as a PNG file."""
     file = io.BytesIO()
     image.save(file, "PNG", optimize=True)
     return file.getvalue()

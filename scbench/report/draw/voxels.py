@@ -1,67 +1,35 @@
-"""Solids of cells for scenes: voxels and columns, as few triangles as show them.
+"""Solids of voxels for scenes, as few triangles as show them.
 
 Faces between two cells are left out, and faces side by side are joined to rectangles.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
-from scbench.report.draw.scene import Faces, Mesh, Points, boxes
+from scbench.report.draw.columns import columns
+from scbench.report.draw.quads import Corner, Edge, Quad, quad_mesh
+from scbench.report.draw.rectangles import Cells, Rectangle, rectangles, runs_of
+from scbench.report.draw.scene import Mesh, boxes
 
-Cells = npt.NDArray[np.bool_]
-Heights = npt.NDArray[np.float64]
-
-# The ends of a cell's sides by where they face, from left to right for who looks at
-# them.
-_CELL_SIDES = {
-    (1, 0): ((1, 0), (1, 1)),
-    (-1, 0): ((0, 1), (0, 0)),
-    (0, 1): ((1, 1), (0, 1)),
-    (0, -1): ((0, 0), (1, 0)),
-}
-_DIRECTIONS = [(axis, up) for axis in range(3) for up in (False, True)]
-
-Rectangle = tuple[int, int, int, int]
-Edge = tuple[tuple[float, ...], tuple[float, ...]]
+# Pictures import names of further modules of cells from here.
+__all__ = ["Cells", "columns", "rectangles", "roughness", "voxels"]
 
 
-def rectangles(mask: Cells) -> list[Rectangle]:
-    """Cut a set of cells, shape (rows, columns), into few rectangles.
-
-    Returns:
-        First row, first column, and the row and the column after the last, of each.
-    """
-    done: list[Rectangle] = []
-    growing: dict[tuple[int, int], tuple[int, int]] = {}
-    for i, start, end in _mask_runs(mask):
-        first, last = growing.get((start, end), (i, i - 1))
-        if last < i - 1:
-            done.append((first, start, last + 1, end))
-            first = i
-        growing[start, end] = (first, i)
-    done += [
-        (first, start, last + 1, end) for (start, end), (first, last) in growing.items()
-    ]
-    return sorted(done)
-
-
-def _mask_runs(mask: Cells) -> list[tuple[int, int, int]]:
-    """Return the row, the first position, and the one after the last, of each run of cells."""
-    steps = np.diff(mask.astype(np.int8), axis=1, prepend=0, append=0)
-    rows, starts = np.nonzero(steps == 1)
-    ends = np.nonzero(steps == -1)[1]
-    return list(zip(rows.tolist(), starts.tolist(), ends.tolist(), strict=True))
+# The six ways in which faces look: along an axis, down or up.
+_DIRECTIONS = list(product(range(3), (False, True)))
 
 
 def roughness(cells: Cells) -> int:
     """Return a quick upper bound of the rectangles that `voxels` makes of cells."""
     total = 0
     for axis, up in _DIRECTIONS:
-        bare = cells & ~_shifted(cells, axis, up=up)
-        total += int((bare & ~_shifted(bare, 1 if axis == 2 else 2, up=False)).sum())
+        bare = bare_faces(cells, cells, axis, up=up)
+        # A rectangle begins at each face without one before it in its row.
+        row_axis = 1 if axis == 2 else 2
+        total += int(bare_faces(bare, bare, row_axis, up=False).sum())
     return total
 
 
@@ -81,120 +49,75 @@ def voxels(
     """
     filled = cells if neighbours is None else cells | neighbours
     if seams:
-        return _cell_mesh(cells, filled, role, opacity, name)
-    quads: list[list[tuple[float, ...]]] = []
+        return cell_mesh(cells, filled, role, opacity, name)
+    quads: list[Quad] = []
     edges: set[Edge] = set()
     for axis, up in _DIRECTIONS:
-        bare = cells & ~_shifted(filled, axis, up=up)
-        for layer in np.nonzero(bare.any(axis=tuple({0, 1, 2} - {axis})))[0].tolist():
-            mask = np.take(bare, [layer], axis=axis).squeeze(axis)
-            quads += (
-                _quad(axis, layer + up, rectangle, up=up)
-                for rectangle in rectangles(mask)
-            )
-            edges.update(_layer_outline(mask, axis, layer + up))
-    return _quad_mesh(quads, sorted(edges), role, opacity, name)
+        layers = np.moveaxis(bare_faces(cells, filled, axis, up=up), axis, 0)
+        for layer, mask in enumerate(layers):
+            position = layer + up
+            quads += [quad_of(axis, position, part, up=up) for part in rectangles(mask)]
+            edges.update(layer_outline(mask, axis, position))
+    return quad_mesh(quads, sorted(edges), role, opacity, name)
 
 
-def _quad(
-    axis: int, at: int, rectangle: Rectangle, *, up: bool
-) -> list[tuple[float, ...]]:
-    """Return the corners of a face, against the clock as seen from outside."""
-    a, b, c, d = rectangle
-    corners = [(a, b), (c, b), (c, d), (a, d)]
-    order = corners if up == (axis != 1) else corners[::-1]
-    return [_layer_point(axis, at, i, j) for i, j in order]
-
-
-def _cell_mesh(
+def cell_mesh(
     cells: Cells, filled: Cells, role: str, opacity: float, name: str
 ) -> Mesh:
     """Return cells face by face, each cell outlined."""
     quads = [np.zeros((0, 4, 3))]
     for axis, up in _DIRECTIONS:
-        places = np.argwhere(cells & ~_shifted(filled, axis, up=up))
-        quads.append(
-            places[:, None, :] + np.array(_quad(axis, int(up), (0, 0, 1, 1), up=up))
-        )
-    low = np.argwhere(cells).tolist()
-    rims = boxes([(cell, [c + 1 for c in cell]) for cell in low], role).outline
-    mesh = _quad_mesh(np.concatenate(quads), (), role, opacity, name)
-    return replace(mesh, outline=rims)
+        places = np.argwhere(bare_faces(cells, filled, axis, up=up))
+        face = np.array(quad_of(axis, int(up), (0, 0, 1, 1), up=up))
+        quads.append(places[:, None, :] + face)
+    mesh = quad_mesh(np.concatenate(quads), (), role, opacity, name)
+    low_corners = np.argwhere(cells)
+    bounds = zip(low_corners.tolist(), (low_corners + 1).tolist(), strict=True)
+    return replace(mesh, outline=boxes(bounds, role).outline)
 
 
-def columns(
-    heights: Heights,
-    role: str,
-    *,
-    base: float = 0.0,
-    only: Cells | None = None,
-    opacity: float = 1.0,
-    name: str = "",
-) -> Mesh:
-    """Return heights (n, m) as columns; the cell (x, y) fills x to x + 1 and y to y + 1.
-
-    Columns begin at ``base``; walls at the sides of the map reach down to it. ``only`` says which
-    belong to this mesh; all if None.
-    """
-    quads: list[list[tuple[float, ...]]] = []
-    edges: set[Edge] = set()
-    width, depth = heights.shape
-    mine = np.ones_like(heights, dtype=bool) if only is None else only
-    for x, y in np.argwhere(mine).tolist():
-        top = float(heights[x, y])
-        quads.append(
-            [(x, y, top), (x + 1, y, top), (x + 1, y + 1, top), (x, y + 1, top)]
-        )
-        for (dx, dy), ((i, j), (m, n)) in _CELL_SIDES.items():
-            u, v = x + dx, y + dy
-            below = float(heights[u, v]) if 0 <= u < width and 0 <= v < depth else base
-            if below < top:
-                ax, ay, bx, by = x + i, y + j, x + m, y + n
-                quads.append(
-                    [(ax, ay, below), (bx, by, below), (bx, by, top), (ax, ay, top)]
-                )
-                edges.add(((ax, ay, top), (bx, by, top)))
-    return _quad_mesh(quads, sorted(edges), role, opacity, name)
+def bare_faces(cells: Cells, filled: Cells, axis: int, *, up: bool) -> Cells:
+    """Return the cells that have no filled one above them, or below, along an axis."""
+    bare = cells.copy()
+    ahead = np.moveaxis(filled, axis, 0)
+    faces = np.moveaxis(bare, axis, 0)
+    if up:
+        faces[:-1] &= ~ahead[1:]
+    else:
+        faces[1:] &= ~ahead[:-1]
+    return bare
 
 
-def _shifted(cells: Cells, axis: int, *, up: bool) -> Cells:
-    """Return for each cell whether the next one above it, or below it, along an axis is there."""
-    shifted = np.zeros_like(cells)
-    here, there = [slice(None)] * 3, [slice(None)] * 3
-    here[axis], there[axis] = (slice(None, -1), slice(1, None))[:: 1 if up else -1]
-    shifted[tuple(here)] = cells[tuple(there)]
-    return shifted
+def quad_of(axis: int, position: int, rectangle: Rectangle, *, up: bool) -> Quad:
+    """Return the corners of a face at a position of its axis."""
+    row, column, end_row, end_column = rectangle
+    corners = [
+        (row, column),
+        (end_row, column),
+        (end_row, end_column),
+        (row, end_column),
+    ]
+    # The other two axes are in order, which for y is the other way round.
+    if up == (axis == 1):
+        corners.reverse()
+    return [layer_point(axis, position, i, j) for i, j in corners]
 
 
-def _layer_outline(mask: Cells, axis: int, at: int) -> Iterator[Edge]:
+def layer_outline(mask: Cells, axis: int, position: int) -> Iterator[Edge]:
     """Yield the edges of the faces of one layer, those in a row joined."""
     padded = np.pad(mask, 1)
-    for rows_first in (True, False):
-        table = padded if rows_first else padded.T
-        for i, start, end in _mask_runs(table[:-1, 1:-1] ^ table[1:, 1:-1]):
-            ends = ((i, start), (i, end)) if rows_first else ((start, i), (end, i))
-            first, second = (_layer_point(axis, at, a, b) for a, b in ends)
-            yield first, second
+    # An edge lies between a cell and none.
+    for row, start, end in runs_of(padded[:-1, 1:-1] ^ padded[1:, 1:-1]):
+        first = layer_point(axis, position, row, start)
+        yield first, layer_point(axis, position, row, end)
+    turned = padded.T
+    for column, start, end in runs_of(turned[:-1, 1:-1] ^ turned[1:, 1:-1]):
+        first = layer_point(axis, position, start, column)
+        yield first, layer_point(axis, position, end, column)
 
 
-def _layer_point(axis: int, at: float, i: float, j: float) -> tuple[float, ...]:
+def layer_point(axis: int, position: float, i: float, j: float) -> Corner:
     """Return the point of a layer across an axis, its other two coordinates in order."""
     point = [i, j]
-    point.insert(axis, at)
+    point.insert(axis, position)
     return tuple(point)
-
-
-def _quad_mesh(
-    quads: list[list[tuple[float, ...]]] | Points,
-    edges: Iterable[Edge],
-    role: str,
-    opacity: float,
-    name: str,
-) -> Mesh:
-    points: Points = np.array(quads, dtype=np.float64).reshape(-1, 3)
-    starts = 4 * np.arange(len(quads), dtype=np.int64)[:, None, None]
-    faces: Faces = (starts + np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int64)).reshape(
-        -1, 3
-    )
-    outline = tuple(np.array(edge, dtype=np.float64) for edge in edges)
-    return Mesh(points, faces, role, opacity, name, outline)

@@ -5,14 +5,10 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from scbench.report.draw.camera import camera_of
 from scbench.report.draw.colours import ROLES
-from scbench.report.draw.raster import (
-    Triangles,
-    camera_of,
-    paint,
-    scene_pixels,
-    scene_svg,
-)
+from scbench.report.draw.painter import Triangles, paint
+from scbench.report.draw.raster import scene_pixels, scene_svg
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, boxes
 
 

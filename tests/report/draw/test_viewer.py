@@ -4,7 +4,8 @@ import json
 
 import numpy as np
 
-from scbench.report.draw.scene import Lines, Marks, Scene, boxes, scene_json
+from scbench.report.draw.scene import Lines, Marks, Scene, boxes
+from scbench.report.draw.viewer_data import scene_json
 
 
 def points(part):

@@ -1,0 +1,94 @@
+"""The camera of a still picture: it has all of a scene in view.
+
+The eye is infinitely far away, so parallel edges stay parallel and lengths along one direction can
+be compared.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from scbench.report.draw.painter import Floats
+from scbench.report.draw.scene import Lines, Scene, all_points, tame
+
+# Pixels around a scene, without and with labels at its axes.
+_MARGIN = 14.0
+_AXES_MARGIN = 30.0
+# Pixels per unit of the scene, for scenes that are as good as a point.
+_LARGEST_SCALE = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Camera:
+    """An eye infinitely far away.
+
+    Attributes:
+        turn: directions to the right, down and towards the eye, as rows, shape (3, 3).
+        scale: pixels per unit of the scene.
+        shift: added in pixels, shape (3,).
+        width: of the screen in pixels.
+        height: of the screen in pixels.
+        axes: edges of the axes box, if the scene has one.
+    """
+
+    turn: Floats
+    scale: float
+    shift: Floats
+    width: float
+    height: float
+    axes: tuple[Lines, ...]
+
+    def project(self, points: Floats) -> Floats:
+        """Return points (n, 3) as x, y and depth in pixels."""
+        return tame(points) @ self.turn.T * self.scale + self.shift
+
+
+def camera_of(scene: Scene, width: float, height: float) -> Camera:
+    """Return the camera that has all of a scene in view."""
+    turn = rotation(scene.azimuth, scene.elevation)
+    points = all_points(scene)
+    if not len(points):
+        points = np.zeros((1, 3))
+    projected = tame(points) @ turn.T
+    low, high = projected.min(axis=0), projected.max(axis=0)
+    size = np.maximum(high - low, 1e-9)
+    margin = _AXES_MARGIN if scene.grid else _MARGIN
+    scale_x = (width - 2 * margin) / size[0]
+    scale_y = (height - 2 * margin) / size[1]
+    scale = min(scale_x, scale_y, _LARGEST_SCALE)
+    middle = (low + high) / 2
+    shift = np.array([width / 2, height / 2, 0.0]) - middle * scale
+    axes = axes_behind(scene, turn[2])
+    return Camera(turn, float(scale), shift, width, height, axes)
+
+
+def rotation(azimuth: float, elevation: float) -> Floats:
+    """Return the directions to the right, down and towards an eye; angles are in degrees."""
+    a, e = np.radians(azimuth), np.radians(elevation)
+    return np.array(
+        [
+            [-np.sin(a), np.cos(a), 0.0],
+            [np.sin(e) * np.cos(a), np.sin(e) * np.sin(a), -np.cos(e)],
+            [np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)],
+        ]
+    )
+
+
+def axes_behind(scene: Scene, eye: Floats) -> tuple[Lines, ...]:
+    """Return the edges of the three sides of the axes box that lie behind everything."""
+    if scene.grid is None:
+        return ()
+    box = np.array(scene.grid, dtype=np.float64)
+    # For each axis, the end of the box that is away from the eye.
+    back = np.where(eye > 0, 0, 1)
+    paths = []
+    for axis in range(3):
+        across = [i for i in range(3) if i != axis]
+        for ends in np.ndindex(2, 2):
+            edge = np.zeros((2, 3), dtype=np.int64)
+            edge[:, across] = ends
+            edge[1, axis] = 1
+            # An edge on no side behind the scene would be before it.
+            if np.any(edge[0, across] == back[across]):
+                paths.append(np.take_along_axis(box, edge, axis=0))
+    return (Lines(tuple(paths), "faint", 1.0),)

@@ -1,0 +1,67 @@
+"""Maps of heights for scenes: upright columns with the walls between them."""
+
+import numpy as np
+import numpy.typing as npt
+
+from scbench.report.draw.quads import Edge, Quad, quad_mesh
+from scbench.report.draw.rectangles import Cells
+from scbench.report.draw.scene import Mesh
+
+Heights = npt.NDArray[np.float64]
+
+
+# By the step to the next column: left and right end of the wall as seen from there, in the cell.
+_WALLS = {
+    (1, 0): ((1, 0), (1, 1)),
+    (-1, 0): ((0, 1), (0, 0)),
+    (0, 1): ((1, 1), (0, 1)),
+    (0, -1): ((0, 0), (1, 0)),
+}
+
+
+def columns(
+    heights: Heights,
+    role: str,
+    *,
+    base: float = 0.0,
+    only: Cells | None = None,
+    opacity: float = 1.0,
+    name: str = "",
+) -> Mesh:
+    """Return heights (n, m) as columns; the cell (x, y) fills x to x + 1 and y to y + 1.
+
+    Columns begin at ``base``; walls at the sides of the map reach down to it. ``only`` says which
+    belong to this mesh; all if None.
+    """
+    quads: list[Quad] = []
+    edges: set[Edge] = set()
+    width, depth = heights.shape
+    mask = np.ones_like(heights, dtype=bool) if only is None else only
+    for x, y in np.argwhere(mask).tolist():
+        top = float(heights[x, y])
+        roof: Quad = [
+            (x, y, top),
+            (x + 1, y, top),
+            (x + 1, y + 1, top),
+            (x, y + 1, top),
+        ]
+        quads.append(roof)
+        for (dx, dy), (start, end) in _WALLS.items():
+            bottom = base
+            if 0 <= x + dx < width and 0 <= y + dy < depth:
+                bottom = float(heights[x + dx, y + dy])
+            if bottom >= top:
+                continue
+            left_x, left_y = x + start[0], y + start[1]
+            right_x, right_y = x + end[0], y + end[1]
+            upper_left, upper_right = (left_x, left_y, top), (right_x, right_y, top)
+            quads.append(
+                [
+                    (left_x, left_y, bottom),
+                    (right_x, right_y, bottom),
+                    upper_right,
+                    upper_left,
+                ]
+            )
+            edges.add((upper_left, upper_right))
+    return quad_mesh(quads, sorted(edges), role, opacity, name)

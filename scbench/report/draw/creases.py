@@ -1,0 +1,72 @@
+"""Edges of triangles: those where a surface bends, and those where it is open."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from scbench.report.draw.scene import Faces, Points
+from scbench.report.draw.skins import SAME_DIRECTION
+
+# Vertices that agree to so many decimals are one.
+_DECIMALS = 9
+
+
+class Edges(NamedTuple):
+    """Edges of triangles, each once.
+
+    Attributes:
+        ends: indices of their ends, shape (k, 2).
+        uses: number of triangles at each, shape (k,).
+        owners: two of these triangles, or the only one twice, shape (k, 2).
+    """
+
+    ends: Faces
+    uses: Faces
+    owners: Faces
+
+
+def creases(points: Points, faces: Faces) -> tuple[Points, ...]:
+    """Return edges (2, 3) of faces (m, 3) of points (n, 3) where a surface ends or bends."""
+    if not len(faces):
+        return ()
+    edges = unique_edges(points, faces)
+    normals = unit_normals(points, faces)
+    first, second = normals[edges.owners[:, 0]], normals[edges.owners[:, 1]]
+    cosine = np.einsum("ij,ij->i", first, second)
+    bends = np.abs(cosine) < SAME_DIRECTION
+    return tuple(points[edges.ends[(edges.uses != 2) | bends]])
+
+
+def loose_edges(points: Points, faces: Faces) -> tuple[Points, ...]:
+    """Return the edges (2, 3) that are not on two triangles."""
+    if not len(faces):
+        return ()
+    edges = unique_edges(points, faces)
+    return tuple(points[edges.ends[edges.uses != 2]])
+
+
+def unique_edges(points: Points, faces: Faces) -> Edges:
+    """Return the edges of faces (m, 3), without those of length 0."""
+    # Booleans and answers may have several vertices at one place.
+    rounded = np.round(points, _DECIMALS)
+    _, place = np.unique(rounded, axis=0, return_inverse=True)
+    sides = faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    places = np.sort(place.ravel()[sides], axis=1)
+    owner = np.repeat(np.arange(len(faces)), 3)
+    # Sides at the same two places follow one another.
+    order = np.lexsort((places[:, 1], places[:, 0]))
+    places, sides, owner = places[order], sides[order], owner[order]
+    start = np.flatnonzero(np.r_[True, np.any(places[1:] != places[:-1], axis=1)])
+    count = np.diff(np.r_[start, len(places)])
+    owners = np.stack([owner[start], owner[start + (count > 1)]], axis=1)
+    proper = places[start, 0] != places[start, 1]
+    return Edges(sides[start][proper], count[proper], owners[proper])
+
+
+def unit_normals(points: Points, faces: Faces) -> Points:
+    """Return the normals of triangles, scaled to length 1 or 0; shape (m, 3)."""
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    length = np.sqrt(np.sum(normal**2, axis=1, keepdims=True))
+    units: Points = normal / np.maximum(length, 1e-300)
+    return units

@@ -1,0 +1,69 @@
+"""Reasons in words, for pictures in which no place can show a failure."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from textwrap import wrap
+
+from scbench.base.model import Verdict
+from scbench.report.draw.svg import Drawing
+from scbench.report.picture import (
+    Panel,
+    Picture,
+    Verdicts,
+    is_marked,
+    with_matching_legend,
+)
+
+# Letters of a line, and lines.
+_LETTERS = 66
+_LINES = 14
+# Pixels.
+_WIDTH = 430
+_LINE_HEIGHT = 17
+
+
+def with_reasons(
+    picture: Picture, answer: object, verdicts: Sequence[Verdict]
+) -> Picture:
+    """Return a picture with the failed checks in words, if no place in it shows them.
+
+    Its legend keeps what is drawn. The answer is None if it could not be read.
+    """
+    picture = with_matching_legend(picture)
+    all_verdicts = Verdicts(verdicts)
+    messages = {
+        check.id: check.message
+        for check in all_verdicts.checks
+        if check.passed is False
+    }
+    # An answer that could not be read has no place in the picture.
+    if not messages or (answer is not None and is_marked(picture)):
+        return picture
+    problem = "no place can be marked"
+    if answer is None:
+        problem = "nothing of the answer can be drawn"
+    lines = [f"{all_verdicts.fraction.capitalize()}: {problem}."]
+    for check_id, message in messages.items():
+        lines += wrap(f"{check_id}: {message}", _LETTERS)
+    if len(lines) > _LINES:
+        hidden = len(lines) - _LINES + 1
+        lines = [*lines[: _LINES - 1], f"and {hidden} lines more"]
+    panel = Panel("what failed", banner(lines), " ".join(lines))
+    return replace(picture, panels=(panel, *picture.panels))
+
+
+def banner(lines: Sequence[str]) -> Drawing:
+    """Return lines of text in a frame, the first of them as a heading."""
+    height = _LINE_HEIGHT * len(lines) + 16
+    drawing = Drawing(
+        (0, 0, _WIDTH, height), size=max(_WIDTH, height), up=False, margin=4
+    )
+    drawing.box(
+        (0, 0), (_WIDTH, height), "wrong", opacity=0.08, edge="wrong", width=2.5
+    )
+    for i, line in enumerate(lines):
+        is_heading = i == 0
+        role = "wrong" if is_heading else "ink"
+        place = (10, _LINE_HEIGHT * i + 16)
+        drawing.text(place, line, role, size=12, anchor="start", bold=is_heading)
+    return drawing

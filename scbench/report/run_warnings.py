@@ -1,0 +1,116 @@
+"""Warnings at the top of a report: sentences without which scores could be misread."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from scbench.base.model import Status
+from scbench.release.load import Release
+
+# Names that a sentence lists.
+_NAMES_SHOWN = 5
+
+
+def warnings_of(
+    results: pl.DataFrame,
+    release: Release | None,
+    summaries: Sequence[Mapping[str, Any]],
+) -> Iterator[str]:
+    """Yield sentences without which scores could be misread; summaries are of ``summary.json``."""
+    yield from missing_scores(results)
+    if release is None:
+        name, rows_hash = results.select("release", "release_hash").row(0)
+        yield (
+            f"Release {name} (rows {rows_hash[:12]}) is not at hand: prompts and pictures are left "
+            "out. Name it with --release to have them."
+        )
+    else:
+        yield from missing_tasks(results, release)
+        yield from grader_mismatches(results, release)
+        yield from withdrawn_items(results, release)
+    for summary in summaries:
+        yield from run_problems(summary)
+
+
+def missing_scores(results: pl.DataFrame) -> Iterator[str]:
+    """Yield warnings of rows without a score."""
+    missing = results.filter(results["score"].is_null())
+    if not missing.is_empty():
+        counts = dict(missing["status"].value_counts().iter_rows())
+        statuses = [f"{counts[s.value]} {s}" for s in Status if s.value in counts]
+        yield (
+            f"{missing.height} of {results.height} scores are missing ({', '.join(statuses)}). "
+            "Means are over the others."
+        )
+    errors = results.filter(results["status"] == Status.GRADER_ERROR.value).height
+    if errors:
+        yield f"{errors} of these are faults of a grader, not of a model: grade them anew."
+
+
+def missing_tasks(results: pl.DataFrame, release: Release) -> Iterator[str]:
+    """Yield a warning for each part of the release of which only some tasks were graded."""
+    default = release.manifest.default_tasks
+    text_tasks = [name for name in release.manifest.tasks if name not in default]
+    graded_tasks = set(results["task"])
+    # The text tasks are graded by themselves, so a run is whole without them.
+    for part, names in (("spatial", default), ("text", text_tasks)):
+        present = [name for name in names if name in graded_tasks]
+        if 0 < len(present) < len(names):
+            yield (
+                f"Part of the release: {len(present)} of {len(names)} {part} tasks were graded "
+                f"({first_names(present)}). Means are over these; a leaderboard entry needs all."
+            )
+
+
+def grader_mismatches(results: pl.DataFrame, release: Release) -> Iterator[str]:
+    """Yield a warning of graders with versions other than those of the release."""
+    versions = dict(results.select("task", "grader_version").unique().iter_rows())
+    mismatches = []
+    for name, record in release.manifest.tasks.items():
+        # Tasks that were not graded have no version.
+        if versions.get(name) not in {None, record.grader_version}:
+            mismatches.append(
+                f"{name} v{versions[name]} (release: v{record.grader_version})"
+            )
+    if mismatches:
+        yield (
+            f"Graded with other grader versions than those of release {release.version}: "
+            f"{', '.join(mismatches)}. Do not compare with scores of the release's own graders."
+        )
+
+
+def withdrawn_items(results: pl.DataFrame, release: Release) -> Iterator[str]:
+    """Yield a warning of graded items that the release withdraws."""
+    graded = set(results["id"])
+    withdrawn = [name for name in release.manifest.withdrawn if name in graded]
+    if withdrawn:
+        yield (
+            f"The release withdraws {first_names(withdrawn)}; they are graded and counted here "
+            "like all others."
+        )
+
+
+def run_problems(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield warnings of a run's summary."""
+    # Summaries of earlier releases have fewer fields.
+    counts = summary.get("problem_counts", {})
+    problems = sum(counts.values())
+    if problems:
+        kinds = ", ".join(f"{count} {code}" for code, count in counts.items())
+        yield f"{problems} problems in the predictions ({kinds}); summary.json names them."
+    outside = summary.get("not_in_release", ())
+    if outside:
+        tasks = first_names([f"{row['task']} ({row['rows']})" for row in outside])
+        yield f"Not graded, because the release does not hold the task: {tasks}."
+    withdrawn = summary.get("withdrawn", {})
+    if withdrawn.get("excluded") and withdrawn.get("instances"):
+        yield f"Left out as withdrawn: {first_names(withdrawn['instances'])}."
+
+
+def first_names(names: Sequence[str]) -> str:
+    """Return the first of these names, and how many there are besides."""
+    text = ", ".join(names[:_NAMES_SHOWN])
+    if len(names) > _NAMES_SHOWN:
+        text += f" and {len(names) - _NAMES_SHOWN} more"
+    return text
