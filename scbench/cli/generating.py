@@ -35,6 +35,7 @@ from scbench.formats.prompts import (
     requests,
     write_files,
 )
+from scbench.freezing.draw import Row, draw
 from scbench.freezing.experiment import (
     Experiment,
     experiment_of,
@@ -44,7 +45,6 @@ from scbench.freezing.experiment import (
     read_experiment,
     read_parameter,
 )
-from scbench.freezing.fresh import Row, draw
 from scbench.freezing.ladder import TaskLadder
 from scbench.freezing.listing import describe_task
 from scbench.machine.processes import open_executor, processors

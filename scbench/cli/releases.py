@@ -71,7 +71,7 @@ def publish(
         if repo is not None:
             _to_hub(release, repo, dry_run=dry_run)
         elif to is not None:
-            from scbench.freezing.copies import publish_to_target
+            from scbench.freezing.target import publish_to_target
 
             publish_to_target(release, to, _would if dry_run else say, dry_run=dry_run)
         if not dry_run:
@@ -79,7 +79,7 @@ def publish(
 
 
 def _to_hub(release: Release, repo: str, *, dry_run: bool) -> None:
-    from scbench.freezing.copies import plan_upload, publish_on_hub
+    from scbench.freezing.hub import plan_upload, publish_on_hub
 
     plan = plan_upload(release, repo, dry_run=dry_run)
     if dry_run:
