@@ -62,12 +62,12 @@ def render_card(manifest: Manifest) -> str:
         ReleaseError: a task has no text for the card.
     """
     catalog = all_tasks()
-    tasks = [_task_entry(manifest, catalog[task_id]) for task_id in manifest.tasks]
+    tasks = [task_entry(manifest, catalog[task_id]) for task_id in manifest.tasks]
     body = _template("card.md.j2").render(
         manifest=manifest,
         tasks=tasks,
-        drawn=_drawn_tasks(manifest),
-        ladder=_ladder_tasks(manifest),
+        drawn=drawn_tasks(manifest),
+        ladder=ladder_tasks(manifest),
         description=DESCRIPTION,
         citation=CITATION,
         text_tasks_citation=TEXT_TASKS_CITATION,
@@ -75,10 +75,11 @@ def render_card(manifest: Manifest) -> str:
     return front_matter(manifest) + body
 
 
-def _task_entry(manifest: Manifest, task: Task) -> dict[str, Any]:
+def task_entry(manifest: Manifest, task: Task) -> dict[str, Any]:
     """Return the values of a task for the template of the card."""
     paragraphs = []
     corrections = []
+    # The card has the differences from the paper in a section of its own.
     for paragraph in _task_text(task).split("\n\n"):
         if paragraph.startswith(_CORRECTIONS):
             corrections.append(paragraph.removeprefix(_CORRECTIONS).strip())
@@ -106,16 +107,17 @@ def _task_text(task: Task) -> str:
         ) from None
 
 
-def _drawn_tasks(manifest: Manifest) -> list[dict[str, Any]]:
+def drawn_tasks(manifest: Manifest) -> list[dict[str, Any]]:
     """Return the drawn tasks for the card: id, number of cases, and the values of parameters."""
     record = manifest.experiment
     if record is None:
         return []
     rows = []
     for task in record.task_ids:
+        # Values of each parameter, over all blocks of the task.
         values: dict[str, list[str]] = {}
-        for block in _blocks_of(record, task):
-            for name, value in _parameters_of(block).items():
+        for block in blocks_of(record, task):
+            for name, value in parameters_of_block(block).items():
                 values.setdefault(name, []).append(_plain_text(value))
             grid = block.get("grid") or {}
             # Manifests from outside may have anything here.
@@ -139,40 +141,43 @@ def _drawn_tasks(manifest: Manifest) -> list[dict[str, Any]]:
     return rows
 
 
-def _ladder_tasks(manifest: Manifest) -> list[dict[str, Any]]:
+def ladder_tasks(manifest: Manifest) -> list[dict[str, Any]]:
     """Return the tasks on the ladder for the card: measure, number of rungs, first and last."""
     record = manifest.ladder.experiment if manifest.ladder else manifest.experiment
     if record is None:
         return []
     rows = []
     for task, measure in record.measures.items():
-        blocks = _blocks_of(record, task)
+        blocks = blocks_of(record, task)
         rows.append(
             {
                 "id": task,
                 "measure": measure,
                 "rungs": len(blocks),
-                "first": _rung_text(blocks[0]),
-                "last": _rung_text(blocks[-1]),
+                "first": rung_text(blocks[0]),
+                "last": rung_text(blocks[-1]),
             }
         )
     return rows
 
 
-def _blocks_of(record: ExperimentRecord, task: str) -> list[dict[str, Any]]:
+def blocks_of(record: ExperimentRecord, task: str) -> list[dict[str, Any]]:
+    """Return the blocks of a task."""
     return [block for block in record.tasks if block["id"] == task]
 
 
-def _rung_text(block: Mapping[str, Any]) -> str:
+def rung_text(block: Mapping[str, Any]) -> str:
+    """Return the parameters of a rung in one line of Markdown."""
     texts = []
-    for name, value in _parameters_of(block, ("id", "count", "rung")).items():
+    for name, value in parameters_of_block(block, ("id", "count", "rung")).items():
         texts.append(f"`{name}` {_plain_text(value)}")
     return ", ".join(texts)
 
 
-def _parameters_of(
+def parameters_of_block(
     block: Mapping[str, Any], others: tuple[str, ...] = ("id", "count", "rung", "grid")
 ) -> dict[str, Any]:
+    """Return the values of a block without the other keys."""
     return {name: value for name, value in block.items() if name not in others}
 
 
@@ -201,19 +206,20 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
         "language": ["en"],
         "task_categories": ["text-generation"],
         "tags": list(KEYWORDS),
-        "size_categories": [_size_category(manifest.instances)],
-        "configs": _config_entries(manifest, prefix),
-        "dataset_info": _dataset_info(manifest),
+        "size_categories": [size_category(manifest.instances)],
+        "configs": config_entries(manifest, prefix),
+        "dataset_info": dataset_info(manifest),
     }
     text = yaml.dump(head, Dumper=_PlainDumper, sort_keys=False, allow_unicode=True)
     return f"---\n{text}---\n"
 
 
-def _size_category(instances: int) -> str:
+def size_category(instances: int) -> str:
+    """Return the Hub's category for a number of instances."""
     return _SIZE_CATEGORIES[bisect_right(_SIZE_BOUNDS, instances)]
 
 
-def _config_entries(manifest: Manifest, prefix: str) -> list[dict[str, Any]]:
+def config_entries(manifest: Manifest, prefix: str) -> list[dict[str, Any]]:
     """Return the configs of a release, each with its files."""
     configs = {}
     for name, tasks in task_groups(manifest).items():
@@ -229,6 +235,7 @@ def _config_entries(manifest: Manifest, prefix: str) -> list[dict[str, Any]]:
     for name, paths in configs.items():
         entry: dict[str, Any] = {"config_name": name}
         if name == "default":
+            # ``load_dataset`` takes this one if none is named.
             entry["default"] = True
         prefixed = [prefix + path for path in paths]
         entry["data_files"] = [{"split": "test", "path": prefixed}]
@@ -236,9 +243,10 @@ def _config_entries(manifest: Manifest, prefix: str) -> list[dict[str, Any]]:
     return entries
 
 
-def _dataset_info(manifest: Manifest) -> list[dict[str, Any]]:
+def dataset_info(manifest: Manifest) -> list[dict[str, Any]]:
     """Return the configs of a release, each with its columns."""
     columns = LADDER_COLUMNS if manifest.is_ladder else INSTANCE_COLUMNS
+    # With the columns given, ``datasets`` need not infer them.
     configs = dict.fromkeys(task_groups(manifest), columns)
     if manifest.terse:
         configs[TERSE] = columns
@@ -266,6 +274,7 @@ def _features(columns: Mapping[str, str]) -> list[dict[str, str]]:
 def task_groups(manifest: Manifest) -> dict[str, list[str]]:
     """Return the tasks of each config with plain rows: ``default``, buckets, and each task."""
     groups = {"default": manifest.default_tasks}
+    # In the order of the benchmark's tables; buckets of plugins follow.
     by_bucket: dict[str, list[str]] = {bucket: [] for bucket in BUCKETS}
     for task, record in manifest.tasks.items():
         by_bucket.setdefault(record.bucket, []).append(task)
@@ -280,6 +289,7 @@ def render_eval(manifest: Manifest) -> str:
     ranked = manifest.default_records
     scores = {}
     for name, tasks in task_groups(manifest).items():
+        # Leaderboards are for groups whose tasks are all graded by default.
         if name not in manifest.tasks and ranked.keys() >= {*tasks}:
             scores[name] = sum(ranked[task].scores for task in tasks)
     return _template("eval.yaml.j2").render(

@@ -46,8 +46,8 @@ def compare_tables(stored: "pa.Table", expected: "pa.Table") -> Iterator[str]:
     """Yield the differences between the columns of a stored table and those of the format."""
     if stored.schema.equals(expected.schema, check_metadata=True):
         return
-    present = _column_types(stored.schema)
-    required = _column_types(expected.schema)
+    present = column_types(stored.schema)
+    required = column_types(expected.schema)
     for name in sorted(required.keys() - present.keys()):
         yield f"column {name} is missing"
     for name in sorted(present.keys() - required.keys()):
@@ -59,7 +59,8 @@ def compare_tables(stored: "pa.Table", expected: "pa.Table") -> Iterator[str]:
         yield "the order of the columns, or their metadata, is not that of the format"
 
 
-def _column_types(schema: "pa.Schema") -> dict[str, str]:
+def column_types(schema: "pa.Schema") -> dict[str, str]:
+    """Return the type of each column, and whether it can be empty, in words."""
     types = {}
     for field in schema:
         suffix = "" if field.nullable else " not null"
@@ -77,6 +78,7 @@ def compare_rows(
         yield f"row {row_id} is missing"
     for row_id in sorted(stored.keys() - rebuilt.keys()):
         yield f"row {one_line(row_id)} is not one the builder makes"
+    # Of rows with one key, the last is compared with the rebuilt one.
     counts = Counter(_key_text(row, key) for row in rows)
     for row_id, count in counts.items():
         if count > 1:
@@ -88,6 +90,7 @@ def compare_rows(
         fields = [column for column in new if old[column] != new[column]]
         if fields:
             yield f"row {row_id} differs from the builder's in {', '.join(fields)}"
+    # Missing and foreign rows are reported already, so the order is that of the rest.
     if [row_id for row_id in stored if row_id in rebuilt] != shared:
         yield "the rows are not in the order in which the builder makes them"
 
@@ -136,17 +139,18 @@ def overlap(first: Release, second: Release) -> Iterator[Overlap]:
             continue
         first_rows = first.instances([task]).values()
         second_rows = second.instances([task]).values()
-        looks = {_look_of(row) for row in second_rows}
+        looks = {look_of(row) for row in second_rows}
+        # By the parameters that the rows contain.
         params = {sha256(row.params) for row in second_rows}
         yield Overlap(
             task,
             len(first_rows),
             len(second_rows),
-            tuple(row.id for row in first_rows if _look_of(row) in looks),
+            tuple(row.id for row in first_rows if look_of(row) in looks),
             tuple(row.id for row in first_rows if sha256(row.params) in params),
         )
 
 
-def _look_of(row: Instance) -> str:
+def look_of(row: Instance) -> str:
     """Return a hash of everything that a model sees of an instance."""
     return content_hash([row.prompt, [sha256(image) for image in row.images]])

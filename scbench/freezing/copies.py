@@ -25,12 +25,13 @@ def export_release(release: Release, out: Path) -> None:
             from the manifest.
     """
     try:
-        _fill_folder(release, out)
+        fill_folder(release, out)
     except OSError as error:
         raise ReleaseError(f"{out} cannot be made: {error}") from error
 
 
-def _fill_folder(release: Release, out: Path) -> None:
+def fill_folder(release: Release, out: Path) -> None:
+    """Copy a release to a folder; raises as `export_release`, and `OSError`."""
     exists = out.is_symlink() or out.exists()
     if exists and (not out.is_dir() or any(out.iterdir())):
         raise ReleaseError(

@@ -51,15 +51,15 @@ _CONTEXT = json.loads(
 
 def render_croissant(manifest: Manifest) -> str:
     """Return the Croissant file of a release, from its manifest alone."""
-    names = _record_set_names(manifest)
-    distribution = [_file_object(manifest, path) for path in names]
+    names = record_set_names(manifest)
+    distribution = [file_object(manifest, path) for path in names]
     record_sets = []
     for path, name in names.items():
         if path == REFERENCES:
-            record_sets.append(_references_set(name))
+            record_sets.append(references_set(name))
         else:
             is_ladder = manifest.is_ladder or path.startswith(f"{LADDER}/")
-            record_sets.append(_task_set(path, name, is_ladder=is_ladder))
+            record_sets.append(task_set(path, name, is_ladder=is_ladder))
     value = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -81,9 +81,10 @@ def render_croissant(manifest: Manifest) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
-def _record_set_names(manifest: Manifest) -> dict[str, str]:
+def record_set_names(manifest: Manifest) -> dict[str, str]:
     """Return the names of the record sets of a release, by Parquet file."""
     names = {data_file(task): task for task in manifest.tasks}
+    # The order of the record sets: tasks, references, then the other configs.
     names[REFERENCES] = "references"
     for task in manifest.terse:
         names[terse_file(task)] = f"{task}-{TERSE}"
@@ -95,7 +96,8 @@ def _record_set_names(manifest: Manifest) -> dict[str, str]:
     return {path: name for path, name in names.items() if path in manifest.files}
 
 
-def _file_object(manifest: Manifest, path: str) -> dict[str, Any]:
+def file_object(manifest: Manifest, path: str) -> dict[str, Any]:
+    """Return the description of a file."""
     record = manifest.files[path]
     return {
         "@type": "cr:FileObject",
@@ -108,8 +110,9 @@ def _file_object(manifest: Manifest, path: str) -> dict[str, Any]:
     }
 
 
-def _references_set(name: str) -> dict[str, Any]:
-    return _record_set(
+def references_set(name: str) -> dict[str, Any]:
+    """Return the record set of the references."""
+    return record_set(
         name,
         description="Reference and counter-reference answers, to test graders with.",
         key=("id", "name"),
@@ -117,7 +120,8 @@ def _references_set(name: str) -> dict[str, Any]:
     )
 
 
-def _task_set(path: str, name: str, *, is_ladder: bool) -> dict[str, Any]:
+def task_set(path: str, name: str, *, is_ladder: bool) -> dict[str, Any]:
+    """Return the record set of a task in one config."""
     if path.startswith(f"{PICTURES}/"):
         columns = PICTURE_COLUMNS
     elif is_ladder:
@@ -130,7 +134,7 @@ def _task_set(path: str, name: str, *, is_ladder: bool) -> dict[str, Any]:
     meanings["rung"] = "of the ladder, from 1: higher ones are harder"
     meanings["style"] = "of its pictures: drawn, or symbols in place of filled cells"
     meanings["canary"] = REFERENCE_MEANINGS["canary"]
-    return _record_set(
+    return record_set(
         name,
         description=f"Instances of {name}.",
         key=("id",),
@@ -138,9 +142,10 @@ def _task_set(path: str, name: str, *, is_ladder: bool) -> dict[str, Any]:
     )
 
 
-def _record_set(
+def record_set(
     name: str, description: str, key: tuple[str, ...], fields: list[dict[str, Any]]
 ) -> dict[str, Any]:
+    """Return a record set with a key of some columns."""
     return {
         "@type": "cr:RecordSet",
         "@id": name,

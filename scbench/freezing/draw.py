@@ -107,7 +107,7 @@ class _PointSource:
         self._executor = executor
         self._stream = Stream("generate", seed, planned.task.id, planned.parameters)
         self._jobs: deque[_Job] = deque()
-        self._submit_jobs(planned.point.count)
+        self.submit_jobs(planned.point.count)
 
     def choose(self, keys: set[str]) -> DrawnPoint:
         """Return the first cases whose keys are new, and add these keys."""
@@ -118,7 +118,7 @@ class _PointSource:
         repeats = failures = 0
         failure_reason = ""
         while True:
-            self._submit_jobs(count - len(cases))
+            self.submit_jobs(count - len(cases))
             for attempt in self._jobs.popleft().call.result():
                 if isinstance(attempt, Failure):
                     failures += 1
@@ -140,7 +140,7 @@ class _PointSource:
                     reason = _reason(task, failures, failure_reason)
                     return DrawnPoint(self._planned, tuple(cases), reason)
 
-    def _submit_jobs(self, missing: int) -> None:
+    def submit_jobs(self, missing: int) -> None:
         """Hand out jobs until the missing cases are under way, up to a number of jobs."""
         under_way = sum(job.size for job in self._jobs)
         while under_way < missing and len(self._jobs) < _MOST_JOBS:

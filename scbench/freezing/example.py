@@ -51,41 +51,44 @@ def example_predictions(
     for i, ref in enumerate(right.values()):
         right_by_task.setdefault(task_of(ref.id), []).append(ref)
         # Both forms of an answer that predictions may have.
-        fields = _as_response(ref) if i % 2 else _as_answer(ref)
+        fields = as_response(ref) if i % 2 else as_answer(ref)
         yield _line(ref.id, "oracle", fields)
-    for ref, outcome in zip(right.values(), _outcomes(len(right)), strict=True):
+    for ref, outcome in zip(right.values(), outcomes_of(len(right)), strict=True):
         # Of instances that were drawn alike, only the first has counter-references. For the rest,
         # the mistake is the answer to another instance, which by chance may be right.
         mistakes = wrong.get(ref.id) or right_by_task[task_of(ref.id)]
         mistake = Stream("example", ref.id).choice(mistakes)
-        yield _line(ref.id, "sloppy", _sloppy_fields(outcome, ref, mistake))
+        yield _line(ref.id, "sloppy", sloppy_fields(outcome, ref, mistake))
 
 
-def _outcomes(count: int) -> list[str]:
+def outcomes_of(count: int) -> list[str]:
     """Return outcomes for a number of items: fixed shares, in a random order."""
     outcomes = [_OUTCOMES[i * _STRIDE % len(_OUTCOMES)] for i in range(count)]
     Stream("example", count).shuffle(outcomes)
     return outcomes
 
 
-def _sloppy_fields(
+def sloppy_fields(
     outcome: str, ref: Reference, mistake: Reference
 ) -> dict[str, object]:
+    """Return the fields of a prediction of the sloppy model."""
     if outcome == "right":
-        return _as_response(ref)
+        return as_response(ref)
     if outcome == "wrong":
-        return _as_answer(mistake)
+        return as_answer(mistake)
     if outcome == "truncated":
         text = json.dumps(json.loads(ref.answer))
         return {"response": text[: min(12, len(text) // 2)], "finish_reason": "length"}
     return {**_NO_ANSWERS[outcome]}
 
 
-def _as_answer(ref: Reference) -> dict[str, object]:
+def as_answer(ref: Reference) -> dict[str, object]:
+    """Return the fields of a prediction that gives an answer as JSON."""
     return {"answer": json.loads(ref.answer)}
 
 
-def _as_response(ref: Reference) -> dict[str, object]:
+def as_response(ref: Reference) -> dict[str, object]:
+    """Return the fields of a prediction that gives an answer as a reply in words."""
     value = json.loads(ref.answer)
     text = value if isinstance(value, str) else json.dumps(value)
     return {"response": f"Here is what I found.\n\n```json\n{text}\n```\n"}

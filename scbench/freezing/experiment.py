@@ -243,10 +243,10 @@ def experiment_of(value: Mapping[str, Any]) -> Experiment:
     try:
         return Experiment.model_validate(value)
     except ValidationError as error:
-        raise ExperimentError("\n".join(_explain_keys(error))) from None
+        raise ExperimentError("\n".join(explain_keys(error))) from None
 
 
-def _explain_keys(error: ValidationError) -> Iterator[str]:
+def explain_keys(error: ValidationError) -> Iterator[str]:
     """Yield a sentence for each key of an experiment that is wrong."""
     for item in items_of(error):
         path = item["loc"]
@@ -282,14 +282,16 @@ def plan(experiment: Experiment) -> list[Planned]:
     for number, block in enumerate(experiment.task, 1):
         at = f"task {number} ({block.id}): "
         try:
-            task, points = _block_points(block)
+            task, points = block_points(block)
         except (CatalogError, ExperimentError) as error:
             problems += (at + line for line in str(error).splitlines())
             continue
+        # Counted also where a point is wrong, so that one message has all problems.
         cases += block.count * len(points)
         for point in points:
             place = Planned(len(planned), task, point, block.rung)
             planned.append(place)
+            # Two points with equal parameters would draw the same cases.
             name = content_hash([task.id, place.parameters])
             if name not in block_numbers:
                 block_numbers[name] = number
@@ -310,7 +312,13 @@ def plan(experiment: Experiment) -> list[Planned]:
     return planned
 
 
-def _block_points(block: Block) -> _BlockPoints:
+def block_points(block: Block) -> _BlockPoints:
+    """Return the points of a block.
+
+    Raises:
+        CatalogError: there is no such task, or it cannot be graded here.
+        ExperimentError: see `points_of`; or there are too many points.
+    """
     task = get_task(block.id)
     if not task.available:
         raise CatalogError(
@@ -406,6 +414,7 @@ def read_parameter(space: type[BaseModel], name: str, text: str) -> Any:  # noqa
     with suppress(ValueError):
         guesses.append(json.loads(text))
     guesses.append([part.strip() for part in text.split(",")])
+    # JSON first: a list may contain lists or commas.
     for guess in guesses:
         with suppress(ValidationError):
             return adapter.validate_python(guess)

@@ -98,19 +98,21 @@ def build_release(
             f"{out} exists, and a release is never edited; choose another version or folder"
         )
     listed_tasks = own_tasks() if tasks is None else tasks
-    _check_tasks(listed_tasks, experiment, ladder)
+    check_tasks(listed_tasks, experiment, ladder)
     try:
         with scratch_beside(out) as scratch:
             root = scratch / "release"
             frozen = []
             for _, part in freeze_tasks(listed_tasks, workers, on_task, proofs):
                 if isinstance(part, Exception):
+                    # One task that cannot be frozen ends the build: a release is whole.
                     raise part
                 frozen.append(part)
             record = None
             if experiment is not None:
                 gathered = gather(run(experiment, workers=workers, proofs=proofs))
                 record = experiment.record(gathered.shortfalls)
+                # Announced together: no task is complete before all points are drawn.
                 for frozen_task in gathered.frozen:
                     on_task(frozen_task.task)
                 frozen += gathered.frozen
@@ -136,7 +138,7 @@ def build_release(
     return manifest
 
 
-def _check_tasks(
+def check_tasks(
     listed_tasks: Sequence[Task],
     experiment: Experiment | None,
     ladder: Experiment | None,
@@ -147,6 +149,7 @@ def _check_tasks(
     drawn_ids = experiment.task_ids if experiment else []
     listed_ids = [task.id for task in listed_tasks]
     ladder_ids = ladder.task_ids if ladder else []
+    # A task on the ladder alone would have no fixed list to prove its grader.
     for name in ladder_ids:
         if name not in listed_ids and name not in drawn_ids:
             raise ReleaseError(f"{name} is to be on the ladder and is not frozen")
@@ -192,7 +195,7 @@ def fill_release(
     for part in pictured:
         write_table(root / pictures_file(part.task.id), instance_table(part.instances))
     parts = [*frozen, *rungs]
-    _check_withdrawn(withdrawn, parts)
+    check_withdrawn(withdrawn, parts)
     references = [reference for part in parts for reference in part.references]
     write_table(root / REFERENCES, reference_table(references))
     for path, text in release_schemas([part.task for part in frozen]).items():
@@ -204,7 +207,7 @@ def fill_release(
     draft = make_manifest(
         version or generated_name(frozen),
         frozen,
-        _file_records(root),
+        file_records(root),
         withdrawn,
         experiment,
         ladder,
@@ -212,12 +215,13 @@ def fill_release(
     )
     for path, text in rendered_files(draft).items():
         _write_bytes(root / path, text.encode())
-    manifest = draft.model_copy(update={"files": _file_records(root)}).sealed()
+    manifest = draft.model_copy(update={"files": file_records(root)}).sealed()
     _write_bytes(root / MANIFEST, manifest.text().encode())
     return manifest
 
 
-def _check_withdrawn(withdrawn: Mapping[str, str], parts: Sequence[FrozenTask]) -> None:
+def check_withdrawn(withdrawn: Mapping[str, str], parts: Sequence[FrozenTask]) -> None:
+    """Refuse to withdraw instances that do not exist."""
     ids = [instance.id for part in parts for instance in part.instances]
     for name in withdrawn:
         if name not in ids:
@@ -260,7 +264,8 @@ def rendered_files(manifest: Manifest) -> dict[str, str]:
     return texts
 
 
-def _file_records(root: Path) -> dict[str, FileRecord]:
+def file_records(root: Path) -> dict[str, FileRecord]:
+    """Return a manifest's records of the files in a folder, by path."""
     records = {}
     for path in release_files(root):
         data = (root / path).read_bytes()

@@ -20,7 +20,7 @@ from scbench.base.errors import ExperimentError, GenerationError
 from scbench.base.model import Instance, ladder_name
 from scbench.base.progress import no_progress
 from scbench.builders.shared.builder import Case, PaperItem
-from scbench.catalog import Task, get_task
+from scbench.catalog import get_task
 from scbench.freezing.draw import (
     DrawnPoint,
     Failure,
@@ -68,16 +68,6 @@ class Gathered:
         return sum(len(part.instances) for part in self.frozen)
 
 
-class PlainItem(NamedTuple):
-    """A drawn case with the fields of `PaperItem`, but plain, to be sent to another process."""
-
-    params: Row
-    point: dict[str, Any]
-    seed: int
-    proves: bool
-    name: str
-
-
 class _PendingPoint(NamedTuple):
     """A drawn point whose instances other processes freeze."""
 
@@ -118,17 +108,17 @@ def generate(
         experiment = ladder().experiment(
             seed=seed, tasks=[task], rung=rung, count=count
         )
-        keys = _released_keys(task)
+        keys = released_keys(task)
     with open_executor(1) as executor:
         (point,) = draw(plan(experiment), seed, executor, keys)
     if point.reason:
         raise GenerationError(
             f"{task}: {len(point.cases)} of {count} items: {point.reason}"
         )
-    return _instances_at(point.planned, point.cases, prefix_of([point.planned], seed))
+    return instances_at(point.planned, point.cases, prefix_of([point.planned], seed))
 
 
-def _released_keys(task: str) -> set[str]:
+def released_keys(task: str) -> set[str]:
     """Return the keys of a task in the newest release: of its fixed list, and of its ladder.
 
     Reading them is quicker than drawing that ladder, as `forbidden_keys` must.
@@ -153,14 +143,13 @@ def drawn_instance(planned: Planned, seed: int, prefix: str) -> Instance:
     (row,) = cases_of_seeds(planned, [seed])
     if isinstance(row, Failure):
         raise GenerationError(f"{planned.task.id}: {row.reason}")
-    (instance,) = _instances_at(planned, [row], prefix)
+    (instance,) = instances_at(planned, [row], prefix)
     return instance
 
 
-def _instances_at(
-    planned: Planned, cases: Sequence[Row], prefix: str
-) -> list[Instance]:
-    items = paper_items(planned.task, items_of(planned, cases))
+def instances_at(planned: Planned, cases: Sequence[Row], prefix: str) -> list[Instance]:
+    """Return the instances of cases of a point."""
+    items = [paper_item(planned, i, case) for i, case in enumerate(cases)]
     return list(instances_of(planned.task, items, prefix=prefix))
 
 
@@ -168,6 +157,7 @@ def prefix_of(planned: Sequence[Planned], seed: int) -> str:
     """Return the prefix of a generation's ids: eight digits of a hash of all it comes from."""
     points = []
     for p in planned:
+        # Without a rung, ids stay those from before there were ladders.
         origin = [p.task.id, p.task.builder.version, p.parameters, p.point.count]
         if p.rung:
             origin.append(p.rung)
@@ -207,6 +197,7 @@ def run(
     if experiment.seed is None:
         raise ExperimentError(NO_SEED)
     planned = plan(experiment)[len(finished) :]
+    # A continued run numbers and compares its cases after those that are finished.
     keys = keys_of(row for part in finished for row in part.instances)
     numbers = Counter(row.task for part in finished for row in part.instances)
     # Enough points for all processes, while the results are taken in order.
@@ -215,15 +206,11 @@ def run(
     try:
         with open_executor(workers) as executor:
             if distinct and experiment.measures:
-                points = _draw_ladder(
-                    experiment, planned, executor, keys, ahead, proofs
-                )
+                points = draw_ladder(experiment, planned, executor, keys, ahead, proofs)
             else:
                 seed = experiment.seed
                 points = draw(planned, seed, executor, keys, ahead, proofs)
-            for part in _freeze_points(
-                points, executor, numbers, prefix, ahead, proofs
-            ):
+            for part in freeze_points(points, executor, numbers, prefix, ahead, proofs):
                 done += len(part.instances)
                 on_cases(done)
                 yield part
@@ -233,7 +220,7 @@ def run(
         ) from error
 
 
-def _draw_ladder(
+def draw_ladder(
     experiment: Experiment,
     planned: Sequence[Planned],
     executor: Executor,
@@ -268,7 +255,7 @@ def forbidden_keys(
     return keys
 
 
-def _freeze_points(
+def freeze_points(
     points: Iterable[DrawnPoint],
     executor: Executor,
     numbers: Counter[str],
@@ -292,15 +279,14 @@ def _freeze_points(
 def _submit_freezing(
     point: DrawnPoint, executor: Executor, first: int, prefix: str, proofs: Path | None
 ) -> _PendingPoint:
-    task = point.planned.task
-    items = items_of(point.planned, point.cases)
-    size = cases_per_job(task)
+    size = cases_per_job(point.planned.task)
     jobs = []
-    for start in range(0, len(items), size):
-        batch = items[start : start + size]
-        jobs.append(
-            executor.submit(freeze_items, task, batch, first + start, prefix, proofs)
+    for start in range(0, len(point.cases), size):
+        batch = point.cases[start : start + size]
+        job = executor.submit(
+            freeze_cases, point.planned, batch, start, first + start, prefix, proofs
         )
+        jobs.append(job)
     return _PendingPoint(point, jobs)
 
 
@@ -315,52 +301,38 @@ def _frozen_point(pending: _PendingPoint) -> FrozenPoint:
     )
 
 
-def items_of(planned: Planned, cases: Sequence[Row]) -> list[PlainItem]:
-    """Return the cases of a point as plain items."""
-    case_fields = planned.task.builder.case_model.model_fields
-    facts = [name for name in case_fields if name not in Case.model_fields]
-    parameters = planned.parameters
-    items = []
-    for index, case in enumerate(cases):
-        point = {**parameters, **{name: case[name] for name in facts}}
-        items.append(plain_item(planned, index, case["instance"], point, case["seed"]))
-    return items
-
-
-def plain_item(
-    planned: Planned, index: int, params: Row, point: dict[str, Any], seed: int
-) -> PlainItem:
-    """Return the plain item of a case.
-
-    Args:
-        planned: its point.
-        index: its index among the cases of the point.
-        params: its parameters, as JSON.
-        point: parameters of the point, with the facts of the case.
-        seed: its seed.
-    """
-    if planned.rung is not None:
-        name = ladder_name(planned.rung, index + 1)
-        return PlainItem(params, point, seed, proves=False, name=name)
-    return PlainItem(params, point, seed, proves=index == 0, name="")
-
-
-def freeze_items(
-    task: Task, items: Sequence[PlainItem], first: int, prefix: str, proofs: Path | None
+def freeze_cases(
+    planned: Planned,
+    cases: Sequence[Row],
+    start: int,
+    first: int,
+    prefix: str,
+    proofs: Path | None,
 ) -> FrozenTask:
-    """Freeze plain items; for the arguments see `freeze_task`."""
-    return freeze_task(task, paper_items(task, items), first, prefix, proofs)
+    """Freeze cases of a point, the first of which has the index ``start`` among all of them.
+
+    For the other arguments see `freeze_task`.
+    """
+    items = [paper_item(planned, i, case) for i, case in enumerate(cases, start)]
+    return freeze_task(planned.task, items, first, prefix, proofs)
 
 
-def paper_items(task: Task, items: Sequence[PlainItem]) -> list[PaperItem[Any]]:
-    """Return plain items as builders take them."""
-    paper = []
-    for item in items:
-        params = task.params_model.model_validate(item.params)
-        paper.append(
-            PaperItem(params, UNRATED, item.seed, item.point, item.proves, item.name)
-        )
-    return paper
+def paper_item(planned: Planned, index: int, case: Row) -> PaperItem[Any]:
+    """Return a case of a point, with its index among the point's cases, as an item to freeze."""
+    task = planned.task
+    point = planned.parameters
+    for field in task.builder.case_model.model_fields:
+        if field not in Case.model_fields:  # a fact of the case
+            point[field] = case[field]
+    return PaperItem(
+        params=task.params_model.model_validate(case["instance"]),
+        difficulty=UNRATED,
+        seed=case["seed"],
+        point=point,
+        # One of many cases is enough to prove a grader; for a ladder, the fixed list does.
+        proves=planned.rung is None and index == 0,
+        name="" if planned.rung is None else ladder_name(planned.rung, index + 1),
+    )
 
 
 def gather(parts: Iterable[FrozenPoint]) -> Gathered:
@@ -373,6 +345,7 @@ def gather(parts: Iterable[FrozenPoint]) -> Gathered:
     shortfalls = []
     for part in parts:
         planned = part.planned
+        # Tasks come in the order of their first points.
         points_by_task.setdefault(planned.task.id, []).append(part)
         if part.reason:
             shortfalls.append(

@@ -100,8 +100,8 @@ def generate_folder(
     planned = plan(experiment)
     prefix = prefix_of(planned, experiment.seed)
     try:
-        with _open_journal(out, experiment, planned, restart=restart) as journal:
-            parts = list(_finished_points(journal, planned))
+        with open_journal(out, experiment, planned, restart=restart) as journal:
+            parts = list(finished_points(journal, planned))
             resumed = len(parts)
             points = run(
                 experiment,
@@ -111,11 +111,13 @@ def generate_folder(
                 on_cases=on_cases,
             )
             for part in points:
-                journal.add(str(part.planned.index), _pack_point(part))
+                # Stored before the next point begins, so that a kill costs one point at most.
+                journal.add(str(part.planned.index), pack_point(part))
                 parts.append(part)
             gathered = gather(parts)
             with scratch_beside(out) as scratch:
                 record = experiment.record(gathered.shortfalls, prefix)
+                # The folder appears with all files, or not at all.
                 root = scratch / "release"
                 manifest = fill_release(root, name, gathered.frozen, experiment=record)
                 root.rename(out)
@@ -130,7 +132,7 @@ def work_folder(out: Path) -> Path:
 
 
 @contextmanager
-def _open_journal(
+def open_journal(
     out: Path, experiment: Experiment, planned: Sequence[Planned], *, restart: bool
 ) -> Iterator[Store]:
     """Open the store of a run for an output folder; remove its work folder when the block ends.
@@ -140,7 +142,7 @@ def _open_journal(
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     work = WorkFolder(work_folder(out))
-    identity = _experiment_identity(experiment, planned)
+    identity = experiment_identity(experiment, planned)
     journal = None
     try:
         if restart:
@@ -155,6 +157,7 @@ def _open_journal(
             work.close()
             raise
         journal.close()
+        # A run without a finished point is not worth continuing.
         if len(journal):
             work.close()
         else:
@@ -172,17 +175,18 @@ def _claim(work: WorkFolder, identity: str) -> None:
     work.mark(identity)
 
 
-def _experiment_identity(experiment: Experiment, planned: Sequence[Planned]) -> str:
+def experiment_identity(experiment: Experiment, planned: Sequence[Planned]) -> str:
     """Return a hash of everything that the cases follow from."""
     versions = {}
     points = []
     for p in planned:
+        # Another builder would draw other cases, another grader might refuse them.
         versions[p.task.id] = [p.task.builder.version, p.task.grader_version]
         points.append([p.task.id, p.parameters, p.point.count, p.rung])
     return content_hash(["journal", __version__, experiment.seed, versions, points])
 
 
-def _finished_points(
+def finished_points(
     journal: Store, planned: Sequence[Planned]
 ) -> Iterator[FrozenPoint]:
     """Yield the first points of an interrupted run, up to one that it had not finished."""
@@ -193,28 +197,30 @@ def _finished_points(
         record = json.loads(data)
         yield FrozenPoint(
             planned[index],
-            tuple(_unpack_instance(row) for row in record["instances"]),
+            tuple(unpack_instance(row) for row in record["instances"]),
             tuple(Reference(*row) for row in record["references"]),
             record["reason"],
         )
 
 
-def _pack_point(part: FrozenPoint) -> bytes:
-    """Return a point as JSON that `_finished_points` reads."""
+def pack_point(part: FrozenPoint) -> bytes:
+    """Return a point as JSON that `finished_points` reads."""
     fields = attrgetter(*Reference.__slots__)
     record = {
-        "instances": [_pack_instance(instance) for instance in part.instances],
+        "instances": [pack_instance(instance) for instance in part.instances],
         "references": [fields(reference) for reference in part.references],
         "reason": part.reason,
     }
     return canonical_json(record).encode()
 
 
-def _pack_instance(instance: Instance) -> dict[str, Any]:
+def pack_instance(instance: Instance) -> dict[str, Any]:
+    """Return an instance as JSON values."""
     images = [base64.b64encode(image).decode() for image in instance.images]
     return instance.model_dump(exclude={"images"}) | {"images": images}
 
 
-def _unpack_instance(row: dict[str, Any]) -> Instance:
+def unpack_instance(row: dict[str, Any]) -> Instance:
+    """Return the instance of JSON values."""
     images = tuple(base64.b64decode(image) for image in row["images"])
     return Instance(**{**row, "images": images})

@@ -63,14 +63,15 @@ def make_manifest(
     if ladder is not None:
         parts += ladder.parts
         ladder_record = LadderRecord(
-            experiment=ladder.record, tasks=_task_records(ladder.parts)
+            experiment=ladder.record, tasks=task_records(ladder.parts)
         )
     references = [reference for part in parts for reference in part.references]
+    # The rest are counter-references.
     right = sum(reference.kind == "reference" for reference in references)
     terse = {}
     for part in frozen:
         if part.terse:
-            terse[part.task.id] = rows_hash(_id_hashes(part.terse))
+            terse[part.task.id] = rows_hash(id_hashes(part.terse))
     libraries = {"python": ".".join(platform.python_version_tuple()[:2])}
     for name in LIBRARIES:
         libraries[name] = installed(name)
@@ -78,8 +79,8 @@ def make_manifest(
     return Manifest(
         version=version,
         package_version=__version__,
-        rows_hash=_hash_of_rows([*parts, *pictured]),
-        tasks=_task_records(frozen),
+        rows_hash=hash_of_rows([*parts, *pictured]),
+        tasks=task_records(frozen),
         references=ReferencesRecord(
             references=right,
             counter_references=len(references) - right,
@@ -91,12 +92,13 @@ def make_manifest(
         withdrawn=dict(withdrawn),
         experiment=experiment,
         terse=terse,
-        pictures=_task_records(pictured),
+        pictures=task_records(pictured),
         ladder=ladder_record,
     ).sealed()
 
 
-def _task_records(parts: Sequence[FrozenTask]) -> dict[str, TaskRecord]:
+def task_records(parts: Sequence[FrozenTask]) -> dict[str, TaskRecord]:
+    """Return a manifest's records of tasks, by id."""
     return {part.task.id: task_record(part) for part in parts}
 
 
@@ -115,7 +117,7 @@ def task_record(part: FrozenTask) -> TaskRecord:
         scores=sum(instance.scores for instance in part.instances),
         builder_version=part.task.builder.version,
         grader_version=part.task.grader_version,
-        rows_hash=rows_hash(_id_hashes(part.instances)),
+        rows_hash=rows_hash(id_hashes(part.instances)),
         fingerprint=part.task.fingerprint(),
         floor=floor_record(part.references),
         weight=weight_of(floors.values()),
@@ -125,17 +127,19 @@ def task_record(part: FrozenTask) -> TaskRecord:
 
 def generated_name(frozen: Sequence[FrozenTask]) -> str:
     """Return the name of generated instances that were given none: a hash of their rows."""
-    return f"generated-{_hash_of_rows(frozen)[:8]}"
+    return f"generated-{hash_of_rows(frozen)[:8]}"
 
 
-def _hash_of_rows(frozen: Sequence[FrozenTask]) -> str:
+def hash_of_rows(frozen: Sequence[FrozenTask]) -> str:
+    """Return the identity of the rows of tasks."""
     pairs = []
     for part in frozen:
-        pairs += _id_hashes(part.instances + part.terse)
+        pairs += id_hashes(part.instances + part.terse)
     return rows_hash(pairs)
 
 
-def _id_hashes(rows: Sequence[Instance]) -> list[tuple[str, str]]:
+def id_hashes(rows: Sequence[Instance]) -> list[tuple[str, str]]:
+    """Return id and content hash of each row."""
     return [(row.id, row.content_hash) for row in rows]
 
 

@@ -145,6 +145,7 @@ def freeze_in_pool(
                 else:
                     results[task.id] = ReleaseError(repr(error))
                 on_task(task)
+            # The first job of a task drafts it; the rest judge its instances.
             elif task.id not in drafts:
                 drafts[task.id] = future.result()
                 jobs = []
@@ -153,6 +154,7 @@ def freeze_in_pool(
                     jobs.append(job)
                     waiting[job] = task
                 proof_jobs[task.id] = jobs
+            # The last job of a task joins them. A failed job is reported by its own turn.
             elif all(job.done() and not job.exception() for job in proof_jobs[task.id]):
                 references = [job.result() for job in proof_jobs[task.id]]
                 results[task.id] = join_drafts(task, drafts[task.id], references)
@@ -225,6 +227,7 @@ def prove_draft(task: Task, draft: Draft, proofs: Path | None) -> tuple[Referenc
             or answer is too long for a ladder.
     """
     instance = draft.instance
+    # As graders will see it: read from the stored text.
     params = task.params_model.model_validate_json(instance.all_params)
     scores = proven_scores(
         task,
@@ -237,7 +240,7 @@ def prove_draft(task: Task, draft: Draft, proofs: Path | None) -> tuple[Referenc
     floor = floor_of(task, params, proofs)
     references = []
     for answer, score in zip(draft.answers, scores, strict=True):
-        _check_score(instance.id, answer, score)
+        check_score(instance.id, answer, score)
         is_right = answer.kind == "reference"
         references.append(
             Reference(
@@ -249,7 +252,7 @@ def prove_draft(task: Task, draft: Draft, proofs: Path | None) -> tuple[Referenc
                 floor=floor.score,
                 floor_strategy=floor.strategy,
                 unprinted=instance.unprinted if is_right else None,
-                measure=_measure_of(task, instance, params, answer.text, proofs)
+                measure=measure_of(task, instance, params, answer.text, proofs)
                 if is_right
                 else None,
             )
@@ -257,7 +260,7 @@ def prove_draft(task: Task, draft: Draft, proofs: Path | None) -> tuple[Referenc
     return tuple(references)
 
 
-def _check_score(instance_id: str, answer: Answer, score: float) -> None:
+def check_score(instance_id: str, answer: Answer, score: float) -> None:
     """Refuse a score that an answer of this kind must not have."""
     is_right = answer.kind == "reference"
     if is_right == (score == 1):
@@ -270,7 +273,7 @@ def _check_score(instance_id: str, answer: Answer, score: float) -> None:
     )
 
 
-def _measure_of(
+def measure_of(
     task: Task, instance: Instance, params: BaseModel, answer: str, proofs: Path | None
 ) -> float | None:
     """Return the measure of an instance on a ladder; None if it is on none."""
@@ -317,6 +320,7 @@ def instances_of(
 ) -> Iterator[Instance]:
     """Yield items of a builder as instances, numbered from ``first``, ids with the prefix."""
     builder = task.builder()
+    # Providers accept only a part of JSON Schema.
     schema = canonical_json(provider_schema(task.answer_model))
     for number, item in enumerate(items, first):
         # Rows must not contain everything: some values would give answers away.

@@ -55,7 +55,7 @@ class Plan:
         lines = []
         if not self.exists:
             lines.append(f"create the data set repository {self.repo}")
-        files = _files_to_send(release)
+        files = files_to_send(release)
         size = sum((release.root / name).stat().st_size for name in files)
         user = f"as {self.user}, " if self.user else ""
         lines.append(
@@ -76,7 +76,8 @@ class Plan:
         return lines
 
 
-def _files_to_send(release: Release) -> list[str]:
+def files_to_send(release: Release) -> list[str]:
+    """Return the files of a release that the Hub accepts."""
     names = [MANIFEST, *release.manifest.files]
     return [name for name in names if name not in NOT_SENT]
 
@@ -123,6 +124,7 @@ def plan_upload(release: Release, repo: str, *, dry_run: bool = False) -> Plan:
             f"{repo} holds files that are no release, such as {min(foreign)}; a "
             "release would replace them all, so name another repository, or empty that one"
         )
+    # The commit replaces the files of the release before.
     names = {*release.manifest.files, MANIFEST, *OWN_FILES}
     return Plan(repo, tag, user, head=head, deleted=tuple(sorted(present - names)))
 
@@ -141,9 +143,9 @@ def publish_on_hub(
 
         hub = HfApi()
         if not plan.tagged:
-            _upload(hub, release, plan, say)
+            upload(hub, release, plan, say)
         say(f"downloading {plan.tag}")
-        problems = _compare_download(hub, release, plan)
+        problems = compare_download(hub, release, plan)
     if problems and plan.tagged:
         raise ReleaseError(
             f"{plan.repo} has another release under {plan.tag} (first difference: {problems[0]}); "
@@ -156,9 +158,10 @@ def publish_on_hub(
         )
 
 
-def _upload(
+def upload(
     hub: "HfApi", release: Release, plan: Plan, say: Callable[[str], object]
 ) -> None:
+    """Upload a release and tag it."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete  # noqa: PLC0415
 
     if not plan.exists:
@@ -166,8 +169,7 @@ def _upload(
         hub.create_repo(plan.repo, repo_type="dataset", exist_ok=True)
     say(f"uploading to {plan.repo}")
     additions = [
-        CommitOperationAdd(path, release.root / path)
-        for path in _files_to_send(release)
+        CommitOperationAdd(path, release.root / path) for path in files_to_send(release)
     ]
     deletions = [CommitOperationDelete(path) for path in plan.deleted]
     commit = hub.create_commit(
@@ -189,7 +191,7 @@ def _upload(
     )
 
 
-def _compare_download(hub: "HfApi", release: Release, plan: Plan) -> list[str]:
+def compare_download(hub: "HfApi", release: Release, plan: Plan) -> list[str]:
     """Download the tag; return its differences from the release."""
     # A cache of its own: the files must come from the Hub, not from this machine.
     with tempfile.TemporaryDirectory(prefix="scbench-publish-") as scratch:

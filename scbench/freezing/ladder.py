@@ -150,6 +150,7 @@ class Ladder(BaseModel):
         for name in names:
             top = len(self.tasks[name].all_rungs)
             if rung > top:
+                # All tasks that are too short are named.
                 short.append(f"{name} ends at rung {top}")
         if short or rung < 1:
             reason = "; ".join(short) if short else "rungs are counted from 1"
@@ -230,17 +231,17 @@ def parse_ladder(text: str) -> Ladder:
     try:
         table = Ladder.model_validate(settings)
     except ValidationError as error:
-        lines = [_fault_text(fault) for fault in faults_of(error, _MOST_FAULTS)]
+        lines = [fault_text(fault) for fault in faults_of(error, _MOST_FAULTS)]
         raise ExperimentError("\n".join(lines)) from None
     problems: list[str] = []
     for name, task_ladder in table.tasks.items():
-        problems += _ladder_problems(name, task_ladder)
+        problems += ladder_problems(name, task_ladder)
     if problems:
         raise ExperimentError("\n".join(problems))
     return table
 
 
-def _fault_text(fault: Fault) -> str:
+def fault_text(fault: Fault) -> str:
     """Return a fault with the rung counted from 1."""
     task, *path = fault.at.removeprefix("tasks.").split(".")
     # The path goes on with the list, "rungs" or "beyond", and the index of the rung in it.
@@ -249,7 +250,7 @@ def _fault_text(fault: Fault) -> str:
     return str(Fault(": ".join([task, *path]), fault.problem))
 
 
-def _ladder_problems(name: str, task_ladder: TaskLadder) -> Iterator[str]:
+def ladder_problems(name: str, task_ladder: TaskLadder) -> Iterator[str]:
     """Yield the faults of a task's rungs that its parameters show."""
     try:
         task = get_task(name)
@@ -260,7 +261,8 @@ def _ladder_problems(name: str, task_ladder: TaskLadder) -> Iterator[str]:
     for number, rung in enumerate(task_ladder.all_rungs, 1):
         at = f"{name}, rung {number}: "
         try:
-            (point,) = points_of(task, _rung_parameters(rung), {})
+            # The space checks names and bounds.
+            (point,) = points_of(task, rung_parameters(rung), {})
         except ExperimentError as error:
             yield from (at + line for line in str(error).splitlines())
             continue
@@ -270,7 +272,12 @@ def _ladder_problems(name: str, task_ladder: TaskLadder) -> Iterator[str]:
         numbers.setdefault(text, number)
 
 
-def _rung_parameters(rung: Mapping[str, Any]) -> dict[str, Any]:
+def rung_parameters(rung: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a rung.
+
+    Raises:
+        ExperimentError: it has a reserved name.
+    """
     for name in _RESERVED:
         if name in rung:
             raise ExperimentError(f"{name!r} is no parameter of a rung")

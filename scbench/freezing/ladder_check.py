@@ -134,8 +134,8 @@ def check_ladder(
             if report.measures:
                 if rising:
                     checks = [
-                        *_rung_problems(table, report),
-                        *_rise_problems(below, report),
+                        *rung_problems(table, report),
+                        *rise_problems(below, report),
                     ]
                     report = replace(report, problems=(*report.problems, *checks))
                 below = report
@@ -165,6 +165,7 @@ def check_rung(
     experiment = ladder.experiment(tasks=[name], rung=rung, count=count)
     started = time.perf_counter()
     try:
+        # Items of the fixed lists are allowed here: this is about the rung alone.
         (part,) = run(experiment, distinct=False)
     except (ScbenchError, NotImplementedError) as error:
         return RungReport(name, rung, point, problems=(str(error),))
@@ -177,7 +178,7 @@ def check_rung(
                 f"{row.id} is {ids_by_key[key]} again, so another is drawn in its place"
             )
         ids_by_key.setdefault(key, row.id)
-    judging = max(_judging_seconds(part), default=0.0)
+    judging = max(judging_seconds(part), default=0.0)
     limit = part.planned.task.seconds
     if judging > limit:
         problems.append(
@@ -199,7 +200,8 @@ def check_rung(
     )
 
 
-def _judging_seconds(part: FrozenPoint) -> Iterator[float]:
+def judging_seconds(part: FrozenPoint) -> Iterator[float]:
+    """Yield the wall-clock time of judging each right answer of a point, in seconds."""
     task = part.planned.task
     for row, ref in zip(part.instances, part.references, strict=True):
         params = task.params_model.model_validate_json(row.all_params)
@@ -208,7 +210,7 @@ def _judging_seconds(part: FrozenPoint) -> Iterator[float]:
         yield time.perf_counter() - started
 
 
-def _rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
+def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
     """Yield the requirements of each rung that this one does not meet."""
     if report.floor > MOST_FLOOR and not table.room:
         yield f"the floor is {report.floor:.2f} in the mean; {MOST_FLOOR} is the most"
@@ -227,7 +229,7 @@ def _rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
         )
 
 
-def _rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]:
+def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]:
     """Yield the requirements on a rung and the one below that these do not meet."""
     if below is None:
         return

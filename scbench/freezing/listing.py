@@ -72,9 +72,9 @@ def values_of(schema: dict[str, Any], root: dict[str, Any]) -> str:
         parts = [values_of(part, root) for part in schema["anyOf"]]
         return " or ".join(dict.fromkeys(parts))
     if "enum" in schema:
-        return ", ".join(map(_plain_value, schema["enum"]))
+        return ", ".join(map(plain_value, schema["enum"]))
     if "const" in schema:
-        return _plain_value(schema["const"])
+        return plain_value(schema["const"])
     kind = schema.get("type")
     if kind == "array":
         return f"list of {values_of(schema.get('items', {}), root)}"
@@ -82,25 +82,28 @@ def values_of(schema: dict[str, Any], root: dict[str, Any]) -> str:
         return "true, false"
     if kind == "null":
         return "null"
-    words = _bounds_of(schema)
+    words = bounds_of(schema)
     if "multipleOf" in schema:
-        words.append(f"steps of {_plain_value(schema['multipleOf'])}")
+        words.append(f"steps of {plain_value(schema['multipleOf'])}")
     text = ", ".join(words) or _WORDS.get(str(kind), "text")
     # Whole-number bounds of a parameter that takes fractions would look as if it took none.
     return f"{text} (fractions too)" if kind == "number" else text
 
 
-def _bounds_of(schema: dict[str, Any]) -> list[str]:
+def bounds_of(schema: dict[str, Any]) -> list[str]:
+    """Return the bounds of a JSON Schema in words."""
     bounds = {}
     for keyword in _BOUNDS:
         if schema.get(keyword) is not None:
-            bounds[keyword] = _plain_value(schema[keyword])
+            bounds[keyword] = plain_value(schema[keyword])
+    # The common case, in a short form.
     if "minimum" in bounds and "maximum" in bounds:
         return [f"{bounds['minimum']} to {bounds['maximum']}"]
     return [f"{_BOUNDS[keyword]} {bound}" for keyword, bound in bounds.items()]
 
 
-def _plain_value(value: object) -> str:
+def plain_value(value: object) -> str:
+    """Return a JSON value as people write it."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, str) else json.dumps(value)

@@ -58,12 +58,13 @@ def picture_parts(
                 )
             calls = [executor.submit(with_pictures, row, proofs) for row in rows]
             task_jobs.append(_TaskJobs(part.task, answers, calls))
-        parts = [_collect(jobs) for jobs in task_jobs]
+        parts = [collect_pictures(jobs) for jobs in task_jobs]
     return [part for part in parts if part.instances]
 
 
-def _collect(jobs: _TaskJobs) -> FrozenTask:
+def collect_pictures(jobs: _TaskJobs) -> FrozenTask:
     """Wait for the pictures of a task; give each instance its reference."""
+    # Pictures repeat an instance, so they repeat its reference under another id.
     right = {ref.id: ref for ref in jobs.answers if ref.kind == "reference"}
     rows: list[Instance] = []
     references = []

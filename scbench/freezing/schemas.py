@@ -26,7 +26,7 @@ def release_schemas(tasks: Sequence[Task]) -> dict[str, str]:
 
 def file_schemas() -> dict[str, str]:
     """Return the schemas of files that labs send and get, which may grow with the package."""
-    return _schema_texts(
+    return schema_texts(
         {
             "prediction": prediction_schema(),
             "results": results_json_schema(),
@@ -41,10 +41,11 @@ def task_schemas(tasks: Sequence[Task]) -> dict[str, str]:
     for task in tasks:
         schemas[f"{task.id}.params"] = json_schema(task.params_model)
         schemas[f"{task.id}.answer"] = json_schema(task.answer_model)
-    return _schema_texts(schemas)
+    return schema_texts(schemas)
 
 
-def _schema_texts(schemas: Mapping[str, dict[str, Any]]) -> dict[str, str]:
+def schema_texts(schemas: Mapping[str, dict[str, Any]]) -> dict[str, str]:
+    """Return the schema files of schemas by name: path inside the release, and text."""
     texts = {}
     for name, schema in schemas.items():
         value = {"$schema": _DIALECT, **schema}
@@ -60,30 +61,33 @@ def prediction_schema() -> dict[str, Any]:
     how they go together with an answer.
     """
     schema = json_schema(Prediction)
-    schema["$defs"]["Status"] = {"type": "string", "enum": _status_values(REPORTABLE)}
+    # Some statuses are only ever set by us.
+    schema["$defs"]["Status"] = {"type": "string", "enum": status_values(REPORTABLE)}
+    # A row without a score has no answer, and one that was answered has some form of it.
     unscored = [status for status in REPORTABLE if not status.scored]
-    answer = _has("answer", {"not": _NULL})
-    response = _has("response", {"type": "string"})
-    turns = _has("turns", {"type": "array", "minItems": 1})
+    answer = has_field("answer", {"not": _NULL})
+    response = has_field("response", {"type": "string"})
+    turns = has_field("turns", {"type": "array", "minItems": 1})
     any_answer = [answer, response, turns]
-    is_loop = _has("setting", {"enum": [*LOOP_SETTINGS]})
+    is_loop = has_field("setting", {"enum": [*LOOP_SETTINGS]})
     no_loop = {"properties": {"loop": _NULL, "turns": _NULL}}
     schema["allOf"] = [
         {"not": {"allOf": [answer, response]}},
-        {"if": _has_status(_status_values(unscored)), "then": {"not": answer}},
-        {"if": _has_status([Status.ANSWERED.value]), "then": {"anyOf": any_answer}},
+        {"if": has_status(status_values(unscored)), "then": {"not": answer}},
+        {"if": has_status([Status.ANSWERED.value]), "then": {"anyOf": any_answer}},
     ]
     for setting in LOOP_SETTINGS:
-        schema["allOf"].append(_loop_rule(setting))
+        schema["allOf"].append(loop_rule(setting))
     schema["allOf"].append({"if": {"not": is_loop}, "then": no_loop})
     return schema
 
 
-def _has(name: str, value: dict[str, Any]) -> dict[str, Any]:
+def has_field(name: str, value: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object with a field that fits a schema."""
     return {"required": [name], "properties": {name: value}}
 
 
-def _loop_rule(setting: str) -> dict[str, Any]:
+def loop_rule(setting: str) -> dict[str, Any]:
     """Return the rule on the fields of a line with a setting of the loop."""
     fields = {
         "answer": _NULL,
@@ -92,7 +96,7 @@ def _loop_rule(setting: str) -> dict[str, Any]:
         "turns": {"type": "array"},
     }
     then = {"required": ["loop", "turns"], "properties": fields}
-    return {"if": _has("setting", {"const": setting}), "then": then}
+    return {"if": has_field("setting", {"const": setting}), "then": then}
 
 
 def results_json_schema() -> dict[str, Any]:
@@ -114,17 +118,18 @@ def results_json_schema() -> dict[str, Any]:
             "A row of results.parquet: one score, or the reason why there is none. Rows of one "
             "answer with several scores share the id and differ in subtask."
         ),
-        "if": _has_status(scored),
+        "if": has_status(scored),
         "then": {"properties": {"score": score}},
         "else": {"properties": {"score": _NULL}},
     }
     return schema
 
 
-def _has_status(values: list[str]) -> dict[str, Any]:
-    return _has("status", {"enum": values})
+def has_status(values: list[str]) -> dict[str, Any]:
+    """Return the schema of an object with one of these statuses."""
+    return has_field("status", {"enum": values})
 
 
-def _status_values(statuses: Collection[Status]) -> list[str]:
+def status_values(statuses: Collection[Status]) -> list[str]:
     """Return the values of statuses, in the order of `Status`."""
     return [status.value for status in Status if status in statuses]

@@ -63,14 +63,14 @@ class Curriculum:
     def rung(self, task: str) -> int:
         """Return the rung to draw from now."""
         rollouts = self._rollouts[task]
-        floors = _rung_floors(task)
+        floors = rung_floors(task)
         pairs = np.array([*rollouts], dtype=np.float64).reshape(-1, 2)
         # Rungs beyond those of the release have no floors.
-        rung_floors = [floors.get(rollout.rung, 0.0) for rollout in rollouts]
+        known_floors = [floors.get(rollout.rung, 0.0) for rollout in rollouts]
         answers = Answers(
             pairs[:, 0],
             pairs[:, 1],
-            np.array(rung_floors, dtype=np.float64),
+            np.array(known_floors, dtype=np.float64),
             len(ladder().tasks[task].all_rungs),
         )
         return int(fit(answers, 0).information().argmax()) + 1
@@ -107,7 +107,7 @@ class Curriculum:
 
 
 @lru_cache(maxsize=64)
-def _rung_floors(task: str) -> Mapping[int, float]:
+def rung_floors(task: str) -> Mapping[int, float]:
     """Return the mean floor of each rung of a task on the newest ladder; none beyond it."""
     floors: defaultdict[int, list[float]] = defaultdict(list)
     for name, floor in find_release().ladder().floors().items():

@@ -63,7 +63,7 @@ def publish_to_target(
             copy differs from the release.
     """
     try:
-        system, base = _resolve(target)
+        system, base = resolve_target(target)
         _publish(release, system, base, say, dry_run=dry_run)
     except (ReleaseError, ModuleNotFoundError):
         raise
@@ -75,7 +75,7 @@ def publish_to_target(
         ) from error
 
 
-def _resolve(target: str) -> tuple[System | None, str]:
+def resolve_target(target: str) -> tuple[System | None, str]:
     """Return the file system of a target, None for the plain one, and the path on it."""
     if "://" not in target:
         return None, str(Path(target).absolute())
@@ -96,6 +96,7 @@ def _publish(
 ) -> None:
     path = f"{base}/{release.version}"
     copy: Source = Remote(system, path) if system else FolderSource(Path(path))
+    # An interrupted copy has files but no manifest, and is completed.
     present = copy.names()
     foreign = sorted(present - release.manifest.files.keys())
     if MANIFEST in present:
@@ -113,7 +114,7 @@ def _publish(
     else:
         say(f"{len(release.manifest.files) + 1} files to {path}")
         if not dry_run:
-            _send_files(release, system, path)
+            send_files(release, system, path)
             problems = list(verify_copy(release.manifest, copy))
             if problems:
                 raise ReleaseError(
@@ -121,10 +122,11 @@ def _publish(
                 )
     say(f"{release.version} into {base}/{INDEX}")
     if not dry_run:
-        _add_to_index(release, system, base)
+        add_to_index(release, system, base)
 
 
-def _send_files(release: Release, system: System | None, path: str) -> None:
+def send_files(release: Release, system: System | None, path: str) -> None:
+    """Copy the files of a release to a target."""
     if system is None:
         export_release(release, Path(path))
         return
@@ -137,7 +139,12 @@ def _send_files(release: Release, system: System | None, path: str) -> None:
     system.pipe_file(f"{path}/{MANIFEST}", manifest_data)
 
 
-def _add_to_index(release: Release, system: System | None, base: str) -> None:
+def add_to_index(release: Release, system: System | None, base: str) -> None:
+    """Write the entry of a release into the index of a target.
+
+    Raises:
+        ReleaseError: there is another file in its place.
+    """
     file = f"{base}/{INDEX}"
     try:
         old = system.cat_file(file) if system else Path(file).read_bytes()
@@ -160,6 +167,7 @@ def _add_to_index(release: Release, system: System | None, base: str) -> None:
         "scores": manifest.scores,
         "withdrawn": len(manifest.withdrawn),
     }
+    # Oldest first.
     ordered = {name: entries[name] for name in sorted(entries, key=version_key)}
     index = {"name": manifest.name, "releases": ordered}
     text = json.dumps(index, indent=1) + "\n"

@@ -95,6 +95,7 @@ def verify_release(
             problems.append(
                 f"task {task.id}: cannot be built again: {error_line(part)}"
             )
+            # The rows do not need the references.
             problems += check_listed(root, task)
         else:
             frozen.append(part)
@@ -104,10 +105,12 @@ def verify_release(
         redrawn = redraw(root, manifest, seed, workers, proofs)
         problems += redrawn.problems
         problems += check_experiment(manifest, record)
+        # From here on, the record as it must be.
         record = redrawn.record
         for part in redrawn.frozen:
             problems += check_part(root, part)
         frozen += redrawn.frozen
+        # References and manifests list tasks in this order.
         order = list(manifest.tasks)
         frozen.sort(key=lambda part: order.index(part.task.id))
     elif seed is not None:

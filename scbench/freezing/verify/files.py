@@ -24,6 +24,7 @@ def check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
         yield f"{MANIFEST}: is a link, not a file"
     if manifest != manifest.sealed():
         yield f"{MANIFEST}: was changed after it was frozen (its digest is of another content)"
+    # The digest is of the values; another spelling of them would pass.
     elif read_regular(path, MOST_MANIFEST_BYTES) != manifest.text().encode():
         yield f"{MANIFEST}: is not written as scbench writes it"
     rungs = manifest.ladder.tasks if manifest.ladder else ()
@@ -43,6 +44,7 @@ def check_files(root: Path, manifest: Manifest) -> Iterator[str]:
         yield f"{one_line(name)}: the manifest does not list this file"
     for name, record in manifest.files.items():
         path = root / name
+        # The Hub does not accept them, so downloads do without.
         if name not in present and name in NOT_SENT:
             continue
         if name not in present:
@@ -52,10 +54,11 @@ def check_files(root: Path, manifest: Manifest) -> Iterator[str]:
         elif not path.is_file():
             yield f"{name}: is not a regular file"
         else:
-            yield from _check_bytes(path, name, record)
+            yield from check_bytes(path, name, record)
 
 
-def _check_bytes(path: Path, name: str, record: FileRecord) -> Iterator[str]:
+def check_bytes(path: Path, name: str, record: FileRecord) -> Iterator[str]:
+    """Compare size and hash of a file with the manifest's."""
     try:
         size = path.stat().st_size
         data = read_regular(path, record.bytes)

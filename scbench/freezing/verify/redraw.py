@@ -49,12 +49,13 @@ def redraw(
         for line in str(error).splitlines():
             redrawn.problems.append(f"{MANIFEST}: experiment: {line}")
         return redrawn
+    # A published seed is enough, and proves more than the rows.
     if not is_private:
         if seed not in {None, record.seed}:
             redrawn.problems.append(
                 f"{MANIFEST}: experiment.seed is {record.seed}, not the one given"
             )
-        _draw_from_seed(redrawn, experiment, manifest, workers, proofs)
+        draw_from_seed(redrawn, experiment, manifest, workers, proofs)
         return redrawn
     rows: dict[str, Sequence[dict[str, Any]]] = {}
     for task_id in experiment.task_ids:
@@ -62,13 +63,13 @@ def redraw(
             continue
         file = manifest.rows_file(task_id)
         try:
-            rows[task_id] = _stored_origins(root, file)
+            rows[task_id] = stored_origins(root, file)
         except Exception as error:  # noqa: BLE001  (damaged bytes fail in many ways)
             first_line = (str(error).splitlines() or [""])[0]
             redrawn.problems.append(
                 f"{file}: cannot be read: {type(error).__name__}: {first_line}"
             )
-    if seed is not None and not _fits_seed(planned, rows, seed):
+    if seed is not None and not fits_seed(planned, rows, seed):
         redrawn.problems.append(
             f"{MANIFEST}: the rows were not drawn with the seed given"
         )
@@ -77,11 +78,11 @@ def redraw(
         remake_rows(redrawn, manifest, planned, rows, workers, proofs)
     else:
         with_seed = experiment.model_copy(update={"seed": seed})
-        _draw_from_seed(redrawn, with_seed, manifest, workers, proofs)
+        draw_from_seed(redrawn, with_seed, manifest, workers, proofs)
     return redrawn
 
 
-def _stored_origins(root: Path, file: str) -> list[dict[str, Any]]:
+def stored_origins(root: Path, file: str) -> list[dict[str, Any]]:
     """Return id, point, seed and unprinted values of the rows of a task.
 
     The unprinted values, which no row may contain, are in the references.
@@ -98,7 +99,7 @@ def _stored_origins(root: Path, file: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _fits_seed(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:
+def fits_seed(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:
     """Return whether the seeds of the first rows can come from a base seed."""
     for first in planned:
         stored = rows.get(first.task.id)
@@ -113,13 +114,14 @@ def _fits_seed(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:
     return any(row.get("seed") in possible for row in stored[:count])
 
 
-def _draw_from_seed(
+def draw_from_seed(
     redrawn: Redrawn,
     experiment: Experiment,
     manifest: Manifest,
     workers: int,
     proofs: Path | None,
 ) -> None:
+    """Draw an experiment with its seed, and add the results."""
     prefix = ""
     if manifest.is_generated:
         prefix = prefix_of(plan(experiment), experiment.seed or 0)

@@ -11,8 +11,8 @@ from scbench.base.model import whole_point
 from scbench.catalog import Task
 from scbench.freezing.draw import cases_per_job, key_of
 from scbench.freezing.experiment import Planned
-from scbench.freezing.fresh import freeze_items, plain_item
-from scbench.freezing.frozen_task import FrozenTask
+from scbench.freezing.fresh import paper_item
+from scbench.freezing.frozen_task import FrozenTask, freeze_task
 from scbench.machine.processes import PendingResult, open_executor
 from scbench.release.manifest import MANIFEST, ExperimentRecord, Manifest
 
@@ -81,7 +81,7 @@ def remake_rows(
             file = manifest.rows_file(task_id)
             origins = []
             for number, row in enumerate(stored):
-                origin = _origin_of(task, row, points)
+                origin = origin_of(task, row, points)
                 if origin is not None:
                     origins.append(origin)
                     continue
@@ -90,14 +90,16 @@ def remake_rows(
                     "the experiment does not draw at"
                 )
             order = [origin.planned.index for origin in origins]
+            # Points are drawn one after the other.
             if order != sorted(order):
                 redrawn.problems.append(
                     f"{file}: the points are not in the order of the experiment"
                 )
+            # Without an origin for each row, the numbers of instances would shift.
             if len(origins) < len(stored):
                 continue
             counts.update(order)
-            numbered = _with_indices(origins)
+            numbered = with_indices(origins)
             size = cases_per_job(task)
             calls = []
             for start in range(0, len(numbered), size):
@@ -116,11 +118,11 @@ def remake_rows(
             instances = tuple(row for part in parts for row in part.instances)
             references = tuple(ref for part in parts for ref in part.references)
             redrawn.frozen.append(FrozenTask(jobs.task, instances, references))
-    _check_counts(redrawn, manifest, planned, rows, counts)
-    _check_repeats(redrawn)
+    check_counts(redrawn, manifest, planned, rows, counts)
+    check_repeats(redrawn)
 
 
-def _origin_of(
+def origin_of(
     task: Task, row: Mapping[str, Any], points: Mapping[tuple[str, str], Planned]
 ) -> _Origin | None:
     """Return the origin of a row; None if it has no seed, or no point of the experiment."""
@@ -138,7 +140,7 @@ def _origin_of(
     return _Origin(planned, seed)
 
 
-def _with_indices(origins: Sequence[_Origin]) -> list[_Origin]:
+def with_indices(origins: Sequence[_Origin]) -> list[_Origin]:
     """Return origins with their indices, counted from the first row of each point."""
     starts: dict[int, int] = {}
     numbered = []
@@ -159,13 +161,12 @@ def remake(
     builder = task.builder()
     items = []
     for planned, seed, index in origins:
-        case = builder.case(planned.point, seed)
-        point = builder.point_of(case)
-        items.append(plain_item(planned, index, case.instance, point, seed))
-    return freeze_items(task, items, first, prefix, proofs)
+        make_case = builder.rows_at(planned.point)
+        items.append(paper_item(planned, index, make_case(seed)))
+    return freeze_task(task, items, first, prefix, proofs)
 
 
-def _check_counts(
+def check_counts(
     redrawn: Redrawn,
     manifest: Manifest,
     planned: Sequence[Planned],
@@ -184,6 +185,7 @@ def _check_counts(
         )
     for p in planned:
         point_text = canonical_json(p.parameters)
+        # Those that remain name no point of the experiment.
         shortfall = unused.pop((p.task.id, point_text), None)
         requested = p.point.count
         expected = requested if shortfall is None else shortfall.got
@@ -205,7 +207,8 @@ def _check_counts(
         )
 
 
-def _check_repeats(redrawn: Redrawn) -> None:
+def check_repeats(redrawn: Redrawn) -> None:
+    """Report instances that look the same to a model."""
     ids_by_key: dict[str, str] = {}
     for part in redrawn.frozen:
         for row in part.instances:

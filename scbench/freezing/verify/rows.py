@@ -83,6 +83,7 @@ def check_rows(
         return  # reported with the files
     try:
         stored = read_table(path.read_bytes())
+        # Damaged offsets could crash the conversion.
         stored.validate(full=True)
         rows = stored.to_pylist()
     except Exception as error:  # noqa: BLE001  (damaged bytes fail in many ways)
@@ -90,6 +91,7 @@ def check_rows(
         return
     for problem in compare_tables(stored, expected):
         yield f"{name}: {problem}"
+    # Rows with other columns cannot be compared.
     if stored.schema.equals(expected.schema):
         built_rows = [row for row in rows if task_of(row["id"]) not in unbuilt]
         for difference in compare_rows(built_rows, expected.to_pylist(), key):
