@@ -20,7 +20,7 @@ from scbench.base.errors import ExperimentError, GenerationError
 from scbench.base.model import Instance, ladder_name
 from scbench.base.progress import no_progress
 from scbench.builders.shared.builder import Case, PaperItem
-from scbench.catalog import get_task
+from scbench.catalog import Task, get_task
 from scbench.freezing.draw import (
     DrawnPoint,
     Failure,
@@ -292,13 +292,10 @@ def _submit_freezing(
 
 def _frozen_point(pending: _PendingPoint) -> FrozenPoint:
     """Wait for the instances of a point."""
+    planned = pending.drawn.planned
     parts = [job.result() for job in pending.jobs]
-    return FrozenPoint(
-        pending.drawn.planned,
-        instances=tuple(row for part in parts for row in part.instances),
-        references=tuple(ref for part in parts for ref in part.references),
-        reason=pending.drawn.reason,
-    )
+    whole = join_parts(planned.task, parts)
+    return FrozenPoint(planned, whole.instances, whole.references, pending.drawn.reason)
 
 
 def freeze_cases(
@@ -359,10 +356,18 @@ def gather(parts: Iterable[FrozenPoint]) -> Gathered:
             )
     frozen = []
     for points in points_by_task.values():
-        instances = tuple(row for point in points for row in point.instances)
-        references = tuple(ref for point in points for ref in point.references)
-        if instances:
-            frozen.append(FrozenTask(points[0].planned.task, instances, references))
+        frozen_task = join_parts(points[0].planned.task, points)
+        if frozen_task.instances:
+            frozen.append(frozen_task)
     if not frozen:
         raise GenerationError(f"not one case could be drawn: {shortfalls[0].reason}")
     return Gathered(frozen, shortfalls)
+
+
+def join_parts(task: Task, parts: Sequence[FrozenPoint | FrozenTask]) -> FrozenTask:
+    """Return the parts of a task as one, in their order."""
+    return FrozenTask(
+        task,
+        instances=tuple(row for part in parts for row in part.instances),
+        references=tuple(ref for part in parts for ref in part.references),
+    )

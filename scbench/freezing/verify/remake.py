@@ -11,7 +11,7 @@ from scbench.base.model import whole_point
 from scbench.catalog import Task
 from scbench.freezing.draw import cases_per_job, key_of
 from scbench.freezing.experiment import Planned
-from scbench.freezing.fresh import paper_item
+from scbench.freezing.fresh import join_parts, paper_item
 from scbench.freezing.frozen_task import FrozenTask, freeze_task
 from scbench.machine.processes import PendingResult, open_executor
 from scbench.release.manifest import MANIFEST, ExperimentRecord, Manifest
@@ -40,7 +40,7 @@ class _Origin(NamedTuple):
 
     planned: Planned
     seed: int
-    index: int = 0
+    case_index: int = 0
     """Of the row among those of its point."""
 
 
@@ -115,9 +115,7 @@ def remake_rows(
                 file = manifest.rows_file(jobs.task.id)
                 redrawn.problems.append(f"{file}: cannot be drawn again: {error}")
                 continue
-            instances = tuple(row for part in parts for row in part.instances)
-            references = tuple(ref for part in parts for ref in part.references)
-            redrawn.frozen.append(FrozenTask(jobs.task, instances, references))
+            redrawn.frozen.append(join_parts(jobs.task, parts))
     check_counts(redrawn, manifest, planned, rows, counts)
     check_repeats(redrawn)
 
@@ -146,7 +144,7 @@ def with_indices(origins: Sequence[_Origin]) -> list[_Origin]:
     numbered = []
     for place, origin in enumerate(origins):
         start = starts.setdefault(origin.planned.index, place)
-        numbered.append(origin._replace(index=place - start))
+        numbered.append(origin._replace(case_index=place - start))
     return numbered
 
 

@@ -10,6 +10,7 @@ from scbench.catalog import Task
 from scbench.freezing.compare import compare_rows, compare_tables, error_line
 from scbench.freezing.frozen_task import FrozenTask, fixed_list
 from scbench.freezing.tables import instance_table, read_table, reference_table
+from scbench.release.load import Reference
 from scbench.release.manifest import REFERENCES, Manifest, data_file, terse_file
 
 
@@ -51,7 +52,7 @@ def check_references(
         frozen: its tasks that could be built again.
         rung_parts: the tasks of its ladder that could be built again.
     """
-    references = []
+    references: list[Reference] = []
     for part in (*frozen, *rung_parts):
         references += part.references
     unbuilt = manifest.tasks.keys() - {part.task.id for part in frozen}
