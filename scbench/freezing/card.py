@@ -124,8 +124,8 @@ def drawn_tasks(manifest: Manifest) -> list[dict[str, Any]]:
             if not isinstance(grid, dict):
                 continue
             for name, choices in grid.items():
-                listed = choices if isinstance(choices, list) else [choices]
-                values.setdefault(name, []).extend(map(_plain_text, listed))
+                choice_list = choices if isinstance(choices, list) else [choices]
+                values.setdefault(name, []).extend(map(_plain_text, choice_list))
         parameters = []
         for name, texts in values.items():
             distinct = dict.fromkeys(texts)
@@ -175,10 +175,11 @@ def rung_text(block: Mapping[str, Any]) -> str:
 
 
 def parameters_of_block(
-    block: Mapping[str, Any], others: tuple[str, ...] = ("id", "count", "rung", "grid")
+    block: Mapping[str, Any],
+    other_keys: tuple[str, ...] = ("id", "count", "rung", "grid"),
 ) -> dict[str, Any]:
     """Return the values of a block without the other keys."""
-    return {name: value for name, value in block.items() if name not in others}
+    return {name: value for name, value in block.items() if name not in other_keys}
 
 
 def _plain_text(value: object) -> str:

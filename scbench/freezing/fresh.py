@@ -71,7 +71,7 @@ class Gathered:
 class _PendingPoint(NamedTuple):
     """A drawn point whose instances other processes freeze."""
 
-    drawn: DrawnPoint
+    point: DrawnPoint
     jobs: list[PendingResult]
 
 
@@ -292,10 +292,12 @@ def _submit_freezing(
 
 def _frozen_point(pending: _PendingPoint) -> FrozenPoint:
     """Wait for the instances of a point."""
-    planned = pending.drawn.planned
+    planned = pending.point.planned
     parts = [job.result() for job in pending.jobs]
-    whole = join_parts(planned.task, parts)
-    return FrozenPoint(planned, whole.instances, whole.references, pending.drawn.reason)
+    frozen_task = join_parts(planned.task, parts)
+    return FrozenPoint(
+        planned, frozen_task.instances, frozen_task.references, pending.point.reason
+    )
 
 
 def freeze_cases(

@@ -39,7 +39,7 @@ class Capacity(NamedTuple):
 
     @property
     def items(self) -> int:
-        """How many different items there are; where no two are alike the least, at 95 %."""
+        """Number of different items; where no two are alike the least, at 95 %."""
         # Twins are as rare as exp(-pairs / items), which is 5 % where the items are a third.
         return self.pairs // (self.alike or 3)
 
@@ -247,8 +247,8 @@ def transfer_of(part: FrozenPoint) -> float | None:
     items = items_with_room(part)
     means = []
     for ref in part.references:
-        others = [item for item in items if item.reference.id != ref.id]
-        scores = scores_above(part.planned.task, ref, others)
+        other_items = [item for item in items if item.reference.id != ref.id]
+        scores = scores_above(part.planned.task, ref, other_items)
         if scores:
             means.append(sum(scores) / len(scores))
     return max(means, default=None)

@@ -79,26 +79,11 @@ def remake_rows(
         for task_id, stored in rows.items():
             task = tasks[task_id]
             file = manifest.rows_file(task_id)
-            origins = []
-            for number, row in enumerate(stored):
-                origin = origin_of(task, row, points)
-                if origin is not None:
-                    origins.append(origin)
-                    continue
-                redrawn.problems.append(
-                    f"{file}: row {number} has no seed, or a point that "
-                    "the experiment does not draw at"
-                )
-            order = [origin.planned.index for origin in origins]
-            # Points are drawn one after the other.
-            if order != sorted(order):
-                redrawn.problems.append(
-                    f"{file}: the points are not in the order of the experiment"
-                )
+            origins = origins_of(redrawn, file, task, stored, points)
             # Without an origin for each row, the numbers of instances would shift.
             if len(origins) < len(stored):
                 continue
-            counts.update(order)
+            counts.update(origin.planned.index for origin in origins)
             numbered = with_indices(origins)
             size = cases_per_job(task)
             calls = []
@@ -118,6 +103,33 @@ def remake_rows(
             redrawn.frozen.append(join_parts(jobs.task, parts))
     check_counts(redrawn, manifest, planned, rows, counts)
     check_repeats(redrawn)
+
+
+def origins_of(
+    redrawn: Redrawn,
+    file: str,
+    task: Task,
+    stored: Sequence[Mapping[str, Any]],
+    points: Mapping[tuple[str, str], Planned],
+) -> list[_Origin]:
+    """Return the origins of the rows of a file; report rows without one, and a wrong order."""
+    origins = []
+    for number, row in enumerate(stored):
+        origin = origin_of(task, row, points)
+        if origin is not None:
+            origins.append(origin)
+            continue
+        redrawn.problems.append(
+            f"{file}: row {number} has no seed, or a point that "
+            "the experiment does not draw at"
+        )
+    order = [origin.planned.index for origin in origins]
+    # Points are drawn one after the other.
+    if order != sorted(order):
+        redrawn.problems.append(
+            f"{file}: the points are not in the order of the experiment"
+        )
+    return origins
 
 
 def origin_of(

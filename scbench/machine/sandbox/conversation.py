@@ -23,7 +23,7 @@ _SIGSYS = 31
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a child may use.
+    """The limits of a child.
 
     Attributes:
         seconds: wall clock, and processor time of each process.
