@@ -78,6 +78,7 @@ def draw(
     """
     started: deque[_PointSource] = deque()
     for i in range(len(planned)):
+        # Seeds of a point do not depend on other points, so it can be drawn ahead of its turn.
         while len(started) <= ahead and i + len(started) < len(planned):
             point = planned[i + len(started)]
             started.append(_PointSource(point, seed, executor, proofs))

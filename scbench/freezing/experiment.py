@@ -150,6 +150,7 @@ class Experiment(BaseModel):
         """Return a manifest's record of the experiment, without a private seed."""
         return ExperimentRecord(
             prefix=prefix,
+            # A private seed is in no file.
             seed=None if self.private else self.seed,
             tasks=[block.record() for block in self.task],
             measures=self.measures,

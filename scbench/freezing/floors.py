@@ -126,6 +126,7 @@ def mean_score(
     """
     try:
         verdicts = judge(task, params, answer)
+    # Our own errors are sentences; others need their type to be understood.
     except ScbenchError as error:
         raise ReleaseError(f"{where}: {name} cannot be judged: {error}") from error
     except Exception as error:

@@ -108,6 +108,7 @@ def generate(
         experiment = ladder().experiment(
             seed=seed, tasks=[task], rung=rung, count=count
         )
+        # Items of the ladder must be new; at other points they may repeat those of releases.
         keys = released_keys(task)
     with open_executor(1) as executor:
         (point,) = draw(plan(experiment), seed, executor, keys)

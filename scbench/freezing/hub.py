@@ -110,6 +110,7 @@ def plan_upload(release: Release, repo: str, *, dry_run: bool = False) -> Plan:
         except RepositoryNotFoundError:
             return Plan(repo, tag, user, exists=False)
         if any(ref.name == tag for ref in refs.tags):
+            # Published before: the tag is only compared.
             return Plan(repo, tag, user, tagged=True)
         head = None
         present = set()

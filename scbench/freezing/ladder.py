@@ -126,6 +126,7 @@ class Ladder(BaseModel):
         names = [name for name in self.tasks if tasks is None or name in tasks]
         if rung is not None:
             self._check_rung(rung, names)
+        # A private ladder must not fall back on the published seed.
         if seed is None and not private:
             seed = self.seed
         blocks = []

@@ -82,6 +82,7 @@ def resolve_target(target: str) -> tuple[System | None, str]:
     import fsspec  # type: ignore[import-untyped]  # noqa: PLC0415  (an extra)
 
     system, path = fsspec.url_to_fs(target)
+    # On a local disk, whole files appear at once, which fsspec does not promise.
     is_local = "local" in system.protocol
     return (None if is_local else system), path.rstrip("/")
 

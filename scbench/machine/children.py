@@ -117,7 +117,7 @@ def _exit_text(code: int) -> str:
 def checked_parquet(
     path: Path, refusal: type[ScbenchError]
 ) -> "Iterator[pl.LazyFrame]":
-    """Give the rows of a Parquet file that a child has read first; refuse what it cannot read."""
+    """Give the rows of a Parquet file that a child has read first; refuse unreadable files."""
     check_parquet(path, path, refusal)
     with reading_parquet(path, refusal):
         yield scan_parquet(path)

@@ -34,6 +34,7 @@ def check_own_ladder(manifest: Manifest, record: LadderRecord) -> Iterator[str]:
         return
     experiment = record.experiment
     names = [name for name in experiment.measures if name in ladder().tasks]
+    # A ladder of other packages' tasks alone is not ours either.
     if names:
         ours = ladder().experiment(tasks=names).record(experiment.shortfalls)
         if ours == experiment:

@@ -135,7 +135,7 @@ def run_python(source: bytes, limits: Limits, kind: str | None = None) -> Finish
 
 
 def check_code_can_run(kind: str | None = None) -> None:
-    """Raise `CannotGrade`, with the reason and what to do, if `run_python` would refuse to run."""
+    """Raise `CannotGrade`, with the reason and a remedy, if `run_python` would refuse to run."""
     if not _allowed:
         raise CannotGrade(
             "the answer holds a Python program, and running code is not allowed; "

@@ -278,7 +278,7 @@ def show_file(file: str) -> None:
 def prepare_work(
     job: Job, function: Callable[[bytes], bytes] | None
 ) -> Callable[[], None]:
-    """Lay out the descriptors, and return what is left to do once the sandbox is set up."""
+    """Lay out the descriptors; return the work to do once the sandbox is set up."""
     if job["mode"] == "program":
         with open("program.py", "wb") as file:  # noqa: PTH123  (relative to the private folder)
             shutil.copyfileobj(sys.stdin.buffer, file)

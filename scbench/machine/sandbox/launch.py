@@ -106,7 +106,7 @@ def _interpreter() -> str:
 
 
 def _interpreter_files() -> list[str]:
-    """Return what a bare interpreter reads: itself, its library, the system's shared ones."""
+    """Return the files of a bare interpreter: itself, its library, the system's shared ones."""
     prefix = sys.base_prefix.rstrip("/")
     places = [_interpreter(), f"{prefix}/lib", f"{prefix}/lib64", "/lib", "/lib64"]
     places += ["/usr/lib", "/usr/lib64", "/nix/store"]

@@ -1,4 +1,4 @@
-"""The system calls that a child may make, as a filter for Linux (seccomp), by list of what may be.
+"""The system calls that a child may make: a list, as a filter for Linux (seccomp).
 
 A call that is not on a list is answered with an error: "not permitted" if it is older than Linux
 5.1, "not known" if it is younger, upon which C libraries do the same in an older way. Calls that
