@@ -1,1 +1,1 @@
-"""Access to the machine: sandboxed children, processes, folders and files."""
+"""What touches the machine: sandboxed children, processes, folders and files."""
