@@ -26,9 +26,10 @@ from pydantic import BaseModel
 from scbench.base.canonical import sha256
 from scbench.base.errors import ScbenchError
 from scbench.catalog import Task, get_task
-from scbench.freezing import freeze, verify
+from scbench.freezing import freeze
 from scbench.freezing.freeze import build_release
 from scbench.freezing.frozen_task import FrozenTask
+from scbench.freezing.verify import gallery
 from scbench.grading.rows.columns import column_types
 from scbench.machine.physics import VARIABLE
 from scbench.release.load import Release, find_release
@@ -172,7 +173,7 @@ def drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(freeze, "pictures", pictures)
-        patch.setattr(verify, "pictures", pictures)
+        patch.setattr(gallery, "pictures", pictures)
         yield
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from scbench.base.canonical import content_hash
 from scbench.base.errors import GenerationError
 from scbench.catalog import Task, available_tasks, get_task
+from scbench.freezing.draw import draw
 from scbench.freezing.experiment import experiment_of, plan
-from scbench.freezing.fresh import draw
 from scbench.machine.processes import open_executor
 
 PATH = Path(__file__).resolve().parent.parent / "tests" / "data" / "golden_cases.json"

@@ -115,7 +115,7 @@ def publish(
         if repo is not None:
             upload_to_hub(release, repo, dry_run=dry_run)
         elif to is not None:
-            from scbench.freezing.copies import publish_to_target
+            from scbench.freezing.target import publish_to_target
 
             on_step = print_plan if dry_run else say
             publish_to_target(release, to, on_step, dry_run=dry_run)
@@ -125,7 +125,7 @@ def publish(
 
 def upload_to_hub(release: Release, repo: str, *, dry_run: bool) -> None:
     """Upload a release to a data set on the Hub, or print the plan of it."""
-    from scbench.freezing.copies import plan_upload, publish_on_hub
+    from scbench.freezing.hub import plan_upload, publish_on_hub
 
     plan = plan_upload(release, repo, dry_run=dry_run)
     if dry_run:

@@ -1,7 +1,7 @@
-"""How what a release holds compares: with what was made anew, and with another release."""
+"""Differences between a release and its rebuilt contents, and between two releases."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,24 +16,38 @@ from scbench.release.manifest import MANIFEST
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Not compared as a whole: tasks and files are looked at one by one, the digest is checked by
-# itself, and the same rows may have been built with other versions.
-_FREE = {"version", "tasks", "files", "libraries", "package_version", "digest"}
-# Fields that manifests of earlier versions lack.
+# Fields that are not compared as a whole: tasks and files are looked at one by one, the digest has
+# a check of its own, and other versions may have built the same rows.
+_NOT_COMPARED = {"version", "tasks", "files", "libraries", "package_version", "digest"}
+# Fields that manifests of earlier versions do not have.
 _LATER = {"weight"}
 
 
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Items of a task that two releases share.
+
+    Attributes:
+        task: id of the task.
+        first: number of items in the first release.
+        second: number of items in the second.
+        prompts: ids, in the first, of items that look the same to a model (prompt and images).
+        params: ids, in the first, of items with the same parameters, whatever their prompts.
+    """
+
+    task: str
+    first: int
+    second: int
+    prompts: tuple[str, ...]
+    params: tuple[str, ...]
+
+
 def compare_tables(stored: "pa.Table", expected: "pa.Table") -> Iterator[str]:
-    """Yield how the columns of a stored table differ from those it must have."""
+    """Yield the differences between the columns of a stored table and those of the format."""
     if stored.schema.equals(expected.schema, check_metadata=True):
         return
-    present, required = (
-        {
-            field.name: f"{field.type}{'' if field.nullable else ' not null'}"
-            for field in schema
-        }
-        for schema in (stored.schema, expected.schema)
-    )
+    present = column_types(stored.schema)
+    required = column_types(expected.schema)
     for name in sorted(required.keys() - present.keys()):
         yield f"column {name} is missing"
     for name in sorted(present.keys() - required.keys()):
@@ -45,102 +59,98 @@ def compare_tables(stored: "pa.Table", expected: "pa.Table") -> Iterator[str]:
         yield "the order of the columns, or their metadata, is not that of the format"
 
 
+def column_types(schema: "pa.Schema") -> dict[str, str]:
+    """Return the type of each column, and whether it can be empty, in words."""
+    types = {}
+    for field in schema:
+        suffix = "" if field.nullable else " not null"
+        types[field.name] = f"{field.type}{suffix}"
+    return types
+
+
 def compare_rows(
     rows: list[dict[str, Any]], expected: list[dict[str, Any]], key: Sequence[str]
 ) -> Iterator[str]:
-    """Yield how stored rows differ from those made anew, known by the columns of a key."""
-
-    def key_text(row: dict[str, Any]) -> str:
-        return " ".join(row[part] for part in key)
-
-    stored = {key_text(row): row for row in rows}
-    fresh = {key_text(row): row for row in expected}
-    for row_id in sorted(fresh.keys() - stored.keys()):
+    """Yield the differences between stored and rebuilt rows, which columns of a key identify."""
+    stored = {_key_text(row, key): row for row in rows}
+    rebuilt = {_key_text(row, key): row for row in expected}
+    for row_id in sorted(rebuilt.keys() - stored.keys()):
         yield f"row {row_id} is missing"
-    for row_id in sorted(stored.keys() - fresh.keys()):
+    for row_id in sorted(stored.keys() - rebuilt.keys()):
         yield f"row {one_line(row_id)} is not one the builder makes"
-    for row_id, count in Counter(map(key_text, rows)).items():
+    # Of rows with one key, the last is compared with the rebuilt one.
+    counts = Counter(_key_text(row, key) for row in rows)
+    for row_id, count in counts.items():
         if count > 1:
             yield f"row {one_line(row_id)} stands there {count} times"
-    shared = [row_id for row_id in fresh if row_id in stored]
+    shared = [row_id for row_id in rebuilt if row_id in stored]
     for row_id in shared:
-        new = fresh[row_id]
-        fields = [column for column in new if stored[row_id][column] != new[column]]
+        old = stored[row_id]
+        new = rebuilt[row_id]
+        fields = [column for column in new if old[column] != new[column]]
         if fields:
             yield f"row {row_id} differs from the builder's in {', '.join(fields)}"
-    if [row_id for row_id in stored if row_id in fresh] != shared:
+    # Missing and foreign rows are reported already, so the order is that of the rest.
+    if [row_id for row_id in stored if row_id in rebuilt] != shared:
         yield "the rows are not in the order in which the builder makes them"
+
+
+def _key_text(row: Mapping[str, Any], key: Sequence[str]) -> str:
+    return " ".join(row[column] for column in key)
 
 
 def compare_records(
     stored: BaseModel, expected: BaseModel, at: str = ""
 ) -> Iterator[str]:
-    """Yield how two parts of manifests differ, field by field."""
+    """Yield the differences between two parts of manifests, field by field."""
     for key in type(expected).model_fields:
-        old, new = getattr(stored, key), getattr(expected, key)
+        old = getattr(stored, key)
+        new = getattr(expected, key)
         if isinstance(new, BaseModel):
             yield from compare_records(old, new, f"{at}{key}.")
-        elif (
-            (at or key not in _FREE)
-            and old != new
-            and not (key in _LATER and old is None)
-        ):
+            continue
+        is_skipped = not at and key in _NOT_COMPARED
+        is_older = key in _LATER and old is None
+        if old != new and not is_skipped and not is_older:
             yield f"{MANIFEST}: {at}{key} is {old!r}, computed anew it is {new!r}"
 
 
 def one_line(name: str) -> str:
-    """Return a name from outside on one line, whatever it holds."""
+    """Return a name from outside on one line, whatever it contains."""
     return name[:200] if name.isprintable() else ascii(name)[:200]
 
 
 def error_line(error: Exception) -> str:
-    """Return the first line of an error, with its kind if it is not ours."""
+    """Return the first line of an error, with its type if it is not ours."""
     lines = str(error).splitlines() or [""]
-    return (
-        lines[0]
-        if isinstance(error, ScbenchError)
-        else f"{type(error).__name__}: {lines[0]}"
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """What two releases share of a task: the instances of each, and ids of the first.
-
-    Shared are prompts, with all that a model sees, and the parameters that graders use, however
-    they are worded.
-    """
-
-    task: str
-    first: int
-    second: int
-    prompts: tuple[str, ...]
-    params: tuple[str, ...]
+    if isinstance(error, ScbenchError):
+        return lines[0]
+    return f"{type(error).__name__}: {lines[0]}"
 
 
 def overlap(first: Release, second: Release) -> Iterator[Overlap]:
-    """Yield what two releases share, for each task that is in both.
+    """Yield the items that two releases share, for each task that is in both.
 
     Raises:
-        ReleaseError: a file of either is missing or is not what its manifest says.
+        ReleaseError: a file of either is missing or differs from its manifest.
     """
-    shared = [task for task in first.manifest.tasks if task in second.manifest.tasks]
-    for task in shared:
-        ours, theirs = (
-            list(side.instances([task]).values()) for side in (first, second)
-        )
-        looks, used = (
-            {_looks(row) for row in theirs},
-            {sha256(row.params) for row in theirs},
-        )
+    for task in first.manifest.tasks:
+        if task not in second.manifest.tasks:
+            continue
+        first_rows = first.instances([task]).values()
+        second_rows = second.instances([task]).values()
+        looks = {look_of(row) for row in second_rows}
+        # By the parameters that the rows contain.
+        params = {sha256(row.params) for row in second_rows}
         yield Overlap(
             task,
-            len(ours),
-            len(theirs),
-            tuple(row.id for row in ours if _looks(row) in looks),
-            tuple(row.id for row in ours if sha256(row.params) in used),
+            len(first_rows),
+            len(second_rows),
+            tuple(row.id for row in first_rows if look_of(row) in looks),
+            tuple(row.id for row in first_rows if sha256(row.params) in params),
         )
 
 
-def _looks(row: Instance) -> str:
+def look_of(row: Instance) -> str:
+    """Return a hash of everything that a model sees of an instance."""
     return content_hash([row.prompt, [sha256(image) for image in row.images]])

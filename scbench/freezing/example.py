@@ -1,8 +1,8 @@
-"""Predictions to try the grader on, made from a release's reference answers.
+"""Sample predictions to try the grader on, made from a release's reference answers.
 
-Two invented models: ``oracle`` gives every reference, ``sloppy`` slips in a quarter of the items
-and gives no answer in a tenth, in each way that real runs know. Nothing here says anything about
-real models.
+There are two invented models. ``oracle`` gives every reference. ``sloppy`` makes a mistake in a
+quarter of the items and gives no answer in a tenth, in each of the ways that occur in real runs.
+Nothing here says anything about real models.
 """
 
 import json
@@ -12,12 +12,11 @@ from scbench.base.model import task_of
 from scbench.base.seeding import Stream
 from scbench.release.load import Reference, Release
 
-# What becomes of 60 items of the sloppy model.
-_OUTCOMES = (
-    *("right",) * 39,
-    *("wrong",) * 15,
-    *("truncated", "refused", "unparsed", "blocked", "blocked", "api_error"),
-)
+# Outcomes of 60 items of the sloppy model.
+_OUTCOMES = ["right"] * 39 + ["wrong"] * 15
+_OUTCOMES += ["truncated", "refused", "unparsed", "blocked", "blocked", "api_error"]
+# Coprime to the number of outcomes, so that each of them comes up early.
+_STRIDE = 7
 _NO_ANSWERS = {
     "refused": {"response": "I am unable to work this out by hand."},
     "unparsed": {
@@ -39,56 +38,62 @@ def example_predictions(
         CatalogError: a name is not a task or bucket of the release.
     """
     tasks = set(release.manifest.named_tasks(names))
-    stored = [ref for ref in release.references() if task_of(ref.id) in tasks]
-    right = {ref.id: ref for ref in stored if ref.kind == "reference"}
+    right: dict[str, Reference] = {}
     wrong: dict[str, list[Reference]] = {}
-    for ref in stored:
-        if ref.kind == "counter_reference":
+    right_by_task: dict[str, list[Reference]] = {}
+    for ref in release.references():
+        if task_of(ref.id) not in tasks:
+            continue
+        if ref.kind == "reference":
+            right[ref.id] = ref
+        else:
             wrong.setdefault(ref.id, []).append(ref)
-    for i, (row_id, ref) in enumerate(right.items()):
-        yield _line(
-            row_id, "oracle", **_reference_line(ref, "answer" if i % 2 else "response")
-        )
-    kin: dict[str, list[Reference]] = {}
-    for ref in right.values():
-        kin.setdefault(task_of(ref.id), []).append(ref)
-    for (row_id, ref), planned in zip(
-        right.items(), _outcomes(len(right)), strict=True
-    ):
-        # Of instances that were drawn alike, only the first has counter-references. For the others,
-        # the answer to another one is the mistake, which by chance may be none.
-        slips = wrong.get(row_id) or kin[task_of(row_id)]
-        slip = Stream("example", row_id).choice(slips)
-        yield _line(row_id, "sloppy", **_sloppy(planned, ref, slip))
+    for i, ref in enumerate(right.values()):
+        right_by_task.setdefault(task_of(ref.id), []).append(ref)
+        # Both forms of an answer that predictions may have.
+        fields = as_response(ref) if i % 2 else as_answer(ref)
+        yield _line(ref.id, "oracle", fields)
+    for ref, outcome in zip(right.values(), outcomes_of(len(right)), strict=True):
+        # Of instances that were drawn alike, only the first has counter-references. For the rest,
+        # the mistake is the answer to another instance, which by chance may be right.
+        mistakes = wrong.get(ref.id) or right_by_task[task_of(ref.id)]
+        mistake = Stream("example", ref.id).choice(mistakes)
+        yield _line(ref.id, "sloppy", sloppy_fields(outcome, ref, mistake))
 
 
-def _outcomes(count: int) -> list[str]:
-    """Return the outcomes of so many items: fixed shares, in a random order."""
-    outcomes = [_OUTCOMES[i * 7 % len(_OUTCOMES)] for i in range(count)]
+def outcomes_of(count: int) -> list[str]:
+    """Return outcomes for a number of items: fixed shares, in a random order."""
+    outcomes = [_OUTCOMES[i * _STRIDE % len(_OUTCOMES)] for i in range(count)]
     Stream("example", count).shuffle(outcomes)
     return outcomes
 
 
-def _sloppy(outcome: str, ref: Reference, slip: Reference) -> dict[str, object]:
-    if outcome in {"right", "wrong"}:
-        return (
-            _reference_line(ref, "response")
-            if outcome == "right"
-            else _reference_line(slip, "answer")
-        )
+def sloppy_fields(
+    outcome: str, ref: Reference, mistake: Reference
+) -> dict[str, object]:
+    """Return the fields of a prediction of the sloppy model."""
+    if outcome == "right":
+        return as_response(ref)
+    if outcome == "wrong":
+        return as_answer(mistake)
     if outcome == "truncated":
         text = json.dumps(json.loads(ref.answer))
         return {"response": text[: min(12, len(text) // 2)], "finish_reason": "length"}
     return {**_NO_ANSWERS[outcome]}
 
 
-def _reference_line(ref: Reference, form: str) -> dict[str, object]:
+def as_answer(ref: Reference) -> dict[str, object]:
+    """Return the fields of a prediction that gives an answer as JSON."""
+    return {"answer": json.loads(ref.answer)}
+
+
+def as_response(ref: Reference) -> dict[str, object]:
+    """Return the fields of a prediction that gives an answer as a reply in words."""
     value = json.loads(ref.answer)
-    if form == "answer":
-        return {"answer": value}
     text = value if isinstance(value, str) else json.dumps(value)
     return {"response": f"Here is what I found.\n\n```json\n{text}\n```\n"}
 
 
-def _line(row_id: str, model: str, **fields: object) -> str:
-    return json.dumps({"id": row_id, "model": model, "setting": "no_tools", **fields})
+def _line(row_id: str, model: str, fields: dict[str, object]) -> str:
+    line = {"id": row_id, "model": model, "setting": "no_tools", **fields}
+    return json.dumps(line)

@@ -1,4 +1,4 @@
-"""Experiments: which cases to draw, of which tasks, at which points; read from a TOML file.
+"""Experiments: the cases to draw, of which tasks and at which points; read from a TOML file.
 
 ::
 
@@ -16,7 +16,8 @@
     count = 5
     points = 30
 
-Knobs that are not named take their defaults. ``scbench tasks TASK`` lists them with their bounds.
+Parameters that are not named take their defaults. ``scbench tasks TASK`` lists them with their
+bounds.
 """
 
 import json
@@ -26,8 +27,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import product
+from math import prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -55,107 +57,13 @@ from scbench.builders.shared.builder import Point
 from scbench.catalog import Task, get_task
 from scbench.release.manifest import ExperimentRecord, ShortfallRecord
 
-# Characters of a value that a message spells out.
+# Experiments beyond these are refused; several smaller ones can be drawn.
+MOST_POINTS = 100_000
+MOST_CASES = 1_000_000
+# Characters of a name that a message repeats.
 _NAME_LENGTH = 200
 
-
 T = TypeVar("T")
-
-MOST_POINTS = 100_000
-# Experiments beyond these are refused; several can be drawn beside each other.
-MOST_CASES = 1_000_000
-
-
-def parameters_of(space: type[Point]) -> list[str]:
-    """Return the names of a space's parameters, in order."""
-    return [name for name in space.model_fields if name != "count"]
-
-
-def points_of(
-    task: Task,
-    parameters: Mapping[str, Any],
-    grid: Mapping[str, Sequence[Any]],
-    count: int = 1,
-) -> list[Point]:
-    """Return the points of a grid; the first parameter of it changes slowest.
-
-    Parameters are values that all points have; the count is of cases at each.
-
-    Raises:
-        ExperimentError: with a line for each parameter that is unknown, given twice or out of
-            bounds, and for each combination that cannot be.
-    """
-    space = task.builder.space
-    twice = sorted(parameters.keys() & grid.keys())
-    if twice:
-        raise ExperimentError(
-            f"{twice[0]} is given as one value and in the grid; give it once"
-        )
-    empty = [name for name, values in grid.items() if not values]
-    if empty:
-        raise ExperimentError(f"{empty[0]}: the grid holds no value of it")
-    points: list[Point] = []
-    problems: dict[str, None] = {}
-    for values in product(*grid.values()):
-        try:
-            points.append(
-                space(
-                    **{
-                        **parameters,
-                        **dict(zip(grid, values, strict=True)),
-                        "count": count,
-                    }
-                )
-            )
-        except ValidationError as error:
-            problems |= dict.fromkeys(explain(error, task))
-    if problems:
-        raise ExperimentError("\n".join(problems))
-    return points
-
-
-def explain(error: ValidationError, task: Task) -> list[str]:
-    """Return what is wrong with a point, a sentence for each parameter, with its bound."""
-    space = task.builder.space
-    lines = []
-    for item in items_of(error):
-        name = ".".join(map(str, item["loc"]))
-        if item["type"] == "extra_forbidden":
-            names = parameters_of(space)
-            hint = did_you_mean(name, names) or f" It has {', '.join(names)}."
-            lines.append(
-                f"{task.id} has no parameter {printable(name)[:_NAME_LENGTH]!r}.{hint}"
-            )
-            continue
-        lines.append(str(Fault(name, problem_of(item))))
-    return lines
-
-
-def read_parameter(space: type[BaseModel], name: str, text: str) -> Any:  # noqa: ANN401
-    """Return what a value on the command line means: of the parameter's type if it can be read so.
-
-    Lists are written with commas or as JSON, "nothing" as null. What cannot be read is returned as
-    it stands, for the space to refuse.
-    """
-    field = space.model_fields.get(name)
-    if field is None:
-        return text
-    adapter: TypeAdapter[Any] = TypeAdapter(field.rebuild_annotation())
-    with suppress(ValidationError):
-        return adapter.validate_strings(text)
-    guesses: list[JsonValue] = []
-    with suppress(ValueError):
-        guesses.append(json.loads(text))
-    guesses.append([part.strip() for part in text.split(",")])
-    for guess in guesses:
-        with suppress(ValidationError):
-            return adapter.validate_python(guess)
-    return guesses[0] if len(guesses) > 1 else text
-
-
-def _as_json(values: Mapping[str, Any]) -> dict[str, JsonValue]:
-    """Return values as JSON has them, in their order: the command line gives tuples."""
-    return json.loads(json.dumps(values, allow_nan=False))  # type: ignore[no-any-return]
 
 
 class Block(BaseModel):
@@ -184,15 +92,16 @@ class Block(BaseModel):
         return self.model_extra or {}
 
     def record(self) -> dict[str, JsonValue]:
-        """Return the block in the form that manifests hold."""
-        grid = {"grid": self.grid} if self.grid else {}
-        rung = {} if self.rung is None else {"rung": self.rung}
-        return {
-            "id": self.id,
-            "count": self.count,
-            **rung,
-            **_as_json({**self.parameters, **grid}),
-        }
+        """Return the block as manifests record it."""
+        record: dict[str, Any] = {"id": self.id, "count": self.count}
+        if self.rung is not None:
+            record["rung"] = self.rung
+        record |= self.parameters
+        if self.grid:
+            record["grid"] = self.grid
+        # The command line gives tuples, which manifests have as lists.
+        values: dict[str, JsonValue] = json.loads(json.dumps(record, allow_nan=False))
+        return values
 
 
 class Experiment(BaseModel):
@@ -212,13 +121,12 @@ class Experiment(BaseModel):
     task: tuple[Block, ...] = Field(min_length=1, description="what to draw")
 
     @model_validator(mode="after")
-    def _one_kind(self) -> "Experiment":
-        if any(
-            (block.rung is None) == (block.id in self.measures) for block in self.task
-        ):
-            raise ValueError(
-                "a rung stands in each block of a task with a measure, and no other"
-            )
+    def _check_rungs(self) -> "Experiment":
+        for block in self.task:
+            if (block.rung is None) == (block.id in self.measures):
+                raise ValueError(
+                    "a rung stands in each block of a task with a measure, and no other"
+                )
         if self.measures and {*self.measures} != {*self.task_ids}:
             raise ValueError("a ladder has a measure of each task")
         return self
@@ -231,19 +139,18 @@ class Experiment(BaseModel):
     def only(self, tasks: Collection[str]) -> "Experiment | None":
         """Return the part of the experiment that draws these tasks; None if none is drawn."""
         blocks = tuple(block for block in self.task if block.id in tasks)
+        if not blocks:
+            return None
         measures = {task: name for task, name in self.measures.items() if task in tasks}
-        return (
-            self.model_copy(update={"task": blocks, "measures": measures})
-            if blocks
-            else None
-        )
+        return self.model_copy(update={"task": blocks, "measures": measures})
 
     def record(
         self, shortfalls: list[ShortfallRecord], prefix: str = ""
     ) -> ExperimentRecord:
-        """Return what a manifest says of the experiment, without a private seed."""
+        """Return a manifest's record of the experiment, without a private seed."""
         return ExperimentRecord(
             prefix=prefix,
+            # A private seed is in no file.
             seed=None if self.private else self.seed,
             tasks=[block.record() for block in self.task],
             measures=self.measures,
@@ -253,7 +160,14 @@ class Experiment(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A point of an experiment, with the cases that are wanted, its place and its rung, if any."""
+    """A point of an experiment.
+
+    Attributes:
+        index: its place in the experiment.
+        task: its task.
+        point: its parameters, and the number of cases to draw.
+        rung: its rung, if it is on a ladder.
+    """
 
     index: int
     task: Task
@@ -266,59 +180,11 @@ class Planned:
         return self.point.model_dump(mode="json", exclude={"count"})
 
 
-def plan(experiment: Experiment) -> list[Planned]:
-    """Return the points of an experiment, in its order.
+class _BlockPoints(NamedTuple):
+    """Points of a block."""
 
-    Raises:
-        ExperimentError: with a line for everything that is wrong: tasks, parameters, bounds, points
-            that are given twice, and more than can be drawn.
-    """
-    planned: list[Planned] = []
-    problems: list[str] = []
-    cases = 0
-    numbers: dict[str, int] = {}
-    for number, block in enumerate(experiment.task, 1):
-        at = f"task {number} ({block.id}): "
-        try:
-            task, points = _block_points(block)
-        except (CatalogError, ExperimentError) as error:
-            problems += (at + line for line in str(error).splitlines())
-            continue
-        cases += block.count * len(points)
-        for point in points:
-            planned.append(Planned(len(planned), task, point, block.rung))
-            name = content_hash([task.id, planned[-1].parameters])
-            if name in numbers:
-                also = "itself" if numbers[name] == number else f"task {numbers[name]}"
-                point_text = canonical_json(planned[-1].parameters)
-                problems.append(
-                    f"{at}the point {point_text} is in {also} already; ask for more cases by count"
-                )
-            numbers.setdefault(name, number)
-    if cases > MOST_CASES or len(planned) > MOST_POINTS:
-        problems.append(
-            f"{cases:,} cases at {len(planned):,} points are more than one experiment may have "
-            f"({MOST_CASES:,} and {MOST_POINTS:,}); split it"
-        )
-    if problems:
-        raise ExperimentError("\n".join(problems))
-    return planned
-
-
-def _block_points(block: Block) -> tuple[Task, list[Point]]:
-    task = get_task(block.id)
-    if not task.available:
-        raise CatalogError(
-            f"this installation cannot grade {task.id}, so nothing is drawn of it"
-        )
-    size = 1
-    for values in block.grid.values():
-        size *= len(values)
-    if size > MOST_POINTS:
-        raise ExperimentError(
-            f"a grid of {size:,} points is too large; {MOST_POINTS:,} is the most"
-        )
-    return task, points_of(task, block.parameters, block.grid, block.count)
+    task: Task
+    points: list[Point]
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -331,7 +197,7 @@ def read_experiment(path: Path) -> Experiment:
 
 
 def read_as(path: Path, parse: Callable[[str], T]) -> T:
-    """Return what a text file describes; each line of an error begins with its path.
+    """Return the parsed text of a file; each line of an error begins with its path.
 
     Raises:
         ExperimentError: it cannot be read, or ``parse`` says so.
@@ -346,8 +212,14 @@ def read_as(path: Path, parse: Callable[[str], T]) -> T:
         raise ExperimentError(lines) from None
 
 
+def manifolds() -> Experiment:
+    """Return the experiment behind the config ``manifolds`` of frozen releases."""
+    text = files("scbench.builders").joinpath("manifolds.toml").read_text("utf-8")
+    return parse_experiment(text)
+
+
 def parse_experiment(text: str) -> Experiment:
-    """Return the experiment that a TOML text describes.
+    """Return the experiment of a TOML text.
 
     Raises:
         ExperimentError: it is no TOML, or holds what no experiment has.
@@ -372,28 +244,180 @@ def experiment_of(value: Mapping[str, Any]) -> Experiment:
     try:
         return Experiment.model_validate(value)
     except ValidationError as error:
-        raise ExperimentError("\n".join(_explained(error))) from None
+        raise ExperimentError("\n".join(explain_keys(error))) from None
 
 
-def _explained(error: ValidationError) -> Iterator[str]:
+def explain_keys(error: ValidationError) -> Iterator[str]:
+    """Yield a sentence for each key of an experiment that is wrong."""
     for item in items_of(error):
-        if not item["loc"]:
+        path = item["loc"]
+        if not path:
             yield problem_of(item)
-            continue
-        *where, last = item["loc"]
-        name = str(last)
-        if item["type"] == "extra_forbidden":
+        elif item["type"] == "extra_forbidden":
+            name = str(path[-1])
             hint = did_you_mean(name, Experiment.model_fields)
-            yield f"unknown key {name[:100]!r}.{hint or ' Knobs belong into a [[task]] block.'}"
-        elif item["loc"] == ("task",) and item["type"] == "missing":
+            if not hint:
+                hint = " Knobs belong into a [[task]] block."
+            yield f"unknown key {name[:100]!r}.{hint}"
+        elif path == ("task",) and item["type"] == "missing":
             yield "there is no [[task]] block, so there is nothing to draw"
         else:
-            place = f"task {int(where[1]) + 1}: " if len(where) > 1 else ""
-            key = ".".join(map(str, item["loc"][2:] or item["loc"]))
+            # The path is ("task", number of the block, key, ...), or that of a key at the top.
+            place = f"task {int(path[1]) + 1}: " if len(path) > 2 else ""
+            key = ".".join(map(str, path[2:] or path))
             yield f"{place}{key}: {problem_of(item)}"
 
 
-def manifolds() -> Experiment:
-    """Return the experiment behind the config ``manifolds`` of frozen releases."""
-    text = files("scbench.builders").joinpath("manifolds.toml").read_text("utf-8")
-    return parse_experiment(text)
+def plan(experiment: Experiment) -> list[Planned]:
+    """Return the points of an experiment, in its order.
+
+    Raises:
+        ExperimentError: with a line for everything that is wrong: tasks, parameters, bounds, points
+            that are given twice, and more than can be drawn.
+    """
+    planned: list[Planned] = []
+    problems: list[str] = []
+    cases = 0
+    # Number of the block that has a point, by a hash of the point.
+    block_numbers: dict[str, int] = {}
+    for number, block in enumerate(experiment.task, 1):
+        at = f"task {number} ({block.id}): "
+        try:
+            task, points = block_points(block)
+        except (CatalogError, ExperimentError) as error:
+            problems += (at + line for line in str(error).splitlines())
+            continue
+        # Counted also where a point is wrong, so that one message has all problems.
+        cases += block.count * len(points)
+        for point in points:
+            place = Planned(len(planned), task, point, block.rung)
+            planned.append(place)
+            # Two points with equal parameters would draw the same cases.
+            name = content_hash([task.id, place.parameters])
+            if name not in block_numbers:
+                block_numbers[name] = number
+                continue
+            earlier = block_numbers[name]
+            also = "itself" if earlier == number else f"task {earlier}"
+            problems.append(
+                f"{at}the point {canonical_json(place.parameters)} is in {also} already; "
+                "ask for more cases by count"
+            )
+    if cases > MOST_CASES or len(planned) > MOST_POINTS:
+        problems.append(
+            f"{cases:,} cases at {len(planned):,} points are more than one experiment may have "
+            f"({MOST_CASES:,} and {MOST_POINTS:,}); split it"
+        )
+    if problems:
+        raise ExperimentError("\n".join(problems))
+    return planned
+
+
+def block_points(block: Block) -> _BlockPoints:
+    """Return the points of a block.
+
+    Raises:
+        CatalogError: there is no such task, or it cannot be graded here.
+        ExperimentError: see `points_of`; or there are too many points.
+    """
+    task = get_task(block.id)
+    if not task.available:
+        raise CatalogError(
+            f"this installation cannot grade {task.id}, so nothing is drawn of it"
+        )
+    # Checked first: making the points of a huge grid would take all memory.
+    size = prod(len(values) for values in block.grid.values())
+    if size > MOST_POINTS:
+        raise ExperimentError(
+            f"a grid of {size:,} points is too large; {MOST_POINTS:,} is the most"
+        )
+    points = points_of(task, block.parameters, block.grid, block.count)
+    return _BlockPoints(task, points)
+
+
+def points_of(
+    task: Task,
+    parameters: Mapping[str, Any],
+    grid: Mapping[str, Sequence[Any]],
+    count: int = 1,
+) -> list[Point]:
+    """Return the points of a grid; the first parameter of it changes slowest.
+
+    Args:
+        task: the task.
+        parameters: values of parameters that all points have.
+        grid: values of the other parameters.
+        count: cases at each point.
+
+    Raises:
+        ExperimentError: with a line for each parameter that is unknown, given twice or out of
+            bounds, and for each combination that cannot be.
+    """
+    space = task.builder.space
+    repeated = sorted(parameters.keys() & grid.keys())
+    if repeated:
+        raise ExperimentError(
+            f"{repeated[0]} is given as one value and in the grid; give it once"
+        )
+    for name, values in grid.items():
+        if not values:
+            raise ExperimentError(f"{name}: the grid holds no value of it")
+    points: list[Point] = []
+    # A dict keeps the first of equal lines, in order.
+    problems: dict[str, None] = {}
+    for combination in product(*grid.values()):
+        values_at_point = dict(zip(grid, combination, strict=True))
+        try:
+            point = space(**{**parameters, **values_at_point, "count": count})
+        except ValidationError as error:
+            problems |= dict.fromkeys(explain(error, task))
+        else:
+            points.append(point)
+    if problems:
+        raise ExperimentError("\n".join(problems))
+    return points
+
+
+def explain(error: ValidationError, task: Task) -> list[str]:
+    """Return the faults of a point: a sentence for each parameter, with its bound."""
+    lines = []
+    for item in items_of(error):
+        name = ".".join(map(str, item["loc"]))
+        if item["type"] != "extra_forbidden":
+            lines.append(str(Fault(name, problem_of(item))))
+            continue
+        names = parameters_of(task.builder.space)
+        hint = did_you_mean(name, names) or f" It has {', '.join(names)}."
+        lines.append(
+            f"{task.id} has no parameter {printable(name)[:_NAME_LENGTH]!r}.{hint}"
+        )
+    return lines
+
+
+def parameters_of(space: type[Point]) -> list[str]:
+    """Return the names of a space's parameters, in order."""
+    return [name for name in space.model_fields if name != "count"]
+
+
+def read_parameter(space: type[BaseModel], name: str, text: str) -> Any:  # noqa: ANN401
+    """Return the value of a text on the command line, in the parameter's type if possible.
+
+    Lists are written with commas or as JSON, "nothing" as null. A text that cannot be read is
+    returned as it is, for the space to refuse.
+    """
+    field = space.model_fields.get(name)
+    if field is None:
+        return text
+    adapter: TypeAdapter[Any] = TypeAdapter(field.rebuild_annotation())
+    with suppress(ValidationError):
+        return adapter.validate_strings(text)
+    guesses: list[JsonValue] = []
+    with suppress(ValueError):
+        guesses.append(json.loads(text))
+    guesses.append([part.strip() for part in text.split(",")])
+    # JSON first: a list may contain lists or commas.
+    for guess in guesses:
+        with suppress(ValidationError):
+            return adapter.validate_python(guess)
+    # JSON of the wrong type makes a better message than its text.
+    return guesses[0] if len(guesses) > 1 else text

@@ -1,37 +1,35 @@
 """Freezing: from builders to a release folder.
 
-The folder is made beside its place and moved there whole, so a failed build leaves nothing behind.
-Building twice gives the same bytes.
+The folder is made next to its place and moved there as a whole, so a failed build leaves nothing
+behind. Building twice gives the same bytes.
 """
 
 import json
 import os
-import platform
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
-from scbench.base import __version__
-from scbench.base.canonical import content_hash, rows_hash, sha256
+from scbench.base.canonical import sha256
 from scbench.base.errors import ReleaseError, did_you_mean
-from scbench.base.model import Instance, style_of
 from scbench.base.progress import no_progress
 from scbench.catalog import MANIFOLDS, Task, available_tasks
-from scbench.freezing.card import paper_page, render_card, render_croissant, render_eval
+from scbench.freezing.card import paper_page, render_card, render_eval
+from scbench.freezing.croissant import render_croissant
 from scbench.freezing.experiment import Experiment
 from scbench.freezing.fresh import gather, run
-from scbench.freezing.frozen_task import FrozenTask, floor_record, freeze_tasks
+from scbench.freezing.frozen_manifest import (
+    FrozenLadder,
+    generated_name,
+    make_manifest,
+)
+from scbench.freezing.frozen_task import FrozenTask, freeze_tasks
 from scbench.freezing.prompt_pictures import picture_parts
-from scbench.freezing.proofs import LIBRARIES, installed
 from scbench.freezing.schemas import release_schemas
 from scbench.freezing.tables import instance_table, reference_table, write_table
 from scbench.machine.files import scratch_beside
-from scbench.release.load import Reference
 from scbench.release.manifest import (
-    CANARY,
     CARD,
     CROISSANT,
     EVAL,
@@ -40,37 +38,23 @@ from scbench.release.manifest import (
     REFERENCES,
     ExperimentRecord,
     FileRecord,
-    LadderRecord,
     Manifest,
-    ReferencesRecord,
-    TaskRecord,
     data_file,
     is_version,
     ladder_file,
     picture_file,
     pictures_file,
     terse_file,
-    weight_of,
 )
 from scbench.report.gallery import cases, draw_cases
-from scbench.report.picture import LOOK
-
-_JUDGED = ("kind", "answer", "score", "floor", "floor_strategy")
-
-
-class FrozenLadder(NamedTuple):
-    """What the config ``ladder`` of a release holds: what it was drawn by, and its tasks."""
-
-    record: ExperimentRecord
-    parts: Sequence[FrozenTask]
 
 
 def own_tasks() -> tuple[Task, ...]:
-    """Return the tasks of this package that have a fixed list: what the next release freezes.
+    """Return the tasks of this package that have a fixed list: those of the next release.
 
-    Wherever they come from; of the text tasks, an experiment draws instances.
+    An experiment draws the instances of the text tasks.
     """
-    ours = (task for task in available_tasks() if task.package == "scbench")
+    ours = [task for task in available_tasks() if task.package == "scbench"]
     return tuple(task for task in ours if task.bucket != MANIFOLDS)
 
 
@@ -86,16 +70,23 @@ def build_release(
     on_task: Callable[[Task], object] = no_progress,
     proofs: Path | None = None,
 ) -> Manifest:
-    """Freeze tasks into a release folder; by default every task of this package with a fixed list.
+    """Freeze tasks into a release folder. The bytes are the same with any number of workers.
 
-    The folder must not exist. What an experiment draws comes besides, and what a ladder of frozen
-    tasks draws as the config ``ladder``. Withdrawn are instances found to be wrong after an earlier
-    release, each with the reason. The bytes are the same with any number of workers. For ``proofs``
-    see `scbench.freezing.proofs`; without them all is judged from scratch.
+    Args:
+        version: version of the release.
+        out: the folder, which must not exist.
+        tasks: tasks whose fixed lists are frozen; by default `own_tasks`.
+        experiment: draws instances of other tasks, in addition.
+        ladder: draws the config ``ladder``, of tasks in the release.
+        withdrawn: instances that were found to be wrong after an earlier release, by id, each with
+            the reason.
+        workers: number of processes; one is this process.
+        on_task: called with each task that is frozen.
+        proofs: see `scbench.freezing.proofs`; without them all is judged from scratch.
 
     Raises:
         ReleaseError: the version is none, the folder exists or cannot be made, a grader fails
-            on a reference answer, or what is withdrawn is no instance.
+            on a reference answer, or a withdrawn instance does not exist.
         ExperimentError: the experiment asks for what cannot be drawn.
     """
     if not is_version(version):
@@ -107,35 +98,21 @@ def build_release(
             f"{out} exists, and a release is never edited; choose another version or folder"
         )
     listed_tasks = own_tasks() if tasks is None else tasks
-    if not listed_tasks and experiment is None:
-        raise ReleaseError("there are no tasks to freeze")
-    twice = [
-        task.id
-        for task in listed_tasks
-        if experiment and task.id in experiment.task_ids
-    ]
-    tasks_here = {*map(str, listed_tasks), *(experiment.task_ids if experiment else ())}
-    apart = (
-        [name for name in ladder.task_ids if name not in tasks_here] if ladder else []
-    )
-    if apart:
-        raise ReleaseError(f"{apart[0]} is to be on the ladder and is not frozen")
-    if twice:
-        raise ReleaseError(
-            f"{twice[0]} is to be frozen from its list and to be drawn; choose one"
-        )
+    check_tasks(listed_tasks, experiment, ladder)
     try:
         with scratch_beside(out) as scratch:
             root = scratch / "release"
             frozen = []
             for _, part in freeze_tasks(listed_tasks, workers, on_task, proofs):
                 if isinstance(part, Exception):
+                    # One task that cannot be frozen ends the build: a release is whole.
                     raise part
                 frozen.append(part)
             record = None
             if experiment is not None:
                 gathered = gather(run(experiment, workers=workers, proofs=proofs))
                 record = experiment.record(gathered.shortfalls)
+                # Announced together: no task is complete before all points are drawn.
                 for frozen_task in gathered.frozen:
                     on_task(frozen_task.task)
                 frozen += gathered.frozen
@@ -161,6 +138,28 @@ def build_release(
     return manifest
 
 
+def check_tasks(
+    listed_tasks: Sequence[Task],
+    experiment: Experiment | None,
+    ladder: Experiment | None,
+) -> None:
+    """Refuse a release of no tasks, of a task on a ladder alone, or of one with two origins."""
+    if not listed_tasks and experiment is None:
+        raise ReleaseError("there are no tasks to freeze")
+    drawn_ids = experiment.task_ids if experiment else []
+    listed_ids = [task.id for task in listed_tasks]
+    ladder_ids = ladder.task_ids if ladder else []
+    # A task on the ladder alone would have no fixed list to prove its grader.
+    for name in ladder_ids:
+        if name not in listed_ids and name not in drawn_ids:
+            raise ReleaseError(f"{name} is to be on the ladder and is not frozen")
+    for name in listed_ids:
+        if name in drawn_ids:
+            raise ReleaseError(
+                f"{name} is to be frozen from its list and to be drawn; choose one"
+            )
+
+
 def fill_release(
     root: Path,
     version: str | None,
@@ -172,204 +171,116 @@ def fill_release(
     workers: int = 1,
     proofs: Path | None = None,
 ) -> Manifest:
-    """Write the files of a release into a folder that is not there yet.
+    """Write the files of a release into a folder that does not exist yet.
 
-    Without a version it is named after its rows, as what was generated, and has no pictures.
+    Without a version, these are generated instances: they are named after their rows, and have no
+    pictures.
 
     Raises:
-        ReleaseError: what is withdrawn is no instance, a task has no text for the card, or a
+        ReleaseError: a withdrawn instance does not exist, a task has no text for the card, or a
             picture cannot be drawn.
         OSError: the folder cannot be written.
     """
+    rungs = ladder.parts if ladder else []
+    is_release = is_version(version or "")
+    pictured: list[FrozenTask] = []
     for part in frozen:
         write_table(root / data_file(part.task.id), instance_table(part.instances))
         if part.terse:
             write_table(root / terse_file(part.task.id), instance_table(part.terse))
-    rungs = ladder.parts if ladder else []
     for part in rungs:
         write_table(root / ladder_file(part.task.id), instance_table(part.instances))
-    pictured = (
-        picture_parts(frozen, rungs, workers, proofs)
-        if is_version(version or "")
-        else []
-    )
+    if is_release:
+        pictured = picture_parts(frozen, rungs, workers, proofs)
     for part in pictured:
         write_table(root / pictures_file(part.task.id), instance_table(part.instances))
-    ids = [instance.id for part in (*frozen, *rungs) for instance in part.instances]
+    parts = [*frozen, *rungs]
+    check_withdrawn(withdrawn, parts)
+    references = [reference for part in parts for reference in part.references]
+    write_table(root / REFERENCES, reference_table(references))
+    for path, text in release_schemas([part.task for part in frozen]).items():
+        _write_bytes(root / path, text.encode())
+    if is_release:
+        for path, data in pictures(frozen, workers).items():
+            _write_bytes(root / path, data)
+    # The texts are rendered from the manifest, and are then among the files that it lists.
+    draft = make_manifest(
+        version or generated_name(frozen),
+        frozen,
+        file_records(root),
+        withdrawn,
+        experiment,
+        ladder,
+        pictured,
+    )
+    for path, text in rendered_files(draft).items():
+        _write_bytes(root / path, text.encode())
+    manifest = draft.model_copy(update={"files": file_records(root)}).sealed()
+    _write_bytes(root / MANIFEST, manifest.text().encode())
+    return manifest
+
+
+def check_withdrawn(withdrawn: Mapping[str, str], parts: Sequence[FrozenTask]) -> None:
+    """Refuse to withdraw instances that do not exist."""
+    ids = [instance.id for part in parts for instance in part.instances]
     for name in withdrawn:
         if name not in ids:
             raise ReleaseError(
                 f"{name!r} cannot be withdrawn: it is no item of this release."
                 f"{did_you_mean(name, ids)}"
             )
-    references = [
-        reference for part in (*frozen, *rungs) for reference in part.references
-    ]
-    write_table(root / REFERENCES, reference_table(references))
-    for name, text in release_schemas([part.task for part in frozen]).items():
-        _write_bytes(root / name, text.encode())
-    name = version or generated_name(frozen)
-    if is_version(name):
-        for path, data in pictures(frozen, workers).items():
-            _write_bytes(root / path, data)
-    # These are rendered from the manifest and are then among the files that it lists.
-    make = partial(
-        make_manifest,
-        name,
-        frozen,
-        withdrawn=withdrawn,
-        experiment=experiment,
-        ladder=ladder,
-        pictured=pictured,
-    )
-    draft = make(dict(_file_records(root)))
-    for path, text in rendered_files(draft).items():
-        _write_bytes(root / path, text.encode())
-    manifest = make(dict(_file_records(root)))
-    _write_bytes(root / MANIFEST, manifest.text().encode())
-    return manifest
-
-
-def generated_name(frozen: Sequence[FrozenTask]) -> str:
-    """Return the name of a generated release that was given none: it is that of its rows."""
-    return f"generated-{_rows_hash(frozen)[:8]}"
-
-
-def _rows_hash(frozen: Sequence[FrozenTask]) -> str:
-    return rows_hash(
-        pair for part in frozen for pair in _id_hashes(part.instances + part.terse)
-    )
-
-
-def _id_hashes(rows: Sequence[Instance]) -> list[tuple[str, str]]:
-    return [(row.id, row.content_hash) for row in rows]
 
 
 def pictures(frozen: Sequence[FrozenTask], workers: int) -> dict[str, bytes]:
-    """Return the pictures of a release, one for each task that has any: path and PNG file.
+    """Return the gallery of a release, a picture for each task that has any: path and PNG file.
 
     Raises:
         ReleaseError: one cannot be drawn.
         ModuleNotFoundError: the library that draws is not installed.
     """
+    tasks = [part.task for part in frozen]
     instances = [instance for part in frozen for instance in part.instances]
     references = [reference for part in frozen for reference in part.references]
-    pictured = list(cases([part.task for part in frozen], instances, references))
-    return {
-        picture_file(task): data for task, data in draw_cases(pictured, workers).items()
-    }
+    gallery_cases = list(cases(tasks, instances, references))
+    files = {}
+    for task, data in draw_cases(gallery_cases, workers).items():
+        files[picture_file(task)] = data
+    return files
 
 
 def rendered_files(manifest: Manifest) -> dict[str, str]:
-    """Return the files that say what the manifest says, in other words: path and text.
+    """Return the files that are rendered from a manifest: path and text.
 
     Raises:
         ReleaseError: a task has no text for the card.
     """
-    return {
+    texts = {
         CARD: render_card(manifest),
         CROISSANT: render_croissant(manifest),
         EVAL: render_eval(manifest),
-        **({PAPER: paper_page()} if manifest.terse else {}),
     }
+    if manifest.terse:
+        texts[PAPER] = paper_page()
+    return texts
 
 
-def make_manifest(
-    version: str,
-    frozen: Sequence[FrozenTask],
-    files: Mapping[str, FileRecord],
-    withdrawn: Mapping[str, str] = MappingProxyType({}),
-    experiment: ExperimentRecord | None = None,
-    ladder: FrozenLadder | None = None,
-    pictured: Sequence[FrozenTask] = (),
-) -> Manifest:
-    """Return the manifest of frozen tasks, their `picture_parts`, and the files that hold them."""
-    parts = [*frozen, *(ladder.parts if ladder else [])]
-    references = [reference for part in parts for reference in part.references]
-    right = sum(reference.kind == "reference" for reference in references)
-    return Manifest(
-        version=version,
-        package_version=__version__,
-        rows_hash=_rows_hash([*parts, *pictured]),
-        tasks={part.task.id: _task_record(part) for part in frozen},
-        references=ReferencesRecord(
-            references=right,
-            counter_references=len(references) - right,
-            rows_hash=references_hash(references),
-        ),
-        files=dict(files),
-        libraries={
-            "python": ".".join(platform.python_version_tuple()[:2]),
-            **{name: installed(name) for name in LIBRARIES},
-            "pictures": LOOK,
-        },
-        canary=CANARY,
-        withdrawn=dict(withdrawn),
-        experiment=experiment,
-        terse={
-            part.task.id: rows_hash(_id_hashes(part.terse))
-            for part in frozen
-            if part.terse
-        },
-        pictures={part.task.id: _task_record(part) for part in pictured},
-        ladder=LadderRecord(
-            experiment=ladder.record,
-            tasks={part.task.id: _task_record(part) for part in ladder.parts},
-        )
-        if ladder
-        else None,
-    ).sealed()
-
-
-def _task_record(part: FrozenTask) -> TaskRecord:
-    return TaskRecord(
-        bucket=part.task.bucket,
-        instances=len(part.instances),
-        scores=sum(instance.scores for instance in part.instances),
-        builder_version=part.task.builder.version,
-        grader_version=part.task.grader_version,
-        rows_hash=rows_hash(_id_hashes(part.instances)),
-        fingerprint=part.task.fingerprint(),
-        floor=floor_record(part.references),
-        weight=weight_of({ref.id: ref.floor for ref in part.references}.values()),
-        seeds={
-            instance.id: instance.seed
-            for instance in part.instances
-            if instance.seed is not None
-            and instance.point is None
-            and not style_of(instance.id)
-        },
-    )
-
-
-def references_hash(references: Sequence[Reference]) -> str:
-    """Return the identity of a set of reference answers."""
-    return rows_hash(
-        (
-            f"{ref.id}:{ref.name}",
-            content_hash(
-                [getattr(ref, name) for name in _JUDGED]
-                + (
-                    [ref.unprinted]
-                    if ref.measure is None
-                    else [ref.unprinted, ref.measure]
-                )
-            ),
-        )
-        for ref in references
-    )
-
-
-def _file_records(root: Path) -> Iterator[tuple[str, FileRecord]]:
+def file_records(root: Path) -> dict[str, FileRecord]:
+    """Return a manifest's records of the files in a folder, by path."""
+    records = {}
     for path in release_files(root):
         data = (root / path).read_bytes()
-        yield path, FileRecord(sha256=sha256(data), bytes=len(data))
+        records[path] = FileRecord(sha256=sha256(data), bytes=len(data))
+    return records
 
 
 def release_files(root: Path) -> list[str]:
-    """Return the paths of all in a release folder but folders and the manifest, in order."""
-    paths = (path for path in root.rglob("*") if path.is_symlink() or not path.is_dir())
-    return sorted({path.relative_to(root).as_posix() for path in paths} - {MANIFEST})
+    """Return the sorted paths of everything in a release folder except folders and the manifest."""
+    names = set()
+    for path in root.rglob("*"):
+        # A link to a folder counts as a file: releases have none.
+        if path.is_symlink() or not path.is_dir():
+            names.add(path.relative_to(root).as_posix())
+    return sorted(names - {MANIFEST})
 
 
 def _write_bytes(path: Path, data: bytes) -> None:
@@ -388,13 +299,14 @@ def read_withdrawn(path: Path) -> dict[str, str]:
     Raises:
         ReleaseError: the file cannot be read, or a reason is not one line of text.
     """
+    is_json = path.suffix == ".json"
     try:
         text = path.read_text("utf-8")
-        reasons = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        reasons = json.loads(text) if is_json else tomllib.loads(text)
     except OSError as error:
         raise ReleaseError(f"{path}: {error.strerror}") from None
     except ValueError as error:
-        kind = "JSON" if path.suffix == ".json" else "TOML"
+        kind = "JSON" if is_json else "TOML"
         raise ReleaseError(f"{path} is not {kind}: {error}") from None
     if not isinstance(reasons, dict):
         raise ReleaseError(f"{path} must hold ids of items, each with a reason")

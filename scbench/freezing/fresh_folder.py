@@ -1,8 +1,8 @@
-"""Writing what an experiment draws into a folder with the shape of a release.
+"""Writing the cases of an experiment into a folder with the layout of a release.
 
-The run works in a folder beside the one to come, with a dot before its name, which is marked and
-locked (`scbench.machine.work_folder`). In it is a store of the finished points, from which a run
-that was killed goes on. The base seed is not in it.
+The run works in a hidden folder next to the result, which is marked and locked
+(`scbench.machine.work_folder`). It contains a store of the finished points, from which a killed run
+continues. The base seed is not in it.
 """
 
 import base64
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +39,19 @@ from scbench.release.load import Reference
 from scbench.release.manifest import Manifest, is_version
 
 JOURNAL = "journal"
+# A letter or digit, then up to 63 of these.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A folder that was written, and how many points an interrupted run had finished."""
+    """A folder that was written.
+
+    Attributes:
+        manifest: its manifest.
+        gathered: its tasks, and the points with fewer cases than they ask for.
+        resumed: number of points that an interrupted run had finished.
+    """
 
     manifest: Manifest
     gathered: Gathered
@@ -59,15 +67,22 @@ def generate_folder(
     restart: bool = False,
     on_cases: Callable[[int], object] = no_progress,
 ) -> Generated:
-    """Draw the cases of an experiment into a folder that does not exist, whole or not at all.
+    """Draw the cases of an experiment into a folder, whole or not at all.
 
-    A run that was killed goes on where it was when the same experiment is drawn into the same
-    place, unless it is to restart; the bytes are those of a run that was not, with any number of
-    workers. By default the folder calls itself ``generated-`` and a hash of its rows.
+    A killed run continues when the same experiment is drawn into the same place. The bytes are
+    those of an uninterrupted run, with any number of workers.
+
+    Args:
+        experiment: the experiment.
+        out: the folder, which must not exist.
+        name: name of the generated cases; by default ``generated-`` and a hash of the rows.
+        workers: number of processes; one is this process.
+        restart: whether to discard an interrupted run.
+        on_cases: called with the number of cases so far.
 
     Raises:
-        ExperimentError: the experiment asks for what cannot be drawn, the name will not do, or the
-            folder exists or cannot be made.
+        ExperimentError: the experiment asks for what cannot be drawn, the name is not allowed, or
+            the folder exists or cannot be made.
         GenerationError: not one case could be drawn.
         ReleaseError: builder and grader disagree on a case.
     """
@@ -85,8 +100,8 @@ def generate_folder(
     planned = plan(experiment)
     prefix = prefix_of(planned, experiment.seed)
     try:
-        with _journal_of(out, experiment, planned, restart=restart) as journal:
-            parts = list(_finished_points(journal, planned))
+        with open_journal(out, experiment, planned, restart=restart) as journal:
+            parts = list(finished_points(journal, planned))
             resumed = len(parts)
             points = run(
                 experiment,
@@ -96,11 +111,13 @@ def generate_folder(
                 on_cases=on_cases,
             )
             for part in points:
-                journal.add(str(part.planned.index), _point_record(part))
+                # Stored before the next point begins, so that a kill costs one point at most.
+                journal.add(str(part.planned.index), pack_point(part))
                 parts.append(part)
             gathered = gather(parts)
             with scratch_beside(out) as scratch:
                 record = experiment.record(gathered.shortfalls, prefix)
+                # The folder appears with all files, or not at all.
                 root = scratch / "release"
                 manifest = fill_release(root, name, gathered.frozen, experiment=record)
                 root.rename(out)
@@ -114,29 +131,18 @@ def work_folder(out: Path) -> Path:
     return out.with_name(f".{out.name}.work")
 
 
-def _experiment_identity(experiment: Experiment, planned: Sequence[Planned]) -> str:
-    tasks = {planned.task.id: planned.task for planned in planned}
-    versions = {
-        name: [t.builder.version, t.grader_version] for name, t in tasks.items()
-    }
-    points = [[p.task.id, p.parameters, p.point.count, p.rung] for p in planned]
-    return content_hash(["journal", __version__, experiment.seed, versions, points])
-
-
 @contextmanager
-def _journal_of(
+def open_journal(
     out: Path, experiment: Experiment, planned: Sequence[Planned], *, restart: bool
 ) -> Iterator[Store]:
-    """Open the store of a run for an output folder; its work folder goes when the block ends.
+    """Open the store of a run for an output folder; remove its work folder when the block ends.
 
-    If the block is left by an exception, it stays for the next run, which goes on from there,
-    unless nothing was finished yet.
+    If the block is left by an exception, the work folder stays, and the next run continues from
+    there, unless no point was finished.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    work, identity = (
-        WorkFolder(work_folder(out)),
-        _experiment_identity(experiment, planned),
-    )
+    work = WorkFolder(work_folder(out))
+    identity = experiment_identity(experiment, planned)
     journal = None
     try:
         if restart:
@@ -147,16 +153,20 @@ def _journal_of(
         journal.close()
         work.remove()
     except BaseException:
-        if journal is not None:
-            journal.close()
-        if journal is not None and not len(journal):
-            work.remove()
-        else:
+        if journal is None:
             work.close()
+            raise
+        journal.close()
+        # A run without a finished point is not worth continuing.
+        if len(journal):
+            work.close()
+        else:
+            work.remove()
         raise
 
 
 def _claim(work: WorkFolder, identity: str) -> None:
+    """Mark a work folder for a run; refuse the one of another run."""
     if work.previous not in {"", identity}:
         raise ExperimentError(
             f"{work.path} holds an interrupted run of another experiment, seed or version; "
@@ -165,7 +175,18 @@ def _claim(work: WorkFolder, identity: str) -> None:
     work.mark(identity)
 
 
-def _finished_points(
+def experiment_identity(experiment: Experiment, planned: Sequence[Planned]) -> str:
+    """Return a hash of everything that the cases follow from."""
+    versions = {}
+    points = []
+    for p in planned:
+        # Another builder would draw other cases, another grader might refuse them.
+        versions[p.task.id] = [p.task.builder.version, p.task.grader_version]
+        points.append([p.task.id, p.parameters, p.point.count, p.rung])
+    return content_hash(["journal", __version__, experiment.seed, versions, points])
+
+
+def finished_points(
     journal: Store, planned: Sequence[Planned]
 ) -> Iterator[FrozenPoint]:
     """Yield the first points of an interrupted run, up to one that it had not finished."""
@@ -176,28 +197,30 @@ def _finished_points(
         record = json.loads(data)
         yield FrozenPoint(
             planned[index],
-            tuple(_unpacked(row) for row in record["instances"]),
+            tuple(unpack_instance(row) for row in record["instances"]),
             tuple(Reference(*row) for row in record["references"]),
             record["reason"],
         )
 
 
-def _point_record(part: FrozenPoint) -> bytes:
+def pack_point(part: FrozenPoint) -> bytes:
+    """Return a point as JSON that `finished_points` reads."""
+    fields = attrgetter(*Reference.__slots__)
     record = {
-        "instances": [_packed_instance(instance) for instance in part.instances],
-        "references": [
-            [getattr(reference, name) for name in Reference.__slots__]
-            for reference in part.references
-        ],
+        "instances": [pack_instance(instance) for instance in part.instances],
+        "references": [fields(reference) for reference in part.references],
         "reason": part.reason,
     }
     return canonical_json(record).encode()
 
 
-def _packed_instance(instance: Instance) -> dict[str, Any]:
+def pack_instance(instance: Instance) -> dict[str, Any]:
+    """Return an instance as JSON values."""
     images = [base64.b64encode(image).decode() for image in instance.images]
     return instance.model_dump(exclude={"images"}) | {"images": images}
 
 
-def _unpacked(row: dict[str, Any]) -> Instance:
-    return Instance(**{**row, "images": tuple(map(base64.b64decode, row["images"]))})
+def unpack_instance(row: dict[str, Any]) -> Instance:
+    """Return the instance of JSON values."""
+    images = tuple(base64.b64decode(image) for image in row["images"])
+    return Instance(**{**row, "images": images})

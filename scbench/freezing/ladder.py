@@ -1,7 +1,7 @@
 """The ladder: rungs of rising difficulty for each task, read from ``builders/ladder.toml``.
 
-A ladder is an experiment with a name for each point, its rung, so that what draws, resumes, freezes
-and verifies experiments does so with ladders too.
+A ladder is an experiment in which each point has a number, its rung. So the code that draws,
+resumes, freezes and verifies experiments works for ladders, too.
 """
 
 import tomllib
@@ -32,8 +32,15 @@ from scbench.base.errors import (
 from scbench.catalog import Task, all_tasks, get_task
 from scbench.freezing.experiment import Experiment, experiment_of, points_of, read_as
 
-MOST_PROMPT, MOST_ANSWER = 60_000, 40_000
-"""Prompts and right answers stay below so many characters: no ladder measures patience."""
+# Prompts and right answers have fewer characters: no ladder measures patience.
+MOST_PROMPT = 60_000
+MOST_ANSWER = 40_000
+# Faults of a table that a message lists.
+_MOST_FAULTS = 20
+# Names of a table that are no tasks.
+_SETTINGS = {"seed", "count"}
+# Names that experiments use for something other than parameters.
+_RESERVED = ("id", "count", "rung", "grid")
 
 # Parameters of a task's space; those that are not named have their defaults.
 Rung = dict[str, JsonValue]
@@ -99,10 +106,14 @@ class Ladder(BaseModel):
         rung: int | None = None,
         count: int | None = None,
     ) -> Experiment:
-        """Return what draws the ladder, or these tasks of it, or one rung, maybe beyond releases.
+        """Return the experiment that draws the ladder, some of its tasks, or one rung.
 
-        Seed and count are the table's by default; a private seed is written nowhere, and without
-        one there is none yet.
+        Args:
+            seed: base seed; by default the table's, or none yet if it is private.
+            private: whether the seed is written nowhere.
+            tasks: ids; by default all.
+            rung: the only rung to draw, maybe beyond those of releases; by default all of releases.
+            count: instances on each rung; by default the table's.
 
         Raises:
             ExperimentError: the table has no such task or rung.
@@ -114,47 +125,39 @@ class Ladder(BaseModel):
                 )
         names = [name for name in self.tasks if tasks is None or name in tasks]
         if rung is not None:
-            heights = {name: len(self.tasks[name].all_rungs) for name in names}
-            short = [
-                f"{name} ends at rung {top}"
-                for name, top in heights.items()
-                if rung > top
-            ]
-            if short or rung < 1:
-                reason = "; ".join(short) if short else "rungs are counted from 1"
-                raise ExperimentError(
-                    f"there is no rung {rung}: {reason}. The table's list `beyond` takes more"
-                )
+            self._check_rung(rung, names)
+        # A private ladder must not fall back on the published seed.
+        if seed is None and not private:
+            seed = self.seed
+        blocks = []
+        for name in names:
+            task_ladder = self.tasks[name]
+            points = task_ladder.rungs if rung is None else task_ladder.all_rungs
+            for number, point in enumerate(points, 1):
+                if rung is None or rung == number:
+                    block = {"id": name, "count": count or self.count, "rung": number}
+                    blocks.append({**block, **point})
         return experiment_of(
             {
-                "seed": self.seed if seed is None and not private else seed,
+                "seed": seed,
                 "private": private,
                 "measures": {name: self.tasks[name].measure for name in names},
-                "task": [
-                    {"id": name, "count": count or self.count, "rung": number, **point}
-                    for name in names
-                    for number, point in self._numbered(name, rung)
-                ],
+                "task": blocks,
             }
         )
 
-    def _numbered(self, task: str, rung: int | None) -> Iterator[tuple[int, Rung]]:
-        task_ladder = self.tasks[task]
-        points = task_ladder.rungs if rung is None else task_ladder.all_rungs
-        for number, point in enumerate(points, 1):
-            if rung in {None, number}:
-                yield number, point
-
-
-def oversized(prompt: str, answer: str) -> str:
-    """Return why an instance, with a right answer, is too long for a ladder; empty if it is not."""
-    for what, text, limit in (
-        ("prompt", prompt, MOST_PROMPT),
-        ("answer", answer, MOST_ANSWER),
-    ):
-        if len(text) >= limit:
-            return f"its {what} has {len(text):,} characters, and a ladder's has fewer than {limit:,}"
-    return ""
+    def _check_rung(self, rung: int, names: Collection[str]) -> None:
+        short = []
+        for name in names:
+            top = len(self.tasks[name].all_rungs)
+            if rung > top:
+                # All tasks that are too short are named.
+                short.append(f"{name} ends at rung {top}")
+        if short or rung < 1:
+            reason = "; ".join(short) if short else "rungs are counted from 1"
+            raise ExperimentError(
+                f"there is no rung {rung}: {reason}. The table's list `beyond` takes more"
+            )
 
 
 @cache
@@ -164,17 +167,34 @@ def ladder() -> Ladder:
     Raises:
         ExperimentError: its table is wrong.
     """
-    return parse_ladder(
-        files("scbench.builders").joinpath("ladder.toml").read_text("utf-8")
-    )
+    table = files("scbench.builders").joinpath("ladder.toml")
+    return parse_ladder(table.read_text("utf-8"))
 
 
 def own_ladder(tasks: Collection[Task] | None = None) -> Experiment | None:
-    """Return what draws the ladder of these tasks, or of all that it has; None of none."""
-    names = [
-        name for name in ladder().tasks if tasks is None or name in map(str, tasks)
-    ]
+    """Return the experiment that draws this package's ladder, of these tasks or of all.
+
+    It is None if none of the tasks is on the ladder.
+    """
+    names = list(ladder().tasks)
+    if tasks is not None:
+        ids = [task.id for task in tasks]
+        names = [name for name in names if name in ids]
     return ladder().experiment(tasks=names) if names else None
+
+
+def oversized(prompt: str, answer: str) -> str:
+    """Return why an instance, with a right answer, is too long for a ladder; empty if it is not."""
+    for what, text, limit in (
+        ("prompt", prompt, MOST_PROMPT),
+        ("answer", answer, MOST_ANSWER),
+    ):
+        if len(text) >= limit:
+            return (
+                f"its {what} has {len(text):,} characters, "
+                f"and a ladder's has fewer than {limit:,}"
+            )
+    return ""
 
 
 def read_ladder(path: Path) -> Ladder:
@@ -187,7 +207,7 @@ def read_ladder(path: Path) -> Ladder:
 
 
 def parse_ladder(text: str) -> Ladder:
-    """Return the ladder that a TOML text describes: seed, count, and a table for each task.
+    """Return the ladder of a TOML text: seed, count, and a table for each task.
 
     Raises:
         ExperimentError: with a line for everything that is wrong; it names task and rung.
@@ -196,38 +216,43 @@ def parse_ladder(text: str) -> Ladder:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise ExperimentError(f"this is not TOML that can be read: {error}") from None
+    settings: dict[str, Any] = {}
+    tasks: dict[str, Any] = {}
+    for name, value in values.items():
+        if name in _SETTINGS:
+            settings[name] = value
+        else:
+            tasks[name] = value
     # In the order of the benchmark's tables, whatever that of the file.
-    order = [*all_tasks()]
-    names = [name for name in values if name not in {"seed", "count"}]
-    names.sort(key=lambda name: order.index(name) if name in order else len(order))
-    settings = {name: value for name, value in values.items() if name not in names}
+    order = list(all_tasks())
+    ids = sorted(
+        tasks, key=lambda name: order.index(name) if name in order else len(order)
+    )
+    settings["tasks"] = {name: tasks[name] for name in ids}
     try:
-        table = Ladder.model_validate(
-            {**settings, "tasks": {name: values[name] for name in names}}
-        )
+        table = Ladder.model_validate(settings)
     except ValidationError as error:
-        raise ExperimentError(
-            "\n".join(map(_fault_text, faults_of(error, 20)))
-        ) from None
-    problems = [
-        line
-        for name, task_ladder in table.tasks.items()
-        for line in _ladder_problems(name, task_ladder)
-    ]
+        lines = [fault_text(fault) for fault in faults_of(error, _MOST_FAULTS)]
+        raise ExperimentError("\n".join(lines)) from None
+    problems: list[str] = []
+    for name, task_ladder in table.tasks.items():
+        problems += ladder_problems(name, task_ladder)
     if problems:
         raise ExperimentError("\n".join(problems))
     return table
 
 
-def _fault_text(fault: Fault) -> str:
-    """Return a fault with the rung as people count it."""
-    at, *path = fault.at.removeprefix("tasks.").split(".")
+def fault_text(fault: Fault) -> str:
+    """Return a fault with the rung counted from 1."""
+    task, *path = fault.at.removeprefix("tasks.").split(".")
+    # The path goes on with the list, "rungs" or "beyond", and the index of the rung in it.
     if len(path) > 1 and path[1].isdecimal():
-        path[:2] = [f"{path[0]}, entry {int(path[1]) + 1}", *path[2:]]
-    return str(Fault(": ".join([at, *path]), fault.problem))
+        path = [f"{path[0]}, entry {int(path[1]) + 1}", *path[2:]]
+    return str(Fault(": ".join([task, *path]), fault.problem))
 
 
-def _ladder_problems(name: str, task_ladder: TaskLadder) -> Iterator[str]:
+def ladder_problems(name: str, task_ladder: TaskLadder) -> Iterator[str]:
+    """Yield the faults of a task's rungs that its parameters show."""
     try:
         task = get_task(name)
     except CatalogError as error:
@@ -237,7 +262,8 @@ def _ladder_problems(name: str, task_ladder: TaskLadder) -> Iterator[str]:
     for number, rung in enumerate(task_ladder.all_rungs, 1):
         at = f"{name}, rung {number}: "
         try:
-            (point,) = points_of(task, _rung_parameters(rung), {})
+            # The space checks names and bounds.
+            (point,) = points_of(task, rung_parameters(rung), {})
         except ExperimentError as error:
             yield from (at + line for line in str(error).splitlines())
             continue
@@ -247,9 +273,13 @@ def _ladder_problems(name: str, task_ladder: TaskLadder) -> Iterator[str]:
         numbers.setdefault(text, number)
 
 
-def _rung_parameters(rung: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a rung's parameters; names that experiments use otherwise are none."""
-    for name in ("id", "count", "rung", "grid"):
+def rung_parameters(rung: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a rung.
+
+    Raises:
+        ExperimentError: it has a reserved name.
+    """
+    for name in _RESERVED:
         if name in rung:
             raise ExperimentError(f"{name!r} is no parameter of a rung")
     return dict(rung)

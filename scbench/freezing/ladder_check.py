@@ -1,4 +1,4 @@
-"""Whether the rungs of a table hold what a ladder promises: drawn, solved, judged and measured."""
+"""Checks of a ladder's table: its rungs are drawn, solved, judged and measured."""
 
 import json
 import time
@@ -13,29 +13,33 @@ from scbench.base.canonical import canonical_json
 from scbench.base.errors import ScbenchError
 from scbench.base.seeding import Stream
 from scbench.catalog import Task, get_task
-from scbench.freezing.fresh import FrozenPoint, key_of, run
-from scbench.freezing.frozen_task import mean_score
-from scbench.freezing.ladder import Ladder
+from scbench.freezing.draw import key_of
+from scbench.freezing.floors import mean_score
+from scbench.freezing.fresh import FrozenPoint, run
+from scbench.freezing.ladder import Ladder, TaskLadder
 from scbench.release.load import Reference
 from scbench.scoring.judge import judge
 from scbench.scoring.outcomes import normalized
 
-MOST_FLOOR, MOST_RISE, MOST_TRANSFER = 0.6, 0.03, 0.5
-"""Bounds on a rung's mean floor, on its rise from rung to rung, and on the transfer."""
-# Items drawn to tell the capacity: with no two alike it is 10,000 or more, 19 times of
-# 20.
+# Bounds on a rung's mean floor, on its rise from rung to rung, and on the transfer.
+MOST_FLOOR = 0.6
+MOST_RISE = 0.03
+MOST_TRANSFER = 0.5
+# Items drawn to estimate the capacity: with no two alike it is at least 10,000, 19 times of 20.
 DRAWS = 250
 
 
 class Capacity(NamedTuple):
-    """How many pairs of items drawn at a rung there were, and how many of them were alike."""
+    """An estimate of how many items a rung has, from the twins among drawn items."""
 
     pairs: int
+    """Number of pairs of drawn items."""
     alike: int
+    """Number of these pairs whose items are alike."""
 
     @property
     def items(self) -> int:
-        """How many different items there are; where no two are alike the least, at 95 %."""
+        """Number of different items; where no two are alike the least, at 95 %."""
         # Twins are as rare as exp(-pairs / items), which is 5 % where the items are a third.
         return self.pairs // (self.alike or 3)
 
@@ -43,14 +47,30 @@ class Capacity(NamedTuple):
         return f"{'' if self.alike else '>'}{self.items}"
 
 
+class RoomyItem(NamedTuple):
+    """An item that has room above its floor."""
+
+    params: BaseModel
+    reference: Reference
+
+
 @dataclass(frozen=True, slots=True)
 class RungReport:
-    """What was found of a rung: of each instance its measure and floor; problems, a sentence each.
+    """The findings on a rung.
 
-    The longest prompt and right answer are counted in characters. Drawing all of it, with solving
-    and judging, is in seconds, as is the slowest verdict on a right answer. Transfer is what the
-    best right answer scores in the mean on the rung's other items above their floors; None if none
-    has room above it.
+    Attributes:
+        task: id of the task.
+        rung: number of the rung.
+        point: its parameters.
+        measures: measure of each instance.
+        floors: floor of each instance.
+        prompt: characters of the longest prompt.
+        answer: characters of the longest right answer.
+        drawing: seconds to draw, solve and judge all instances.
+        judging: seconds of the slowest verdict on a right answer.
+        transfer: see `transfer_of`.
+        capacity: estimate of the number of items; None if it was not asked for.
+        problems: sentences.
     """
 
     task: str
@@ -86,68 +106,43 @@ def check_ladder(
     rising: bool = True,
     draws: int = 0,
 ) -> Iterator[RungReport]:
-    """Draw the rungs of a table, those beyond a release's included, and yield what is found.
+    """Draw the rungs of a table, those beyond a release's included, and report on each.
 
     A right answer must score 1 within its task's limit, prompts and answers must be short enough,
-    all instances differ, and the measure rise in the mean from rung to rung; there must be room
-    above the floors, which do not rise, and no answer that is right on most of a rung. A few
-    instances of a rung may not show that; they need not if nothing is to rise. Tasks, count and
-    rung are all those of the table by default. The capacity is told from some draws more, which are
-    not solved.
+    and all instances must differ. On average, the measure must rise from rung to rung, the floors
+    must not, and there must be room above them. No answer may be right on most of a rung.
+
+    Args:
+        ladder: the table.
+        tasks: ids; by default all.
+        count: instances on each rung; by default the table's.
+        rung: the only rung to check; by default all.
+        rising: whether to check averages, which a few instances of a rung may not show.
+        draws: items to draw in addition, unsolved, to estimate the capacity.
 
     Raises:
         ExperimentError: the table has no such task or rung.
     """
     for name in ladder.experiment(tasks=tasks).task_ids:
-        before: RungReport | None = None
+        table = ladder.tasks[name]
+        below: RungReport | None = None
         ids_by_key: dict[str, str] = {}
-        for number, point in enumerate(ladder.tasks[name].all_rungs, 1):
+        for number, point in enumerate(table.all_rungs, 1):
             if rung not in {None, number}:
                 continue
-            report = _check_rung(ladder, name, number, point, count, ids_by_key, draws)
+            report = check_rung(ladder, name, number, point, count, ids_by_key, draws)
             if report.measures:
-                checks = (
-                    [*_promises(ladder, report), *_slopes(before, report)]
-                    if rising
-                    else []
-                )
-                report = replace(report, problems=(*report.problems, *checks))
-                before = report
+                if rising:
+                    checks = [
+                        *rung_problems(table, report),
+                        *rise_problems(below, report),
+                    ]
+                    report = replace(report, problems=(*report.problems, *checks))
+                below = report
             yield report
 
 
-def _promises(ladder: Ladder, report: RungReport) -> Iterator[str]:
-    """Yield what a rung lacks that each of them must have."""
-    table = ladder.tasks[report.task]
-    if report.floor > MOST_FLOOR and not table.room:
-        yield f"the floor is {report.floor:.2f} in the mean; {MOST_FLOOR} is the most"
-    if (report.transfer or 0) > MOST_TRANSFER:
-        yield (
-            f"the answer to one item scores {report.transfer:.2f} in the mean on the others above "
-            f"their floors; {MOST_TRANSFER} is the most"
-        )
-    if (
-        report.capacity
-        and report.capacity.alike
-        and report.capacity.items < table.least_items
-    ):
-        yield (
-            f"some {report.capacity.items:,} different items can be drawn; "
-            f"{table.least_items:,} is the least"
-        )
-
-
-def _slopes(before: RungReport | None, report: RungReport) -> Iterator[str]:
-    """Yield what does not go on from the rung below as it must."""
-    if before is None:
-        return
-    if report.mean <= before.mean:
-        yield f"the measure is {report.mean:g} in the mean, and {before.mean:g} on the rung below"
-    if report.floor > before.floor + MOST_RISE:
-        yield f"the floor is {report.floor:.2f} in the mean, but {before.floor:.2f} a rung below"
-
-
-def _check_rung(
+def check_rung(
     ladder: Ladder,
     name: str,
     rung: int,
@@ -156,9 +151,21 @@ def _check_rung(
     ids_by_key: dict[str, str],
     draws: int,
 ) -> RungReport:
+    """Draw a rung, and report on it by itself.
+
+    Args:
+        ladder: the table.
+        name: id of the task.
+        rung: number of the rung.
+        point: its parameters.
+        count: instances; by default the table's.
+        ids_by_key: ids of the instances of the task so far, by key; those of the rung are added.
+        draws: see `check_ladder`.
+    """
     experiment = ladder.experiment(tasks=[name], rung=rung, count=count)
     started = time.perf_counter()
     try:
+        # Items of the fixed lists are allowed here: this is about the rung alone.
         (part,) = run(experiment, distinct=False)
     except (ScbenchError, NotImplementedError) as error:
         return RungReport(name, rung, point, problems=(str(error),))
@@ -171,7 +178,7 @@ def _check_rung(
                 f"{row.id} is {ids_by_key[key]} again, so another is drawn in its place"
             )
         ids_by_key.setdefault(key, row.id)
-    judging = max(_seconds(part), default=0.0)
+    judging = max(judging_seconds(part), default=0.0)
     limit = part.planned.task.seconds
     if judging > limit:
         problems.append(
@@ -181,16 +188,55 @@ def _check_rung(
         name,
         rung,
         point,
-        tuple(ref.measure or 0.0 for ref in part.references),
-        tuple(ref.floor for ref in part.references),
-        max((len(row.prompt) for row in part.instances), default=0),
-        max((len(ref.answer) for ref in part.references), default=0),
-        drawing,
-        judging,
-        transfer_of(part),
-        capacity_of(get_task(name), point, draws) if draws else None,
-        tuple(problems),
+        measures=tuple(ref.measure or 0.0 for ref in part.references),
+        floors=tuple(ref.floor for ref in part.references),
+        prompt=max((len(row.prompt) for row in part.instances), default=0),
+        answer=max((len(ref.answer) for ref in part.references), default=0),
+        drawing=drawing,
+        judging=judging,
+        transfer=transfer_of(part),
+        capacity=capacity_of(get_task(name), point, draws) if draws else None,
+        problems=tuple(problems),
     )
+
+
+def judging_seconds(part: FrozenPoint) -> Iterator[float]:
+    """Yield the wall-clock time of judging each right answer of a point, in seconds."""
+    task = part.planned.task
+    for row, ref in zip(part.instances, part.references, strict=True):
+        params = task.params_model.model_validate_json(row.all_params)
+        started = time.perf_counter()
+        judge(task, params, json.loads(ref.answer))
+        yield time.perf_counter() - started
+
+
+def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
+    """Yield the requirements of each rung that this one does not meet."""
+    if report.floor > MOST_FLOOR and not table.room:
+        yield f"the floor is {report.floor:.2f} in the mean; {MOST_FLOOR} is the most"
+    transfer = report.transfer or 0
+    if transfer > MOST_TRANSFER:
+        yield (
+            f"the answer to one item scores {transfer:.2f} in the mean on the others above "
+            f"their floors; {MOST_TRANSFER} is the most"
+        )
+    capacity = report.capacity
+    # Without twins the estimate is only a lower bound.
+    if capacity and capacity.alike and capacity.items < table.least_items:
+        yield (
+            f"some {capacity.items:,} different items can be drawn; "
+            f"{table.least_items:,} is the least"
+        )
+
+
+def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]:
+    """Yield the requirements on a rung and the one below that these do not meet."""
+    if below is None:
+        return
+    if report.mean <= below.mean:
+        yield f"the measure is {report.mean:g} in the mean, and {below.mean:g} on the rung below"
+    if report.floor > below.floor + MOST_RISE:
+        yield f"the floor is {report.floor:.2f} in the mean, but {below.floor:.2f} a rung below"
 
 
 def transfer_of(part: FrozenPoint) -> float | None:
@@ -198,34 +244,36 @@ def transfer_of(part: FrozenPoint) -> float | None:
 
     A negative result counts as 0. It is None if there are no two items, or none with room.
     """
-    task, items = part.planned.task, items_with_room(part)
+    items = items_with_room(part)
     means = []
     for ref in part.references:
-        above = scores_above(
-            task, ref, [item for item in items if item[1].id != ref.id]
-        )
-        means += [sum(above) / len(above)] if above else []
+        other_items = [item for item in items if item.reference.id != ref.id]
+        scores = scores_above(part.planned.task, ref, other_items)
+        if scores:
+            means.append(sum(scores) / len(scores))
     return max(means, default=None)
 
 
-def items_with_room(part: FrozenPoint) -> list[tuple[BaseModel, Reference]]:
-    """Return the items of a rung that have room above their floors: parameters and right answer."""
-    read = part.planned.task.params_model.model_validate_json
-    pairs = zip(part.instances, part.references, strict=True)
-    return [(read(row.all_params), ref) for row, ref in pairs if ref.floor < 1]
+def items_with_room(part: FrozenPoint) -> list[RoomyItem]:
+    """Return the items of a rung that have room above their floors."""
+    model = part.planned.task.params_model
+    items = []
+    for row, ref in zip(part.instances, part.references, strict=True):
+        if ref.floor < 1:
+            items.append(RoomyItem(model.model_validate_json(row.all_params), ref))
+    return items
 
 
 def scores_above(
     task: Task, ref: Reference, items: Sequence[tuple[BaseModel, Reference]]
 ) -> list[float]:
-    """Return what a right answer scores on other items, above the floor of each."""
+    """Return the scores of a right answer on other items, each above the item's floor."""
     answer = json.loads(ref.answer)
-    return [
-        normalized(
-            mean_score(task, params, ref.name, answer, where=ref.id), other.floor
-        )
-        for params, other in items
-    ]
+    scores = []
+    for params, item_ref in items:
+        score = mean_score(task, params, ref.name, answer, where=ref.id)
+        scores.append(normalized(score, item_ref.floor))
+    return scores
 
 
 def capacity_of(
@@ -235,27 +283,17 @@ def capacity_of(
     builder = task.builder()
     space = builder.space.model_validate(point)
     rng = Stream("capacity", task.id, builder.version, space.model_dump(mode="json"))
-    seen: Counter[str] = Counter()
-    failed = 0
-    while seen.total() < draws and failed < draws:
+    counts: Counter[str] = Counter()
+    failures = 0
+    while counts.total() < draws and failures < draws:
         try:
             params = builder.draw(space, Stream("capacity", rng.getrandbits(63)))
         except ScbenchError:
-            failed += 1
+            failures += 1
             continue
-        seen[
-            key_of(
-                task.id, builder.prompt(params), canonical_json(builder.as_json(params))
-            )
-        ] += 1
-    n = seen.total()
-    return Capacity(n * (n - 1) // 2, sum(k * (k - 1) // 2 for k in seen.values()))
-
-
-def _seconds(part: FrozenPoint) -> Iterator[float]:
-    task = part.planned.task
-    for row, ref in zip(part.instances, part.references, strict=True):
-        params = task.params_model.model_validate_json(row.all_params)
-        started = time.perf_counter()
-        judge(task, params, json.loads(ref.answer))
-        yield time.perf_counter() - started
+        params_text = canonical_json(builder.as_json(params))
+        counts[key_of(task.id, builder.prompt(params), params_text)] += 1
+    # n items make n * (n - 1) / 2 pairs.
+    n = counts.total()
+    alike = sum(k * (k - 1) // 2 for k in counts.values())
+    return Capacity(n * (n - 1) // 2, alike)

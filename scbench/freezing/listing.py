@@ -1,4 +1,4 @@
-"""What can be asked of a task: its parameters with their bounds, for people and programs."""
+"""Descriptions of tasks, for people and programs: parameters, with bounds, and facts."""
 
 import json
 from typing import Any
@@ -9,13 +9,40 @@ from scbench.freezing.experiment import parameters_of
 from scbench.freezing.ladder import ladder
 from scbench.schemas.base import json_schema
 
+# Types of JSON Schema without bounds, in words.
+_WORDS = {"integer": "a whole number", "number": "a number"}
+# Keywords of JSON Schema for bounds, in words and in the order in which they are listed.
+_BOUNDS = {
+    "minimum": "at least",
+    "exclusiveMinimum": "above",
+    "maximum": "at most",
+    "exclusiveMaximum": "below",
+}
+
 
 def describe_task(task: Task) -> dict[str, Any]:
     """Return a task as JSON values: id, bucket, scores, parameters and the facts of its cases."""
-    builder, rungs = task.builder, ladder().tasks.get(task.id)
+    builder = task.builder
+    rungs = ladder().tasks.get(task.id)
     kinds = kinds_of(builder.space)
     schema = json_schema(builder.space)
-    facts = json_schema(builder.case_model)["properties"]
+    parameters = []
+    for name in parameters_of(builder.space):
+        parameter = schema["properties"][name]
+        parameters.append(
+            {
+                "name": name,
+                "values": values_of(parameter, schema),
+                "default": parameter.get("default"),
+                "kind": kinds.get(name),
+                "description": parameter.get("description", ""),
+            }
+        )
+    case_fields = json_schema(builder.case_model)["properties"]
+    facts = {}
+    for name in builder.case_model.model_fields:
+        if name not in Case.model_fields:
+            facts[name] = case_fields[name].get("description", "")
     return {
         "id": task.id,
         "title": task.title,
@@ -26,39 +53,28 @@ def describe_task(task: Task) -> dict[str, Any]:
         "ladder": None if rungs is None else rungs.model_dump(mode="json"),
         "builder_version": builder.version,
         "grader_version": task.grader_version,
-        "parameters": [
-            _parameter(name, schema["properties"][name], schema, kinds.get(name))
-            for name in parameters_of(builder.space)
-        ],
-        "facts": {
-            name: facts[name].get("description", "")
-            for name in builder.case_model.model_fields
-            if name not in Case.model_fields
-        },
-    }
-
-
-def _parameter(
-    name: str, schema: dict[str, Any], root: dict[str, Any], kind: str | None
-) -> dict[str, Any]:
-    return {
-        "name": name,
-        "values": values_of(schema, root),
-        "default": schema.get("default"),
-        "kind": kind,
-        "description": schema.get("description", ""),
+        "parameters": parameters,
+        "facts": facts,
     }
 
 
 def values_of(schema: dict[str, Any], root: dict[str, Any]) -> str:
-    """Return which values a JSON Schema allows, in short: ``3 to 50``, ``cells, bars``."""
+    """Return the values that a JSON Schema allows, in short: ``3 to 50``, ``cells, bars``.
+
+    Args:
+        schema: of a parameter.
+        root: the schema that it is a part of, with the definitions.
+    """
     if "$ref" in schema:
-        return values_of(root["$defs"][schema["$ref"].rpartition("/")[2]], root)
+        definition = schema["$ref"].rpartition("/")[2]
+        return values_of(root["$defs"][definition], root)
     if "anyOf" in schema:
         parts = [values_of(part, root) for part in schema["anyOf"]]
         return " or ".join(dict.fromkeys(parts))
-    if "enum" in schema or "const" in schema:
-        return ", ".join(map(_plain_value, schema.get("enum", [schema.get("const")])))
+    if "enum" in schema:
+        return ", ".join(map(plain_value, schema["enum"]))
+    if "const" in schema:
+        return plain_value(schema["const"])
     kind = schema.get("type")
     if kind == "array":
         return f"list of {values_of(schema.get('items', {}), root)}"
@@ -66,27 +82,28 @@ def values_of(schema: dict[str, Any], root: dict[str, Any]) -> str:
         return "true, false"
     if kind == "null":
         return "null"
-    low, high = schema.get("minimum"), schema.get("maximum")
-    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-    if low is not None and high is not None:
-        words = [f"{_plain_value(low)} to {_plain_value(high)}"]
-    else:
-        bounds = {"at least": low, "above": above, "at most": high, "below": below}
-        words = [
-            f"{name} {_plain_value(it)}"
-            for name, it in bounds.items()
-            if it is not None
-        ]
+    words = bounds_of(schema)
     if "multipleOf" in schema:
-        words.append(f"steps of {_plain_value(schema['multipleOf'])}")
-    words = words or [
-        {"integer": "a whole number", "number": "a number"}.get(str(kind), "text")
-    ]
-    # A whole-number bound of a parameter that takes fractions would look as if it took none.
-    return ", ".join(words) + (" (fractions too)" if kind == "number" else "")
+        words.append(f"steps of {plain_value(schema['multipleOf'])}")
+    text = ", ".join(words) or _WORDS.get(str(kind), "text")
+    # Whole-number bounds of a parameter that takes fractions would look as if it took none.
+    return f"{text} (fractions too)" if kind == "number" else text
 
 
-def _plain_value(value: object) -> str:
+def bounds_of(schema: dict[str, Any]) -> list[str]:
+    """Return the bounds of a JSON Schema in words."""
+    bounds = {}
+    for keyword in _BOUNDS:
+        if schema.get(keyword) is not None:
+            bounds[keyword] = plain_value(schema[keyword])
+    # The common case, in a short form.
+    if "minimum" in bounds and "maximum" in bounds:
+        return [f"{bounds['minimum']} to {bounds['maximum']}"]
+    return [f"{_BOUNDS[keyword]} {bound}" for keyword, bound in bounds.items()]
+
+
+def plain_value(value: object) -> str:
+    """Return a JSON value as people write it."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, str) else json.dumps(value)

@@ -1,7 +1,7 @@
-"""The JSON Schemas that a release publishes: of what labs send, results, parameters and answers."""
+"""The JSON Schemas of a release: of predictions, results, submissions, parameters and answers."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, create_model
@@ -14,9 +14,9 @@ from scbench.release.manifest import schema_file
 from scbench.schemas.base import json_schema
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-
+# Columns of results that hold JSON as text.
 _JSON_COLUMNS = ("checks", "metrics", "answer", "usage")
+_NULL = {"type": "null"}
 
 
 def release_schemas(tasks: Sequence[Task]) -> dict[str, str]:
@@ -25,8 +25,8 @@ def release_schemas(tasks: Sequence[Task]) -> dict[str, str]:
 
 
 def file_schemas() -> dict[str, str]:
-    """Return the schemas of the files that labs send and get, which may grow with the package."""
-    return _texts(
+    """Return the schemas of files that labs send and get, which may grow with the package."""
+    return schema_texts(
         {
             "prediction": prediction_schema(),
             "results": results_json_schema(),
@@ -41,96 +41,95 @@ def task_schemas(tasks: Sequence[Task]) -> dict[str, str]:
     for task in tasks:
         schemas[f"{task.id}.params"] = json_schema(task.params_model)
         schemas[f"{task.id}.answer"] = json_schema(task.answer_model)
-    return _texts(schemas)
+    return schema_texts(schemas)
 
 
-def _texts(schemas: Mapping[str, dict[str, Any]]) -> dict[str, str]:
-    return {
-        schema_file(name): _pretty({"$schema": _DIALECT, **schema})
-        for name, schema in schemas.items()
-    }
+def schema_texts(schemas: Mapping[str, dict[str, Any]]) -> dict[str, str]:
+    """Return the schema files of schemas by name: path inside the release, and text."""
+    texts = {}
+    for name, schema in schemas.items():
+        value = {"$schema": _DIALECT, **schema}
+        text = json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False)
+        texts[schema_file(name)] = f"{text}\n"
+    return texts
 
 
 def prediction_schema() -> dict[str, Any]:
     """Return the JSON Schema of a line of a predictions file.
 
-    It also says what pydantic cannot derive from types: which statuses a lab may write, and how
-    they go together with an answer.
+    It includes rules that pydantic cannot derive from types: the statuses that a lab may write, and
+    how they go together with an answer.
     """
     schema = json_schema(Prediction)
-    schema["$defs"]["Status"] = {"type": "string", "enum": _status_values(REPORTABLE)}
+    # Some statuses are only ever set by us.
+    schema["$defs"]["Status"] = {"type": "string", "enum": status_values(REPORTABLE)}
+    # A row without a score has no answer, and one that was answered has some form of it.
     unscored = [status for status in REPORTABLE if not status.scored]
-    forms = {
-        "answer": _has("answer", {"not": {"type": "null"}}),
-        "response": _has("response", {"type": "string"}),
-    }
-    turns = _has("turns", {"type": "array", "minItems": 1})
+    answer = has_field("answer", {"not": _NULL})
+    response = has_field("response", {"type": "string"})
+    turns = has_field("turns", {"type": "array", "minItems": 1})
+    any_answer = [answer, response, turns]
+    is_loop = has_field("setting", {"enum": [*LOOP_SETTINGS]})
+    no_loop = {"properties": {"loop": _NULL, "turns": _NULL}}
     schema["allOf"] = [
-        {"not": {"allOf": list(forms.values())}},
-        {"if": _status(_status_values(unscored)), "then": {"not": forms["answer"]}},
-        {
-            "if": _status([Status.ANSWERED.value]),
-            "then": {"anyOf": [*forms.values(), turns]},
-        },
-        *map(_looped, LOOP_SETTINGS),
-        {
-            "if": {"not": _has("setting", {"enum": [*LOOP_SETTINGS]})},
-            "then": {
-                "properties": {key: {"type": "null"} for key in ("loop", "turns")}
-            },
-        },
+        {"not": {"allOf": [answer, response]}},
+        {"if": has_status(status_values(unscored)), "then": {"not": answer}},
+        {"if": has_status([Status.ANSWERED.value]), "then": {"anyOf": any_answer}},
     ]
+    for setting in LOOP_SETTINGS:
+        schema["allOf"].append(loop_rule(setting))
+    schema["allOf"].append({"if": {"not": is_loop}, "then": no_loop})
     return schema
 
 
-def _has(name: str, value: dict[str, Any]) -> dict[str, Any]:
+def has_field(name: str, value: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object with a field that fits a schema."""
     return {"required": [name], "properties": {name: value}}
 
 
-def _looped(setting: str) -> dict[str, Any]:
-    """Return what a line of a setting of the loop must have and must not."""
+def loop_rule(setting: str) -> dict[str, Any]:
+    """Return the rule on the fields of a line with a setting of the loop."""
     fields = {
-        **{key: {"type": "null"} for key in ("answer", "response")},
+        "answer": _NULL,
+        "response": _NULL,
         "loop": {"type": "object", "properties": {"setting": {"const": setting}}},
         "turns": {"type": "array"},
     }
     then = {"required": ["loop", "turns"], "properties": fields}
-    return {"if": _has("setting", {"const": setting}), "then": then}
+    return {"if": has_field("setting", {"const": setting}), "then": then}
 
 
 def results_json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a row of ``results.parquet``: a score, or why it is missing."""
-    types: dict[str, Any] = {
-        name: (hint, ...) for name, hint in get_type_hints(Row).items()
-    }
-    schema = json_schema(
-        create_model("Row", __config__=ConfigDict(extra="forbid"), **types)
-    )
+    # Pydantic's form of fields without a default.
+    types: dict[str, Any] = {}
+    for name, hint in get_type_hints(Row).items():
+        types[name] = (hint, ...)
+    model = create_model("Row", __config__=ConfigDict(extra="forbid"), **types)
+    schema = json_schema(model)
     fields = schema["properties"]
     fields["status"] = {"type": "string", "enum": [status.value for status in Status]}
     for name in _JSON_COLUMNS:
         fields[name]["contentMediaType"] = "application/json"
-    scored = _status([status.value for status in Status if status.scored])
+    scored = [status.value for status in Status if status.scored]
     score = {"type": "number", "minimum": 0, "maximum": 1}
     schema |= {
         "description": (
             "A row of results.parquet: one score, or the reason why there is none. Rows of one "
             "answer with several scores share the id and differ in subtask."
         ),
-        "if": scored,
+        "if": has_status(scored),
         "then": {"properties": {"score": score}},
-        "else": {"properties": {"score": {"type": "null"}}},
+        "else": {"properties": {"score": _NULL}},
     }
     return schema
 
 
-def _status(values: list[str]) -> dict[str, Any]:
-    return _has("status", {"enum": values})
+def has_status(values: list[str]) -> dict[str, Any]:
+    """Return the schema of an object with one of these statuses."""
+    return has_field("status", {"enum": values})
 
 
-def _status_values(statuses: Sequence[Status] | frozenset[Status]) -> list[str]:
+def status_values(statuses: Collection[Status]) -> list[str]:
+    """Return the values of statuses, in the order of `Status`."""
     return [status.value for status in Status if status in statuses]
-
-
-def _pretty(value: object) -> str:
-    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

@@ -1,13 +1,13 @@
-"""Fresh instances for ever, for training: each from a seed of its own, none of any release.
+"""Endless fresh instances for training: each from a seed of its own, none of any release.
 
 ::
 
     for instance in scbench.stream(["arithmetic", "maze_3d"], rung=2, seed=7, rank=0, world=8): ...
 
-Seeds are hashes of the base seed and the instance's number, so ranks share nothing but the rule:
-rank r of n draws the numbers r, r + n, r + 2n, ..., and all of them together draw what one would.
-What a release holds is recognised by the hash of its data and never drawn. A point whose space is
-used up repeats itself: that is counted, and said once.
+Seeds are hashes of the base seed and the instance's number, so ranks need not communicate: rank r
+of n draws the numbers r, r + n, r + 2n, ..., and together they draw what one process would.
+Instances of releases are recognized by the hash of their data and never drawn. A point whose space
+is used up repeats itself: repeats are counted, and one warning is given.
 """
 
 import warnings
@@ -15,7 +15,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import JsonValue
@@ -28,43 +28,56 @@ from scbench.base.errors import ExperimentError, GenerationError, ReleaseError
 from scbench.base.model import Instance, rung_of, task_of
 from scbench.base.seeding import Stream
 from scbench.catalog import Task, all_tasks, get_task
+from scbench.freezing.draw import REPEATS, most_failures
 from scbench.freezing.experiment import Planned, experiment_of, plan
-from scbench.freezing.fresh import REPEATS, drawn_instance, most_failures
+from scbench.freezing.fresh import drawn_instance
 from scbench.freezing.ladder import ladder
 from scbench.release.load import find_release, installed_releases
 
 # Seeds that are tried for an instance that was not drawn before.
 TRIES = 20
-# Rollouts of a task that a curriculum looks back on: models in training change.
+# Rollouts of a task that a curriculum takes into account: models in training change.
 WINDOW = 64
 
 
-class Curriculum:
-    """Which rung of each task to draw from: where the next answer tells most of the level.
+class _Rollout(NamedTuple):
+    """A rollout's rung and score."""
 
-    That is where a model that is told of by its last rollouts succeeds about half of the time; the
-    criterion is that of ``scbench ladder --next``. It begins in the middle.
+    rung: int
+    score: float
+
+
+class Curriculum:
+    """Chooses the rung of each task whose next answer says most about the model's level.
+
+    There a model at the level of its last rollouts succeeds about half of the time; the criterion
+    is that of ``scbench ladder --next``. It begins in the middle.
 
     Args:
         window: rollouts of each task that count, the last ones.
     """
 
     def __init__(self, window: int = WINDOW) -> None:
-        self._last: defaultdict[str, deque[tuple[int, float]]]
-        self._last = defaultdict(partial(deque, maxlen=window))
+        self._rollouts: defaultdict[str, deque[_Rollout]]
+        self._rollouts = defaultdict(partial(deque, maxlen=window))
 
     def rung(self, task: str) -> int:
-        """Return the rung of a task that is drawn from now."""
-        rungs, scores = np.array([*self._last[task]], dtype=np.float64).reshape(-1, 2).T
-        floors = _rung_floors(task)
-        known = np.array(
-            [floors.get(int(rung), 0.0) for rung in rungs], dtype=np.float64
+        """Return the rung to draw from now."""
+        rollouts = self._rollouts[task]
+        floors = rung_floors(task)
+        pairs = np.array([*rollouts], dtype=np.float64).reshape(-1, 2)
+        # Rungs beyond those of the release have no floors.
+        known_floors = [floors.get(rollout.rung, 0.0) for rollout in rollouts]
+        answers = Answers(
+            pairs[:, 0],
+            pairs[:, 1],
+            np.array(known_floors, dtype=np.float64),
+            len(ladder().tasks[task].all_rungs),
         )
-        answers = Answers(rungs, scores, known, len(ladder().tasks[task].all_rungs))
         return int(fit(answers, 0).information().argmax()) + 1
 
     def report(self, instance: Instance, scores: Sequence[float | None]) -> None:
-        """Take in what a group of rollouts of an instance scored; None is not counted.
+        """Record the scores of a group of rollouts of an instance; None is not counted.
 
         Raises:
             ExperimentError: the instance is on no ladder.
@@ -74,24 +87,28 @@ class Curriculum:
             raise ExperimentError(
                 f"{instance.id} is on no rung, so no curriculum learns from it"
             )
-        self._last[instance.task].extend(
-            (rung, score) for score in scores if score is not None
-        )
+        for score in scores:
+            if score is not None:
+                self._rollouts[instance.task].append(_Rollout(rung, score))
 
     @property
     def state(self) -> dict[str, list[list[float]]]:
-        """What it looks back on, as JSON; setting it goes there."""
-        return {task: [[*pair] for pair in last] for task, last in self._last.items()}
+        """The rollouts that count, as JSON; setting it restores them."""
+        state = {}
+        for task, rollouts in self._rollouts.items():
+            state[task] = [[*rollout] for rollout in rollouts]
+        return state
 
     @state.setter
     def state(self, state: Mapping[str, Sequence[Sequence[float]]]) -> None:
-        self._last.clear()
-        for task, last in state.items():
-            self._last[task].extend((int(rung), float(score)) for rung, score in last)
+        self._rollouts.clear()
+        for task, pairs in state.items():
+            rollouts = [_Rollout(int(rung), float(score)) for rung, score in pairs]
+            self._rollouts[task].extend(rollouts)
 
 
 @lru_cache(maxsize=64)
-def _rung_floors(task: str) -> Mapping[int, float]:
+def rung_floors(task: str) -> Mapping[int, float]:
     """Return the mean floor of each rung of a task on the newest ladder; none beyond it."""
     floors: defaultdict[int, list[float]] = defaultdict(list)
     for name, floor in find_release().ladder().floors().items():
@@ -100,40 +117,19 @@ def _rung_floors(task: str) -> Mapping[int, float]:
     return {rung: sum(values) / len(values) for rung, values in floors.items()}
 
 
-def data_hash(instance: Instance) -> str:
-    """Return what tells an instance's data from all others: not its id, its prompt or pictures."""
-    return sha256(f"{instance.task}\n{instance.all_params}")
-
-
-@lru_cache(maxsize=64)
-def frozen_hashes(task: str) -> frozenset[str]:
-    """Return the hashes of the data that installed releases hold of a task, ladders included."""
-    hashes = set()
-    for version in installed_releases():
-        release = find_release(version)
-        configs = [release]
-        if not release.manifest.is_ladder:
-            with suppress(ReleaseError):  # an older one has no ladder
-                configs.append(release.ladder())
-        for config in configs:
-            if task in config.manifest.tasks:
-                hashes |= {data_hash(one) for one in config.instances([task]).values()}
-    return frozenset(hashes)
-
-
 class InstanceStream(Iterator[Instance]):
-    """Fresh instances of tasks, for ever; see `scbench.freezing.stream`.
+    """Endless fresh instances of tasks; see `scbench.freezing.stream`.
 
     Attributes:
         tasks: that take turns, in an order that changes from round to round.
-        curriculum: that chooses rungs, if one does; it is told by `Curriculum.report`.
-        number: of the instance that is next.
-        counts: "drawn", and of what was met on the way: "repeats" (yielded again, as nothing new
-            came), "frozen" (held by a release, never yielded) and "failed" seeds.
+        curriculum: that chooses rungs, if one does; report scores to `Curriculum.report`.
+        number: of the next instance.
+        counts: "drawn"; "repeats" (yielded again, as nothing new came), "frozen" (in a release,
+            never yielded) and "failed" seeds.
 
     Args:
         tasks: names of tasks or buckets, or one name.
-        rung: of the ladder; by default the point that the parameters say.
+        rung: of the ladder; by default the parameters give the point.
         curriculum: True for a new one, or one that is shared with other streams.
         seed: base seed.
         rank: of this process.
@@ -156,7 +152,8 @@ class InstanceStream(Iterator[Instance]):
         world: int = 1,
         **parameters: JsonValue,
     ) -> None:
-        if (rung is not None) + bool(curriculum is not False) + bool(parameters) > 1:
+        choices = [rung is not None, curriculum is not False, bool(parameters)]
+        if sum(choices) > 1:
             raise ExperimentError(
                 "give a rung, a curriculum or parameters: each says the point"
             )
@@ -166,28 +163,34 @@ class InstanceStream(Iterator[Instance]):
             )
         self.tasks = tasks_of([tasks] if isinstance(tasks, str) else tasks)
         self.curriculum = Curriculum() if curriculum is True else curriculum or None
-        self.number, self._world = rank, world
+        self.number = rank
         self.counts: Counter[str] = Counter(drawn=0, repeats=0, frozen=0, failed=0)
-        self._seed, self._rung, self._parameters = seed, rung, parameters
+        self._world = world
+        self._seed = seed
+        self._rung = rung
+        self._parameters = parameters
         self._points: dict[tuple[str, int | None], Planned] = {}
-        self._drawn: set[str] = set()
-        self._empty: set[tuple[str, int | None]] = set()
-        for task in self.tasks:  # names that are wrong are said now
+        # Hashes of the data of instances that were yielded.
+        self._hashes: set[str] = set()
+        # Tasks and rungs whose space is used up.
+        self._exhausted: set[tuple[str, int | None]] = set()
+        # Wrong names and parameters raise here, not at the first instance.
+        for task in self.tasks:
             self._point(task, 1 if self.curriculum else rung)
 
     @override
     def __next__(self) -> Instance:
-        instance = self._draw(self.number, self._drawn)
+        instance = self._draw(self.number, self._hashes)
         self.number += self._world
         self.counts["drawn"] += 1
         return instance
 
     def at(self, number: int) -> Instance:
-        """Return the instance of a number, whatever was drawn before, repeats and all."""
+        """Return the instance of a number, whatever was drawn before, repeats included."""
         return self._draw(number, None)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield what trainers want of each: prompt (messages), id, and the instance, packed.
+        """Yield the columns that trainers need: prompt (messages), id, and the packed instance.
 
         `scbench.reward.for_trl` scores completions from these columns.
         """
@@ -197,15 +200,19 @@ class InstanceStream(Iterator[Instance]):
             prompt = [{"role": "user", "content": instance.prompt}]
             yield {"prompt": prompt, "id": instance.id, "instance": packed(instance)}
 
-    def _draw(self, number: int, drawn: set[str] | None) -> Instance:
-        turn, place = divmod(number, len(self.tasks))
-        task = Stream("stream order", self._seed, turn).sample(
-            self.tasks, len(self.tasks)
-        )[place]
+    def _draw(self, number: int, hashes: set[str] | None) -> Instance:
+        """Return the instance of a number.
+
+        Args:
+            number: the number.
+            hashes: of instances that are not drawn again if possible; its own is added. None allows
+                repeats.
+        """
+        task = self._task_of(number)
         rung = self._rung if self.curriculum is None else self.curriculum.rung(task.id)
         point = self._point(task, rung)
         seeds = Stream("stream", self._seed, task.id, point.parameters, number)
-        failed = repeats = 0
+        failures = repeats = 0
         for _ in range(REPEATS):
             seed = seeds.getrandbits(63)
             prefix = content_hash(["stream", seed, point.parameters])[:12]
@@ -213,33 +220,43 @@ class InstanceStream(Iterator[Instance]):
                 instance = drawn_instance(point, seed, prefix)
             except GenerationError:
                 self.counts["failed"] += 1
-                failed += 1
-                if failed == most_failures(task):
+                failures += 1
+                if failures == most_failures(task):
                     raise
                 continue
             key = data_hash(instance)
             if key in frozen_hashes(task.id):
                 self.counts["frozen"] += 1
                 continue
-            if drawn is None or key not in drawn:
-                if drawn is not None:
-                    drawn.add(key)
+            if hashes is None:
+                return instance
+            if key not in hashes:
+                hashes.add(key)
                 return instance
             repeats += 1
-            if repeats == TRIES or (task.id, rung) in self._empty:
-                self._tell_repeat(task.id, rung)
+            # Once a point is known to be used up, nobody waits for more tries.
+            if repeats == TRIES or (task.id, rung) in self._exhausted:
+                self._report_repeat(task.id, rung)
                 return instance
         raise GenerationError(
             f"{task.id}: all that is drawn at this point is in a release"
         )
 
-    def _tell_repeat(self, task: str, rung: int | None) -> None:
+    def _task_of(self, number: int) -> Task:
+        # Each round has all tasks, in a random order of its own.
+        round_number, place = divmod(number, len(self.tasks))
+        order = Stream("stream order", self._seed, round_number)
+        return order.sample(self.tasks, len(self.tasks))[place]
+
+    def _report_repeat(self, task: str, rung: int | None) -> None:
         self.counts["repeats"] += 1
-        if (task, rung) not in self._empty:
-            self._empty.add((task, rung))
-            at = "this point" if rung is None else f"rung {rung}"
-            text = f"{task}: {TRIES} draws at {at} gave nothing new; from here on it repeats itself"
-            warnings.warn(text, stacklevel=4)
+        if (task, rung) in self._exhausted:
+            return
+        self._exhausted.add((task, rung))
+        at = "this point" if rung is None else f"rung {rung}"
+        text = f"{task}: {TRIES} draws at {at} gave nothing new; from here on it repeats itself"
+        # The warning names the caller's line.
+        warnings.warn(text, stacklevel=4)
 
     def _point(self, task: Task, rung: int | None) -> Planned:
         if (task.id, rung) not in self._points:
@@ -257,16 +274,40 @@ def stream(
     rung: int | None = None,
     **options: Any,  # noqa: ANN401  (those of the class)
 ) -> InstanceStream:
-    """Return fresh instances of tasks, for ever; `InstanceStream` says what can be asked for."""
+    """Return endless fresh instances of tasks; for the options see `InstanceStream`."""
     return InstanceStream(tasks, rung, **options)
 
 
 def tasks_of(names: Sequence[str]) -> list[Task]:
-    """Return the tasks that names of tasks and buckets stand for, each once."""
+    """Return the tasks of names of tasks and buckets, each once."""
     tasks: dict[str, Task] = {}
     for name in names:
-        of_bucket = [task for task in all_tasks().values() if task.bucket == name]
-        tasks |= {task.id: task for task in of_bucket or [get_task(name)]}
+        in_bucket = [task for task in all_tasks().values() if task.bucket == name]
+        for task in in_bucket or [get_task(name)]:
+            tasks[task.id] = task
     if not tasks:
         raise ExperimentError("name at least one task")
-    return [*tasks.values()]
+    return list(tasks.values())
+
+
+def data_hash(instance: Instance) -> str:
+    """Return a hash of an instance's data: not of its id, its prompt or pictures."""
+    return sha256(f"{instance.task}\n{instance.all_params}")
+
+
+@lru_cache(maxsize=64)
+def frozen_hashes(task: str) -> frozenset[str]:
+    """Return the hashes of a task's data in installed releases, ladders included."""
+    hashes = set()
+    for version in installed_releases():
+        release = find_release(version)
+        configs = [release]
+        if not release.manifest.is_ladder:
+            with suppress(ReleaseError):  # an older one has no ladder
+                configs.append(release.ladder())
+        for config in configs:
+            if task not in config.manifest.tasks:
+                continue
+            for row in config.instances([task]).values():
+                hashes.add(data_hash(row))
+    return frozenset(hashes)

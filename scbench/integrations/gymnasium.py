@@ -23,7 +23,7 @@ from scbench.base.errors import PredictionsError
 from scbench.base.model import MAX_ACTION, Instance, Setup
 from scbench.base.seeding import Stream
 from scbench.catalog import get_task
-from scbench.freezing.frozen_task import floor_of
+from scbench.freezing.floors import floor_of
 from scbench.freezing.stream import InstanceStream
 from scbench.loop import Environment, Step
 from scbench.loop.environment import floor_after

@@ -1,4 +1,4 @@
-"""Reading what nobody vouches for: in a child of this Python with a limit on its memory.
+"""Reading of untrusted files: in a child of this Python with a limit on its memory.
 
 A file that was made for it can abort the library that reads it, or fill the machine; then a child
 ends, and the file is refused in a sentence.
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 
 # Bytes of address space of a child: a file may claim any number of rows.
 MEMORY = 2**33
-_LIMIT = """
+# Begins each program: finds modules as the parent does, and limits the memory.
+_START = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
 from scbench.machine.processes import limit_memory
 limit_memory(int(sys.argv[2]))
 arguments = json.loads(sys.argv[3])
 """
-# Reads Parquet files row by row, as they are named, and says what is wrong with each.
+# Reads Parquet files row by row, as they are named, and writes the fault of each.
 _ROWS = """
 import polars as pl
 for line in sys.stdin:
@@ -46,22 +47,16 @@ for line in sys.stdin:
         fault = str(error).partition("\\n")[0] or type(error).__name__
     print(json.dumps(fault), flush=True)
 """
+# Rows that it reads at a time.
 _BLOCK = 50_000
+# Bytes of standard error in which the last line is looked for.
+_MOST_STDERR = 10_000
+# One thread at a time talks to the child that reads Parquet.
 _LOCK = threading.Lock()
 
 
 class ChildError(ScbenchError):
-    """A child could not read what it was to read."""
-
-
-def _start_child(
-    program: str, arguments: object, *, stdin: int, stderr: IO[bytes] | int, text: bool
-) -> "subprocess.Popen[Any]":
-    settings = (json.dumps(sys.path), str(MEMORY), json.dumps(arguments))
-    command = [sys.executable, "-I", "-c", _LIMIT + program, *settings]
-    return subprocess.Popen(  # noqa: S603  (our own program, and no shell)
-        command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=text
-    )
+    """A child could not read a file."""
 
 
 def lines_of_child(program: str, arguments: object) -> Iterator[bytes]:
@@ -87,44 +82,42 @@ def lines_of_child(program: str, arguments: object) -> Iterator[bytes]:
             raise
         if child.wait():
             stderr.seek(0)
-            last = (
-                stderr.read()[-10_000:].decode("utf-8", "replace").strip().splitlines()
-            )
-            why = _fate(child.returncode)
-            if child.returncode > 0 and last:
-                why = printable(last[-1].partition(": ")[2] or last[-1])[:300]
-                if last[-1].startswith("MemoryError"):
-                    why = f"it takes more than {MEMORY / 2**30:g} GiB of memory"
-            raise ChildError(why)
+            text = stderr.read()[-_MOST_STDERR:].decode("utf-8", "replace")
+            lines = text.strip().splitlines()
+            if child.returncode > 0 and lines:
+                raise ChildError(_reason(lines[-1]))
+            raise ChildError(_exit_text(child.returncode))
 
 
-def _fate(code: int) -> str:
+def _start_child(
+    program: str, arguments: object, *, stdin: int, stderr: IO[bytes] | int, text: bool
+) -> "subprocess.Popen[Any]":
+    settings = (json.dumps(sys.path), str(MEMORY), json.dumps(arguments))
+    command = [sys.executable, "-I", "-c", _START + program, *settings]
+    return subprocess.Popen(  # noqa: S603  (our own program, and no shell)
+        command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=text
+    )
+
+
+def _reason(last_line: str) -> str:
+    """Return the message of the last line of a traceback."""
+    if last_line.startswith("MemoryError"):
+        return f"it takes more than {MEMORY / 2**30:g} GiB of memory"
+    message = last_line.partition(": ")[2]
+    return printable(message or last_line)[:300]
+
+
+def _exit_text(code: int) -> str:
     if code < 0:
         return f"the library that reads it ended by signal {-code}"
     return f"the library that reads it ended with {code}"
-
-
-@cache
-def _parquet_child() -> "subprocess.Popen[str]":
-    stderr = subprocess.DEVNULL
-    child = _start_child(_ROWS, _BLOCK, stdin=subprocess.PIPE, stderr=stderr, text=True)
-    atexit.register(_stop, child)
-    return child
-
-
-def _stop(child: "subprocess.Popen[str]") -> int:
-    child.kill()
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
-            pipe.close()
-    return child.wait()
 
 
 @contextmanager
 def checked_parquet(
     path: Path, refusal: type[ScbenchError]
 ) -> "Iterator[pl.LazyFrame]":
-    """Give the rows of a Parquet file that a child has read first; refuse what it cannot read."""
+    """Give the rows of a Parquet file that a child has read first; refuse unreadable files."""
     check_parquet(path, path, refusal)
     with reading_parquet(path, refusal):
         yield scan_parquet(path)
@@ -155,8 +148,26 @@ def check_parquet(
         except BrokenPipeError:
             reply = ""
         if not reply:
+            # It is dead; the next file gets another child.
             _parquet_child.cache_clear()
             _stop(child)
-    fault = json.loads(reply) if reply else _fate(child.returncode)
+    fault = json.loads(reply) if reply else _exit_text(child.returncode)
     if fault:
         raise refusal(f"{what} cannot be read as Parquet: {printable(fault)[:300]}")
+
+
+@cache
+def _parquet_child() -> "subprocess.Popen[str]":
+    """Start the child that reads Parquet, which takes a while, once for many files."""
+    stderr = subprocess.DEVNULL
+    child = _start_child(_ROWS, _BLOCK, stdin=subprocess.PIPE, stderr=stderr, text=True)
+    atexit.register(_stop, child)
+    return child
+
+
+def _stop(child: "subprocess.Popen[str]") -> int:
+    child.kill()
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            pipe.close()
+    return child.wait()

@@ -1,7 +1,7 @@
 """The other end of `scbench.machine.physics`: for any Python from 3.9 on that has PyBullet.
 
-It takes lists of doubles on standard input, hands each to ``roll`` of the file that it is started
-with, and gives lists of doubles back: a list is its length and its numbers, each in eight bytes.
+It reads lists of doubles on standard input, passes each to ``roll`` of the file that it is started
+with, and writes lists of doubles back: a list is its length and its numbers, each in eight bytes.
 """
 
 import ctypes
@@ -13,39 +13,51 @@ import signal
 import sys
 from array import array
 
+# An option of prctl(2).
+_SET_PARENT_DEATH_SIGNAL = 1
+
 
 def main() -> None:
-    """Say in a line of JSON what computes here, or why nothing does; then answer until the end."""
-    script, paths = sys.argv[1], json.loads(sys.argv[2])
+    """Write a line of JSON on the engine here, or on its absence; then answer until the end."""
+    script = sys.argv[1]
+    paths = json.loads(sys.argv[2])
     sys.path += [path for path in paths if path not in sys.path]
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for the parent, which ends this
+    # Ctrl-C is for the parent, which ends this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(
-            1, signal.SIGKILL
-        )  # dies with its parent, whatever it is at
+        # It dies with its parent, whatever it is doing.
+        ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     # Libraries print while they are loaded and later; replies have a descriptor of their own.
     replies = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
+    roll = None
     try:
         from importlib.metadata import version  # noqa: PLC0415  (its absence is a fault, too)
 
         roll = runpy.run_path(script)["roll"]
-        facts = {"pybullet": version("pybullet"), "system": platform.system()}
-        hello = {**facts, "machine": platform.machine()}
-    except Exception as error:  # noqa: BLE001  (the parent says it)
-        roll, hello = None, {"fault": f"{type(error).__name__}: {error}"[:300]}
+        hello = {
+            "pybullet": version("pybullet"),
+            "system": platform.system(),
+            "machine": platform.machine(),
+        }
+    except Exception as error:  # noqa: BLE001  (the parent reports it)
+        roll = None
+        hello = {"fault": f"{type(error).__name__}: {error}"[:300]}
     replies.write(json.dumps(hello).encode() + b"\n")
     replies.flush()
+    if roll is None:
+        return
     requests = sys.stdin.buffer
-    while roll and (head := requests.read(8)):
-        numbers = array("d", requests.read(8 * int.from_bytes(head, "little")))
+    head = requests.read(8)
+    while head:
+        size = int.from_bytes(head, "little")
+        numbers = array("d", requests.read(8 * size))
         result = array("d", roll(numbers.tolist()))
         replies.write(len(result).to_bytes(8, "little") + result.tobytes())
         replies.flush()
+        head = requests.read(8)
 
 
 if __name__ == "__main__":

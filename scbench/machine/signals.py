@@ -1,9 +1,9 @@
-"""What ends a run: noted when it comes, and never lost in a library that catches everything."""
+"""Signals that end a run: recorded when they come, and not lost in libraries that catch all."""
 
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from types import FrameType
 
 # Ctrl-C, and what schedulers and closed terminals send.
@@ -12,13 +12,16 @@ ENDING = tuple(
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
     if hasattr(signal, name)
 )
+# The watches that run now, the innermost last.
+_WATCHES: "list[Interrupts]" = []
 
 
 class Interrupts:
     """Signals that came while they were watched.
 
     A handler raises wherever the program is, also inside a library that turns the exception into a
-    warning. So each is noted as well, and `check` raises again; in `deferred` blocks handlers wait.
+    warning. So each signal is recorded as well, and `check` raises again; in `deferred` blocks
+    handlers wait.
     """
 
     def __init__(self) -> None:
@@ -27,44 +30,44 @@ class Interrupts:
         self.handlers = {number: signal.getsignal(number) for number in ENDING}
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        """Note a signal, and do what was done about it before, if now is the time."""
+        """Record a signal; call the handler it had before, unless that is deferred."""
         self._number = number
         if not self._is_deferred:
-            self._raise(number, frame)
+            self._call_handler(number, frame)
 
-    def _raise(self, number: int, frame: FrameType | None) -> None:
+    def check(self) -> None:
+        """Call the handler of the last signal again, if one came."""
+        if self._number is not None:
+            self._call_handler(self._number, None)
+
+    def _call_handler(self, number: int, frame: FrameType | None) -> None:
         handler = self.handlers[signal.Signals(number)]
         if callable(handler):
             handler(number, frame)
 
-    def check(self) -> None:
-        """Raise what a signal has raised before, if there was one."""
-        if self._number is not None:
-            self._raise(self._number, None)
-
     @contextmanager
     def deferred(self) -> Iterator[None]:
-        """Let no signal interrupt the block; what came in it is raised at its end."""
-        outer, self._is_deferred = self._is_deferred, True
+        """Let no signal interrupt the block; those that come in it are handled at its end."""
+        was_deferred = self._is_deferred
+        self._is_deferred = True
         try:
             yield
         finally:
-            self._is_deferred = outer
-        if not outer:
+            self._is_deferred = was_deferred
+        if not was_deferred:
             self.check()
-
-
-_WATCHES: list[Interrupts] = []
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let no signal that is watched interrupt the block, in the main thread.
+    """Let no watched signal interrupt the block, in the main thread.
 
-    A mask does not do: another thread takes the signal, and Python's handler runs in this one.
+    A mask is not enough: another thread takes the signal, and Python's handler runs in this one.
     """
-    main = threading.current_thread() is threading.main_thread()
-    with _WATCHES[-1].deferred() if _WATCHES and main else nullcontext():
+    if _WATCHES and _is_main_thread():
+        with _WATCHES[-1].deferred():
+            yield
+    else:
         yield
 
 
@@ -73,7 +76,7 @@ def watched() -> Iterator[Interrupts]:
     """Watch signals that have handlers in Python while the block runs, in the main thread."""
     interrupts = Interrupts()
     numbers: list[signal.Signals] = []
-    if threading.current_thread() is threading.main_thread():
+    if _is_main_thread():
         numbers = [number for number in ENDING if callable(signal.getsignal(number))]
     for number in numbers:
         signal.signal(number, interrupts.handle)
@@ -86,6 +89,10 @@ def watched() -> Iterator[Interrupts]:
             # A handler that was replaced in the block stays: the command is ending.
             if signal.getsignal(number) == interrupts.handle:
                 signal.signal(number, interrupts.handlers[number])
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 @contextmanager

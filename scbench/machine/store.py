@@ -1,28 +1,31 @@
-"""Records that outlive the process: the one store of all that is kept of unfinished work.
+"""Stores of records that outlive the process: for everything that is kept of unfinished work.
 
-A store is a file that only grows, a line for each record: a hash of the rest, the key, the value.
-Half a line, as a kill in mid-write or a full disk leaves it, and a line that was damaged are passed
-over, as if they had never been written; what is added next stands alone. Of several records of one
-key the last counts. A record is handed to the operating system at once, in one piece, so a killed
-process loses none, and several may add to one store.
+A store is a file that only grows, with a line for each record: a hash of the rest, the key, the
+value. Half a line, as a kill in mid-write or a full disk leaves it, and damaged lines are skipped,
+as if they had never been written; the next record starts a new line. Of several records of one key
+the last counts. A record is handed to the operating system at once, in one piece, so a killed
+process loses none, and several processes may add to one store.
 """
 
 import os
 from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from scbench.base.canonical import sha256
 
 
-def _open_no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+class Record(NamedTuple):
+    """A record of a store."""
+
+    key: str
+    value: bytes
 
 
 class Store:
     """Values by key, in a file that is made when the first record is added.
 
-    In memory are the keys alone, with the places of their records.
+    Only the keys are in memory, with the places of their records.
 
     Raises:
         OSError: it cannot be read.
@@ -30,8 +33,10 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        # Bytes before the line of the last record of each key.
         self._places: dict[str, int] = {}
-        self._torn = False
+        # Whether the file ends with half a line.
+        self._is_torn = False
         self._reader: BinaryIO | None = None
         self._writer: FileIO | None = None
         if path.exists():
@@ -41,17 +46,18 @@ class Store:
         return len(self._places)
 
     def _load(self) -> None:
-        place, line = 0, b"\n"
+        place = 0
+        line = b"\n"
         with open(self.path, "rb", opener=_open_no_link) as file:
             for line in file:
-                record = _record_of(line)
+                record = parse_record(line)
                 if record is not None:
-                    self._places[record[0]] = place
+                    self._places[record.key] = place
                 place += len(line)
-        self._torn = not line.endswith(b"\n")
+        self._is_torn = not line.endswith(b"\n")
 
     def open(self) -> FileIO:
-        """Open the file to add to, so that a fault of it is told before there is anything to add.
+        """Open the file to add to, so that its faults show before there is anything to add.
 
         Raises:
             OSError: it cannot be written.
@@ -63,11 +69,11 @@ class Store:
         return self._writer
 
     def place(self, key: str) -> int | None:
-        """Return where the record of a key stands; None if there is none."""
+        """Return the place of the record of a key; None if there is none."""
         return self._places.get(key)
 
     def add(self, key: str, value: bytes) -> int:
-        """Append a record; return where it stands.
+        """Append a record; return its place.
 
         Keys are without blanks, values without line breaks.
 
@@ -77,43 +83,57 @@ class Store:
         text = key.encode() + b" " + value
         line = sha256(text).encode() + b" " + text + b"\n"
         writer = self.open()
-        remainder = memoryview(b"\n" + line if self._torn else line)
-        self._torn = True
+        remainder = memoryview(b"\n" + line if self._is_torn else line)
+        # Until all of it is written: a full disk may take a part.
+        self._is_torn = True
         while remainder:
-            remainder = remainder[writer.write(remainder) :]
-        self._torn = False
-        self._places[key] = writer.tell() - len(line)
-        return self._places[key]
-
-    def read(self, place: int) -> bytes:
-        """Return the value of the record that stands at a place."""
-        if self._reader is None:
-            self._reader = open(  # noqa: SIM115  (as above)
-                self.path, "rb", opener=_open_no_link
-            )
-        self._reader.seek(place)
-        record = _record_of(self._reader.readline())
-        if record is None:
-            raise OSError(f"{self.path} was changed while it was in use")
-        return record[1]
+            size = writer.write(remainder)
+            remainder = remainder[size:]
+        self._is_torn = False
+        place = writer.tell() - len(line)
+        self._places[key] = place
+        return place
 
     def get(self, key: str) -> bytes | None:
         """Return the value of a key; None if there is none."""
         place = self._places.get(key)
         return None if place is None else self.read(place)
 
+    def read(self, place: int) -> bytes:
+        """Return the value of the record at a place.
+
+        Raises:
+            OSError: there is none, or it cannot be read.
+        """
+        if self._reader is None:
+            self._reader = open(  # noqa: SIM115  (as above)
+                self.path, "rb", opener=_open_no_link
+            )
+        self._reader.seek(place)
+        record = parse_record(self._reader.readline())
+        if record is None:
+            raise OSError(f"{self.path} was changed while it was in use")
+        return record.value
+
     def close(self) -> None:
-        """Close the file; what is asked for afterwards opens it again."""
-        files, self._writer, self._reader = (self._writer, self._reader), None, None
+        """Close the file; later calls open it again."""
+        files = (self._writer, self._reader)
+        self._writer = None
+        self._reader = None
         for file in files:
             if file is not None:
                 file.close()
 
 
-def _record_of(line: bytes) -> tuple[str, bytes] | None:
-    """Return key and value of a line; None if it is no record, or not all of one."""
+def _open_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
+def parse_record(line: bytes) -> Record | None:
+    """Return the record of a line; None if it is no record, or not all of one."""
     digest, _, text = line.partition(b" ")
-    key, blank, value = text[:-1].partition(b" ")
-    if not blank or not line.endswith(b"\n") or digest != sha256(text[:-1]).encode():
+    content = text[:-1]
+    if not line.endswith(b"\n") or digest != sha256(content).encode():
         return None
-    return key.decode(), value
+    key, blank, value = content.partition(b" ")
+    return Record(key.decode(), value) if blank else None

@@ -1,4 +1,4 @@
-"""Arrow and Parquet files by their very names: to polars a path is a pattern, to us it never is."""
+"""Arrow and Parquet files by their exact names, which polars would take for patterns."""
 
 import os
 import re
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
+# The first character of a formula, according to OWASP's guide to CSV injection.
 _FORMULA = r"^[=+\-@\t\r]"
 
 
 def scan_parquet(path: Path) -> "pl.LazyFrame":
-    """Look at a Parquet file without reading its rows yet.
+    """Open a Parquet file without reading its rows yet.
 
     Raises:
         OSError: it cannot be opened.
@@ -26,11 +27,21 @@ def scan_parquet(path: Path) -> "pl.LazyFrame":
 
 
 def scan_arrow(paths: Sequence[Path]) -> "pl.LazyFrame":
-    """Look at Arrow files of equal columns as one, in this order; raises as `scan_parquet`."""
+    """Open Arrow files of equal columns as one, in this order; raises as `scan_parquet`."""
     import polars as pl  # noqa: PLC0415  (heavy)
 
     sources = [_source(path) for path in paths]
     return pl.scan_ipc(sources, glob=False, hive_partitioning=False)  # type: ignore[arg-type]
+
+
+def _source(path: Path) -> str | bytes:
+    """Return the path so that polars opens exactly it; the bytes if its name is not UTF-8."""
+    absolute = os.path.abspath(path)  # noqa: PTH100  (a leading ~ is a name, too)
+    try:
+        absolute.encode()
+    except UnicodeEncodeError:
+        return path.read_bytes()
+    return absolute
 
 
 def write_arrow(path: Path, table: "pl.DataFrame") -> None:
@@ -51,19 +62,9 @@ def csv_bytes(table: "pl.DataFrame") -> bytes:
     """
     import polars as pl  # noqa: PLC0415  (heavy)
 
-    text = pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String)
-    safe = table.with_columns(text.str.replace(_FORMULA, "'$0"))
+    texts = pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String)
+    safe = table.with_columns(texts.str.replace(_FORMULA, "'$0"))
     safe.columns = [re.sub(_FORMULA, r"'\g<0>", name) for name in safe.columns]
     data = BytesIO()
     safe.write_csv(data)
     return data.getvalue()
-
-
-def _source(path: Path) -> str | bytes:
-    """Return the path so that polars opens it as it stands; the bytes if its name is not UTF-8."""
-    absolute = os.path.abspath(path)  # noqa: PTH100  (a leading ~ is a name, too)
-    try:
-        absolute.encode()
-    except UnicodeEncodeError:
-        return path.read_bytes()
-    return absolute

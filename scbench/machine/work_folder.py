@@ -1,7 +1,7 @@
-"""A hidden folder for what a run keeps while it goes on: marked as ours, and locked by one process.
+"""A hidden folder for the unfinished work of a run: marked as ours, and locked by one process.
 
 Nothing without our marker is touched, and no link is followed. The marker names the process that
-holds the lock, which ends with that process however it ends.
+has the lock. The system releases the lock with that process, however it ends.
 """
 
 import errno
@@ -19,8 +19,10 @@ from scbench.base import __version__
 from scbench.base.errors import ResultsError
 
 MARKER = "RUN.json"
+_MARKER_KEYS = ("scbench", "host", "pid", "identity")
 # Bytes of a marker. All of them are written at once, so that it is never half there.
 _SIZE = 1024
+# Errors of file systems that have no locks.
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 _TRIES = 10
 
@@ -28,11 +30,13 @@ _TRIES = 10
 class WorkFolder:
     """A folder that belongs to this process until it is closed or removed; made if need be.
 
-    It knows the identity of the run that was interrupted there, empty if there was none, and
-    whether the file system could lock it.
+    Attributes:
+        path: the folder.
+        previous: identity of the run that was interrupted there; empty if there was none.
+        locked: whether the file system could lock it.
 
     Raises:
-        ResultsError: what stands there is not ours, or another process holds it.
+        ResultsError: the path is not ours, or another process uses it.
         OSError: it cannot be made.
     """
 
@@ -48,13 +52,13 @@ class WorkFolder:
             raise ResultsError(f"{path} appears and disappears: other processes use it")
         self._descriptor = descriptor
         try:
-            self._take()
+            self._take_over()
         except BaseException:
             os.close(descriptor)
             raise
 
     def _open(self) -> int | None:
-        """Open and lock the marker; None if the folder was just taken away by its holder."""
+        """Open and lock the marker; None if another process has just removed the folder."""
         try:
             self.path.mkdir(exist_ok=True)
             if not stat.S_ISDIR(self.path.lstat().st_mode):
@@ -74,13 +78,14 @@ class WorkFolder:
             raise
         try:
             self._lock(descriptor)
-            same = os.path.samestat(os.fstat(descriptor), marker.lstat())
+            # Between opening and locking, its owner may have removed it.
+            is_present = os.path.samestat(os.fstat(descriptor), marker.lstat())
         except FileNotFoundError:
-            same = False
+            is_present = False
         except BaseException:
             os.close(descriptor)
             raise
-        if not same:
+        if not is_present:
             os.close(descriptor)
             return None
         return descriptor
@@ -89,42 +94,42 @@ class WorkFolder:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            marker = _read_marker(descriptor)
-            holder = (
-                f"process {marker['pid']} on {marker['host']}"
-                if marker
-                else "another process"
-            )
+            marker = read_marker(descriptor)
+            owner = "another process"
+            if marker:
+                owner = f"process {marker['pid']} on {marker['host']}"
             raise ResultsError(
-                f"{holder} is at work in {self.path.parent}; wait for it, or choose another --out"
+                f"{owner} is at work in {self.path.parent}; wait for it, or choose another --out"
             ) from None
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise
             self.locked = False
 
-    def _take(self) -> None:
-        marker = _read_marker(self._descriptor)
+    def _take_over(self) -> None:
+        """Read the marker of an interrupted run, and write that of this process."""
+        marker = read_marker(self._descriptor)
         if marker is not None:
             self.previous = marker["identity"]
         elif os.fstat(self._descriptor).st_size or len(os.listdir(self.path)) > 1:  # noqa: PTH208
             raise self._not_ours()
         self.mark(self.previous)
 
-    def mark(self, identity: str) -> None:
-        """Say whose run is in it: from then on it is one that can be continued."""
-        holder = {
-            "scbench": __version__,
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
-        }
-        text = json.dumps({**holder, "identity": identity})
-        os.pwrite(self._descriptor, f"{text:<{_SIZE - 1}}\n".encode(), 0)
-
     def _not_ours(self) -> ResultsError:
         return ResultsError(
             f"{self.path} was not made by scbench; move it away, or choose another --out"
         )
+
+    def mark(self, identity: str) -> None:
+        """Write the identity of the run in it: from then on the run can be continued."""
+        marker = {
+            "scbench": __version__,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "identity": identity,
+        }
+        text = json.dumps(marker)
+        os.pwrite(self._descriptor, f"{text:<{_SIZE - 1}}\n".encode(), 0)
 
     def clear(self) -> None:
         """Remove all that an interrupted run left."""
@@ -142,26 +147,35 @@ class WorkFolder:
         self.mark("")
         self.clear()
         (self.path / MARKER).unlink(missing_ok=True)
-        with suppress(OSError):  # somebody has begun to work there
+        with suppress(OSError):  # another run has begun to work there
             self.path.rmdir()
         self.close()
 
 
+def read_marker(descriptor: int) -> dict[str, str] | None:
+    """Return the content of a marker; None if it is none."""
+    try:
+        marker = json.loads(os.pread(descriptor, _SIZE, 0))
+        return {key: str(marker[key]) for key in _MARKER_KEYS}
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
 @contextmanager
 def no_empty(folder: Path) -> Iterator[None]:
-    """Make a folder for what follows; if nothing came into it, leave none behind."""
-    new = [place for place in (folder, folder.parent) if not place.exists()]
+    """Make a folder for the block; if it is empty afterwards, leave none behind."""
+    new_folders = [path for path in (folder, folder.parent) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
         yield
     finally:
-        for place in new:
+        for path in new_folders:
             with suppress(OSError):  # it is not empty
-                place.rmdir()
+                path.rmdir()
 
 
 def interrupted(path: Path) -> bool:
-    """Return whether a run's work folder stands there."""
+    """Return whether a path is a run's work folder."""
     return (path / MARKER).is_file()
 
 
@@ -171,12 +185,3 @@ def remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink()
-
-
-def _read_marker(descriptor: int) -> dict[str, str] | None:
-    """Return what a marker says; None if it is none."""
-    try:
-        marker = json.loads(os.pread(descriptor, _SIZE, 0))
-        return {key: str(marker[key]) for key in ("scbench", "host", "pid", "identity")}
-    except (ValueError, KeyError, TypeError):
-        return None

@@ -6,7 +6,7 @@ import pytest
 from contract import FRESH_SEEDS, fresh_cases, lengthy
 
 from scbench.catalog import MANIFOLDS, available_tasks
-from scbench.freezing.frozen_task import Floor, floor_of, floor_record, floors_of
+from scbench.freezing.floors import Floor, floor_of, floor_record, floors_of
 from scbench.release.load import find_release
 from scbench.scoring.judge import validate
 

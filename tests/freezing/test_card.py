@@ -8,7 +8,7 @@ import yaml
 
 from scbench.catalog import get_task, paper_tasks
 from scbench.freezing.card import render_card, render_eval
-from scbench.freezing.freeze import make_manifest
+from scbench.freezing.frozen_manifest import make_manifest
 from scbench.freezing.frozen_task import freeze_task
 from scbench.freezing.prompt_pictures import picture_parts
 from scbench.release.load import find_release

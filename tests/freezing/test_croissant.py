@@ -7,7 +7,7 @@ import pytest
 from commands import python
 
 from scbench.catalog import get_task
-from scbench.freezing.card import render_croissant
+from scbench.freezing.croissant import render_croissant
 from scbench.freezing.freeze import build_release
 from scbench.release.load import find_release
 from scbench.release.manifest import CROISSANT, REFERENCES

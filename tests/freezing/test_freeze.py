@@ -14,8 +14,9 @@ from scbench.base.model import Check, Verdict
 from scbench.builders.enumerate_edges import TaskBuilder
 from scbench.builders.shared.builder import PaperItem
 from scbench.catalog import Task, get_task
+from scbench.freezing.floors import floor_of
 from scbench.freezing.freeze import build_release, own_tasks
-from scbench.freezing.frozen_task import floor_of, freeze_task
+from scbench.freezing.frozen_task import freeze_task
 from scbench.release.load import find_release
 
 BUILD = """

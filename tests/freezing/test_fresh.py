@@ -10,8 +10,9 @@ import pytest
 from scbench.base.canonical import content_hash
 from scbench.base.errors import GenerationError, ReleaseError, WorkSpentError
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
+from scbench.freezing.draw import REPEATS, draw
 from scbench.freezing.experiment import experiment_of, plan
-from scbench.freezing.fresh import REPEATS, draw, gather, run
+from scbench.freezing.fresh import gather, run
 from scbench.machine.processes import open_executor
 from scbench.release.load import find_release
 
@@ -139,7 +140,7 @@ def test_work_done_in_vain_ends_a_point_that_has_no_case_yet(monkeypatch):
         return real(self, point, rng)
 
     monkeypatch.setattr(builder, "draw", spent)
-    monkeypatch.setattr("scbench.freezing.fresh.at_once", lambda _: 1)
+    monkeypatch.setattr("scbench.freezing.draw.cases_per_job", lambda _: 1)
     when = {1}
     (drawn,) = cases(5, {"id": "boolean", "count": 1})
     assert (drawn.cases, drawn.reason) == ((), "minutes of work; ask for less")

@@ -263,7 +263,7 @@ def promised(monkeypatch, table, **facts):
         RungReport("maze_3d", 1, {}, (1.0,), (0.2,)),
         RungReport("maze_3d", 2, {}, **{"measures": (2.0,), "floors": (0.2,), **facts}),
     ]
-    monkeypatch.setattr(ladder_check, "_check_rung", lambda *_: reports.pop(0))
+    monkeypatch.setattr(ladder_check, "check_rung", lambda *_: reports.pop(0))
     *_, second = list(check_ladder(table, ["maze_3d"]))[:2]
     return second.problems
 

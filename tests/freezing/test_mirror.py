@@ -8,8 +8,8 @@ from folders import contents
 
 from scbench.base.errors import ReleaseError
 from scbench.catalog import get_task
-from scbench.freezing.copies import publish_to_target
 from scbench.freezing.freeze import build_release
+from scbench.freezing.target import publish_to_target
 from scbench.release.load import find_release, open_release
 from scbench.release.manifest import CARD, MANIFEST
 

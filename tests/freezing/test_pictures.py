@@ -3,7 +3,7 @@
 import pytest
 
 from scbench.base import __version__
-from scbench.freezing.freeze import installed
+from scbench.freezing.proofs import installed
 from scbench.freezing.verify import verify_release
 from scbench.release.manifest import CARD, MANIFEST, picture_file
 from scbench.report.picture import LOOK

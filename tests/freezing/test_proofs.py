@@ -9,7 +9,7 @@ import pytest
 from scbench.base.canonical import canonical_json, parse_json, sha256
 from scbench.base.errors import ReleaseError
 from scbench.catalog import get_task
-from scbench.freezing import frozen_task, proofs
+from scbench.freezing import floors, proofs
 from scbench.freezing.experiment import experiment_of
 from scbench.freezing.fresh import run
 from scbench.freezing.frozen_task import freeze_task
@@ -26,17 +26,17 @@ def path(tmp_path):
 @pytest.fixture(autouse=True)
 def forget():
     """As in a new process."""
-    proofs._open_store.cache_clear()
+    proofs.open_store.cache_clear()
     yield
-    proofs._open_store.cache_clear()
+    proofs.open_store.cache_clear()
 
 
 @pytest.fixture
 def judged(monkeypatch):
     """How often an answer was judged, as a list that grows."""
     calls = []
-    real = frozen_task.judge
-    monkeypatch.setattr(frozen_task, "judge", lambda *a: calls.append(a) or real(*a))
+    real = floors.judge
+    monkeypatch.setattr(floors, "judge", lambda *a: calls.append(a) or real(*a))
     return calls
 
 
@@ -51,14 +51,14 @@ def rewrite(path, score):
         text = b64encode(compress(canonical_json(scores).encode()))
         lines.append(b" ".join([sha256(key + b" " + text).encode(), key, text]) + b"\n")
     path.write_bytes(b"".join(lines))
-    proofs._open_store.cache_clear()
+    proofs.open_store.cache_clear()
 
 
 def test_what_was_judged_is_not_judged_again(path, judged):
     first = freeze_task(TASK, proofs=path)
     assert len(judged) >= len(first.references) > 0
     judged.clear()
-    proofs._open_store.cache_clear()
+    proofs.open_store.cache_clear()
     assert freeze_task(TASK, proofs=path) == first
     assert not judged
 
@@ -86,7 +86,7 @@ def test_what_was_drawn_and_solved_is_not_drawn_again(path, monkeypatch):
     experiment = experiment_of({"seed": 3, "task": [{"id": TASK.id, "count": 4}]})
     first = list(run(experiment, proofs=path))
     assert first == list(run(experiment))
-    proofs._open_store.cache_clear()
+    proofs.open_store.cache_clear()
     for name in ("rows_at", "reference", "counter_references", "baselines"):
         monkeypatch.setattr(type(TASK.builder()), name, None)
     assert list(run(experiment, proofs=path)) == first
@@ -103,7 +103,7 @@ def test_damaged_lines_are_judged_again(path, judged):
             damaged[at] ^= bits
             path.write_bytes(bytes(damaged))
             judged.clear()
-            proofs._open_store.cache_clear()
+            proofs.open_store.cache_clear()
             assert freeze_task(TASK, proofs=path) == first
             assert judged
 
@@ -119,15 +119,15 @@ def test_a_remembered_score_must_agree_too(path):
 
 def test_a_forged_score_is_found_from_scratch(path, copy, monkeypatch):
     """Whoever lies to the cache fools a check that uses it, and no other."""
-    real = frozen_task.judge
+    real = floors.judge
 
     def harsh(task, params, answer):
         verdicts = real(task, params, answer)
         return tuple(replace(verdict, score=0.25) for verdict in verdicts)
 
     verify_release(copy, proofs=path)
-    monkeypatch.setattr(frozen_task, "judge", harsh)
-    proofs._open_store.cache_clear()
+    monkeypatch.setattr(floors, "judge", harsh)
+    proofs.open_store.cache_clear()
     assert verify_release(copy, proofs=path) == ()
     problems = verify_release(copy)
     assert any("must score 1" in line for line in problems), problems
@@ -147,9 +147,9 @@ def test_the_file_is_one_of_the_code_the_libraries_and_the_machine(
     ):
         with monkeypatch.context() as patch:
             change(patch)
-            proofs._state.cache_clear()
+            proofs.code_state.cache_clear()
             names.add(proofs.proofs_file().name)
-    proofs._state.cache_clear()
+    proofs.code_state.cache_clear()
     assert len(names) == 4
     assert proofs.proofs_file() == first
 
@@ -159,7 +159,7 @@ def test_from_scratch_all_is_judged_and_remembered_anew(judged, monkeypatch, tmp
     counts = []
     for from_scratch in (False, True, False):
         judged.clear()
-        proofs._open_store.cache_clear()
+        proofs.open_store.cache_clear()
         freeze_task(TASK, proofs=proofs.proofs_file(from_scratch=from_scratch))
         counts.append(len(judged))
     assert counts[0] == counts[1] > counts[2] == 0

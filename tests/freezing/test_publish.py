@@ -10,9 +10,9 @@ from folders import contents
 from scbench.base.canonical import sha256
 from scbench.base.errors import HubError, ReleaseError
 from scbench.catalog import get_task
-from scbench.freezing.copies import plan_upload, publish_on_hub
 from scbench.freezing.example import example_predictions
 from scbench.freezing.freeze import build_release
+from scbench.freezing.hub import plan_upload, publish_on_hub
 from scbench.release.load import find_release, open_release
 from scbench.release.manifest import CARD, EVAL, MANIFEST, data_file
 

@@ -20,7 +20,8 @@ from scbench.catalog import all_tasks
 from scbench.cli.main import app
 from scbench.freezing.frozen_task import freeze_task
 from scbench.freezing.tables import read_table, write_table
-from scbench.freezing.verify import _check_manifest, verify_release
+from scbench.freezing.verify import verify_release
+from scbench.freezing.verify.files import check_manifest
 from scbench.release.manifest import CARD, MANIFEST, REFERENCES
 from scbench.release.sources import read_manifest
 
@@ -83,7 +84,7 @@ def test_every_flipped_byte_of_the_manifest_is_noticed(copy):
         except ReleaseError as error:
             problems = (str(error),)
         else:
-            problems = tuple(_check_manifest(copy, manifest))
+            problems = tuple(check_manifest(copy, manifest))
         assert_names(problems, MANIFEST)
 
 
@@ -352,8 +353,8 @@ def test_a_forgery_with_right_hashes_is_named(copy, forge, kind):
 
 def test_other_library_versions_are_no_problem(copy, monkeypatch):
     """Rows must be equal wherever they are built; the bytes of files need not be."""
-    monkeypatch.setattr("scbench.freezing.freeze.installed", lambda _: "99.0")
-    monkeypatch.setattr("scbench.freezing.freeze.__version__", "99.0")
+    monkeypatch.setattr("scbench.freezing.frozen_manifest.installed", lambda _: "99.0")
+    monkeypatch.setattr("scbench.freezing.frozen_manifest.__version__", "99.0")
     assert verify_release(copy) == ()
 
 
@@ -362,7 +363,7 @@ def test_rows_are_checked_where_the_references_cannot_be_judged(copy, monkeypatc
         raise CannotGrade("the engine is not installed")
 
     monkeypatch.setattr("scbench.freezing.frozen_task.freeze_task", freeze_task)
-    monkeypatch.setattr("scbench.freezing.frozen_task.judge", cannot)
+    monkeypatch.setattr("scbench.freezing.floors.judge", cannot)
     why = "cannot be built again: .*/00: reference cannot be judged: the engine is not installed$"
     whole = verify_release(copy)
     assert len(whole) == 2

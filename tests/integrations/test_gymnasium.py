@@ -11,7 +11,7 @@ from gymnasium.utils.env_checker import check_env
 
 import scbench
 from scbench.catalog import get_task
-from scbench.freezing.frozen_task import floor_of
+from scbench.freezing.floors import floor_of
 from scbench.integrations.gymnasium import SpatialEnv
 from scbench.loop import Setup
 from scbench.release.load import find_release

@@ -77,7 +77,7 @@ def test_a_file_that_is_no_plain_one_is_refused_at_once(
 
 def test_a_size_that_the_manifest_makes_up_is_not_believed(copy, monkeypatch):
     most = 10**7
-    for module in ("release.sources", "freezing.verify"):
+    for module in ("release.sources", "freezing.verify.files"):
         monkeypatch.setattr(f"scbench.{module}.MOST_BYTES", most)
     with (copy / DATA).open("r+b") as file:
         file.truncate(most + 10)

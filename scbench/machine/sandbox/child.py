@@ -24,6 +24,8 @@ With namespaces there are three processes: the first waits in the old namespaces
 init of the new one, and the third does the job. When the second ends, the kernel ends whatever the
 third has started; and each dies with the one before it. A control group takes one more: it holds
 these three, and a process outside waits for them.
+
+Numbers are those of Linux: man 2 prctl, clone, mount, umount, capget, keyctl.
 """
 
 import contextlib
@@ -42,59 +44,84 @@ from typing import Any, NoReturn
 Job = dict[str, Any]
 
 NOBODY = 65534
-# New mounts, control groups, host name, inter-process communication, processes,
-# network.
+# Options of prctl.
+_SET_PARENT_DEATH_SIGNAL = 1
+_SET_DUMPABLE = 4
+_SET_SECCOMP = 22
+_SET_NO_NEW_PRIVILEGES = 38
+# Its second argument for a filter of system calls.
+_FILTER_MODE = 2
+# Namespaces: mounts, control groups, host name, inter-process communication, processes, network.
 _SPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000
-_USERS = 0x10000000
-_PRIVATE, _DEEP, _BIND, _CHANGE = 1 << 18, 1 << 14, 1 << 12, 1 << 5
-_RDONLY, _NOSUID, _NODEV, _NOEXEC = 1, 2, 4, 8
+_USER_SPACE = 0x10000000
+# The system call clone3, and its flag for a control group.
+_CLONE3 = 435
+_INTO_GROUP = 0x200000000
+# Flags of mount.
+_RDONLY = 1
+_NOSUID = 2
+_NODEV = 4
+_CHANGE = 1 << 5
+_BIND = 1 << 12
+_DEEP = 1 << 14
+_PRIVATE = 1 << 18
+# Flags of a mount as statvfs gives them and as mount takes them; not every system names them all.
 _MOUNT_FLAGS = {
-    os.ST_NOSUID: 2,
-    getattr(os, "ST_NODEV", 4): 4,
+    os.ST_NOSUID: _NOSUID,
+    getattr(os, "ST_NODEV", 4): _NODEV,
     getattr(os, "ST_NOEXEC", 8): 8,
-}
-_MOUNT_FLAGS |= {
     getattr(os, "ST_NOATIME", 1024): 1 << 10,
     getattr(os, "ST_RELATIME", 4096): 1 << 21,
 }
-"""Flags of a mount as statvfs gives them and as mount takes them."""
+# Flag of umount: take the mount away now, and free it when nobody uses it any more.
+_DETACH = 2
+# Version of the kernel's structures of capabilities.
+_CAPABILITIES = 0x20080522
+# Operation of keyctl: join a new session keyring.
+_JOIN_KEYRING = 1
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
-# Files and folders in the private folder: the kernel keeps each in memory, empty or
-# not.
+# Files and folders in the private folder: the kernel keeps each in memory, empty or not.
 _INODES = 4096
 _STAGE = "/tmp"  # noqa: S108  (a folder that every system has; only its place is used)
+
+
+class FilterProgram(ctypes.Structure):
+    """A filter of system calls as the kernel takes it: struct sock_fprog."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
 
 def main(job: Job) -> NoReturn:
     """Set the sandbox up and do the job in it."""
     try:
-        _die_with_parent()
+        die_with_parent()
         if job["group"]:
-            _wait_for(_fork_into(job["group"]))
-        spaces = job["kind"] == "namespaces"
-        if spaces:
-            _enter_namespaces(job)
-            _wait_for(os.fork())
-        function = _load(job) if job["mode"] == "function" else None
-        if spaces:
-            _empty_root(job["files"] if job["mode"] == "program" else (), job)
+            wait_for(fork_into(job["group"]))
+        has_namespaces = job["kind"] == "namespaces"
+        if has_namespaces:
+            enter_namespaces(job)
+            wait_for(os.fork())
+        # Files can still be read here.
+        function = load_function(job) if job["mode"] == "function" else None
+        if has_namespaces:
+            empty_root(job["files"] if job["mode"] == "program" else (), job)
             init = os.fork()
             if init:
                 os.close(job["status"])
-                _give_up_rights(NOBODY if job["user"] else None)
-                _prctl(4, 0)  # nobody may look into this process
-                _wait_for(init)
+                give_up_rights(NOBODY if job["user"] else None)
+                prctl(_SET_DUMPABLE, 0)  # nobody may look into this process
+                wait_for(init)
         if job["kind"] == "bubblewrap":
-            with contextlib.suppress(
-                OSError
-            ):  # profiles of bwrap may leave no right to do this
+            # Profiles of bwrap may leave no right to do this.
+            with contextlib.suppress(OSError):
                 flags = _CHANGE | _NOSUID | _NODEV
-                _mount("none", job["folder"], "", flags, f"nr_inodes={_INODES}")
-        work = _prepare(job, function)
-        _give_up_rights(job["user"])
-        _set_limits(job)
-        _forget_keys(job["keyctl"])
-        missing = _filter_calls(job)
+                mount("none", job["folder"], "", flags, f"nr_inodes={_INODES}")
+        work = prepare_work(job, function)
+        # The order matters: each step needs a right that a later one takes away.
+        give_up_rights(job["user"])
+        set_limits(job)
+        forget_keys(job["keyctl"])
+        missing = filter_calls(job)
         os.write(job["status"], b"ok" + missing.encode())
         os.close(job["status"])
     except (OSError, AttributeError, ImportError, ValueError) as error:
@@ -105,27 +132,35 @@ def main(job: Job) -> NoReturn:
     os._exit(0)
 
 
-def _libc(name: str, *arguments: Any) -> None:  # noqa: ANN401
-    """Call a function of the C library that says 0 if it went well."""
+def call_library(name: str, *arguments: Any) -> None:  # noqa: ANN401
+    """Call a function of the C library that returns 0 if it succeeds.
+
+    Raises:
+        OSError: it fails.
+    """
     if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments):
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
 
 
-def _prctl(option: int, value: int) -> None:
+def prctl(option: int, value: int) -> None:
+    """Set an option of this process, on Linux."""
     if sys.platform == "linux":
-        _libc("prctl", option, *map(ctypes.c_ulong, (value, 0, 0, 0)))
+        arguments = [ctypes.c_ulong(number) for number in (value, 0, 0, 0)]
+        call_library("prctl", option, *arguments)
 
 
-def _die_with_parent() -> None:
-    _prctl(1, signal.SIGKILL)
+def die_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends."""
+    prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
-def _wait_for(child: int) -> None:
+def wait_for(child: int) -> None:
     """Return in the child; in its parent, end as the child ends."""
     if child == 0:
-        _die_with_parent()
+        die_with_parent()
         return
+    # Otherwise pipes would stay open after the child has closed them.
     for number in (0, 1, 2):
         os.close(number)
     while True:
@@ -135,43 +170,47 @@ def _wait_for(child: int) -> None:
             os._exit(128 - code if code < 0 else code)
 
 
-def _fork_into(group: str) -> int:
+def fork_into(group: str) -> int:
     """Fork, with the child in a control group from its start; to move it would take 10 ms."""
     folder = os.open(group, os.O_RDONLY | os.O_DIRECTORY)
-    words = (ctypes.c_uint64 * 11)(
-        0x200000000, 0, 0, 0, signal.SIGCHLD, 0, 0, 0, 0, 0, folder
-    )
-    clone3, size = ctypes.c_long(435), ctypes.c_size_t(ctypes.sizeof(words))
-    child: int = ctypes.CDLL(None, use_errno=True).syscall(
-        clone3, ctypes.byref(words), size
-    )
+    # struct clone_args: the flags come first, the signal fifth, and the group last.
+    arguments = (ctypes.c_uint64 * 11)()
+    arguments[0] = _INTO_GROUP
+    arguments[4] = signal.SIGCHLD
+    arguments[10] = folder
+    size = ctypes.c_size_t(ctypes.sizeof(arguments))
+    library = ctypes.CDLL(None, use_errno=True)
+    child: int = library.syscall(ctypes.c_long(_CLONE3), ctypes.byref(arguments), size)
     os.close(folder)
     if child < 0:
         raise OSError(ctypes.get_errno(), f"clone3: {os.strerror(ctypes.get_errno())}")
     return child
 
 
-def _enter_namespaces(job: Job) -> None:
+def enter_namespaces(job: Job) -> None:
+    """Enter new namespaces, with a user namespace where only that gives the right to do so."""
     if job["user"] is not None:
         try:
-            _libc("unshare", _SPACES)
+            call_library("unshare", _SPACES)
         except PermissionError:  # root of a container: go on as others than root do
             # A function starts none, and may lie where root alone reads.
             if job["mode"] == "program":
-                _become(job["user"])
-                _prctl(4, 1)  # the files of this process in /proc become its own again
+                become_user(job["user"])
+                # The files of this process in /proc become its own again.
+                prctl(_SET_DUMPABLE, 1)
             job["user"] = None
         else:
             return
-    user, group = os.geteuid(), os.getegid()
-    _libc("unshare", _SPACES | _USERS)
+    user = os.geteuid()
+    group = os.getegid()
+    call_library("unshare", _SPACES | _USER_SPACE)
     # The same number inside, but never that of root.
     Path("/proc/self/setgroups").write_bytes(b"deny")
     Path("/proc/self/uid_map").write_bytes(b"%d %d 1" % (user or NOBODY, user))
     Path("/proc/self/gid_map").write_bytes(b"%d %d 1" % (group or NOBODY, group))
 
 
-def _load(job: Job) -> Callable[[bytes], bytes]:
+def load_function(job: Job) -> Callable[[bytes], bytes]:
     """Import a function with all that it needs, while files can still be read."""
     sys.path[:0] = job["path"]
     spec = importlib.util.spec_from_file_location("isolated", job["script"])
@@ -179,70 +218,84 @@ def _load(job: Job) -> Callable[[bytes], bytes]:
         raise ImportError(f"{job['script']} cannot be imported")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.main  # type: ignore[no-any-return]
+    function: Callable[[bytes], bytes] = module.main
+    return function
 
 
-def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    """Mount something with the call of the C library; empty texts are null pointers."""
     words = [word.encode() or None for word in (source, target, kind)]
-    _libc("mount", *words, ctypes.c_ulong(flags), options.encode() or None)
+    data = options.encode() or None
+    call_library("mount", *words, ctypes.c_ulong(flags), data)
 
 
-def _empty_root(files: Sequence[str], job: Job) -> None:
+def empty_root(files: Sequence[str], job: Job) -> None:
     """Change the root to an empty folder that holds only these files, read-only."""
-    _mount("none", "/", "", _PRIVATE | _DEEP)
-    _mount("tmpfs", _STAGE, "tmpfs", _NOSUID | _NODEV, "size=1m,mode=755")
+    # Nothing that is mounted from here on is seen outside.
+    mount("none", "/", "", _PRIVATE | _DEEP)
+    mount("tmpfs", _STAGE, "tmpfs", _NOSUID | _NODEV, "size=1m,mode=755")
     os.chdir(_STAGE)
     os.mkdir(".old")  # noqa: PTH102  (as the calls around it)
-    _libc("pivot_root", b".", b".old")
+    call_library("pivot_root", b".", b".old")
     os.chdir("/")
-    for file in (*files, *_DEVICES) if files else ():
-        _show(file)
-    for folder in job["hidden"] if files else ():
-        _mount("tmpfs", folder, "tmpfs", _RDONLY | _NOSUID | _NODEV, "size=4k,mode=755")
+    if files:
+        for file in (*files, *_DEVICES):
+            show_file(file)
+        flags = _RDONLY | _NOSUID | _NODEV
+        for folder in job["hidden"]:
+            mount("tmpfs", folder, "tmpfs", flags, "size=4k,mode=755")
     Path(job["folder"]).mkdir()
-    options = f"size={max(4096, job['limits']['files'])},mode=777,nr_inodes={_INODES}"
-    _mount("tmpfs", job["folder"], "tmpfs", _NOSUID | _NODEV, options)
-    _libc("umount2", b"/.old", 2)
+    size = max(4096, job["limits"]["files"])
+    options = f"size={size},mode=777,nr_inodes={_INODES}"
+    mount("tmpfs", job["folder"], "tmpfs", _NOSUID | _NODEV, options)
+    call_library("umount2", b"/.old", _DETACH)
     Path("/.old").rmdir()
-    _mount("none", "/", "", _BIND | _CHANGE | _RDONLY | _NOSUID | _NODEV)
+    mount("none", "/", "", _BIND | _CHANGE | _RDONLY | _NOSUID | _NODEV)
     os.chdir(job["folder"])
 
 
-def _show(file: str) -> None:
+def show_file(file: str) -> None:
     """Mount a file or folder of the old root at its place in the new one, read-only."""
-    place, old = Path(file), f"/.old{file}"
+    place = Path(file)
+    old = f"/.old{file}"
     place.parent.mkdir(parents=True, exist_ok=True)
     if Path(old).is_dir():
         place.mkdir(exist_ok=True)
     else:
         place.touch()
-    _mount(old, file, "", _BIND | _DEEP)
+    mount(old, file, "", _BIND | _DEEP)
+    flags = _BIND | _CHANGE | _RDONLY | _NOSUID
+    if file not in _DEVICES:
+        flags |= _NODEV
     # What the system has locked on a mount must be named again, or the change is refused.
-    mount_flags = os.statvfs(file).f_flag
-    flags = sum(
-        flag
-        for mark, flag in _MOUNT_FLAGS.items()
-        if mount_flags & mark and flag != _NOSUID
-    )
-    flags |= 0 if file in _DEVICES else _NODEV
-    _mount("none", file, "", _BIND | _CHANGE | _RDONLY | _NOSUID | flags)
+    present_flags = os.statvfs(file).f_flag
+    for mark, flag in _MOUNT_FLAGS.items():
+        if present_flags & mark:
+            flags |= flag
+    mount("none", file, "", flags)
 
 
-def _prepare(job: Job, function: Callable[[bytes], bytes] | None) -> Callable[[], None]:
-    """Lay out the descriptors, and return what is left to do once the sandbox is set up."""
+def prepare_work(
+    job: Job, function: Callable[[bytes], bytes] | None
+) -> Callable[[], None]:
+    """Lay out the descriptors; return the work to do once the sandbox is set up."""
     if job["mode"] == "program":
         with open("program.py", "wb") as file:  # noqa: PTH123  (relative to the private folder)
             shutil.copyfileobj(sys.stdin.buffer, file)
         os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
         os.set_inheritable(job["status"], False)
-        home = {"HOME": job["folder"], "TMPDIR": job["folder"]}
-        return lambda: os.execve(job["argv"][0], job["argv"], {**os.environ, **home})  # noqa: S606
+        environment = {**os.environ, "HOME": job["folder"], "TMPDIR": job["folder"]}
+
+        def start_program() -> None:
+            os.execve(job["argv"][0], job["argv"], environment)  # noqa: S606
+
+        return start_program
 
     if job["processor"] is not None:
         # On one processor libraries start no threads, and no result can hang on how many there are.
         os.sched_setaffinity(0, {job["processor"]})
 
-    def call() -> None:
+    def call_function() -> None:
         result = os.dup2(1, 3)
         os.dup2(2, 1)  # whatever prints must not mix with the result
         # Where no number is free above those in use, nothing can be opened: no file, no socket.
@@ -252,31 +305,36 @@ def _prepare(job: Job, function: Callable[[bytes], bytes] | None) -> Callable[[]
         with open(result, "wb") as pipe:  # noqa: PTH123  (a descriptor)
             pipe.write(answer)
 
-    return call
+    return call_function
 
 
-def _become(user: int) -> None:
+def become_user(user: int) -> None:
+    """Become another user for good."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
-    _die_with_parent()  # becoming another user took it back
+    die_with_parent()  # becoming another user took it back
 
 
-def _give_up_rights(user: int | None) -> None:
+def give_up_rights(user: int | None) -> None:
     """Become another user, if one is given, and lose every capability for good."""
     if user is not None:
-        _become(user)
+        become_user(user)
     if sys.platform == "linux":
-        _libc("capset", (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
-        _prctl(38, 1)  # no new privileges
+        header = (ctypes.c_uint32 * 2)(_CAPABILITIES, 0)
+        no_capabilities = (ctypes.c_uint32 * 6)()
+        call_library("capset", header, no_capabilities)
+        prctl(_SET_NO_NEW_PRIVILEGES, 1)
 
 
-def _set_limits(job: Job) -> None:
-    limits, program = job["limits"], job["mode"] == "program"
+def set_limits(job: Job) -> None:
+    """Set the limits of this process, and of those that it starts."""
+    limits = job["limits"]
     bounds = {
         "RLIMIT_CORE": 0,
+        # The parent ends it by the wall clock before.
         "RLIMIT_CPU": int(limits["seconds"]) + 2,
-        "RLIMIT_FSIZE": limits["files"] if program else 0,
+        "RLIMIT_FSIZE": limits["files"] if job["mode"] == "program" else 0,
         "RLIMIT_NPROC": limits["processes"],
         "RLIMIT_STACK": 2**27,
         "RLIMIT_AS": limits["memory"],
@@ -295,34 +353,25 @@ def _set_limits(job: Job) -> None:
                 raise
 
 
-def _forget_keys(keyctl: int | None) -> None:
+def forget_keys(keyctl: int | None) -> None:
     """Begin a session keyring of its own; where keys are out of reach, none is needed."""
     if keyctl is not None:
-        ctypes.CDLL(None).syscall(ctypes.c_long(keyctl), ctypes.c_long(1), None)
+        operation = ctypes.c_long(_JOIN_KEYRING)
+        ctypes.CDLL(None).syscall(ctypes.c_long(keyctl), operation, None)
 
 
-class _Filter(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
-
-
-def _filter_calls(job: Job) -> str:
-    """Let the system calls of the filter through alone; return what is wrong, raise if strict."""
+def filter_calls(job: Job) -> str:
+    """Let only the system calls of the filter through; return why not, or raise if strict."""
     code = bytes.fromhex(job["filter"])
+    # An instruction takes eight bytes.
+    program = FilterProgram(len(code) // 8, code)
+    mode = ctypes.c_ulong(_FILTER_MODE)
     try:
-        _libc(
-            "prctl",
-            22,
-            ctypes.c_ulong(2),
-            ctypes.byref(_Filter(len(code) // 8, code)),
-            0,
-            0,
-        )
+        call_library("prctl", _SET_SECCOMP, mode, ctypes.byref(program), 0, 0)
     except (OSError, AttributeError) as error:
-        reason = (
-            str(error)
-            if code
-            else f"no list for {sys.platform} on {os.uname().machine}"
-        )
+        reason = str(error)
+        if not code:
+            reason = f"no list for {sys.platform} on {os.uname().machine}"
         if job["strict"]:
             raise OSError(f"system calls cannot be filtered: {reason}") from None
         return reason

@@ -15,37 +15,12 @@ from pathlib import Path
 _ROOT = Path("/sys/fs/cgroup")
 _OWN_GROUP = Path("/proc/self/cgroup")
 _SYSTEMD = Path("/run/systemd/system")
+# Begins the line of version 2 among the groups of a process.
+_UNIFIED = "0::/"
+# Milliseconds to wait for the end of a group.
 _PATIENCE = 2000
+
 _numbers = itertools.count()
-
-
-@cache
-def home() -> Path | None:
-    """Return the group in which ours can be made, beside that of this process; None if none is."""
-    try:
-        lines = _OWN_GROUP.read_text("utf-8").splitlines()
-        path = next(line for line in lines if line.startswith("0::")).removeprefix(
-            "0::/"
-        )
-        place = (_ROOT / path).parent if path else _ROOT
-        counted = (
-            "memory" in (place / "cgroup.subtree_control").read_text("ascii").split()
-        )
-    except (OSError, StopIteration):
-        return None
-    if not counted or not all(
-        os.access(it, os.W_OK) for it in (place, place / "cgroup.procs")
-    ):
-        return None
-    # What systemd keeps for itself root could write, but only systemd should.
-    ours = os.geteuid() != 0 or not _SYSTEMD.exists()
-    return place if ours or any(map(_delegated, (place, *place.parents))) else None
-
-
-def _delegated(group: Path) -> bool:
-    with contextlib.suppress(OSError):
-        return os.getxattr(group, "trusted.delegate") == b"1"
-    return False
 
 
 @contextlib.contextmanager
@@ -55,6 +30,7 @@ def group(memory: int) -> Iterator[Path]:
     folder.mkdir(exist_ok=True)
     try:
         (folder / "memory.max").write_text(str(memory), "ascii")
+        # Not every kernel has swap; if one process takes too much, all of them end.
         for name, value in (("memory.swap.max", "0"), ("memory.oom.group", "1")):
             with contextlib.suppress(FileNotFoundError):
                 (folder / name).write_text(value, "ascii")
@@ -69,3 +45,37 @@ def group(memory: int) -> Iterator[Path]:
                 time.sleep(0.001)
             else:
                 break
+
+
+@cache
+def home() -> Path | None:
+    """Return the group in which ours can be made, next to this process's; None if there is none."""
+    place = None
+    try:
+        for line in _OWN_GROUP.read_text("utf-8").splitlines():
+            if line.startswith("0::"):
+                path = line.removeprefix(_UNIFIED)
+                place = (_ROOT / path).parent if path else _ROOT
+                break
+        if place is None:
+            return None
+        controllers = (place / "cgroup.subtree_control").read_text("ascii").split()
+    except OSError:
+        return None
+    if "memory" not in controllers:
+        return None
+    for path_to_write in (place, place / "cgroup.procs"):
+        if not os.access(path_to_write, os.W_OK):
+            return None
+    # Root could write what systemd keeps for itself, but only systemd should.
+    if os.geteuid() != 0 or not _SYSTEMD.exists():
+        return place
+    is_delegated = any(_delegated(folder) for folder in (place, *place.parents))
+    return place if is_delegated else None
+
+
+def _delegated(folder: Path) -> bool:
+    """Return whether systemd has left a group to others."""
+    with contextlib.suppress(OSError):
+        return os.getxattr(folder, "trusted.delegate") == b"1"
+    return False

@@ -1,4 +1,4 @@
-"""The system calls that a child may make, as a filter for Linux (seccomp), by list of what may be.
+"""The system calls that a child may make: a list, as a filter for Linux (seccomp).
 
 A call that is not on a list is answered with an error: "not permitted" if it is older than Linux
 5.1, "not known" if it is younger, upon which C libraries do the same in an older way. Calls that
@@ -10,131 +10,200 @@ import errno
 import platform
 import struct
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
+
+class Instruction(NamedTuple):
+    """An instruction of the filter, struct sock_filter."""
+
+    code: int
+    if_true: int
+    """Instructions to skip if a test holds."""
+    if_false: int
+    """Instructions to skip if it does not."""
+    operand: int
+
+
+class Architecture(NamedTuple):
+    """A kind of processor."""
+
+    column: int
+    """In the tables of numbers."""
+    audit_number: int
+    """The kernel's number for it."""
+
+
+class Numbers(NamedTuple):
+    """The number of a call on each architecture."""
+
+    x86_64: int
+    aarch64: int
+
+
+# Constants come after their types.
+
+# What every child may call; what programs may call in addition, as functions have no use for files
+# and processes; and what ends the process: each name with its number on x86_64 and on aarch64.
 _FUNCTION, _PROGRAM, _FATAL = (
     Path(__file__).with_name("system_calls.txt").read_text("ascii").split("\n\n")
 )
-"""What every child may call; what programs may call besides, as functions have no use for files and
-processes; and what ends the process: each name with its number on x86_64 and on aarch64."""
-_PRCTL, _IOCTL, _PRLIMIT = (157, 167), (16, 29), (302, 261)
-_CLONE, _SOCKETPAIR, _SENDTO, _KEYCTL = (56, 220), (53, 199), (44, 206), (250, 219)
+# Calls that are allowed with some arguments.
+_PRCTL = Numbers(157, 167)
+_IOCTL = Numbers(16, 29)
+_PRLIMIT = Numbers(302, 261)
+_CLONE = Numbers(56, 220)
+_SOCKETPAIR = Numbers(53, 199)
+_SENDTO = Numbers(44, 206)
+_KEYCTL = Numbers(250, 219)
 
 # Of prctl: tell PR_GET_DUMPABLE and PR_GET_NO_NEW_PRIVS, name threads and memory.
 _OPTIONS = (3, 15, 16, 39, 0x53564D41)
-# Of ioctl: is it a terminal, how large, how much to read, block, close on exec, copy a
-# file.
+# Of ioctl: is it a terminal, how large, how much to read, block, close on exec, copy a file.
 _REQUESTS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x40049409)
 # Flags of clone that make namespaces.
 _NEW_NAMESPACES = 0x7E020000
+# The family of sockets within the machine.
 _UNIX = 1
 
-# Column in the tables above, and what the kernel calls the architecture.
-_ARCHITECTURES: Mapping[str, tuple[int, int]] = {
-    "x86_64": (0, 0xC000003E),
-    "aarch64": (1, 0xC00000B7),
+_ARCHITECTURES: Mapping[str, Architecture] = {
+    "x86_64": Architecture(0, 0xC000003E),
+    "aarch64": Architecture(1, 0xC00000B7),
 }
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-_ALLOW, _ERROR, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
-_YOUNG, _FOREIGN = 424, 0x40000000
-"""The first number of Linux 5.1, from which on all architectures number alike; the bit of x32."""
-
-Instruction = tuple[int, int, int, int]
+# Codes of instructions.
+_LOAD = 0x20
+_EQUAL = 0x15
+_AT_LEAST = 0x35
+_ANY_BIT = 0x45
+_RETURN = 0x06
+# Places in struct seccomp_data, in bytes.
+_NUMBER = 0
+_ARCHITECTURE = 4
+_ARGUMENTS = 16
+# Answers to a call; an error has its number in the lower bits.
+_ALLOW = 0x7FFF0000
+_ERROR = 0x00050000
+_KILL = 0x80000000
+# The first number of Linux 5.1, from which on all architectures number alike.
+_YOUNG = 424
+# The bit of calls of x32, another table on x86_64.
+_FOREIGN = 0x40000000
 
 
 @cache
 def filter_program(*, for_program: bool, machine: str = "") -> bytes:
     """Return the filter as the kernel takes it (struct sock_filter), empty if there is none here.
 
-    It is for a program that we were given, or for a function of ours; the machine is as
-    ``platform.machine`` says it, by default this one.
+    Args:
+        for_program: whether it is for a program that we were given, or for a function of ours.
+        machine: as ``platform.machine`` names it; by default this one.
     """
-    here = sys.platform == "linux" and struct.calcsize("P") == 8
-    calls = _ARCHITECTURES.get(machine or (platform.machine() if here else ""))
-    if calls is None:
+    is_linux = sys.platform == "linux" and struct.calcsize("P") == 8
+    if not machine and is_linux:
+        machine = platform.machine()
+    architecture = _ARCHITECTURES.get(machine)
+    if architecture is None:
         return b""
-    column, architecture = calls
-    return b"".join(
-        struct.pack("=HBBI", *it)
-        for it in _instructions(column, architecture, for_program)
-    )
+    instructions = _instructions(architecture, for_program=for_program)
+    return b"".join(struct.pack("=HBBI", *step) for step in instructions)
 
 
 def keyctl_number() -> int | None:
     """Return the number of keyctl here, which no C library offers; None if unknown."""
-    calls = _ARCHITECTURES.get(platform.machine()) if sys.platform == "linux" else None
-    return _KEYCTL[calls[0]] if calls else None
+    if sys.platform != "linux":
+        return None
+    architecture = _ARCHITECTURES.get(platform.machine())
+    return _KEYCTL[architecture.column] if architecture else None
 
 
 def _instructions(
-    column: int,
-    architecture: int,
-    program: bool,  # noqa: FBT001
-) -> Iterator[Instruction]:
-    yield _LOAD, 0, 0, _ARCHITECTURE
-    yield _EQUAL, 1, 0, architecture
-    yield _RETURN, 0, 0, _KILL
-    yield _LOAD, 0, 0, _NUMBER
-    yield _AT_LEAST, 0, 1, _FOREIGN
-    yield _RETURN, 0, 0, _KILL
-    for number in _call_numbers(
-        _FUNCTION + "," + _PROGRAM if program else _FUNCTION, column
-    ):
-        yield from _answer_call(number, _ALLOW)
+    architecture: Architecture, *, for_program: bool
+) -> list[Instruction]:
+    """Return the filter; the kernel runs it from the top for each call, up to an answer."""
+    column = architecture.column
+    steps = [
+        Instruction(_LOAD, 0, 0, _ARCHITECTURE),
+        Instruction(_EQUAL, 1, 0, architecture.audit_number),
+        _answer(_KILL),
+        Instruction(_LOAD, 0, 0, _NUMBER),
+        Instruction(_AT_LEAST, 0, 1, _FOREIGN),
+        _answer(_KILL),
+    ]
+    allowed = _call_numbers(_FUNCTION, column)
+    if for_program:
+        allowed += _call_numbers(_PROGRAM, column)
+    for number in allowed:
+        steps += _if_equal(number, _ALLOW)
     for number in _call_numbers(_FATAL, column):
-        yield from _answer_call(number, _KILL)
-    yield from _checked_call(_PRCTL[column], _one_of(0, _OPTIONS))
-    yield from _checked_call(_IOCTL[column], _one_of(1, _REQUESTS), errno.ENOTTY)
-    yield from _checked_call(_PRLIMIT[column], _one_of(0, (0,)))
-    if program:
-        flags: list[Instruction] = [_argument(0), (_ANY_BIT, 1, 0, _NEW_NAMESPACES)]
-        yield from _checked_call(_CLONE[column], [*flags, (_RETURN, 0, 0, _ALLOW)])
-        yield from _checked_call(_SOCKETPAIR[column], _one_of(0, (_UNIX,)))
-        # Over what is connected already, not to an address.
-        nowhere: list[Instruction] = [
-            _argument(4),
-            (_EQUAL, 0, 3, 0),
-            _argument(4, high=True),
+        steps += _if_equal(number, _KILL)
+    steps += _checked_call(_PRCTL[column], _one_of(0, _OPTIONS))
+    steps += _checked_call(_IOCTL[column], _one_of(1, _REQUESTS), errno.ENOTTY)
+    # Limits of this process alone, whose number is 0.
+    steps += _checked_call(_PRLIMIT[column], _one_of(0, (0,)))
+    if for_program:
+        no_namespaces = [
+            _load_argument(0),
+            Instruction(_ANY_BIT, 1, 0, _NEW_NAMESPACES),
+            _answer(_ALLOW),
         ]
-        nowhere += [(_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW)]
-        yield from _checked_call(_SENDTO[column], nowhere)
-    yield _AT_LEAST, 0, 1, _YOUNG
-    yield _RETURN, 0, 0, _ERROR | errno.ENOSYS
-    yield _RETURN, 0, 0, _ERROR | errno.EPERM
+        steps += _checked_call(_CLONE[column], no_namespaces)
+        steps += _checked_call(_SOCKETPAIR[column], _one_of(0, (_UNIX,)))
+        # Over what is connected already, not to an address: both halves of it are 0.
+        no_address = [
+            _load_argument(4),
+            Instruction(_EQUAL, 0, 3, 0),
+            _load_argument(4, high=True),
+            Instruction(_EQUAL, 0, 1, 0),
+            _answer(_ALLOW),
+        ]
+        steps += _checked_call(_SENDTO[column], no_address)
+    steps += [
+        Instruction(_AT_LEAST, 0, 1, _YOUNG),
+        _answer(_ERROR | errno.ENOSYS),
+        _answer(_ERROR | errno.EPERM),
+    ]
+    return steps
 
 
-def _call_numbers(table: str, column: int) -> Iterator[int]:
+def _call_numbers(table: str, column: int) -> list[int]:
+    """Return the numbers of the calls in a table; an architecture may not have all."""
+    numbers = []
     for entry in table.split(","):
         number = entry.split()[1 + column]
         if number != "-":
-            yield int(number)
+            numbers.append(int(number))
+    return numbers
 
 
-def _answer_call(number: int, action: int) -> Iterator[Instruction]:
-    yield _EQUAL, 0, 1, number
-    yield _RETURN, 0, 0, action
+def _answer(action: int) -> Instruction:
+    return Instruction(_RETURN, 0, 0, action)
 
 
-def _argument(place: int, *, high: bool = False) -> Instruction:
+def _if_equal(value: int, action: int) -> list[Instruction]:
+    """Answer the call if the loaded number is this one."""
+    return [Instruction(_EQUAL, 0, 1, value), _answer(action)]
+
+
+def _load_argument(place: int, *, high: bool = False) -> Instruction:
     """Load half of an argument; both architectures put the lower half first."""
-    return _LOAD, 0, 0, _ARGUMENTS + 8 * place + 4 * high
+    offset = 8 * place + (4 if high else 0)
+    return Instruction(_LOAD, 0, 0, _ARGUMENTS + offset)
 
 
-def _one_of(place: int, values: tuple[int, ...]) -> list[Instruction]:
+def _one_of(place: int, values: Sequence[int]) -> list[Instruction]:
     """Allow the call if an argument, which the kernel takes as 32 bits, is one of these."""
-    return [
-        _argument(place),
-        *(it for value in values for it in _answer_call(value, _ALLOW)),
-    ]
+    steps = [_load_argument(place)]
+    for value in values:
+        steps += _if_equal(value, _ALLOW)
+    return steps
 
 
 def _checked_call(
     number: int, check: list[Instruction], refusal: int = errno.EPERM
-) -> Iterator[Instruction]:
-    """Let a check allow a call; what it lets through is refused."""
-    yield _EQUAL, 0, len(check) + 1, number
-    yield from check
-    yield _RETURN, 0, 0, _ERROR | refusal
+) -> list[Instruction]:
+    """Let a check allow a call; refuse the call if the check gives no answer."""
+    # Any other call skips the check and the refusal.
+    skip = Instruction(_EQUAL, 0, len(check) + 1, number)
+    return [skip, *check, _answer(_ERROR | refusal)]

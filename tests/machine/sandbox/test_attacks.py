@@ -13,7 +13,13 @@ from pathlib import Path
 import pytest
 
 from scbench.machine import sandbox
-from scbench.machine.sandbox import ChildError, Limits, run_python, system_calls
+from scbench.machine.sandbox import (
+    ChildError,
+    Limits,
+    launch,
+    run_python,
+    system_calls,
+)
 
 KINDS = [
     name for name in sandbox.KINDS if name != "rlimits" and not sandbox.trouble(name)
@@ -96,7 +102,7 @@ def test_what_ends_itself_and_its_group_ends_nothing_else(kind):
 @pytest.mark.parametrize(
     ("known", "first", "count"),
     [
-        ("0 0 4294967295", 0x70000000, sandbox._USERS_EACH),
+        ("0 0 4294967295", 0x70000000, launch.USERS_EACH),
         ("0 100000 65536", 65534, 1),  # a container with few users
         ("0 1000 1", None, 1),  # with none but root
     ],
@@ -104,8 +110,8 @@ def test_what_ends_itself_and_its_group_ends_nothing_else(kind):
 def test_children_of_root_are_users_of_their_own_where_there_are_any(
     monkeypatch, known, first, count
 ):
-    monkeypatch.setattr(sandbox.os, "geteuid", lambda: 0)
-    monkeypatch.setattr(sandbox.Path, "read_text", lambda *_: f"  {known}\n")
-    users = {sandbox._own_user() for _ in range(sandbox._USERS_EACH)}
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(Path, "read_text", lambda *_: f"  {known}\n")
+    users = {launch.own_user() for _ in range(launch.USERS_EACH)}
     assert len(users) == count
     assert users == {first} or 0x70000000 <= min(users) <= max(users) < 0x80000000

@@ -33,10 +33,10 @@ def hierarchy(tmp_path, monkeypatch):
     monkeypatch.setattr(groups, "_SYSTEMD", tmp_path / "no systemd")
     monkeypatch.setattr(groups, "_PATIENCE", 1)
     groups.home.cache_clear()
-    sandbox._try_sandbox.cache_clear()
+    sandbox.try_sandbox.cache_clear()
     yield tmp_path
     groups.home.cache_clear()
-    sandbox._try_sandbox.cache_clear()
+    sandbox.try_sandbox.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -65,12 +65,12 @@ def test_root_makes_no_groups_in_what_systemd_keeps(
 def test_a_group_that_cannot_be_entered_is_done_without(hierarchy, monkeypatch):
     monkeypatch.setattr(sandbox, "_allowed", True)
     assert sandbox.trouble("namespaces") == ""
-    assert not sandbox._try_sandbox("namespaces").counted
+    assert not sandbox.try_sandbox("namespaces").counted
     assert run_python(b"print(1)", LIMITS, "namespaces").stdout == b"1\n"
 
 
 @pytest.mark.skipif(
-    not sandbox._try_sandbox("namespaces").counted,
+    not sandbox.try_sandbox("namespaces").counted,
     reason="the kernel gives no control groups here (version 2, writable)",
 )
 def test_what_the_kernel_keeps_for_a_program_counts(monkeypatch):

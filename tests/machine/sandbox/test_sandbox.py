@@ -7,6 +7,7 @@ a minute. Each kind of sandbox that this machine can put up is attacked.
 import ctypes
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -201,7 +202,7 @@ def test_programs_are_never_run_behind_rlimits_alone():
 def test_a_sandbox_that_cannot_be_set_up_are_an_error_and_nothing_runs(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(sandbox.shutil, "which", lambda _: None)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     script = tmp_path / "script.py"
     script.write_text(
         f"open({str(tmp_path / 'ran')!r}, 'w')\ndef main(data): return b''", "utf-8"

@@ -1,0 +1,225 @@
+"""Drawing the cases of an experiment: the same ones with any number of processes.
+
+The seeds of a point come from a stream whose name is the base seed, the task and the point, so
+adding a point never changes another. The cases are those of
+``builder(Stream("generate", seed, task, parameters)).generate_random(count, **parameters)``. A case
+that was drawn before, anywhere in the experiment, is dropped and drawn anew, a bounded number of
+times. A point that cannot give enough cases gives fewer, and the reason. The cases of a job can be
+remembered, see `scbench.freezing.proofs`.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from scbench.base.canonical import canonical_json, sha256
+from scbench.base.errors import ScbenchError, WorkSpentError
+from scbench.base.model import Instance
+from scbench.base.seeding import Stream
+from scbench.builders.shared.builder import Builder
+from scbench.catalog import MANIFOLDS, Task, get_task
+from scbench.freezing.experiment import Planned
+from scbench.freezing.proofs import builder_memo
+from scbench.machine.processes import Executor, PendingResult
+
+# A point is given up after so many cases in a row that were drawn already.
+REPEATS = 200
+# Jobs of one point that are under way at a time.
+_MOST_JOBS = 16
+
+# A case as `generate_random` gives it.
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPoint:
+    """The cases of a point."""
+
+    planned: Planned
+    cases: tuple[Row, ...]
+    reason: str
+    """Why they are fewer than the point asks for; empty if they are not."""
+
+
+class Failure(NamedTuple):
+    """A seed that gives no case."""
+
+    reason: str
+    is_final: bool = False
+    """Whether the builder's work is spent, so that other seeds are not worth trying."""
+
+
+class _Job(NamedTuple):
+    """A call that makes cases."""
+
+    call: PendingResult
+    size: int
+
+
+def draw(
+    planned: Sequence[Planned],
+    seed: int,
+    executor: Executor,
+    keys: set[str],
+    ahead: int = 0,
+    proofs: Path | None = None,
+) -> Iterator[DrawnPoint]:
+    """Draw cases point by point.
+
+    Args:
+        planned: the points.
+        seed: base seed.
+        executor: makes the cases.
+        keys: keys (see `key_of`) of cases that are not drawn; those of drawn cases are added.
+        ahead: number of points whose drawing starts before their turn.
+        proofs: see `scbench.freezing.proofs`.
+    """
+    started: deque[_PointSource] = deque()
+    for i in range(len(planned)):
+        # Seeds of a point do not depend on other points, so it can be drawn ahead of its turn.
+        while len(started) <= ahead and i + len(started) < len(planned):
+            point = planned[i + len(started)]
+            started.append(_PointSource(point, seed, executor, proofs))
+        yield started.popleft().choose(keys)
+
+
+def keys_of(rows: Iterable[Instance]) -> set[str]:
+    """Return the keys of instances."""
+    return {key_of(row.task, row.prompt, row.all_params) for row in rows}
+
+
+def key_of(task_id: str, prompt: str, params: str) -> str:
+    """Return the key of a case: equal for cases that look the same to a model."""
+    # Images follow from the parameters; without images, the prompt alone is shown.
+    has_images = get_task(task_id).builder.images is not Builder.images
+    return sha256(f"{prompt}\n{params}" if has_images else prompt)
+
+
+class _PointSource:
+    """Cases of one point, in the order of its seeds."""
+
+    def __init__(
+        self, planned: Planned, seed: int, executor: Executor, proofs: Path | None
+    ) -> None:
+        self._planned = planned
+        self._proofs = proofs
+        self._executor = executor
+        self._stream = Stream("generate", seed, planned.task.id, planned.parameters)
+        self._jobs: deque[_Job] = deque()
+        self.submit_jobs(planned.point.count)
+
+    def choose(self, keys: set[str]) -> DrawnPoint:
+        """Return the first cases whose keys are new, and add these keys."""
+        task = self._planned.task
+        count = self._planned.point.count
+        cases: list[Row] = []
+        # Both count attempts in a row, since the last new case.
+        repeats = failures = 0
+        failure_reason = ""
+        while True:
+            self.submit_jobs(count - len(cases))
+            for attempt in self._jobs.popleft().call.result():
+                if isinstance(attempt, Failure):
+                    failures += 1
+                    failure_reason = attempt.reason
+                    if attempt.is_final and not cases:
+                        return DrawnPoint(self._planned, (), failure_reason)
+                else:
+                    params = canonical_json(attempt["instance"])
+                    key = key_of(task.id, attempt["input"], params)
+                    if key in keys:
+                        repeats += 1
+                    else:
+                        keys.add(key)
+                        cases.append(attempt)
+                        repeats = failures = 0
+                if len(cases) == count:
+                    return DrawnPoint(self._planned, tuple(cases), "")
+                if repeats == REPEATS or failures == most_failures(task):
+                    reason = _reason(task, failures, failure_reason)
+                    return DrawnPoint(self._planned, tuple(cases), reason)
+
+    def submit_jobs(self, missing: int) -> None:
+        """Hand out jobs until the missing cases are under way, up to a number of jobs."""
+        under_way = sum(job.size for job in self._jobs)
+        while under_way < missing and len(self._jobs) < _MOST_JOBS:
+            size = min(cases_per_job(self._planned.task), missing - under_way)
+            seeds = [self._stream.getrandbits(63) for _ in range(size)]
+            call = self._executor.submit(
+                attempt_seeds, self._planned, seeds, self._proofs
+            )
+            self._jobs.append(_Job(call, size))
+            under_way += size
+
+
+def cases_per_job(task: Task) -> int:
+    """Return the number of cases of a task that one job makes."""
+    if task.bucket == MANIFOLDS:
+        return 100
+    return 1 if task.heavy else 5
+
+
+def most_failures(task: Task) -> int:
+    """Return the number of failures in a row after which a point of a task is given up."""
+    # Builders of spatial tasks work for seconds before they fail.
+    return 25 if task.bucket == MANIFOLDS else 5
+
+
+def _reason(task: Task, failures: int, failure_reason: str) -> str:
+    if failures == most_failures(task):
+        return f"{failures} tries without a new case failed; the last: {failure_reason}"
+    also = ""
+    if failures:
+        also = f", and {failures} failed; the last: {failure_reason}"
+    return (
+        f"{REPEATS} tries without a new case gave what was drawn already; the space at this point "
+        f"is too small{also}"
+    )
+
+
+def attempt_seeds(
+    planned: Planned, seeds: Sequence[int], proofs: Path | None = None
+) -> list[Row | Failure]:
+    """Return the case of each seed, or why there is none; remembered ones if possible."""
+    task = planned.task
+    if task.bucket == MANIFOLDS:  # made as quickly as read
+        return cases_of_seeds(planned, seeds)
+    memo = builder_memo(proofs, task, ["cases", planned.parameters, list(seeds)])
+    stored = memo.read()
+    if stored is None:
+        attempts = cases_of_seeds(planned, seeds)
+        memo.write(attempts)
+        return attempts
+    return [
+        attempt if isinstance(attempt, dict) else Failure(*attempt)
+        for attempt in stored
+    ]
+
+
+def cases_of_seeds(planned: Planned, seeds: Sequence[int]) -> list[Row | Failure]:
+    """Return the case that a builder makes of each seed, or why it makes none.
+
+    Raises:
+        ModuleNotFoundError: an optional library is missing.
+    """
+    make_case = planned.task.builder().rows_at(planned.point)
+    attempts: list[Row | Failure] = []
+    for seed in seeds:
+        try:
+            attempts.append(make_case(seed))
+        except WorkSpentError as error:
+            attempts.append(Failure(_failure_text(error), is_final=True))
+        except ModuleNotFoundError:  # an extra; other seeds need it as well
+            raise
+        except Exception as error:  # noqa: BLE001  (whatever fails, other seeds are tried)
+            attempts.append(Failure(_failure_text(error)))
+    return attempts
+
+
+def _failure_text(error: Exception) -> str:
+    text = " ".join(str(error).split())[:500]
+    if isinstance(error, ScbenchError):
+        return text
+    return f"{type(error).__name__}: {text}"

@@ -1,0 +1,198 @@
+"""Verifying a release: recompute everything and report every mismatch.
+
+Two directions meet here. From the files: hashes, sizes, missing and foreign files, column schemas,
+row hashes. From the builders: every row, prompt, schema, card and reference is made again and
+compared; every reference must score 1.0 and every counter-reference less.
+
+Nothing in the folder is trusted, the manifest included: the builders show an edited row even if
+every hash was adapted.
+
+With the base seed, everything that was drawn follows from the experiment. Without it (a private
+seed), rows are made again, each from its own point and seed; whether they are the first cases of
+their points remains unproven.
+"""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from scbench.base.errors import ReleaseError, did_you_mean
+from scbench.base.progress import no_progress
+from scbench.catalog import Task, all_tasks
+from scbench.freezing.compare import error_line, one_line
+from scbench.freezing.frozen_manifest import FrozenLadder
+from scbench.freezing.frozen_task import FrozenTask, freeze_tasks
+from scbench.freezing.prompt_pictures import picture_parts
+from scbench.freezing.verify.drawn import check_experiment, check_own_ladder
+from scbench.freezing.verify.files import check_files, check_manifest, oversized_files
+from scbench.freezing.verify.gallery import check_gallery
+from scbench.freezing.verify.redraw import redraw
+from scbench.freezing.verify.rows import check_listed, check_part, check_references
+from scbench.freezing.verify.texts import check_texts
+from scbench.release.load import find_release
+from scbench.release.manifest import (
+    MANIFEST,
+    MOST_MANIFEST_BYTES,
+    ladder_file,
+    pictures_file,
+)
+from scbench.release.sources import OWN_FILES, hub_name, read_manifest
+
+
+def verify_release(
+    root: Path,
+    on_step: Callable[[str], object] = no_progress,
+    *,
+    workers: int = 1,
+    seed: int | None = None,
+    on_hashes: Callable[[Sequence[str]], object] = no_progress,
+    proofs: Path | None = None,
+) -> tuple[str, ...]:
+    """Return every mismatch as a sentence that names the file or row; none if the release is sound.
+
+    Args:
+        root: folder of the release.
+        on_step: called with the name of each step, and with the id of each task that is built.
+        workers: number of processes; one is this process.
+        seed: private seed of the drawn instances; without it, each is made again from its own seed.
+        on_hashes: called within seconds with the mismatches that hashes alone show, which are the
+            first of those returned. Making everything again takes minutes.
+        proofs: see `scbench.freezing.proofs`; without them all is judged from scratch.
+    """
+    try:
+        manifest = read_manifest(root, check_digest=False)
+    except ReleaseError as error:
+        return (str(error),)
+    on_step("files")
+    problems = [*check_manifest(root, manifest), *check_files(root, manifest)]
+    oversized = oversized_files(root, manifest)
+    problems += (f"{name}: is far too large for a release's file" for name in oversized)
+    on_hashes(tuple(problems))
+    if oversized:  # reading them could take all memory
+        return tuple(problems)
+    catalog = all_tasks()
+    record = manifest.experiment
+    drawn_tasks = record.task_ids if record else []
+    listed_tasks = []
+    unknown_names = []
+    for name in manifest.tasks:
+        if name not in catalog or not catalog[name].available:
+            unknown_names.append(name)
+        elif name not in drawn_tasks:
+            listed_tasks.append(catalog[name])
+    for name in sorted(unknown_names):
+        hint = did_you_mean(name, catalog)
+        problems.append(
+            f"task {one_line(name)}: this installation has no such task.{hint}"
+        )
+
+    def report_task(task: Task) -> None:
+        on_step(task.id)
+
+    frozen: list[FrozenTask] = []
+    for task, part in freeze_tasks(listed_tasks, workers, report_task, proofs):
+        if isinstance(part, Exception):
+            problems.append(
+                f"task {task.id}: cannot be built again: {error_line(part)}"
+            )
+            # The rows do not need the references.
+            problems += check_listed(root, task)
+        else:
+            frozen.append(part)
+            problems += check_part(root, part)
+    if record is not None:
+        on_step("drawn items")
+        redrawn = redraw(root, manifest, seed, workers, proofs)
+        problems += redrawn.problems
+        problems += check_experiment(manifest, record)
+        # From here on, the record as it must be.
+        record = redrawn.record
+        for part in redrawn.frozen:
+            problems += check_part(root, part)
+        frozen += redrawn.frozen
+        # References and manifests list tasks in this order.
+        order = list(manifest.tasks)
+        frozen.sort(key=lambda part: order.index(part.task.id))
+    elif seed is not None:
+        problems.append(
+            f"{MANIFEST}: nothing in this release was drawn, so no seed belongs to it"
+        )
+    ladder = None
+    if manifest.ladder is not None:
+        on_step("ladder")
+        redrawn = redraw(root, manifest.of_ladder(), None, workers, proofs)
+        ladder = FrozenLadder(redrawn.record, redrawn.frozen)
+        ladder_problems = redrawn.problems
+        for part in redrawn.frozen:
+            ladder_problems += check_part(root, part, ladder_file)
+        # Another ladder would differ in its rows, too: that is one fault, not two.
+        if not ladder_problems:
+            ladder_problems += check_own_ladder(manifest, manifest.ladder)
+        problems += ladder_problems
+    on_step("references")
+    rung_parts = ladder.parts if ladder else []
+    pictured = picture_parts(frozen, rung_parts, workers, proofs)
+    for part in pictured:
+        problems += check_part(root, part, pictures_file)
+    problems += check_references(root, manifest, frozen, rung_parts)
+    on_step("manifest, schemas and card")
+    problems += check_texts(root, manifest, frozen, record, ladder, pictured)
+    on_step("pictures")
+    problems += check_gallery(root, manifest, frozen, workers)
+    return tuple(problems)
+
+
+def verify_anywhere(
+    name: str,
+    on_step: Callable[[str], object] = no_progress,
+    *,
+    workers: int = 1,
+    seed: int | None = None,
+    on_hashes: Callable[[Sequence[str]], object] = no_progress,
+    proofs: Path | None = None,
+) -> tuple[str, ...]:
+    """Return every mismatch of a release in a zip archive or on the Hub, as `verify_release` does.
+
+    Raises:
+        HubError: it is to come from the Hub, and cannot.
+    """
+    try:
+        release = find_release(name)
+    except ReleaseError as error:
+        return (str(error),)
+    manifest = release.manifest
+    expected = {MANIFEST, *manifest.files}
+    if hub_name(name):
+        expected |= OWN_FILES
+    foreign = sorted(release.source.names() - expected)
+    problems = [
+        f"{one_line(path)}: the manifest does not list this file" for path in foreign
+    ]
+    sizes = {MANIFEST: MOST_MANIFEST_BYTES}
+    for path, record in manifest.files.items():
+        sizes[path] = record.bytes
+    with tempfile.TemporaryDirectory(prefix="scbench-verify-") as scratch:
+        for path, size in sizes.items():
+            try:
+                data = release.source.read(path, size)
+            except FileNotFoundError:
+                continue  # `verify_release` reports it
+            except (OSError, ReleaseError) as error:
+                problems.append(f"{path}: cannot be read: {error_line(error)}")
+                continue
+            copy = Path(scratch, path)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(data)
+
+        def report_hashes(faults: Sequence[str]) -> None:
+            on_hashes((*problems, *faults))
+
+        later_problems = verify_release(
+            Path(scratch),
+            on_step,
+            workers=workers,
+            seed=seed,
+            on_hashes=report_hashes,
+            proofs=proofs,
+        )
+    return (*problems, *later_problems)

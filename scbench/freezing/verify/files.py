@@ -1,0 +1,81 @@
+"""Verification of a release's files against its manifest: names, sizes and hashes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from scbench.base.canonical import sha256
+from scbench.freezing.compare import one_line
+from scbench.freezing.freeze import release_files
+from scbench.release.manifest import (
+    MANIFEST,
+    MOST_MANIFEST_BYTES,
+    FileRecord,
+    Manifest,
+    layout,
+    picture_file,
+)
+from scbench.release.sources import MOST_BYTES, NOT_SENT, read_regular
+
+
+def check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
+    """Yield the faults of a manifest that it shows by itself: its digest, text and files."""
+    path = root / MANIFEST
+    if path.is_symlink():
+        yield f"{MANIFEST}: is a link, not a file"
+    if manifest != manifest.sealed():
+        yield f"{MANIFEST}: was changed after it was frozen (its digest is of another content)"
+    # The digest is of the values; another spelling of them would pass.
+    elif read_regular(path, MOST_MANIFEST_BYTES) != manifest.text().encode():
+        yield f"{MANIFEST}: is not written as scbench writes it"
+    rungs = manifest.ladder.tasks if manifest.ladder else ()
+    needed = layout(manifest.tasks, manifest.terse, rungs, manifest.pictures)
+    for name in sorted(needed - manifest.files.keys()):
+        yield f"{MANIFEST}: does not list {name}, which a release of these tasks has"
+    # A task need not have a picture.
+    allowed = needed | {picture_file(task) for task in manifest.tasks}
+    for name in sorted(manifest.files.keys() - allowed):
+        yield f"{MANIFEST}: lists {name}, which is no part of a release of these tasks"
+
+
+def check_files(root: Path, manifest: Manifest) -> Iterator[str]:
+    """Yield foreign and missing files, and those that differ from the manifest."""
+    present = set(release_files(root))
+    for name in sorted(present - manifest.files.keys()):
+        yield f"{one_line(name)}: the manifest does not list this file"
+    for name, record in manifest.files.items():
+        path = root / name
+        # The Hub does not accept them, so downloads do without.
+        if name not in present and name in NOT_SENT:
+            continue
+        if name not in present:
+            yield f"{name}: missing"
+        elif path.is_symlink():
+            yield f"{name}: is a link, not a file"
+        elif not path.is_file():
+            yield f"{name}: is not a regular file"
+        else:
+            yield from check_bytes(path, name, record)
+
+
+def check_bytes(path: Path, name: str, record: FileRecord) -> Iterator[str]:
+    """Compare size and hash of a file with the manifest's."""
+    try:
+        size = path.stat().st_size
+        data = read_regular(path, record.bytes)
+    except OSError as error:
+        yield f"{name}: cannot be read: {error.strerror}"
+        return
+    if size != record.bytes:
+        yield f"{name}: {size} bytes, the manifest says {record.bytes}"
+    elif sha256(data) != record.sha256:
+        yield f"{name}: the content was changed (SHA-256 differs from the manifest)"
+
+
+def oversized_files(root: Path, manifest: Manifest) -> list[str]:
+    """Return the files of a release that are too large to be read."""
+    names = []
+    for name in manifest.files:
+        path = root / name
+        if path.is_file() and path.stat().st_size > MOST_BYTES:
+            names.append(name)
+    return names
