@@ -230,9 +230,7 @@ def test_contact_and_balance(monkeypatch):
     broad = stub._replace(boxes=((0, 0, 0, 25, 20, 5), (0, 0, 5, 8, 30, 9)))
     parts = with_part(0, **stl_part(broad))
     assert not {"bed_contact", "balance"} & failed(parts)  # 500 mm² are enough
-    monkeypatch.setattr(
-        "scbench.graders.interlocking_parts.print_checks.MAX_OUTLINE", 3
-    )
+    monkeypatch.setattr("scbench.graders.interlocking_parts.columns.MAX_OUTLINE", 3)
     parts = with_part(0, **stl_part(broad, 0.01))
     assert message("resource_limit", parts) == "The outline of part 0 is too long."
 
