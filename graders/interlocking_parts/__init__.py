@@ -47,7 +47,7 @@ __all__ = ["CHECKS", "VERSION", "grade", "machine_facts"]
 
 VERSION = 5
 
-# In the order of the criteria, numbered as in the paper.
+# By criterion, numbered by the position of its verdict.
 CHECKS = {
     # 0. Valid parts.
     "part_count": "There are as many parts as asked for.",

@@ -21,7 +21,7 @@ _MAX_OFFENDERS = 50
 class Checklist:
     """Collects checks in the order they are made.
 
-    A check that passes is reported with its requirement, one that fails with what is wrong.
+    A check that passes is reported with its requirement, one that fails with the fault.
 
     Args:
         requirements: id and requirement of every check the grader may make, its ``CHECKS``.

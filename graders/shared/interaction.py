@@ -30,7 +30,7 @@ class Move(BaseModel):
 
 
 class Query(Move):
-    """One kind of question. The docstring of a subclass is what the prompt says of it."""
+    """One kind of question. The prompt quotes the docstring of a subclass."""
 
     query: str
 
@@ -44,7 +44,7 @@ class Query(Move):
 
 
 class Action(Move):
-    """One kind of action. The docstring of a subclass is what the prompt says of it."""
+    """One kind of action. The prompt quotes the docstring of a subclass."""
 
     action: str
 

@@ -80,7 +80,7 @@ def differences(
 def difference_bodies(
     points: Array, corners: Indices, solid: Manifold, surplus: float, missing: float
 ) -> tuple[Manifold, Manifold] | None:
-    """Return the surplus of a mesh over the body that it should bound, and what is missing.
+    """Return the surplus of a mesh over the body that it should bound, and the missing part.
 
     The mesh is closed triangles (m, 3) of vertices (n, 3), each on some triangle,
     counter-clockwise seen from outside. None is returned if the bodies do not add up to the volumes
