@@ -155,8 +155,8 @@ def squared_gap(p: Array, q: Array) -> Array:
     for i in range(3):
         for j in range(3):
             gap = np.minimum(gap, squared_side_distance(p, i, q, j))
-    gap = np.minimum(gap, squared_height(p, q))
-    gap = np.minimum(gap, squared_height(q, p))
+    for points, corners in ((p, q), (q, p)):
+        gap = np.minimum(gap, squared_height(points, corners))
     return gap
 
 
