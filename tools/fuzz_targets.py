@@ -302,7 +302,7 @@ def _check_python_reads(text: str) -> None:
 
 
 def _stl() -> Target:
-    from scbench.graders.interlocking_parts import _as_body  # noqa: PLC0415
+    from scbench.graders.interlocking_parts.part_checks import as_body  # noqa: PLC0415
     from scbench.graders.interlocking_parts.printed_parts import read_stl, unwrap  # noqa: PLC0415
 
     def run(data: bytes) -> None:
@@ -312,7 +312,7 @@ def _stl() -> Target:
         assert (part.shell is None) == bool(part.problem)
         if part.shell is not None:
             assert all(map(math.isfinite, part.shell.points.ravel()))
-            (_, why), _ = _as_body(part.shell)
+            (_, why), _ = as_body(part.shell)
             check_text(why, 500)
 
     corners = [(0, 0, 0), (9, 0, 0), (0, 9, 0), (0, 0, 9)]

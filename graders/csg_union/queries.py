@@ -1,6 +1,6 @@
-"""What can be asked of the printed solids: volumes of some of them together, and where points lie.
+"""Queries about the printed solids: volumes of some of them together, and places of points.
 
-Nothing is asked of a mesh: its volumes are its score.
+There is no query about a mesh: its volumes are its score.
 """
 
 from collections.abc import Sequence
@@ -16,20 +16,14 @@ from scbench.schemas.base import Triple, WholeNumber
 from scbench.schemas.csg_union import Params
 
 BUDGET = 20
-_MOST_SOLIDS = 20
-_MOST_POINTS = 50
+# Bounds of one query.
+_MAX_SOLIDS = 20
+_MAX_POINTS = 50
+# A point this near to a surface lies on it.
 _ON_SURFACE = 1e-6
 _DECIMALS = 4
-
-
-def _solid_positions(params: Params, numbers: Sequence[int]) -> tuple[int, ...]:
-    count = len(params.solids)
-    for number in numbers:
-        if not 1 <= number <= count:
-            raise QueryError(
-                f"there is no solid {brief(number)}; they are numbered 1 to {count}"
-            )
-    return tuple(sorted({number - 1 for number in numbers}))
+# Points are moved to within this, so that no product overflows; far points stay far.
+_FAR = 1e9
 
 
 class Volume(Query):
@@ -42,14 +36,19 @@ class Volume(Query):
 
     query: Literal["volume"]
     solids: Annotated[
-        tuple[WholeNumber, ...], Field(min_length=1, max_length=_MOST_SOLIDS)
+        tuple[WholeNumber, ...], Field(min_length=1, max_length=_MAX_SOLIDS)
     ]
 
     def observe(self, params: Params) -> Observation:
         """Return the volumes of the common part and of the union."""
-        solids = _solid_positions(params, self.solids)
-        parts = [p for p in union_parts(params) if set(p.solids).issubset(solids)]
-        common = sum((part.volume for part in parts if part.solids == solids), 0.0)
+        solids = solid_positions(params, self.solids)
+        parts = []
+        common = 0.0
+        for part in union_parts(params):
+            if part.solids == solids:
+                common = part.volume
+            if set(part.solids).issubset(solids):
+                parts.append(part)
         return {
             "common": round(common, _DECIMALS),
             "union": round(union_volume(parts), _DECIMALS),
@@ -66,7 +65,7 @@ class Inside(Query):
     """
 
     query: Literal["inside"]
-    points: Annotated[tuple[Triple, ...], Field(min_length=1, max_length=_MOST_POINTS)]
+    points: Annotated[tuple[Triple, ...], Field(min_length=1, max_length=_MAX_POINTS)]
 
     def observe(self, params: Params) -> Observation:
         """Return where every point lies."""
@@ -74,12 +73,29 @@ class Inside(Query):
         for part in union_parts(params):
             if len(part.solids) > 1:
                 continue
-            # Far points stay far, and no product overflows.
-            points = np.clip(np.array(self.points), -1e9, 1e9) - part.convex.centre
-            beyond = (points @ part.convex.normals.T - part.convex.offsets).max(axis=1)
-            columns.append(np.where(np.abs(beyond) <= _ON_SURFACE, "s", "o"))
-            columns[-1][beyond < -_ON_SURFACE] = "i"
-        return {"points": ["".join(letters) for letters in zip(*columns, strict=True)]}
+            solid = part.convex
+            points = np.clip(np.array(self.points), -_FAR, _FAR) - solid.centre
+            beyond = (points @ solid.normals.T - solid.offsets).max(axis=1)
+            letters = np.where(np.abs(beyond) <= _ON_SURFACE, "s", "o")
+            letters[beyond < -_ON_SURFACE] = "i"
+            columns.append(letters)
+        return {"points": ["".join(row) for row in zip(*columns, strict=True)]}
 
 
+# Below the classes, which it lists.
 QUERIES = (Volume, Inside)
+
+
+def solid_positions(params: Params, numbers: Sequence[int]) -> tuple[int, ...]:
+    """Return the positions of solids, ascending, from their numbers in the prompt.
+
+    Raises:
+        QueryError: there is no solid of some number.
+    """
+    count = len(params.solids)
+    for number in numbers:
+        if not 1 <= number <= count:
+            raise QueryError(
+                f"there is no solid {brief(number)}; they are numbered 1 to {count}"
+            )
+    return tuple(sorted({number - 1 for number in numbers}))

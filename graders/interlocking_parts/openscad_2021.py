@@ -1,43 +1,53 @@
-"""What the OpenSCAD library does otherwise than OpenSCAD 2021.01, made alike.
+"""Changes to the OpenSCAD library, which make it agree with OpenSCAD 2021.01.
 
-Imported by `openscad_child` alone, so it imports nothing of scbench, either. Formulas are those of
-OpenSCAD 2021.01; where a call draws nothing there, it draws nothing here, and what else a source
-draws still counts.
+Loaded by `openscad_child` alone, so it imports nothing of scbench, either. Formulas are those of
+OpenSCAD 2021.01; where a call draws nothing there, it draws nothing here, and everything else that
+a source draws still counts.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import manifold3d
 import numpy as np
 
-# Below this OpenSCAD takes a radius for none.
+# OpenSCAD takes a smaller radius for none.
 _FINE = 0.00000095367431640625
-# Of a linear_extrude that is given none.
+# Height of a linear_extrude without one.
 _HEIGHT = 100.0
+# Numbers by which circles are cut into segments, where a source does not set them.
+_RESOLUTION = {"fn": 0.0, "fa": 12.0, "fs": 2.0}
+# Corners that agree in so many decimals are one.
 _SAME_DECIMALS = 9
 # Share by which diagonals of one length may differ.
 _EQUAL = 1e-5
-_Maker = Callable[[Any, Any, Any], list[Any]]
+# A twisted extrusion turns by this at most, in degrees, from layer to layer.
+_MAX_TURN = 120
+
+# Makes bodies of parameters, children and a node of the tree.
+Maker = Callable[[Any, Any, Any], list[Any]]
 
 
 def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:
-    """Replace what an evaluator of the library does otherwise, in its tables of functions by name.
+    """Replace functions that differ, in an evaluator's tables of functions by name.
 
     ``spend`` is called with steps before they are taken.
     """
     resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH
 
-    def made_of_section(make: Callable[..., Any]) -> _Maker:
+    def made_of_section(make: Callable[..., Any]) -> Maker:
+        """Return the maker of the body that ``make`` gives for the union of flat children."""
+
         def call(parameters: Any, children: Any, node: Any) -> list[Any]:
             section = evaluator._to_cross_section(library.flatten_csg_tree(children))
-            body = (
-                None if section is None else make(section, parameters, evaluator, spend)
-            )
-            tagged = evaluator._tag_generated
-            return [] if body is None else [tagged(body, node, parameters["color"])]
+            if section is None:
+                return []
+            body = make(section, parameters, evaluator, spend)
+            if body is None:
+                return []
+            return [evaluator._tag_generated(body, node, parameters["color"])]
 
         return call
 
@@ -56,66 +66,74 @@ def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:
         evaluator._eval_children(node.children, inner)
         return {}
 
-    resolve["linear_extrude"] = partial(_linear_parameters, evaluator)
-    resolve["rotate_extrude"] = partial(_around_parameters, evaluator)
-    generate["linear_extrude"] = made_of_section(_extruded)
-    generate["rotate_extrude"] = made_of_section(_revolved)
+    resolve["linear_extrude"] = partial(linear_parameters, evaluator)
+    resolve["rotate_extrude"] = partial(rotate_parameters, evaluator)
+    generate["linear_extrude"] = made_of_section(extruded)
+    generate["rotate_extrude"] = made_of_section(revolved)
     resolve |= {"group": group, "assign": assign}
     generate["group"] = evaluator._generate_csg
-    for name, is_drawn in _HAS_SIZE.items():
-        generate[name] = _if_drawn(generate[name], is_drawn)
-    generate["polyhedron"] = _right_side_out(generate["polyhedron"])
-    library._EXPR_DISPATCH[library.RangeLiteral] = _either_way(library)
+    has_size: dict[str, Callable[[Any], bool]] = {
+        "cube": is_block,
+        "sphere": is_round,
+        "cylinder": is_cylinder,
+        "circle": is_flat,
+        "square": is_flat,
+    }
+    for name, is_drawn in has_size.items():
+        generate[name] = if_drawn(generate[name], is_drawn)
+    generate["polyhedron"] = right_side_out(generate["polyhedron"])
+    library._EXPR_DISPATCH[library.RangeLiteral] = range_reader(library)
 
 
-def _finite(value: object, default: float) -> float:
-    if type(value) in {int, float} and math.isfinite(value):  # type: ignore[arg-type]
-        return float(value)  # type: ignore[arg-type]
+def finite(value: Any, default: float) -> float:
+    """Return a number, or the default for any other value, infinity and nan."""
+    if is_number(value) and math.isfinite(value):
+        return float(value)
     return default
 
 
-# Zero and negative sizes draw nothing.
+def is_number(value: Any) -> bool:
+    """Whether a value is a number of OpenSCAD; truth values are none."""
+    return type(value) in {int, float}
 
 
-def _is_block(parameters: Any) -> bool:
-    return all(0 < side < math.inf for side in parameters["size"])
+# Sizes, polyhedra, ranges
 
 
-def _is_cylinder(parameters: Any) -> bool:
-    ends = parameters["r1"], parameters["r2"]
-    return bool(
-        0 < parameters["h"] < math.inf and min(ends) >= 0 and 0 < max(ends) < math.inf
-    )
+def if_drawn(make: Maker, is_drawn: Callable[[Any], bool]) -> Maker:
+    """Return a maker of bodies that makes none of parameters without a size."""
 
-
-def _is_round(parameters: Any) -> bool:
-    return bool(0 < parameters["r"] < math.inf)
-
-
-def _is_flat(parameters: Any) -> bool:
-    kind = parameters["name"]
-    return {"circle": _is_round, "square": _is_block}.get(kind, lambda _: True)(
-        parameters
-    )
-
-
-_HAS_SIZE: dict[str, Callable[[Any], bool]] = {
-    "cube": _is_block,
-    "sphere": _is_round,
-    "cylinder": _is_cylinder,
-    "circle": _is_flat,
-    "square": _is_flat,
-}
-
-
-def _if_drawn(make: _Maker, is_drawn: Callable[[Any], bool]) -> _Maker:
     def call(parameters: Any, children: Any, node: Any) -> list[Any]:
         return make(parameters, children, node) if is_drawn(parameters) else []
 
     return call
 
 
-def _right_side_out(make: _Maker) -> _Maker:
+def is_block(parameters: Any) -> bool:
+    """Whether every side has a length."""
+    return all(0 < side < math.inf for side in parameters["size"])
+
+
+def is_cylinder(parameters: Any) -> bool:
+    """Whether there are a height and a radius; one of the two radii may be 0."""
+    ends = parameters["r1"], parameters["r2"]
+    has_height = 0 < parameters["h"] < math.inf
+    return bool(has_height and min(ends) >= 0 and 0 < max(ends) < math.inf)
+
+
+def is_round(parameters: Any) -> bool:
+    """Whether there is a radius."""
+    return bool(0 < parameters["r"] < math.inf)
+
+
+def is_flat(parameters: Any) -> bool:
+    """Whether a circle or square has a size; other flat shapes always have."""
+    if parameters["name"] == "circle":
+        return is_round(parameters)
+    return parameters["name"] != "square" or is_block(parameters)
+
+
+def right_side_out(make: Maker) -> Maker:
     """Return the maker of polyhedra; one whose faces all run the other way round is turned."""
 
     def call(parameters: Any, children: Any, node: Any) -> list[Any]:
@@ -128,8 +146,8 @@ def _right_side_out(make: _Maker) -> _Maker:
     return call
 
 
-def _either_way(library: Any) -> Callable[[Any, Any, Any], Any]:
-    """Return how ranges are evaluated: [3:0] counts from 0 to 3, and [3:1:0] not at all."""
+def range_reader(library: Any) -> Callable[[Any, Any, Any], Any]:
+    """Return the function for ranges: [3:0] counts from 0 to 3, and [3:1:0] not at all."""
     plain = library.Evaluator._eval_range
 
     def call(evaluator: Any, node: Any, context: Any) -> Any:
@@ -144,139 +162,85 @@ def _either_way(library: Any) -> Callable[[Any, Any, Any], Any]:
 # linear_extrude
 
 
-def _linear_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]:
+def linear_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]:
+    """Return the parameters of a linear_extrude, those that are no numbers as if not set."""
     args, context = evaluator._resolve_call_args(node, context)
     evaluator._eval_children(node.children, context)
     get = evaluator._get_arg
     scale = get(args, None, "scale", None)
-    pair = scale if isinstance(scale, list) and len(scale) == 2 else [scale, scale]
+    if not isinstance(scale, list) or len(scale) != 2:
+        scale = [scale, scale]
     slices = get(args, None, "slices", None)
+    layers = max(1, int(finite(slices, 1.0))) if is_number(slices) else None
     return {
-        "height": _finite(get(args, 0, "height", None), _HEIGHT),
+        "height": finite(get(args, 0, "height", None), _HEIGHT),
         "center": get(args, None, "center", False) is True,
-        "twist": _finite(get(args, None, "twist", None), 0.0),
-        "slices": max(1, int(_finite(slices, 1.0)))
-        if type(slices) in {int, float}
-        else None,
-        "scale_top": tuple(max(0.0, _finite(value, 1.0)) for value in pair),
-        **_resolution(context),
+        "twist": finite(get(args, None, "twist", None), 0.0),
+        "slices": layers,
+        "scale_top": tuple(max(0.0, finite(value, 1.0)) for value in scale),
+        **resolution(context),
     }
 
 
-def _resolution(context: Any) -> dict[str, Any]:
-    values = {name: context.dyn.get(f"${name}") for name in ("fn", "fa", "fs")}
-    usual = {"fn": 0.0, "fa": 12.0, "fs": 2.0}
-    numbers = {name: _finite(values[name], usual[name]) for name in usual}
-    for name in ("fa", "fs"):
-        if numbers[name] <= 0:
-            numbers[name] = usual[name]
-    return {**numbers, "color": context.color}
+def resolution(context: Any) -> dict[str, Any]:
+    """Return $fn, $fa and $fs, and the colour."""
+    values: dict[str, Any] = {}
+    for name, usual in _RESOLUTION.items():
+        values[name] = finite(context.dyn.get(f"${name}"), usual)
+        if name != "fn" and values[name] <= 0:
+            values[name] = usual
+    return {**values, "color": context.color}
 
 
-def _extruded(
+def extruded(
     section: Any, parameters: Any, _: Any, spend: Callable[[float], None]
 ) -> Any:
+    """Return a section extruded along z; None if it has no height."""
     height, twist = parameters["height"], parameters["twist"]
     if section.is_empty() or height <= 0:
         return None
     points = np.concatenate(section.to_polygons())
-    slices = parameters["slices"] or _layer_count(points, parameters)
-    spend(float(len(points)) * slices)
+    layers = parameters["slices"] or layer_count(points, parameters)
+    spend(float(len(points)) * layers)
     scale = parameters["scale_top"]
     if twist or scale[0] != scale[1]:
-        body = _twisted(section.to_polygons(), height, slices, twist, scale)
+        body = twisted(section.to_polygons(), height, layers, twist, scale)
     else:
-        body = manifold3d.Manifold.extrude(section, height, slices - 1, 0.0, scale)
+        body = manifold3d.Manifold.extrude(section, height, layers - 1, 0.0, scale)
     return body.translate((0, 0, -height / 2)) if parameters["center"] else body
 
 
-def _twisted(
-    outlines: Any, height: float, slices: int, twist: float, scale: tuple[float, ...]
-) -> Any:
-    """Return outlines extruded in layers; what lies between two is cut along shorter diagonals."""
-    flat = np.concatenate(outlines)
-    n = len(flat)
-    ends = np.cumsum([len(outline) for outline in outlines])
-    after = np.arange(1, n + 1)
-    after[ends - 1] = [0, *ends[:-1]]
-    layers = []
-    for k in range(slices + 1):
-        part, turn = k / slices, math.radians(-twist * k / slices)
-        cos, sin = math.cos(turn), math.sin(turn)
-        turned = flat @ np.array([[cos, sin], [-sin, cos]])
-        scaled = turned * (1 + (np.array(scale) - 1) * part)
-        layers.append(np.column_stack([scaled, np.full(n, height * part)]))
-    points = np.concatenate(layers)
-    low = (np.arange(slices)[:, None] * n + np.arange(n)).ravel()
-    a, b = low, (np.arange(slices)[:, None] * n + after).ravel()
-    c, d = b + n, a + n
-    first, second = (
-        np.sqrt(((points[p] - points[q]) ** 2).sum(axis=1)) for p, q in ((a, c), (b, d))
-    )
-    is_first = first < second * (1 - _EQUAL)
-    if twist > 0:
-        is_first |= abs(first - second) <= _EQUAL * second
-    is_first = is_first[:, None]
-    sides = np.concatenate(
-        [
-            np.where(
-                is_first, np.stack([a, b, c], axis=1), np.stack([a, b, d], axis=1)
-            ),
-            np.where(
-                is_first, np.stack([a, c, d], axis=1), np.stack([b, c, d], axis=1)
-            ),
-        ]
-    )
-    cap = np.asarray(manifold3d.triangulate(outlines)).astype(np.int64)
-    return _solid(points, np.concatenate([cap[:, ::-1], sides, cap + slices * n]))
-
-
-def _solid(points: Any, corners: Any) -> Any:
-    """Return the body inside triangles; corners in one place become one."""
-    places, number = np.unique(
-        np.round(points, _SAME_DECIMALS) + 0.0, axis=0, return_inverse=True
-    )
-    corners = number.reshape(-1)[corners]
-    a, b, c = corners.T
-    triangles = np.ascontiguousarray(
-        corners[(a != b) & (b != c) & (c != a)], dtype=np.uint64
-    )
-    return manifold3d.Manifold(manifold3d.Mesh64(places, triangles))
-
-
-def _layer_count(points: Any, parameters: Any) -> int:
-    """Return into how many layers OpenSCAD 2021.01 cuts an extrusion that says nothing of it."""
+def layer_count(points: Any, parameters: Any) -> int:
+    """Return the number of layers of an extrusion that does not set it, as in OpenSCAD 2021.01."""
     twist, height = abs(float(parameters["twist"])), float(parameters["height"])
-    fn, fa, fs = (float(parameters[name]) for name in ("fn", "fa", "fs"))
+    fn, fa, fs = (float(parameters[name]) for name in _RESOLUTION)
     scale = np.array(parameters["scale_top"])
     uneven = scale[0] != scale[1]
-    wander = (
-        math.sqrt(float(((points - points * scale) ** 2).sum(axis=1).max()))
-        if uneven
-        else 0.0
-    )
-    diagonal = 1
-    if wander >= _FINE:
-        diagonal = (
-            math.ceil(fn) if fn > 0 else math.ceil(math.hypot(wander, height) / fs)
-        )
+    # Sides that lean unevenly are no planes: layers by the way of the farthest corner.
+    layers = 1
+    if uneven:
+        squares = ((points - points * scale) ** 2).sum(axis=1)
+        way = math.sqrt(float(squares.max()))
+        if way >= _FINE:
+            segments = fn if fn > 0 else math.hypot(way, height) / fs
+            layers = max(1, math.ceil(segments))
     if not twist:
-        return max(1, diagonal)
-    least = max(1, math.ceil(twist / 120))
+        return layers
+    layers = max(layers, math.ceil(twist / _MAX_TURN))
     radius = math.sqrt(float((points**2).sum(axis=1).max()))
     if radius < _FINE:
-        return max(least, diagonal)
+        return layers
     if fn > 0:
-        return max(least, diagonal, math.ceil(twist / 360 * fn))
+        return max(layers, math.ceil(twist / 360 * fn))
     turn = math.radians(twist)
     if uneven or scale[0] == 1:
         length = turn * math.hypot(radius, height / turn)
     else:
-        length = math.hypot(_spiral(radius, turn, float(scale[0])), height)
-    return max(least, diagonal, min(math.ceil(twist / fa), math.ceil(length / fs)))
+        length = math.hypot(spiral_length(radius, turn, float(scale[0])), height)
+    return max(layers, min(math.ceil(twist / fa), math.ceil(length / fs)))
 
 
-def _spiral(radius: float, turn: float, scale: float) -> float:
+def spiral_length(radius: float, turn: float, scale: float) -> float:
     """Return the length of the way of a point that turns while it is scaled, seen from above."""
     end = turn * scale / (scale - 1) if scale > 1 else turn / (1 - scale)
 
@@ -287,56 +251,107 @@ def _spiral(radius: float, turn: float, scale: float) -> float:
     return length(end) - length(end - turn)
 
 
+def twisted(
+    outlines: Any, height: float, layers: int, twist: float, scale: Sequence[float]
+) -> Any:
+    """Return outlines extruded in layers; sides between two are cut along shorter diagonals."""
+    points = layer_points(np.concatenate(outlines), height, layers, twist, scale)
+    ends = np.cumsum([len(outline) for outline in outlines])
+    n = int(ends[-1])
+    # The corner after each of an outline; after the last comes the first.
+    after = np.arange(1, n + 1)
+    after[ends - 1] = [0, *ends[:-1]]
+    # Corners of the quadrangles: a and b in one layer, d above a and c above b.
+    layer_starts = np.arange(layers)[:, None] * n
+    a, b = (layer_starts + np.arange(n)).ravel(), (layer_starts + after).ravel()
+    c, d = b + n, a + n
+    first = np.sqrt(((points[a] - points[c]) ** 2).sum(axis=1))
+    second = np.sqrt(((points[b] - points[d]) ** 2).sum(axis=1))
+    along_ac = first < second * (1 - _EQUAL)
+    if twist > 0:
+        along_ac |= abs(first - second) <= _EQUAL * second
+    lower = np.stack([a, b, np.where(along_ac, c, d)], axis=1)
+    upper = np.stack([np.where(along_ac, a, b), c, d], axis=1)
+    cap = np.asarray(manifold3d.triangulate(outlines)).astype(np.int64)
+    floor, roof = cap[:, ::-1], cap + layers * n
+    return solid(points, np.concatenate([floor, lower, upper, roof]))
+
+
+def layer_points(
+    flat: Any, height: float, layers: int, twist: float, scale: Sequence[float]
+) -> Any:
+    """Return the corners of all layers, the lowest first: points (n, 2) turned and scaled."""
+    points = []
+    for k in range(layers + 1):
+        part = k / layers
+        turn = math.radians(-twist * k / layers)
+        cos, sin = math.cos(turn), math.sin(turn)
+        turned = flat @ np.array([[cos, sin], [-sin, cos]])
+        scaled = turned * (1 + (np.array(scale) - 1) * part)
+        points.append(np.column_stack([scaled, np.full(len(flat), height * part)]))
+    return np.concatenate(points)
+
+
+def solid(points: Any, corners: Any) -> Any:
+    """Return the body inside triangles; corners in one place become one."""
+    rounded = np.round(points, _SAME_DECIMALS) + 0.0
+    places, number = np.unique(rounded, axis=0, return_inverse=True)
+    corners = number.reshape(-1)[corners]
+    a, b, c = corners.T
+    triangles = corners[(a != b) & (b != c) & (c != a)]
+    triangles = np.ascontiguousarray(triangles, dtype=np.uint64)
+    return manifold3d.Manifold(manifold3d.Mesh64(places, triangles))
+
+
 # rotate_extrude
 
 
-def _around_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]:
+def rotate_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]:
+    """Return the parameters of a rotate_extrude; an angle of a turn and more is a full turn."""
     args, context = evaluator._resolve_call_args(node, context)
     evaluator._eval_children(node.children, context)
-    angle = _finite(evaluator._get_arg(args, 0, "angle", None), 360.0)
+    angle = finite(evaluator._get_arg(args, 0, "angle", None), 360.0)
     full_turn = angle <= -360 or angle > 360
-    return {"angle": 360.0 if full_turn else angle, **_resolution(context)}
+    return {"angle": 360.0 if full_turn else angle, **resolution(context)}
 
 
-def _revolved(
+def revolved(
     section: Any, parameters: Any, evaluator: Any, spend: Callable[[float], None]
 ) -> Any:
     """Return a section that is turned about its y axis, which becomes z; None if it cannot be."""
     angle = parameters["angle"]
     if section.is_empty() or angle == 0:
         return None
-    low, _, high, _ = section.bounds()
-    low, high = min(low, 0.0), max(high, 0.0)
-    if high - low > max(high, -low):  # on both sides of the axis
+    west, _, east, _ = section.bounds()
+    low, high = min(west, 0.0), max(east, 0.0)
+    radius = high - low
+    if radius > max(high, -low):  # on both sides of the axis
         return None
-    fn, fa, fs = (parameters[name] for name in ("fn", "fa", "fs"))
-    segments = (
-        3 if high - low < _FINE else evaluator._fn_segments(fn, fa, fs, high - low)
-    )
+    segments = 3
+    if radius >= _FINE:
+        fn, fa, fs = (parameters[name] for name in _RESOLUTION)
+        segments = evaluator._fn_segments(fn, fa, fs, radius)
     fragments = max(1, int(segments * abs(angle) / 360))
     spend(float(section.num_vert()) * fragments)
-    if angle == 360:
-        # It begins on the other side of the axis.
-        half_turn = 0 if low < 0 else 180
-        right = section.mirror((1, 0)) if low < 0 else section
-        return right.revolve(fragments).rotate((0, 0, half_turn))
-    return _swept(section, fragments, angle)
+    if angle != 360:
+        return swept(section, fragments, angle)
+    # A full turn begins on the other side of the axis.
+    if low < 0:
+        return section.mirror((1, 0)).revolve(fragments).rotate((0, 0, 0))
+    return section.revolve(fragments).rotate((0, 0, 180))
 
 
-def _swept(section: Any, fragments: int, angle: float) -> Any:
+def swept(section: Any, fragments: int, angle: float) -> Any:
     """Return a section swept from y = 0 on by part of a turn, with flat pieces between."""
-    mesh = manifold3d.Manifold.extrude(
-        section, float(fragments), fragments - 1
-    ).to_mesh64()
-    points, triangles = (
-        np.asarray(mesh.vert_properties)[:, :3],
-        np.asarray(mesh.tri_verts),
-    )
-    turns = np.radians(np.round(points[:, 2]) * angle / fragments)
-    x, y = points[:, 0], points[:, 1]
-    swept = np.stack([x * np.cos(turns), x * np.sin(turns), y], axis=1)
+    # Extruded first, a layer for each fragment; then every layer is turned to its place.
+    prism = manifold3d.Manifold.extrude(section, float(fragments), fragments - 1)
+    mesh = prism.to_mesh64()
+    points = np.asarray(mesh.vert_properties)[:, :3]
+    triangles = np.asarray(mesh.tri_verts)
+    x, y, layer = points[:, 0], points[:, 1], points[:, 2]
+    turns = np.radians(np.round(layer) * angle / fragments)
+    turned = np.stack([x * np.cos(turns), x * np.sin(turns), y], axis=1)
     if float(x.sum()) * angle > 0:
         triangles = triangles[:, ::-1]
-    return _solid(
-        swept, triangles
-    )  # where points on the axis, which do not move, become one
+    # Points on the axis, which do not move, become one there.
+    return solid(turned, triangles)

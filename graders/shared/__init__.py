@@ -1,1 +1,1 @@
-"""What several graders use, one module per subject."""
+"""Code that several graders share, one module per subject."""

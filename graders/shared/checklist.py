@@ -1,4 +1,4 @@
-"""How graders collect their checks."""
+"""Collecting the checks of a grader into a verdict."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -14,36 +14,14 @@ COMMON_CHECKS: Mapping[str, str] = {
 }
 
 T = TypeVar("T")
-# How many offenders a check carries; the count is always whole.
+# Most offenders that a check lists; the count is always complete.
 _MAX_OFFENDERS = 50
-
-
-def brief(number: int) -> str:
-    """Return a whole number as a sentence can hold it, however many digits it has."""
-    return str(number) if abs(number) < 10**30 else "a number of more than 30 digits"
-
-
-@lru_cache(maxsize=1024)
-def _pass(check_id: str, requirement: str) -> Check:
-    # Most checks pass, and to make one takes longer than most of what is checked.
-    return Check(check_id, True, requirement)
-
-
-def all_passed(requirements: Mapping[str, str]) -> tuple[Check, ...]:
-    """Return what a `Checklist` holds of an answer that passes each of these checks, in order.
-
-    For answers that are seen to be right at once; whoever trains a model on verdicts asks for
-    millions of them.
-    """
-    return tuple(
-        Check(check_id, True, message) for check_id, message in requirements.items()
-    )
 
 
 class Checklist:
     """Collects checks in the order they are made.
 
-    A check that passes is reported with its requirement, one that fails with what is wrong.
+    A check that passes is reported with its requirement, one that fails with the fault.
 
     Args:
         requirements: id and requirement of every check the grader may make, its ``CHECKS``.
@@ -56,15 +34,16 @@ class Checklist:
         self._requirements = requirements
         self._checks: list[Check] = []
 
-    def _requirement(self, check_id: str) -> str:
+    def requirement(self, check_id: str) -> str:
+        """Return the requirement of a check of this grader, or of one that all have."""
         return self._requirements.get(check_id) or COMMON_CHECKS[check_id]
 
     def expect(self, check_id: str, passed: bool, wrong: str, **details: Any) -> bool:  # noqa: ANN401, FBT001
         """Record a check with JSON details and return whether it passed; ``wrong`` says if not."""
+        message = self.requirement(check_id) if passed else wrong
         if passed and not details:
-            self._checks.append(_pass(check_id, self._requirement(check_id)))
+            self._checks.append(passed_check(check_id, message))
         else:
-            message = self._requirement(check_id) if passed else wrong
             self._checks.append(Check(check_id, bool(passed), message, details))
         return passed
 
@@ -73,7 +52,7 @@ class Checklist:
         read = self.expect("readable", value is not None, wrong)
         if not read:
             self.skip(
-                (check_id for check_id in self._requirements if check_id != "readable"),
+                [check_id for check_id in self._requirements if check_id != "readable"],
                 why,
             )
         return read
@@ -87,14 +66,14 @@ class Checklist:
         sentence for the case that there are any, from the first of them.
         """
         if not offenders:
-            self._checks.append(_pass(check_id, self._requirement(check_id)))
-            return True
-        details = {
-            "count": len(offenders),
-            "offenders": list(offenders[:_MAX_OFFENDERS]),
-        }
-        self._checks.append(Check(check_id, False, wrong(offenders[0]), details))
-        return False
+            return self.expect(check_id, True, "")
+        return self.expect(
+            check_id,
+            False,
+            wrong(offenders[0]),
+            count=len(offenders),
+            offenders=list(offenders[:_MAX_OFFENDERS]),
+        )
 
     def forbid_many(
         self,
@@ -104,15 +83,18 @@ class Checklist:
         first: Callable[[T], str],
     ) -> bool:
         """Do as `forbid` with the sentence "12 ``fault``; the first ``first``."."""
-        if not offenders:
-            return self.forbid(check_id, (), str)
-        sentence = f"{len(offenders)} {fault}; the first {first(offenders[0])}."
-        return self.forbid(check_id, offenders, lambda _: sentence)
+
+        def sentence(offender: T) -> str:
+            return f"{len(offenders)} {fault}; the first {first(offender)}."
+
+        return self.forbid(check_id, offenders, sentence)
 
     def skip(self, check_ids: str | Iterable[str], why: str) -> None:
         """Record that a check, or several, could not be evaluated."""
-        for check_id in (check_ids,) if isinstance(check_ids, str) else check_ids:
-            self._requirement(check_id)
+        if isinstance(check_ids, str):
+            check_ids = (check_ids,)
+        for check_id in check_ids:
+            self.requirement(check_id)  # an unknown check is an error here, too
             self._checks.append(Check(check_id, None, why))
 
     @property
@@ -122,13 +104,36 @@ class Checklist:
 
     def binary(self, **metrics: Any) -> Verdict:  # noqa: ANN401
         """Return the verdict of a task that scores 1 if every check passed, else 0."""
-        return Verdict(1.0 if self.all_passed else 0.0, tuple(self._checks), metrics)
+        return self.partial(1.0 if self.all_passed else 0.0, **metrics)
+
+    def partial(self, score: float, **metrics: Any) -> Verdict:  # noqa: ANN401
+        """Return a verdict with this score, whatever the checks say."""
+        return Verdict(score, tuple(self._checks), metrics)
 
     def too_large(self, wrong: str) -> Verdict:
         """Return the verdict on an answer that is too large to be judged, with why."""
         self.expect("resource_limit", False, wrong)
         return self.binary()
 
-    def partial(self, score: float, **metrics: Any) -> Verdict:  # noqa: ANN401
-        """Return a verdict with this score, whatever the checks say."""
-        return Verdict(score, tuple(self._checks), metrics)
+
+@lru_cache(maxsize=1024)
+def passed_check(check_id: str, requirement: str) -> Check:
+    """Return a passed check without details, always the same object."""
+    # Most checks pass, and to make one takes longer than most tests that it reports.
+    return Check(check_id, True, requirement)
+
+
+def all_passed(requirements: Mapping[str, str]) -> tuple[Check, ...]:
+    """Return the checks of an answer that passes each of these, in order.
+
+    For answers that are seen to be right at once; whoever trains a model on verdicts asks for
+    millions of them.
+    """
+    return tuple(
+        Check(check_id, True, message) for check_id, message in requirements.items()
+    )
+
+
+def brief(number: int) -> str:
+    """Return a whole number in few characters, however many digits it has."""
+    return str(number) if abs(number) < 10**30 else "a number of more than 30 digits"

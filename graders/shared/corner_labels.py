@@ -1,4 +1,4 @@
-"""What the labels at the corners of a square force inside it.
+"""Consequences of the labels at the corners of a square for its inside.
 
 The *ring* is the corners in counter-clockwise order; side i joins corners i and i + 1 of it. A side
 is *crossed* if its corners have different labels: one interface curve ends there, and the unordered
@@ -9,8 +9,9 @@ must be joined by a curve, if the classes around a curve never change and juncti
 where the ends cannot all be paired by type (enumerate_edges, classify_behaviour)?
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import TypeVar
 
 from scbench.schemas.classify_behaviour import Behaviour
@@ -24,8 +25,8 @@ def on_ring(
     values: Sequence[T], order: Sequence[str], ring: Sequence[str]
 ) -> tuple[T, ...]:
     """Return values given in one order of the corners (or sides) in the order of the ring."""
-    at = dict(zip(order, values, strict=True))
-    return tuple(at[name] for name in ring)
+    by_name = dict(zip(order, values, strict=True))
+    return tuple(by_name[name] for name in ring)
 
 
 def canonical(labels: Sequence[object]) -> Labels:
@@ -45,31 +46,10 @@ def letters(labels: Sequence[int]) -> str:
 
 def crossed_sides(ring: Sequence[int]) -> list[int]:
     """Return the sides whose corners have different labels."""
-    return [i for i, label in enumerate(ring) if label != ring[(i + 1) % len(ring)]]
+    return [i for i, (a, b) in enumerate(pairwise((*ring, *ring[:1]))) if a != b]
 
 
 # Must all classes meet?
-
-
-@lru_cache(maxsize=64)
-def patterns(corners: int, classes: int) -> tuple[Labels, ...]:
-    """Return every canonical labelling of the corners by exactly ``classes`` classes, sorted."""
-
-    def grow(start: Labels, used: int) -> Iterator[Labels]:
-        if len(start) == corners:
-            if used == classes:
-                yield start
-            return
-        for label in range(min(used + 1, classes)):
-            yield from grow((*start, label), max(used, label + 1))
-
-    return tuple(grow((), 0))
-
-
-def winding(ring: Sequence[int]) -> int:
-    """Return how often the labels, all of them 0, 1 or 2, run round the triangle 0-1-2."""
-    steps = ((b - a) % 3 for a, b in zip(ring, (*ring[1:], ring[0]), strict=True))
-    return sum(-1 if step == 2 else step for step in steps) // 3
 
 
 def must_meet(ring: Sequence[int]) -> bool:
@@ -85,19 +65,14 @@ def must_meet(ring: Sequence[int]) -> bool:
     return classes == 2 or (classes == 3 and winding(labels) != 0)
 
 
-def agrees(labels: Sequence[int], pattern: str) -> bool:
-    """Return whether labels, one per corner, fit a partly known pattern.
-
-    It has one character per corner: ``?``, or letters that are equal exactly where the labels are;
-    and is empty if nothing is known.
-    """
-    pairs = [
-        (letter, label)
-        for letter, label in zip(pattern, labels, strict=False)
-        if letter != "?"
-    ]
-    # A renaming matches letters to labels one to one.
-    return len(set(pairs)) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+def winding(ring: Sequence[int]) -> int:
+    """Return how often the labels, all of them 0, 1 or 2, run round the triangle 0-1-2."""
+    turns = 0
+    for a, b in pairwise((*ring, *ring[:1])):
+        step = (b - a) % 3
+        # Two steps forwards round a triangle are one step backwards.
+        turns += -1 if step == 2 else step
+    return turns // 3
 
 
 def meeting_patterns(
@@ -111,6 +86,34 @@ def meeting_patterns(
     ]
 
 
+@lru_cache(maxsize=64)
+def patterns(corners: int, classes: int) -> tuple[Labels, ...]:
+    """Return every canonical labelling of the corners by exactly ``classes`` classes, sorted."""
+    beginnings: list[Labels] = [()]
+    for _ in range(corners):
+        longer = []
+        for start in beginnings:
+            # A label that occurs for the first time is the smallest that does not occur yet.
+            used = max(start, default=-1) + 1
+            longer += [(*start, label) for label in range(min(used + 1, classes))]
+        beginnings = longer
+    return tuple(labels for labels in beginnings if len(set(labels)) == classes)
+
+
+def agrees(labels: Sequence[int], pattern: str) -> bool:
+    """Return whether labels, one per corner, fit a partly known pattern.
+
+    It has one character per corner: ``?``, or letters that are equal exactly where the labels are;
+    and is empty if nothing is known.
+    """
+    pairs = set(zip(pattern, labels, strict=False))
+    pairs = {(letter, label) for letter, label in pairs if letter != "?"}
+    letter_count = len({letter for letter, _ in pairs})
+    label_count = len({label for _, label in pairs})
+    # A renaming matches letters to labels one to one.
+    return len(pairs) == letter_count == label_count
+
+
 # Which sides are joined?
 
 
@@ -120,18 +123,20 @@ def joined_sides(ring: Sequence[int]) -> list[Pair] | None:
     The ends are settled if they can be paired by type in one way: each type occurs twice, or there
     is no end at all. None stands for a triple point as well as for a choice.
     """
-    ends: dict[frozenset[int], list[int]] = {}
+    sides_by_type: dict[frozenset[int], list[int]] = {}
     for side in crossed_sides(ring):
-        ends.setdefault(
-            frozenset((ring[side], ring[(side + 1) % len(ring)])), []
-        ).append(side)
-    if any(len(sides) != 2 for sides in ends.values()):
-        return None
-    return sorted((a, b) for a, b in ends.values())
+        curve_type = frozenset((ring[side], ring[(side + 1) % len(ring)]))
+        sides_by_type.setdefault(curve_type, []).append(side)
+    pairs = []
+    for sides in sides_by_type.values():
+        if len(sides) != 2:
+            return None
+        pairs.append((sides[0], sides[1]))
+    return sorted(pairs)
 
 
 def behaviour(ring: Sequence[int]) -> Behaviour:
-    """Return what the corner labels of a square, in ring order, fix about its inside."""
+    """Return the behaviour inside a square that its corner labels, in ring order, fix."""
     if joined_sides(ring) is not None:
         return "known behaviour"
     if len(crossed_sides(ring)) == 3:

@@ -20,6 +20,7 @@ class Grid(NamedTuple):
 
     codes: dict[Cell, int]
     strides: frozenset[int]
+    """Differences of the codes of cells that share a side, one for each axis."""
 
     def encode(self, cells: Sequence[Cell]) -> list[int | None]:
         """Return the code of every cell, None for those outside the box."""
@@ -33,24 +34,25 @@ def grid(size: Cell, first: int) -> Grid:
     Coordinate differences lie in 1-n..n-1, so digits to the base 2n-1 cannot carry, and a
     difference of codes tells the differences of all coordinates.
     """
-    strides, stride = [], 1
+    strides = []
+    stride = 1
     for n in size:
         strides.append(stride)
         stride *= 2 * n - 1
-    codes = {
-        cell: sum((c - first) * s for c, s in zip(cell, strides, strict=True))
-        for cell in product(*(range(first, first + n) for n in size))
-    }
+    codes = {}
+    for cell in product(*(range(first, first + n) for n in size)):
+        codes[cell] = sum((c - first) * s for c, s in zip(cell, strides, strict=True))
     return Grid(codes, frozenset(strides))
 
 
 def side_neighbours(cell: Cell) -> list[Cell]:
     """Return the cells that differ by 1 in one coordinate, inside the box or not."""
-    return [
-        (*cell[:k], c + step, *cell[k + 1 :])
-        for k, c in enumerate(cell)
-        for step in (-1, 1)
-    ]
+    neighbours = []
+    for axis, c in enumerate(cell):
+        before, after = cell[:axis], cell[axis + 1 :]
+        neighbours.append((*before, c - 1, *after))
+        neighbours.append((*before, c + 1, *after))
+    return neighbours
 
 
 def touch(a: Cell, b: Cell) -> bool:
@@ -66,11 +68,14 @@ def is_tour(grid: Grid, codes: Sequence[int | None]) -> bool:
     return grid.strides.issuperset(map(abs, map(sub, codes, (*codes[1:], codes[0]))))
 
 
-def reachable(start: NodeT, beside: Callable[[NodeT], Iterable[NodeT]]) -> set[NodeT]:
-    """Return all that steps from one to those beside it lead to, the start included."""
-    reached, waiting = {start}, [start]
+def reachable(
+    start: NodeT, neighbours: Callable[[NodeT], Iterable[NodeT]]
+) -> set[NodeT]:
+    """Return every node that steps from neighbour to neighbour lead to, the start included."""
+    reached = {start}
+    waiting = [start]
     while waiting:
-        fresh = set(beside(waiting.pop())) - reached
+        fresh = set(neighbours(waiting.pop())) - reached
         reached |= fresh
         waiting.extend(fresh)
     return reached
@@ -82,17 +87,18 @@ def jumps(grid: Grid, cells: Sequence[Cell], codes: Sequence[int | None]) -> lis
     The path may leave the box; for the codes see `Grid.encode`.
     """
     strides = grid.strides
+    # Most paths have no jump, and this sees it at once.
     if None not in codes and strides.issuperset(map(abs, map(sub, codes[1:], codes))):
         return []
-    return [
-        i
-        for i, (a, b) in enumerate(pairwise(codes), start=1)
-        if not (
-            touch(cells[i - 1], cells[i])
-            if a is None or b is None
-            else abs(b - a) in strides
-        )
-    ]
+    positions = []
+    for i, (a, b) in enumerate(pairwise(codes), start=1):
+        if a is None or b is None:
+            adjacent = touch(cells[i - 1], cells[i])
+        else:
+            adjacent = abs(b - a) in strides
+        if not adjacent:
+            positions.append(i)
+    return positions
 
 
 def repeats(cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:
@@ -100,21 +106,20 @@ def repeats(cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:
     if len(set(codes)) == len(codes):  # hashed faster than cells
         return []
     visited: set[Cell] = set()
-    places = []
+    positions = []
     for i, cell in enumerate(cells):
         if cell in visited:
-            places.append(i)
+            positions.append(i)
         visited.add(cell)
-    return places
+    return positions
 
 
 def cell_text(cell: Cell) -> str:
     """Return a cell in few characters, whatever numbers it holds."""
     if len(cell) > 20:
         return f"a cell with {len(cell)} coordinates"
-    if (
-        max(map(abs, cell), default=0) >= 10**9
-    ):  # printing takes time with the square of the length
+    # To print a number takes time with the square of its length.
+    if max(map(abs, cell), default=0) >= 10**9:
         return "a cell with a coordinate beyond 10^9"
     return str(list(cell))
 

@@ -1,9 +1,8 @@
-"""What a model may ask of a task's simulator or geometry, and do to its state, before it answers.
+"""Queries and actions: interaction of a model with a task before it answers.
 
 A task that can be asked has a module ``queries`` beside its grader, one that can be acted on has
-``actions``; `scbench.catalog.Task` finds them. Both reuse what the grader computes with, and tell
-what the world or the geometry is like: never a score, a check, a reference, or anything that no
-prompt prints.
+``actions``; `scbench.catalog.Task` finds them. Both reuse the grader's simulator or geometry, and
+report only its state: never a score, a check, a reference, or anything that no prompt prints.
 """
 
 from collections.abc import Iterable
@@ -20,21 +19,23 @@ class QueryError(Exception):
     """A query or an action that makes no sense for an instance; the message says why."""
 
 
-class _Move(BaseModel):
+class Move(BaseModel):
+    """A query or an action."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def cost(self) -> int:
-        """Return how much of the budget it takes; known before it is carried out."""
+        """Return its cost in units of the budget, known before it is carried out."""
         return 1
 
 
-class Query(_Move):
-    """One kind of question. The docstring of a subclass is what the prompt says of it."""
+class Query(Move):
+    """One kind of question. The prompt quotes the docstring of a subclass."""
 
     query: str
 
     def observe(self, params: Any) -> Observation:  # noqa: ANN401  (each task has its own)
-        """Return what is seen: a pure function of the instance and the question.
+        """Return an observation: a pure function of the instance and the question.
 
         Raises:
             QueryError: the question makes no sense for this instance.
@@ -42,8 +43,8 @@ class Query(_Move):
         raise NotImplementedError
 
 
-class Action(_Move):
-    """One kind of action. The docstring of a subclass is what the prompt says of it."""
+class Action(Move):
+    """One kind of action. The prompt quotes the docstring of a subclass."""
 
     action: str
 
@@ -55,10 +56,10 @@ class Play(Protocol):
         """Start where the instance starts."""
 
     def look(self) -> Observation:
-        """Return what is seen now."""
+        """Return an observation of the present state."""
 
     def step(self, action: Any) -> Observation:  # noqa: ANN401
-        """Carry out one action and return what is seen then.
+        """Carry out one action and return an observation of the new state.
 
         Raises:
             QueryError: it cannot be done; the state is as before.

@@ -22,6 +22,7 @@ def hull_corners(points: Iterable[Point]) -> list[Point]:
     """
     ordered = sorted(set(points))
     hull: list[Point] = []
+    # Andrew's monotone chain: the lower side from left to right, then the upper one back.
     for chain in (ordered, ordered[::-1]):
         base = len(hull)
         for x, y in chain:
@@ -31,6 +32,7 @@ def hull_corners(points: Iterable[Point]) -> list[Point]:
                     break
                 hull.pop()
             hull.append((x, y))
+        # The last corner of a chain is the first of the next.
         del hull[-1:]
     return hull or ordered
 
@@ -66,18 +68,25 @@ def first_inside(points: Sequence[XY], triangle: Sequence[int]) -> int | None:
 
     None if there is none, or if the three lie on one line.
     """
-    (ax, ay), (bx, by), (cx, cy) = (points[i] for i in triangle)
-    bx, by, cx, cy = bx - ax, by - ay, cx - ax, cy - ay
-    bb, cc = bx * bx + by * by, cx * cx + cy * cy
+    a, b, c = triangle
+    ax, ay = points[a]
+    bx, by = points[b][0] - ax, points[b][1] - ay
+    cx, cy = points[c][0] - ax, points[c][1] - ay
+    b_square = bx * bx + by * by
+    c_square = cx * cx + cy * cy
     # The in-circle determinant seen from a, expanded by the row of the point: for many points its
     # minors need be made only once. The last of them is twice the triangle's signed area.
-    u, v, w = bb * cy - by * cc, bx * cc - bb * cx, bx * cy - by * cx
-    if w < 0:
-        u, v, w = -u, -v, -w
+    u = b_square * cy - by * c_square
+    v = bx * c_square - b_square * cx
+    double_area = bx * cy - by * cx
+    if double_area == 0:
+        return None
+    if double_area < 0:
+        u, v, double_area = -u, -v, -double_area
     for i, (px, py) in enumerate(points):
         x, y = px - ax, py - ay
-        if u * x + v * y > w * (x * x + y * y):
-            return i if w else None
+        if u * x + v * y > double_area * (x * x + y * y):
+            return i
     return None
 
 
@@ -92,10 +101,13 @@ def triangulate(points: Sequence[XY]) -> tuple[list[Triangle], list[int]]:
     Raises:
         GenerationError: all points lie on one line, or two are equal.
     """
-    opposite, hull = _sweep(points)
-    _flip_edges(points, opposite)
-    triangles = {tuple(sorted((a, b, c))) for (a, b), c in opposite.items()}
-    return sorted(triangles), hull  # type: ignore[arg-type]
+    third, hull = sweep_triangulation(points)
+    flip_to_delaunay(points, third)
+    triangles: set[Triangle] = set()
+    for (a, b), c in third.items():
+        low, middle, high = sorted((a, b, c))
+        triangles.add((low, middle, high))
+    return sorted(triangles), hull
 
 
 def third_corners(
@@ -104,42 +116,40 @@ def third_corners(
     """Map each directed edge of the triangles, taken counter-clockwise, to its third corner."""
     third: dict[Edge, int] = {}
     for a, b, c in triangles:
-        ring = (a, b, c) if orient(points[a], points[b], points[c]) > 0 else (a, c, b)
-        for i in range(3):
-            third[ring[i], ring[i - 2]] = ring[i - 1]
+        if orient(points[a], points[b], points[c]) > 0:
+            add_triangle(third, a, b, c)
+        else:
+            add_triangle(third, a, c, b)
     return third
 
 
-def _sweep(points: Sequence[XY]) -> tuple[dict[Edge, int], list[int]]:
-    """Triangulate by adding points in order of x; map each directed edge to its third corner."""
-    order = sorted(range(len(points)), key=lambda i: points[i])
+def add_triangle(third: dict[Edge, int], a: int, b: int, c: int) -> None:
+    """Add the three directed edges of a counter-clockwise triangle to a map of third corners."""
+    third[a, b] = c
+    third[b, c] = a
+    third[c, a] = b
+
+
+def sweep_triangulation(points: Sequence[XY]) -> tuple[dict[Edge, int], list[int]]:
+    """Return the third corner of each directed edge of some triangulation, and the hull.
+
+    Points are added in order of x. For errors see `triangulate`.
+    """
     if len(set(points)) < len(points):
         raise GenerationError("two of the points are equal")
-    apex = next(
-        (
-            k
-            for k in range(2, len(order))
-            if orient(points[order[0]], points[order[1]], points[order[k]])
-        ),
-        None,
-    )
-    if apex is None:
-        raise GenerationError(
-            "all points lie on one line, so there is no triangulation"
-        )
-    opposite: dict[Edge, int] = {}
-
-    def add(a: int, b: int, c: int) -> None:
-        opposite[a, b], opposite[b, c], opposite[c, a] = c, a, b
-
+    order = sorted(range(len(points)), key=lambda i: points[i])
+    apex = first_off_line(points, order)
     # The first points lie on a line; the first one off it makes a fan with them.
+    third: dict[Edge, int] = {}
     line, top = order[:apex], order[apex]
-    counter_clockwise = orient(points[line[0]], points[line[1]], points[top]) > 0
-    if not counter_clockwise:
+    if orient(points[line[0]], points[line[1]], points[top]) < 0:
         line.reverse()
     for a, b in pairwise(line):
-        add(a, b, top)
-    after = dict(pairwise(line)) | {line[-1]: top, top: line[0]}
+        add_triangle(third, a, b, top)
+    # The hull as a ring: each corner with the next one counter-clockwise, and the one before.
+    after = dict(pairwise(line))
+    after[line[-1]] = top
+    after[top] = line[0]
     before = {b: a for a, b in after.items()}
 
     newest = top
@@ -147,31 +157,47 @@ def _sweep(points: Sequence[XY]) -> tuple[dict[Edge, int], list[int]]:
         # The newest hull point is the rightmost, so p sees the sides next to it.
         up = newest
         while orient(points[up], points[after[up]], points[p]) < 0:
-            add(after[up], up, p)
+            add_triangle(third, after[up], up, p)
             up = after[up]
         down = newest
         while orient(points[before[down]], points[down], points[p]) < 0:
-            add(down, before[down], p)
+            add_triangle(third, down, before[down], p)
             down = before[down]
-        after[down], before[p], after[p], before[up] = p, down, up, p
+        after[down] = p
+        before[p] = down
+        after[p] = up
+        before[up] = p
         newest = p
     hull = [order[0]]
     while after[hull[-1]] != order[0]:
         hull.append(after[hull[-1]])
-    return opposite, hull
+    return third, hull
 
 
-def _flip_edges(points: Sequence[XY], opposite: dict[Edge, int]) -> None:
+def first_off_line(points: Sequence[XY], order: Sequence[int]) -> int:
+    """Return the place in an order of points of the first that is not in line with those before.
+
+    Raises:
+        GenerationError: all are.
+    """
+    for place in range(2, len(order)):
+        if orient(points[order[0]], points[order[1]], points[order[place]]):
+            return place
+    raise GenerationError("all points lie on one line, so there is no triangulation")
+
+
+def flip_to_delaunay(points: Sequence[XY], third: dict[Edge, int]) -> None:
     """Flip edges until no circle holds the corner across them (Lawson)."""
-    todo = [edge for edge in sorted(opposite) if edge[0] < edge[1]]
-    while todo:
-        a, b = todo.pop()
-        c, d = opposite.get((a, b)), opposite.get((b, a))
+    # Each edge once, from its lower to its higher end.
+    waiting = [edge for edge in sorted(third) if edge[0] < edge[1]]
+    while waiting:
+        a, b = waiting.pop()
+        c, d = third.get((a, b)), third.get((b, a))
         if c is None or d is None:
             continue
         if in_circle(points[a], points[b], points[c], points[d]) <= 0:
             continue
-        del opposite[a, b], opposite[b, a]
-        for x, y, z in ((c, d, b), (d, c, a)):
-            opposite[x, y], opposite[y, z], opposite[z, x] = z, x, y
-        todo += [(a, c), (c, b), (b, d), (d, a)]
+        del third[a, b], third[b, a]
+        add_triangle(third, c, d, b)
+        add_triangle(third, d, c, a)
+        waiting += [(a, c), (c, b), (b, d), (d, a)]

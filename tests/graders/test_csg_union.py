@@ -14,12 +14,11 @@ from scbench.builders.csg_union import TaskBuilder
 from scbench.catalog import get_task
 from scbench.graders.csg_union.solids import (
     solid_body,
-    union_area,
     union_body,
     union_parts,
     union_volume,
-    void_area,
 )
+from scbench.graders.csg_union.surface_areas import union_area, void_area
 from scbench.graders.shared.meshes import unite
 from scbench.schemas.csg_union import Params
 from scbench.scoring.judge import judge

@@ -24,7 +24,7 @@ from scbench.builders.interlocking_parts import (
     to_triangles,
 )
 from scbench.catalog import get_task
-from scbench.graders import interlocking_parts
+from scbench.graders.interlocking_parts.part_checks import VALIDITY_CHECKS
 from scbench.machine import sandbox
 from scbench.scoring.judge import judge
 from scbench.scoring.outcomes import grade_prediction
@@ -166,7 +166,7 @@ def box(x0, y0, z0, x1, y1, z1):
 def test_faults_of_a_mesh_are_told_apart(triangles, check):
     parts = with_part(0, fileContents=to_ascii_stl(triangles), fileType="STL")
     assert scores(parts) == "000000000"
-    faults = failed(parts) & set(interlocking_parts._VALID)
+    faults = failed(parts) & {"part_count", *VALIDITY_CHECKS}
     assert faults == {check}
 
 
@@ -230,9 +230,7 @@ def test_contact_and_balance(monkeypatch):
     broad = stub._replace(boxes=((0, 0, 0, 25, 20, 5), (0, 0, 5, 8, 30, 9)))
     parts = with_part(0, **stl_part(broad))
     assert not {"bed_contact", "balance"} & failed(parts)  # 500 mm² are enough
-    monkeypatch.setattr(
-        "scbench.graders.interlocking_parts.print_checks.MAX_OUTLINE", 3
-    )
+    monkeypatch.setattr("scbench.graders.interlocking_parts.columns.MAX_OUTLINE", 3)
     parts = with_part(0, **stl_part(broad, 0.01))
     assert message("resource_limit", parts) == "The outline of part 0 is too long."
 

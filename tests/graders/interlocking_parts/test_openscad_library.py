@@ -103,7 +103,7 @@ def test_answers_are_not_run_then_unless_they_are_meshes(library):
 
 def test_every_private_name_of_the_library_that_is_used_is_looked_for():
     used, text = set(), ""
-    for name in ("openscad_child.py", "openscad_2021.py"):
+    for name in ("openscad_child.py", "openscad_steps.py", "openscad_2021.py"):
         text += (HOME / name).read_text("utf-8")
     tree = ast.parse(text)
     for node in ast.walk(tree):

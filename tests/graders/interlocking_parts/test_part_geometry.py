@@ -9,23 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from manifold3d import CrossSection, FillRule, Manifold
 
-from scbench.graders.interlocking_parts import _size_of
-from scbench.graders.interlocking_parts.print_checks import (
+from scbench.graders.interlocking_parts.columns import grown, openings
+from scbench.graders.interlocking_parts.part_checks import size_of
+from scbench.graders.interlocking_parts.part_meshes import (
     Shell,
     centroid,
     count_edges,
     facets,
-    grown,
-    openings,
-    strip_width,
     weld,
 )
-from scbench.graders.interlocking_parts.thickness import (
-    Meter,
-    TooManyRaysError,
-    cast,
-    survey,
-)
+from scbench.graders.interlocking_parts.print_checks import strip_width
+from scbench.graders.interlocking_parts.rays import Meter, TooManyRaysError, cast
+from scbench.graders.interlocking_parts.thickness import survey
 from scbench.graders.shared.meshes import is_crowded
 from scbench.schemas.interlocking_parts import Spacing, Survey
 
@@ -69,7 +64,7 @@ def test_a_cone_is_balanced_at_a_quarter_of_its_height():
 def test_two_triangles_of_a_side_are_one_facet_wherever_it_is():
     cube = mesh(Manifold.cube((0.35, 0.35, 0.35)).translate((5, 6, 7)))
     assert [len(facet.triangles) for facet in facets(cube, 0.1)] == [2] * 6
-    assert _size_of(cube) == {"volume": 0.043, "triangles": 12}
+    assert size_of(cube) == {"volume": 0.043, "triangles": 12}
 
 
 def slow_ray(origin, direction, triangles):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scbench.base.errors import CannotGrade
 from scbench.builders.interlocking_parts import to_ascii_stl
 from scbench.graders.interlocking_parts import openscad_child, printed_parts
-from scbench.graders.interlocking_parts.print_checks import count_edges, signed_volume
+from scbench.graders.interlocking_parts.part_meshes import count_edges, signed_volume
 from scbench.graders.interlocking_parts.printed_parts import (
     MOST_CHARACTERS,
     MOST_TRIANGLES,
@@ -336,7 +336,7 @@ def test_memory_that_runs_out_is_too_much_and_no_failure(monkeypatch):
         raise MemoryError
 
     with pytest.raises(openscad_child.TooMuchError, match="memory"):
-        openscad_child.Meter(10).kept(greedy)
+        openscad_child.Meter(10).guarded(greedy)
     monkeypatch.setattr(openscad_child, "mesh_of", greedy)
     job = {
         "sources": ["cube(1);"],

@@ -1,0 +1,282 @@
+"""Volumes of unions of convex solids, and of their common part with a mesh.
+
+The inside of a closed mesh is the signed sum of cones from any point to its triangles. From a point
+inside a convex solid, the part of such a cone within the solid is a cone over the part of the
+triangle that lies in the solid, and cones over the parts of the solid's faces that are seen before
+the triangle: convex polygons, cut along lines. Every step is continuous: slivers, coplanar faces
+and crossings at the scale of rounding change nothing, unlike with mesh booleans. A union is the sum
+over common parts with alternating signs.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from scbench.graders.csg_union.convex_cuts import clip, fans, widened
+from scbench.graders.shared.meshes import (
+    Array,
+    Indices,
+    PolygonMesh,
+    cross,
+    newell_normals,
+    triangulate,
+    unit,
+)
+from scbench.graders.shared.vectors import Mask, dot
+
+# Pairs of a triangle and a face it hides that a measurement may take before it is given up.
+MOST_PAIRS = 2_000_000
+# Solids that touch have a little in common by rounding: parts of less volume do not count.
+_EMPTY = 1e-6
+# Largest distance of a vertex of a convex solid from the inside of its planes.
+_CONVEX = 1e-6
+# A face nearer to another solid's plane than this lies in it.
+_SAME = 1e-8
+# Triangles, and pairs of a triangle and a face, that are measured together: bounds of memory.
+TRIANGLE_BLOCK = 1_000
+_PAIR_BLOCK = 4_000
+
+
+class Convex(NamedTuple):
+    """A convex solid: the points x with normals @ (x - centre) <= offsets."""
+
+    centre: Array
+    """(3,), its centre of mass."""
+    normals: Array
+    """(p, 3), of length 1."""
+    offsets: Array
+    """(p,), all positive."""
+    faces: Array
+    """(p, w, 3) the corners of its faces, counter-clockwise from outside, less the centre."""
+    sizes: Indices
+    """(p,) number of corners of each face."""
+
+    def filled(self) -> Mask:
+        """Return which places (p, w) of the array of faces hold corners."""
+        return np.arange(self.faces.shape[1]) < self.sizes[:, None]
+
+
+class ConvexPart(NamedTuple):
+    """A common part of some solids, with its sign in the sum for their union."""
+
+    sign: int
+    convex: Convex
+    volume: float
+    solids: tuple[int, ...]
+    """Positions of the solids, ascending."""
+
+
+class Measure(NamedTuple):
+    """The common part of a convex solid and a mesh."""
+
+    volume: float
+    moment: Array
+    """(3,) volume times centre of mass."""
+    pairs: int
+    """Pairs of a triangle and a face that had to be looked at."""
+
+
+def parts_of_union(solids: Sequence[PolygonMesh]) -> list[ConvexPart]:
+    """Return the common parts of all sets of convex solids, those of no volume left out.
+
+    Raises:
+        ValueError: a solid is not convex, or has too many faces to be measured.
+    """
+    parts: list[ConvexPart] = []
+    for place, mesh in enumerate(solids):
+        corners = mesh.points[triangulate(mesh).corners]
+        single = convex_part(mesh, corners, place)
+        # Inclusion and exclusion: with every part so far, the solid may share one of opposite sign.
+        for part in tuple(parts):
+            common = measure_common(corners, part.convex, MOST_PAIRS)
+            if common is None:
+                raise ValueError("the solids of this instance have too many faces")
+            if common.volume > _EMPTY:
+                centre = common.moment / common.volume
+                both = intersection(part.convex, single.convex, centre)
+                solid_places = (*part.solids, place)
+                parts.append(ConvexPart(-part.sign, both, common.volume, solid_places))
+        parts.append(single)
+    return parts
+
+
+def union_volume(parts: Sequence[ConvexPart]) -> float:
+    """Return the volume of the union of solids from its `parts_of_union`."""
+    return float(sum(part.sign * part.volume for part in parts))
+
+
+def common_volume(parts: Sequence[ConvexPart], corners: Array) -> float | None:
+    """Return the volume that the inside of a mesh shares with a union of convex solids.
+
+    The parts are the `parts_of_union`, the corners those of closed triangles (m, 3, 3),
+    counter-clockwise seen from outside. None is returned if it takes more than `MOST_PAIRS` pairs
+    of a triangle and a part's face.
+    """
+    total = 0.0
+    budget = MOST_PAIRS
+    for part in parts:
+        measure = measure_common(corners, part.convex, budget)
+        if measure is None:
+            return None
+        total += part.sign * measure.volume
+        budget -= measure.pairs
+    return total
+
+
+def convex_part(mesh: PolygonMesh, corners: Array, place: int) -> ConvexPart:
+    """Return a solid as a part of a union, from its mesh and its triangles (m, 3, 3)."""
+    middle = mesh.points.mean(axis=0)
+    volume, moment = sum_of_cones(corners - middle)
+    centre = middle + moment / volume
+    sizes = np.array([len(face) for face in mesh.faces], dtype=np.int64)
+    faces = np.zeros((len(sizes), int(sizes.max()), 3))
+    for i, face in enumerate(mesh.faces):
+        faces[i, : len(face)] = mesh.points[list(face)] - centre
+    normals = unit(newell_normals(mesh))
+    face_means = faces.sum(axis=1) / sizes[:, None]
+    offsets = np.einsum("pk,pk->p", normals, face_means)
+    if np.any((mesh.points - centre) @ normals.T > offsets + _CONVEX):
+        raise ValueError("a solid of this instance is not convex")
+    convex = Convex(centre, normals, offsets, faces, sizes)
+    return ConvexPart(1, convex, volume, (place,))
+
+
+def intersection(first: Convex, second: Convex, centre: Array) -> Convex:
+    """Return the common part of two convex solids, given its centre of mass (3,)."""
+    first_faces, first_sizes = faces_within(first, second, keep_flush=True)
+    # A face in one plane of both counts once.
+    second_faces, second_sizes = faces_within(second, first, keep_flush=False)
+    width = max(first_faces.shape[1], second_faces.shape[1])
+    normals = np.concatenate([first.normals, second.normals])
+    faces = np.concatenate(
+        [widened(first_faces - centre, width), widened(second_faces - centre, width)]
+    )
+    sizes = np.concatenate([first_sizes, second_sizes])
+    remaining = np.flatnonzero(sizes > 2)
+    normals, faces, sizes = normals[remaining], faces[remaining], sizes[remaining]
+    offsets = np.einsum("pk,pk->p", normals, faces[:, 0])
+    return Convex(centre, normals, offsets, faces, sizes)
+
+
+def faces_within(
+    side: Convex, rival: Convex, *, keep_flush: bool
+) -> tuple[Array, Indices]:
+    """Return the parts (p, w, 3) of a solid's faces that lie in its rival, and their sizes (p,).
+
+    Faces that lie in a plane of the rival and look the same way are not cut by it, or all removed.
+    """
+    faces, sizes = side.faces + side.centre, side.sizes
+    for normal, offset in zip(rival.normals, rival.offsets, strict=True):
+        below = offset - (faces - rival.centre) @ normal
+        filled = np.arange(faces.shape[1]) < sizes[:, None]
+        farthest = np.where(filled, np.abs(below), 0.0).max(axis=1, initial=0.0)
+        flush = (farthest < _SAME) & (side.normals @ normal > 0)
+        if not keep_flush:
+            sizes = np.where(flush, 0, sizes)
+        below[flush] = 0.0
+        faces, sizes = clip(faces, sizes, below)
+    return faces, sizes
+
+
+def measure_common(corners: Array, convex: Convex, max_pairs: int) -> Measure | None:
+    """Measure the common part of a convex solid and closed triangles (m, 3, 3).
+
+    None is returned if it takes more pairs of a triangle and a face than that.
+    """
+    scaled_normals = convex.normals / convex.offsets[:, None]
+    volume, moment, pairs = 0.0, np.zeros(3), 0
+    for first in range(0, len(corners), TRIANGLE_BLOCK):
+        rays = corners[first : first + TRIANGLE_BLOCK] - convex.centre
+        # Distance beyond each plane; corners all but in a plane lie in it, so that a triangle in
+        # the plane of a face is either before it or behind, not each in places.
+        beyond = np.einsum("mvk,pk->mpv", rays, scaled_normals) - 1
+        beyond[np.abs(beyond) < _SAME] = 0.0
+        high, low = beyond.max(axis=2), beyond.min(axis=2)
+        inside = high.max(axis=1) <= 0
+        # Where one plane is crossed early, those crossed later everywhere are not seen.
+        visible = (high > 0) & (high >= low.max(axis=1, keepdims=True))
+        pairs += int(visible.sum())
+        if pairs > max_pairs:
+            return None
+        # Cones over triangles, or over their parts within the solid.
+        split = np.flatnonzero(~inside & (low.max(axis=1) <= 0))
+        cut = triangles_within(rays[split], -beyond[split], high[split] > 0)
+        for base in (rays[inside], *cut):
+            cone, first_moment = sum_of_cones(base)
+            volume, moment = volume + cone, moment + first_moment
+        # Cones over faces that lie before triangles.
+        for cone, first_moment in cones_over_faces(rays, convex, beyond, visible):
+            volume, moment = volume + cone, moment + first_moment
+    return Measure(volume, moment + volume * convex.centre, pairs)
+
+
+def sum_of_cones(base: Array) -> tuple[float, Array]:
+    """Return the signed volume and the first moment (3,) of the cones from 0 to triangles."""
+    volumes = dot(cross(base[:, 0], base[:, 1]), base[:, 2]) / 6
+    return float(volumes.sum()), volumes @ base.sum(axis=1) / 4
+
+
+def triangles_within(rays: Array, below: Array, cuts: Mask) -> Iterator[Array]:
+    """Yield, cut into triangles, the parts of triangles (m, 3, 3) that lie in a convex solid.
+
+    ``below`` (m, p, 3) is the height, in some scale, of each plane above the corners; ``cuts``
+    (m, p) whether any corner lies above it.
+    """
+    sizes = np.full(len(rays), 3)
+    # Barycentric coordinates, in which functions stay linear whatever has been cut before.
+    shapes = np.broadcast_to(np.eye(3), (len(rays), 3, 3)).copy()
+    # For each triangle the planes that cut it, first.
+    order = np.argsort(~cuts, axis=1, kind="stable")
+    for k in range(int(cuts.sum(axis=1).max(initial=0))):
+        is_cut = cuts[np.arange(len(rays)), order[:, k]]
+        rows = np.flatnonzero(is_cut & (sizes > 2))
+        heights = below[rows, order[rows, k]]
+        values = np.einsum("nwv,nv->nw", shapes[rows], heights)
+        cut, cut_sizes = clip(shapes[rows], sizes[rows], values)
+        shapes = widened(shapes, cut.shape[1])
+        shapes[rows] = widened(cut, shapes.shape[1])
+        sizes[rows] = cut_sizes
+    polygons = np.einsum("nwv,nvk->nwk", shapes, rays)
+    yield from fans(polygons, sizes)
+
+
+def cones_over_faces(
+    rays: Array, convex: Convex, beyond: Array, visible: Mask
+) -> Iterator[tuple[float, Array]]:
+    """Yield the volumes and moments of the cones over the parts of faces seen before triangles.
+
+    ``rays`` (m, 3, 3) are corners of all triangles, ``beyond`` (m, p, 3) how far, in some scale,
+    they lie beyond each plane, ``visible`` (m, p) which pairs of a triangle and a face are to be
+    looked at.
+    """
+    a, b, c = rays[:, 0], rays[:, 1], rays[:, 2]
+    # The planes through the centre and each side of a triangle, all looking inwards.
+    sides = np.stack([cross(b, c), cross(c, a), cross(a, b)], axis=1)
+    sign = np.sign(dot(sides[:, 2], c))
+    sides = sides * sign[:, None, None]
+    triangle, face = np.nonzero(visible)
+    # Triangles seen edge-on hide nothing.
+    pairs = np.flatnonzero(sign[triangle] != 0)
+    # Faces of like size together, so that small ones need not be as wide as large ones.
+    pairs = pairs[np.argsort(convex.sizes[face[pairs]], kind="stable")]
+    for first in range(0, len(pairs), _PAIR_BLOCK):
+        block = pairs[first : first + _PAIR_BLOCK]
+        t, f = triangle[block], face[block]
+        sizes = convex.sizes[f]
+        polygons = convex.faces[f, : int(sizes.max())]
+        # Distances from the sides, weighted by how far the corners are beyond the face, tell on
+        # which side of the triangle's own plane a point of the face lies.
+        triangle_plane = np.einsum("nv,nvk->nk", beyond[t, f], sides[t])
+        planes = np.concatenate([sides[t], triangle_plane[:, None]], axis=1)
+        for k in range(4):
+            values = np.einsum("nwk,nk->nw", polygons, planes[:, k])
+            polygons, sizes = clip(polygons, sizes, values)
+            remaining = np.flatnonzero(sizes > 2)
+            t, planes = t[remaining], planes[remaining]
+            polygons, sizes = polygons[remaining], sizes[remaining]
+        for part in (1, -1):
+            rows = sign[t] == part
+            for base in fans(polygons[rows], sizes[rows]):
+                cone, moment = sum_of_cones(base)
+                yield part * cone, part * moment

@@ -1,0 +1,389 @@
+"""Is this mesh one clean solid? Every check of the mesh itself, before its volume counts.
+
+These are the checks that the paper makes of a mesh, and those it promises: of faces that cut each
+other, and of shells that overlap or touch. Positions in messages and details are those of the
+answer's lists.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from scbench.graders.csg_union.surface_areas import surface_area
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.meshes import (
+    Array,
+    Edge,
+    Faces,
+    Indices,
+    PolygonMesh,
+    Triangles,
+    close_pairs,
+    cross,
+    edge_faults,
+    find_contacts,
+    nearer_than,
+    newell_normals,
+    shells,
+    signed_volumes,
+    triangulate,
+    unevenness,
+    widths,
+    winding_number,
+)
+from scbench.graders.shared.vectors import dot
+
+MESH_CHECKS = {
+    "not_empty": "There are vertices and faces.",
+    "coordinates": "No coordinate is beyond 1,000,000.",
+    "indices": "Every face names different vertices of the list.",
+    "duplicate_vertices": "No two vertices are the same after rounding to six decimals.",
+    "outliers": "No vertex lies far away from all the others.",
+    "degenerate_faces": "Every face has an area.",
+    "planar_faces": "Every face is flat to within 0.01.",
+    "winding": "Faces that share an edge run along it in opposite directions.",
+    "watertight": "Every edge is shared by two faces; none is open.",
+    "edge_manifold": "No edge belongs to more than two faces.",
+    "simple_faces": "No face crosses or covers itself.",
+    "self_intersection": "No two faces cut through each other.",
+    "touching": "No face lies on another, and separate shells keep at least 0.01 apart.",
+    "zero_volume": "Every shell encloses a volume.",
+    "nesting": "Outer shells lie outside all material, and voids point inwards within it.",
+}
+
+# Most vertices, and triangles that the faces are cut into.
+_MAX_TRIANGLES = 10_000
+# Most pairs of triangles near each other.
+_MAX_PAIRS = 400_000
+_LARGEST_COORDINATE = 1e6
+# Vertices that agree in so many decimals are the same.
+_SAME_DECIMALS = 6
+# A vertex is an outlier if it is farther from the mean of all vertices than this, and than so many
+# times the average distance.
+_FAR = 100
+_FAR_TIMES = 10
+# Twice the least area of a face, and the least volume of a shell.
+_NOTHING = 1e-10
+# How uneven a face may be, how deep faces may cut, and how near shells may come.
+TOLERANCE = 0.01
+# Error that doubles may add to a distance that is exactly the tolerance.
+_ROUNDING = 1e-9
+
+# Checks that are skipped together.
+_PLACE_CHECKS = ("duplicate_vertices", "outliers", "degenerate_faces", "planar_faces")
+_EDGE_CHECKS = ("winding", "watertight", "edge_manifold")
+_PAIR_CHECKS = ("simple_faces", "self_intersection", "touching")
+_SHELL_CHECKS = ("zero_volume", "nesting")
+
+
+class ClosedSurface(NamedTuple):
+    """Triangles that bound a solid."""
+
+    points: Array
+    """(n, 3) vertices, each on some triangle."""
+    corners: Indices
+    """(m, 3) indices of vertices, counter-clockwise seen from outside."""
+    volume: float
+    void_area: float
+    """Of the walls of its voids."""
+
+
+class MeshVerdict(NamedTuple):
+    """The result of checking a mesh."""
+
+    surface: ClosedSurface | None
+    """None if the mesh bounds no solid; it may be there although some check failed."""
+    notes: tuple[str, ...]
+
+
+class Surface(NamedTuple):
+    """The faces that name usable vertices."""
+
+    mesh: PolygonMesh
+    at: list[int]
+    """Position of each face in the answer's list."""
+    normals: Array
+    """(k, 3) of the faces, as long as twice their areas."""
+    triangles: Triangles
+    shell: Indices
+    """(k,) the shell of each face."""
+
+    def triangle_shells(self) -> Indices:
+        """Return the shell (m,) of each triangle."""
+        shell: Indices = self.shell[self.triangles.face]
+        return shell
+
+    def first_faces(self, shell_numbers: Indices) -> list[int]:
+        """Return the position in the answer's list of the first face of each of some shells."""
+        return [
+            self.at[int(np.argmax(self.shell == number))] for number in shell_numbers
+        ]
+
+
+def judge_mesh(
+    checks: Checklist, vertices: Sequence[Sequence[float]], faces: Faces
+) -> MeshVerdict:
+    """Make every check of `MESH_CHECKS` that can be made; those that cannot are skipped.
+
+    A mesh that is too large fails ``resource_limit`` alone. One that is inside out as a whole is
+    turned round, which the notes say. Vertices are three finite numbers each, faces three or more
+    indices, none negative.
+    """
+    triangle_count = sum(len(face) - 2 for face in faces)
+    if max(len(vertices), triangle_count) > _MAX_TRIANGLES:
+        wrong = (
+            f"There are {len(vertices)} vertices, and faces that make {triangle_count} triangles; "
+            f"more than {_MAX_TRIANGLES} are not looked at."
+        )
+        checks.expect("resource_limit", False, wrong)
+        return MeshVerdict(None, ())
+    not_empty = bool(vertices and faces)
+    if not checks.expect("not_empty", not_empty, "Vertices or faces are missing."):
+        checks.skip(list(MESH_CHECKS)[1:], "There is nothing to look at.")
+        return MeshVerdict(None, ())
+
+    points = np.array(vertices, dtype=np.float64)
+    too_large = np.any(np.abs(points) > _LARGEST_COORDINATE, axis=1)
+    in_range = checks.forbid(
+        "coordinates",
+        np.flatnonzero(too_large).tolist(),
+        lambda i: f"A coordinate of vertex {i} is beyond 1,000,000.",
+    )
+    at = judge_indices(checks, len(points), faces)
+    usable = tuple(faces[i] for i in at)
+    unused = sorted(set(range(len(points))).difference(*usable))
+    notes: tuple[str, ...] = ()
+    if unused:
+        notes = (f"{len(unused)} vertices are on no face, first {unused[0]}",)
+    if not (in_range and usable):
+        why = (
+            "Coordinates are too large." if usable else "No face names usable vertices."
+        )
+        checks.skip(_PLACE_CHECKS, why)
+        judge_edges(checks, usable)
+        checks.skip((*_PAIR_CHECKS, *_SHELL_CHECKS), why)
+        return MeshVerdict(None, notes)
+
+    mesh = PolygonMesh(points, usable)
+    normals = newell_normals(mesh)
+    surface = Surface(mesh, at, normals, triangulate(mesh, normals), shells(usable))
+    areas = judge_places(checks, surface)
+    closed = judge_edges(checks, usable) and len(at) == len(faces)
+    free = judge_pairs(checks, surface, closed=closed)
+    if not closed:
+        checks.skip(_SHELL_CHECKS, "The faces do not close.")
+        return MeshVerdict(None, notes)
+    bounding, turned = judge_shells(checks, surface, clean=areas and free)
+    return MeshVerdict(bounding, (*notes, *turned))
+
+
+def judge_indices(checks: Checklist, n: int, faces: Faces) -> list[int]:
+    """Check the faces' indices; return the positions of the faces that can be used."""
+    good: list[int] = []
+    bad: list[int] = []
+    for i, face in enumerate(faces):
+        if max(face) < n and len(set(face)) == len(face):
+            good.append(i)
+        else:
+            bad.append(i)
+    fault = f"faces name a vertex twice or one outside 0..{n - 1}"
+    checks.forbid_many("indices", bad, fault, lambda i: f"is face {i}")
+    return good
+
+
+def judge_places(checks: Checklist, surface: Surface) -> bool:
+    """Check vertices and faces one by one; return whether every face has an area."""
+    points, at = surface.mesh.points, surface.at
+    same = duplicates(points)
+    checks.forbid(
+        "duplicate_vertices",
+        same,
+        lambda group: (
+            f"Vertices {group[0]} and {group[1]} are the same; {len(same)} places are."
+        ),
+    )
+
+    away = np.sqrt(np.sum((points - points.mean(axis=0)) ** 2, axis=1))
+    outliers = (away > _FAR_TIMES * away.mean()) & (away > _FAR)
+    checks.forbid(
+        "outliers",
+        np.flatnonzero(outliers).tolist(),
+        lambda i: f"Vertex {i} is {away[i]:.6g} from the mean of all vertices.",
+    )
+
+    double_areas = np.sqrt(np.sum(surface.normals**2, axis=1))
+    areas = checks.forbid(
+        "degenerate_faces",
+        [at[i] for i in np.flatnonzero(double_areas < _NOTHING).tolist()],
+        lambda i: f"Face {i} has no area.",
+    )
+
+    uneven = unevenness(surface.mesh, surface.normals)
+    bent = np.flatnonzero(uneven > TOLERANCE + _ROUNDING).tolist()
+    checks.forbid(
+        "planar_faces",
+        [at[i] for i in bent],
+        lambda i: (
+            f"{len(bent)} faces are not flat; a vertex of face {i} is {uneven[bent[0]]:.4g} from "
+            "the best plane."
+        ),
+    )
+    return areas
+
+
+def duplicates(points: Array) -> list[list[int]]:
+    """Return the groups of vertices that are the same after rounding, each ascending."""
+    # Adding 0 makes zeros of -0.
+    rounded = np.round(points, _SAME_DECIMALS) + 0.0
+    _, group = np.unique(rounded, axis=0, return_inverse=True)
+    members: dict[int, list[int]] = {}
+    for i, number in enumerate(group.reshape(-1).tolist()):
+        members.setdefault(number, []).append(i)
+    return sorted(indices for indices in members.values() if len(indices) > 1)
+
+
+def judge_edges(checks: Checklist, faces: Faces) -> bool:
+    """Check that the faces close up, wound alike; return whether they do."""
+    if not faces:
+        checks.skip(_EDGE_CHECKS, "No face names usable vertices.")
+        return False
+
+    def forbid(check_id: str, edges: list[Edge], fault: str) -> bool:
+        return checks.forbid_many(
+            check_id,
+            edges,
+            f"edges are {fault}",
+            lambda edge: f"joins vertices {edge[0]} and {edge[1]}",
+        )
+
+    faults = edge_faults(faces)
+    alike = forbid("winding", faults.doubled, "run through twice in one direction")
+    tight = forbid("watertight", faults.open, "open")
+    manifold = forbid("edge_manifold", faults.crowded, "on more than two faces")
+    return alike and tight and manifold
+
+
+def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
+    """Check that faces keep out of each other's way; return whether all of them do."""
+    triangles = surface.triangles
+    corners = surface.mesh.points[triangles.corners]
+    pairs = close_pairs(corners, TOLERANCE, _MAX_PAIRS)
+    if pairs is None:
+        wrong = f"More than {_MAX_PAIRS} pairs of triangles are near each other."
+        checks.expect("resource_limit", False, wrong)
+        checks.skip(_PAIR_CHECKS, wrong)
+        return False
+    contacts = find_contacts(corners, pairs, TOLERANCE)
+    face = np.array(surface.at, dtype=np.int64)[triangles.face]
+
+    # A face that crosses itself is cut into triangles that meet, or that look the other way.
+    meeting = face[np.concatenate([contacts.crossing, contacts.covering])]
+    twisted = meeting[meeting[:, 0] == meeting[:, 1], 0]
+    doubles = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    backwards = dot(doubles, surface.normals[triangles.face]) < 0
+    reversed_faces = face[backwards & (widths(corners) > TOLERANCE)]
+    simple = checks.forbid(
+        "simple_faces",
+        np.union1d(twisted, reversed_faces).tolist(),
+        lambda i: f"The outline of face {i} crosses or covers itself.",
+    )
+    apart = checks.forbid(
+        "self_intersection",
+        pairs_of_faces(contacts.crossing, face),
+        lambda both: f"Faces {both[0]} and {both[1]} cut through each other.",
+    )
+
+    strangers = pairs[:0]
+    if closed:
+        shell = surface.triangle_shells()
+        strangers = pairs[shell[pairs[:, 0]] != shell[pairs[:, 1]]]
+    near = nearer_than(corners, strangers, TOLERANCE)
+    touching = pairs_of_faces(np.concatenate([contacts.covering, near]), face)
+    if not closed and not touching:
+        checks.skip(
+            "touching", "The faces do not close, so there are no shells to keep apart."
+        )
+        return False
+    spaced = checks.forbid(
+        "touching",
+        touching,
+        lambda both: (
+            f"Faces {both[0]} and {both[1]} lie on each other or come too near."
+        ),
+    )
+    return simple and apart and spaced
+
+
+def pairs_of_faces(pairs: Indices, face: Indices) -> list[list[int]]:
+    """Return the pairs of different faces that pairs of triangles come from, ascending."""
+    faces = np.sort(face[pairs], axis=1)
+    different = faces[faces[:, 0] < faces[:, 1]]
+    rows: list[list[int]] = np.unique(different, axis=0).tolist()
+    return rows
+
+
+def judge_shells(
+    checks: Checklist, surface: Surface, *, clean: bool
+) -> tuple[ClosedSurface | None, tuple[str, ...]]:
+    """Check that closed shells bound one solid; return it, and a note if they were inside out."""
+    points, corners = surface.mesh.points, surface.triangles.corners
+    volumes = signed_volumes(points, surface.triangles, surface.shell)
+    notes: tuple[str, ...] = ()
+    if volumes.sum() < 0:
+        volumes, corners = -volumes, corners[:, ::-1]
+        notes = ("the mesh is inside out; it was turned round",)
+    hollow = np.flatnonzero(np.abs(volumes) < _NOTHING)
+    solid = checks.forbid_many(
+        "zero_volume",
+        surface.first_faces(hollow),
+        "shells enclose no volume",
+        lambda i: f"is that of face {i}",
+    )
+    if not (clean and solid):
+        checks.skip("nesting", "Faces or shells have failed before.")
+        return None, notes
+
+    shell = surface.triangle_shells()
+    depths = winding_depths(points, corners, shell)
+    is_void = volumes <= 0
+    # Outer shells lie in nothing, voids in the material of one other shell.
+    wrong = np.flatnonzero(depths != is_void)
+    nested = checks.forbid_many(
+        "nesting",
+        surface.first_faces(wrong),
+        "shells lie inside material without being voids, or point the wrong way",
+        lambda i: f"is that of face {i}",
+    )
+    if not nested:
+        return None, notes
+    used, renumbered = np.unique(corners, return_inverse=True)
+    bounding = ClosedSurface(
+        points[used],
+        renumbered.reshape(-1, 3),
+        float(volumes.sum()),
+        surface_area(points[corners[is_void[shell]]]),
+    )
+    return bounding, notes
+
+
+def winding_depths(points: Array, corners: Indices, shell: Indices) -> Indices:
+    """Return how often the other shells wind round each shell (s,), none of which meet.
+
+    ``shell`` (m,) is the shell of each triangle.
+    """
+    count = int(shell.max()) + 1
+    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    np.minimum.at(low, shell, points[corners].min(axis=1))
+    np.maximum.at(high, shell, points[corners].max(axis=1))
+    # One point of each shell stands for all, as none meet.
+    shell_points = np.zeros((count, 3))
+    shell_points[shell] = points[corners[:, 0]]
+    depths = np.zeros(count, dtype=np.int64)
+    for s, point in enumerate(shell_points):
+        # A shell does not wind round a point outside its box.
+        around = np.all((low < point) & (point < high), axis=1)
+        around[s] = False
+        if around.any():
+            depths[s] = winding_number(point, points, corners[around[shell]])
+    return depths

@@ -1,0 +1,146 @@
+"""Are the six sides of the cage closed to a large block, and open to a small one?
+
+A side's face is the part of it that bounds the free space inside. Of the material, only that
+between the space that no part may enter and the one that none may leave counts here.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from manifold3d import CrossSection, Manifold
+
+from scbench.graders.interlocking_parts.columns import MAX_OUTLINE, grown
+from scbench.graders.shared.checklist import Checklist
+from scbench.schemas.interlocking_parts import Params
+
+# Share of a side that the small block sweeps, wherever it passes.
+OPEN_SHARE = 0.5
+
+
+class Side(NamedTuple):
+    """A side of the cage: the layer in which its material lies."""
+
+    name: str
+    axis: int
+    """Across the side: 0, 1 or 2."""
+    low: float
+    high: float
+    """Ends of the layer along the axis."""
+
+
+class SideFaults(NamedTuple):
+    """The errors in the six sides of a cage."""
+
+    wrong: list[dict[str, Any]]
+    """Sides with the block that gets in, or does not, and why."""
+    too_long: list[str]
+    """Sides whose outline is too long to be looked at."""
+
+
+def find_side_faults(params: Params, bodies: Sequence[Manifold]) -> SideFaults:
+    """Return the sides that let the large block in, or the small one in too few places.
+
+    Those places, grown by the widest gap and a bar, must cover the side, and grown by half the
+    block, which is the area that it sweeps, a share of it.
+    """
+    rules = params.spacing
+    reach = params.gap[1] + params.bar
+    faults = SideFaults([], [])
+    for side in sides_of(params):
+        shadow = axis_shadow(bodies, side)
+        if shadow.num_vert() > MAX_OUTLINE:
+            faults.too_long.append(side.name)
+            continue
+        face = face_of(params, side.axis)
+        unblocked = round((face - grown(shadow, rules.blocked / 2)).area(), 3)
+        free = without_specks(face - grown(shadow, rules.free / 2), rules.ignored_area)
+        far = round((face - grown(free, reach)).area(), 3)
+        block = rules.free
+        if unblocked > rules.ignored_area:
+            block = rules.blocked
+            why = "gets in through"
+        elif far > rules.ignored_area and free.is_empty():
+            why = "passes nowhere through"
+        elif far > rules.ignored_area:
+            why = "passes in too few places of"
+        elif sweeps_too_little(free, face, rules.free):
+            why = "sweeps too little of"
+        else:
+            continue
+        faults.wrong.append({"face": side.name, "block": block, "why": why})
+    return faults
+
+
+def check_sides(checks: Checklist, faults: SideFaults | None) -> None:
+    """Record the check ``cage`` for a criterion on the assembly; None where there is no part."""
+    if faults is None:
+        checks.skip("cage", "No part has the geometry for this.")
+        return
+    if faults.too_long:
+        checks.forbid(
+            "resource_limit",
+            faults.too_long,
+            lambda name: f"The outline of the {name} is too long.",
+        )
+    checks.forbid(
+        "cage",
+        faults.wrong,
+        lambda item: (
+            f"A block of {item['block']:g} x {item['block']:g} mm {item['why']} the {item['face']}."
+        ),
+    )
+
+
+def sides_of(params: Params) -> list[Side]:
+    """Return the six sides of the cage."""
+    empty, outer = params.empty, params.outer
+    sides = [
+        Side("floor", 2, outer.z[0], empty.z[0]),
+        Side("roof", 2, empty.z[1], outer.z[1]),
+    ]
+    for axis, letter in enumerate("xy"):
+        near, far = empty.sides[axis] / 2, outer.sides[axis] / 2
+        sides.append(Side(f"wall at -{letter}", axis, -far, -near))
+        sides.append(Side(f"wall at +{letter}", axis, near, far))
+    return sides
+
+
+def face_of(params: Params, axis: int) -> CrossSection:
+    """Return where the centre of a block that comes in may be, in the axes after this one."""
+    x, y, z = params.inner
+    spans = ((-x / 2, x / 2), (-y / 2, y / 2), (params.bar, params.bar + z))
+    west, east = spans[(axis + 1) % 3]
+    low, high = spans[(axis + 2) % 3]
+    return CrossSection.square((east - west, high - low)).translate((west, low))
+
+
+def axis_shadow(bodies: Sequence[Manifold], side: Side) -> CrossSection:
+    """Return the shadow, along the axis of a side, of the material in its layer."""
+    forward = np.zeros(3)
+    forward[side.axis] = 1.0
+    # The axes in turn, so that this one comes last and the shadow falls along it.
+    turn = np.roll(np.eye(3, 4), -(side.axis + 1), axis=0)
+    turn[:, 3] = 0.0
+    turn = np.ascontiguousarray(turn)
+    shadow = CrossSection()
+    for body in bodies:
+        box = body.bounding_box()
+        if box[side.axis] < side.high and box[side.axis + 3] > side.low:
+            above = body.trim_by_plane(forward, side.low)
+            layer = above.trim_by_plane(-forward, -side.high)
+            shadow += layer.transform(turn).project()
+    return shadow
+
+
+def without_specks(places: CrossSection, ignored: float) -> CrossSection:
+    """Return the pieces of an area that are larger than the area that is ignored."""
+    pieces = [piece for piece in places.decompose() if round(piece.area(), 3) > ignored]
+    return sum(pieces, CrossSection())
+
+
+def sweeps_too_little(free: CrossSection, face: CrossSection, block: float) -> bool:
+    """Whether a block, wherever its centre is free, sweeps less than a share of a face."""
+    swept = (grown(free, block / 2) ^ face).area()
+    least = round(OPEN_SHARE * face.area(), 3)
+    return bool(swept < least)

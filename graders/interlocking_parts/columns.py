@@ -1,0 +1,85 @@
+"""Room for upright square columns next to a part, seen from above.
+
+Spec: interlocking_parts, "Verification" 2, in its correct form.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from manifold3d import CrossSection, FillRule, Manifold
+
+from scbench.graders.interlocking_parts.print_checks import rounded_values
+from scbench.graders.shared.meshes import Array
+from scbench.schemas.interlocking_parts import Spacing
+
+# Most corners of a shadow's outline; to grow a longer one takes too long.
+MAX_OUTLINE = 20_000
+
+
+class Openings(NamedTuple):
+    """Where square columns of two sizes would miss a part."""
+
+    free: float
+    """Area of the places of the small column's centre that miss it."""
+    unblocked: float
+    """Area of the places of the large one."""
+    place: list[float] | None
+    """One of the large one, the middle of the largest such area."""
+
+
+def openings(body: Manifold, rules: Spacing) -> Openings | None:
+    """Return where columns miss a part that is moved to the middle of the bed; None: too complex.
+
+    A square column of side s, upright and along the axes, misses the part where its centre lies
+    outside the part's shadow grown by s / 2 to all four sides.
+    """
+    # The layer between -height and height.
+    above_bed = body.trim_by_plane((0, 0, 1), -rules.height)
+    layer = above_bed.trim_by_plane((0, 0, -1), -rules.height)
+    west, south, _, east, north, _ = body.bounding_box()
+    shadow = layer.project().translate((-(west + east) / 2, -(south + north) / 2))
+    if shadow.num_vert() > MAX_OUTLINE:
+        return None
+    free = free_places(shadow, rules.free, rules.free_reach)
+    unblocked = free_places(shadow, rules.blocked, rules.blocked_reach)
+    place = None
+    pieces = sorted(unblocked.decompose(), key=lambda piece: -round(piece.area(), 3))
+    if pieces:
+        west, south, east, north = pieces[0].bounds()
+        place = rounded_values(np.array([west + east, south + north]) / 2, 3)
+    return Openings(
+        round(free.area(), 3) + 0.0, round(unblocked.area(), 3) + 0.0, place
+    )
+
+
+def free_places(shadow: CrossSection, side: float, reach: float) -> CrossSection:
+    """Return the places of a column's centre, within reach of 0, at which it misses a shadow."""
+    places = CrossSection.square((2 * reach, 2 * reach), center=True)
+    return places - grown(shadow, side / 2)
+
+
+def grown(shape: CrossSection, by: float) -> CrossSection:
+    """Return the Minkowski sum of a shape and the square from -by to by along both axes."""
+    # The sum is the shape itself and the area that the square sweeps along the outline.
+    swept = []
+    for outline in shape.to_polygons():
+        start = np.asarray(outline, dtype=np.float64)
+        for p, q in zip(start, np.roll(start, -1, axis=0), strict=True):
+            swept.append(swept_square(p, q, by))
+    if not swept:
+        return shape
+    return CrossSection(swept, FillRule.NonZero) + shape
+
+
+def swept_square(p: Array, q: Array, by: float) -> Array:
+    """Return the corners (6, 2) of the area that a square sweeps along a segment.
+
+    It is the hull of the square at both ends: a hexagon whose corners follow from the slope.
+    """
+    if p[0] > q[0]:
+        p, q = q, p  # from left to right
+    up = 1.0 if q[1] >= p[1] else -1.0
+    sides = np.array([(-1, -up), (1, -up), (1, -up), (1, up), (-1, up), (-1, up)])
+    corners = np.array([p, p, q, q, q, p]) + by * sides
+    # Counter-clockwise, whether the segment rises or falls.
+    return corners if up > 0 else corners[::-1]

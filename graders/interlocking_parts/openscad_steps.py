@@ -1,0 +1,503 @@
+"""Counting the work of the OpenSCAD library in steps, so that limits are the same on every machine.
+
+Loaded by `openscad_child` alone, so it imports nothing of scbench, either.
+
+A step is one expression evaluated, one element of a list or string made, or one that an operator or
+function goes through, as often as it does where lists share parts. Each statement and each triangle
+of each intermediate body takes some steps; flat shapes take as many as their corners and outlines
+have to be compared.
+"""
+
+import math
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import manifold3d
+import numpy as np
+
+# The library has no types, so its module may be anything.
+_library: Any = import_module("openscad_evaluator.evaluator")
+
+# Limits of a source besides its steps: segments of a circle and of a sphere, levels of nesting,
+# bits of whole numbers that are multiplied.
+_MAX_SEGMENTS = 5_000
+_MAX_SPHERE_SEGMENTS = 800
+_MAX_DEPTH = 4_000
+_MAX_BITS = 32_768
+# Elements that are gone through without a step: they are in the price of a call.
+_FREE_ELEMENTS = 100
+# Steps that a statement takes: it makes a body, if only to unite it with others.
+_STATEMENT_STEPS = 40
+# Steps for each triangle of a body that is made of others, and for each corner of a flat one.
+_STEPS_PER_TRIANGLE = 2
+# Steps for each character of a text that is drawn or measured.
+_STEPS_PER_CHARACTER = 200
+# Steps for each pair of triangles in a Minkowski sum with no, one, and more concave bodies.
+_STEPS_PER_CONCAVE_PAIR = (1, 15, 250)
+# Operations that take one step together:
+# pairs of corners of a polygon that are compared, as any two of its sides may cross; likewise of
+# triangles that are projected,
+_CORNER_PAIRS = 25
+# pairs of a corner and an outline of one flat shape that is cut up,
+_CORNERS_AND_OUTLINES = 250
+# corners that are gone through when two flat shapes are made one,
+_JOINED_CORNERS = 10
+# pairs of their outlines that are compared, to see which lies in which,
+_OUTLINE_PAIRS = 2500
+# products of numbers, where matrices are multiplied or systems of equations solved.
+_PRODUCTS = 25
+# Functions that go through ranges, too, and some through lists in lists.
+_DEEP_FUNCTIONS = {"concat", "cross", "lookup", "max", "min", "norm"}
+_LONG = "it multiplies whole numbers that are too long"
+
+# Functions of the libraries as they are before any meter watches them. Operators on lists call
+# themselves for lists in lists by these names.
+_OPERATORS = (
+    "_osc_equal",
+    "_osc_comparable",
+    "_vec_add",
+    "_vec_sub",
+    "_scale",
+    "_div_scale",
+    "_matmul",
+)
+_PLAIN_OPERATORS: dict[str, Any] = {
+    name: getattr(_library, name, None) for name in _OPERATORS
+}
+_PLAIN_FLAT = {
+    name: getattr(manifold3d.CrossSection, name)
+    for name in ("__add__", "__sub__", "__xor__")
+}
+_plain_cut_face: Any = getattr(_library, "_triangulate_face", None)
+
+
+class TooMuchError(BaseException):
+    """The source asks for more work than is done for it; the library must not catch this."""
+
+
+class Meter:
+    """Counts steps, and how deep evaluation is nested."""
+
+    def __init__(self, steps: int) -> None:
+        self.remaining: float = steps
+        self.limit = steps
+        self.depth = 0
+
+    @property
+    def spent(self) -> int:
+        """Steps taken so far, of those that it has."""
+        return self.limit - max(0, math.floor(self.remaining))
+
+    def spend(self, steps: float) -> None:
+        """Count steps before they are taken."""
+        self.remaining -= min(steps, 1e18)
+        if self.remaining < 0:
+            raise TooMuchError(f"it takes more than {self.limit:,} steps")
+
+    def spend_on(self, elements: float) -> None:
+        """Count the elements that an operator or function goes through; a few are free."""
+        self.spend(max(0.0, elements - _FREE_ELEMENTS))
+
+    def nested(self, function: Callable[..., Any], steps: int) -> Callable[..., Any]:
+        """Return the function, charged with these steps and one level of depth for each call."""
+
+        def call(node: Any, context: Any) -> Any:
+            self.spend(steps)
+            self.depth += 1
+            if self.depth > _MAX_DEPTH:
+                raise TooMuchError(f"it is nested deeper than {_MAX_DEPTH:,} levels")
+            value = function(node, context)
+            self.depth -= 1
+            return value
+
+        return call
+
+    def sized(self, function: Callable[..., Any], size: Callable[[Any], float]) -> Any:
+        """Return the function, with steps for the sizes of its arguments and its value's length."""
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            self.spend(sum(map(size, arguments)))
+            value = self.guarded(function, *arguments, **named)
+            self.spend(length(value))
+            return value
+
+        return call
+
+    def guarded(
+        self, function: Callable[..., Any], *arguments: Any, **named: Any
+    ) -> Any:
+        """Call a function; the library would take a lack of memory for a wrong argument."""
+        try:
+            return function(*arguments, **named)
+        except MemoryError:
+            raise TooMuchError("it needs more memory than is given to it") from None
+
+
+def count_evaluation(evaluator: Any, meter: Meter) -> None:
+    """Let a meter watch the evaluation of expressions and statements."""
+    for name, steps in (("_eval_expr", 1), ("_eval_statement", _STATEMENT_STEPS)):
+        setattr(evaluator, name, meter.nested(getattr(evaluator, name), steps))
+    for name in ("_loop_values", "_fmt_val", "_eval_list_comp"):
+        setattr(evaluator, name, meter.sized(getattr(evaluator, name), length))
+    count_functions(evaluator, meter)
+    count_operators(evaluator, meter)
+    count_costly_functions(evaluator, meter)
+    count_arguments(evaluator, meter)
+    count_segments(evaluator, meter)
+    # The fonts of a system differ.
+    _library._resolve_font = lambda _: _library._load_default_font()
+
+
+def count_bodies(evaluator: Any, meter: Meter) -> None:
+    """Let a meter watch the making of bodies, by the functions that an evaluator now has."""
+    count_flat_shapes(evaluator, meter)
+    resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH
+    resolve["polyhedron"] = counting_faces(resolve["polyhedron"], meter)
+    for kind, function in generate.items():
+        generate[kind] = weighed(kind, function, meter)
+
+
+# Sizes of values
+
+
+def length(value: object) -> int:
+    """Return the number of elements of a list or string, 0 for anything else."""
+    return len(value) if isinstance(value, list | str) else 0
+
+
+def extent(value: Any, known: dict[int, float] | None = None) -> float:
+    """Return how many elements going through a value meets, parts that lists share each time.
+
+    ``known`` has the extents of lists by their ids, so that this goes through each list only once.
+    """
+    if isinstance(value, _library.OscRange):
+        return float(_library._range_count(value))
+    if isinstance(value, _library.OscObject):
+        return sum((extent(entry, known) for _, entry in value.items()), 1.0)
+    if not isinstance(value, list):
+        return 1.0 + length(value)
+    if known is None:
+        known = {}
+    if id(value) not in known:
+        known[id(value)] = 1 + sum(extent(entry, known) for entry in value)
+    return known[id(value)]
+
+
+def factor_extent(value: Any) -> float:
+    """Return the `extent` of a factor; `TooMuchError` if it has too long a number."""
+    size = extent(value)
+    refuse_long_numbers(value)
+    return size
+
+
+def refuse_long_numbers(value: Any) -> None:
+    """Refuse whole numbers that are too long to be multiplied, alone or in a list."""
+    numbers = value if isinstance(value, list) else (value,)
+    for number in numbers:
+        if type(number) is int and number.bit_length() > _MAX_BITS:
+            raise TooMuchError(_LONG)
+
+
+# Functions and operators
+
+
+def count_functions(evaluator: Any, meter: Meter) -> None:
+    """Let a meter watch functions, which go through their arguments once."""
+
+    def reach(value: Any) -> float:
+        return max(float(length(value)), extent(value) - _FREE_ELEMENTS)
+
+    functions = evaluator._math_fns
+    for name, function in functions.items():
+        size = reach if name in _DEEP_FUNCTIONS else length
+        functions[name] = meter.sized(function, size)
+
+
+def count_operators(evaluator: Any, meter: Meter) -> None:
+    """Let a meter watch operators, wherever the library applies them."""
+    inside = False
+
+    def counted(
+        function: Callable[..., Any], cost: Callable[..., float]
+    ) -> Callable[..., Any]:
+        """Return a function that pays for lists and all in them, before it calls itself."""
+
+        def call(*operands: Any) -> Any:
+            nonlocal inside
+            deep = (list, _library.OscObject)
+            if inside or not any(isinstance(operand, deep) for operand in operands):
+                return function(*operands)
+            meter.spend_on(cost(*operands))
+            inside = True
+            try:
+                return meter.guarded(function, *operands)
+            finally:
+                inside = False
+
+        return call
+
+    costs: dict[str, Callable[..., float]] = {
+        "_osc_equal": equality_cost,
+        "_osc_comparable": smaller_extent,
+        "_vec_add": smaller_extent,
+        "_vec_sub": smaller_extent,
+        "_scale": scaling_cost,
+        "_div_scale": scaling_cost,
+        "_matmul": product_cost,
+    }
+    for name, cost in costs.items():
+        setattr(_library, name, counted(_PLAIN_OPERATORS[name], cost))
+    evaluator._negate_list = counted(evaluator._negate_list, extent)
+    multiply, power = evaluator._mul_value, evaluator._builtin_pow
+
+    def counted_multiply(a: Any, b: Any) -> Any:
+        if type(a) is not float or type(b) is not float:
+            refuse_long_numbers(a)
+            refuse_long_numbers(b)
+            meter.spend_on(length(a) + length(b))
+            # A string times a number is repeated.
+            for text, times in ((a, b), (b, a)):
+                if isinstance(text, str) and isinstance(times, int):
+                    meter.spend_on(len(text) * max(0, times))
+        return meter.guarded(multiply, a, b)
+
+    def counted_power(a: Any, b: Any) -> Any:
+        if isinstance(a, int) and isinstance(b, int):
+            bits = a.bit_length() * b
+            if bits > 2 * _MAX_BITS:
+                raise TooMuchError(_LONG)
+        return power(a, b)
+
+    evaluator._mul_value = counted_multiply
+    evaluator._builtin_pow = counted_power
+    evaluator._math_fns["pow"] = counted_power
+
+
+def smaller_extent(a: Any, b: Any) -> float:
+    """Return the elements that going through two lists side by side meets."""
+    return min(extent(a), extent(b))
+
+
+def equality_cost(a: Any, b: Any) -> float:
+    """Return the elements that a comparison meets; lists of other lengths are not gone through."""
+    if type(a) is not type(b) or len(a) != len(b):
+        return 0
+    return smaller_extent(a, b)
+
+
+def scaling_cost(a: Any, b: Any) -> float:
+    """Return the elements that a product or quotient of a number and a list meets."""
+    return max(factor_extent(a), factor_extent(b))
+
+
+def product_cost(a: Any, b: Any) -> float:
+    """Return the steps of a product of vectors or matrices, of any depth."""
+    a_size, b_size = factor_extent(a), factor_extent(b)
+    row: Any = a
+    while isinstance(row, list) and row and isinstance(row[0], list):
+        row = row[0]
+    return a_size + b_size + a_size * b_size / max(1, length(row)) / _PRODUCTS
+
+
+def count_costly_functions(evaluator: Any, meter: Meter) -> None:
+    """Let a meter watch functions that do more than go through their arguments once."""
+    search, solve = evaluator._builtin_search, evaluator._builtin_linear_solve
+    functions = evaluator._math_fns
+    rands, concat = functions["rands"], functions["concat"]
+
+    def counted_search(match: Any, vector: Any, *rest: Any, **named: Any) -> Any:
+        looked_for = len(match) if isinstance(match, list | str) else 1
+        meter.spend_on(looked_for * extent(vector))
+        return meter.guarded(search, match, vector, *rest, **named)
+
+    def counted_solve(a: Any, b: Any, *rest: Any, **named: Any) -> Any:
+        size = extent(a) + extent(b)
+        columns = length(a[0]) if isinstance(a, list) and a else 0
+        meter.spend_on(size + size * columns / _PRODUCTS)
+        return meter.guarded(solve, a, b, *rest, **named)
+
+    def counted_rands(low: float, high: float, count: float, *seed: float) -> object:
+        meter.spend(max(0.0, count))
+        return rands(low, high, count, *seed)
+
+    def counted_concat(*lists: Any) -> object:
+        meter.spend_on(len(lists) * sum(map(length, lists)) / _PRODUCTS)
+        return concat(*lists)
+
+    def measured(function: Callable[..., Any], each: int) -> Callable[..., Any]:
+        def call(arguments: Any, node: Any) -> Any:
+            meter.spend(each * sum(map(length, arguments.values())))
+            return meter.guarded(function, arguments, node)
+
+        return call
+
+    evaluator._builtin_search = counted_search
+    evaluator._builtin_linear_solve = counted_solve
+    evaluator._builtin_textmetrics = measured(
+        evaluator._builtin_textmetrics, _STEPS_PER_CHARACTER
+    )
+    evaluator._builtin_object = measured(evaluator._builtin_object, 1)
+    functions |= {"rands": counted_rands, "concat": counted_concat}
+
+
+def count_arguments(evaluator: Any, meter: Meter) -> None:
+    """Let a meter watch the arguments of modules, which some make a text of."""
+    argument = evaluator._get_arg
+
+    def counted_argument(*names: Any) -> Any:
+        value = argument(*names)
+        if isinstance(value, list | _library.OscObject):
+            meter.spend_on(extent(value))
+        return value
+
+    def counted_assert(node: Any, context: Any) -> None:
+        expressions = [argument.expr for argument in node.arguments]
+        if not expressions or expressions[0] is None:
+            return
+        if evaluator._eval_expr(expressions[0], context):
+            return
+        comment = None
+        if len(expressions) > 1:
+            comment = evaluator._eval_expr(expressions[1], context)
+            meter.spend_on(extent(comment))
+        condition = _library.to_openscad(expressions[:1]).strip()
+        message = f"Assertion '{condition}' failed"
+        if comment is not None:
+            message += f': "{comment}"'
+        evaluator.error(message, node, innermost_frame="assert")
+
+    evaluator._get_arg = counted_argument
+    evaluator._check_assert = counted_assert
+
+
+def count_segments(evaluator: Any, meter: Meter) -> None:
+    """Let a meter watch the segments of circles and spheres, whose points grow as their square."""
+    segments = evaluator._fn_segments
+    resolve = evaluator._RESOLVE_DISPATCH
+    sphere = resolve["sphere"]
+
+    def circle_segments(*arguments: float) -> int:
+        count: int = segments(*arguments)
+        if count > _MAX_SEGMENTS:
+            raise TooMuchError(
+                f"a circle has {count:,} segments; {_MAX_SEGMENTS:,} are the limit"
+            )
+        meter.spend(count)
+        return count
+
+    def sphere_segments(*arguments: float) -> int:
+        count: int = segments(*arguments)
+        if count > _MAX_SPHERE_SEGMENTS:
+            raise TooMuchError(f"a sphere has {count:,} segments around it")
+        meter.spend(count * count)
+        return count
+
+    def counted_sphere(node: Any, context: Any) -> Any:
+        plain = evaluator._fn_segments
+        evaluator._fn_segments = sphere_segments
+        try:
+            return sphere(node, context)
+        finally:
+            evaluator._fn_segments = plain
+
+    evaluator._fn_segments = circle_segments
+    resolve["sphere"] = counted_sphere
+
+
+# Bodies
+
+
+def count_flat_shapes(evaluator: Any, meter: Meter) -> None:
+    """Let a meter watch operations on flat shapes, wherever the library uses them."""
+
+    def counted(function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return an operation that makes one flat shape of two."""
+
+        def call(a: Any, b: Any) -> Any:
+            meter.spend((a.num_vert() + b.num_vert()) / _JOINED_CORNERS)
+            meter.spend((a.num_contour() + b.num_contour()) ** 2 / _OUTLINE_PAIRS)
+            return function(a, b)
+
+        return call
+
+    for name, function in _PLAIN_FLAT.items():
+        setattr(manifold3d.CrossSection, name, counted(function))
+    united = evaluator._to_cross_section
+
+    def cut_up(bodies: Any) -> Any:
+        section = united(bodies)
+        if section is not None:
+            pairs = section.num_vert() * section.num_contour()
+            meter.spend(pairs / _CORNERS_AND_OUTLINES)
+        return section
+
+    evaluator._to_cross_section = cut_up
+
+
+def counting_faces(polyhedron: Callable[..., Any], meter: Meter) -> Callable[..., Any]:
+    """Return the maker of polyhedra; cutting a face of n corners takes steps like n squared."""
+
+    def cut(points: Any, loop: Any, out: Any) -> None:
+        meter.spend(len(loop) ** 2 / 4 if len(loop) > 4 else 1)
+        _plain_cut_face(points, loop, out)
+
+    def call(node: Any, context: Any) -> Any:
+        _library._triangulate_face = cut
+        return polyhedron(node, context)
+
+    return call
+
+
+def weighed(
+    kind: str, function: Callable[..., Any], meter: Meter
+) -> Callable[..., Any]:
+    """Return a maker of bodies that pays before it makes them, and for their triangles."""
+
+    def call(params: Any, children: Any, node: Any) -> Any:
+        bodies = _library.flatten_csg_tree(children)
+        meter.spend(cost_in_advance(kind, params, bodies))
+        results = function(params, children, node)
+        meter.spend(_STEPS_PER_TRIANGLE * sum(map(body_size, results)))
+        return results
+
+    return call
+
+
+def cost_in_advance(kind: str, params: Any, bodies: list[Any]) -> float:
+    """Return the steps that a maker of bodies is to pay in advance."""
+    if kind == "polygon":
+        return len(params["pts"]) ** 2 / _CORNER_PAIRS
+    if kind == "projection":
+        return float(sum(map(body_size, bodies))) ** 2 / _CORNER_PAIRS
+    if kind == "offset":
+        sections = [body.section for body in bodies if body.section is not None]
+        corners = sum(section.num_vert() for section in sections)
+        return float(corners * (params["segs"] or 1))
+    if kind == "minkowski":
+        return minkowski_cost(bodies)
+    if kind == "text":
+        return float(_STEPS_PER_CHARACTER) * len(str(params.get("text", "")))
+    return 1.0
+
+
+def minkowski_cost(bodies: list[Any]) -> float:
+    """Return the steps of a Minkowski sum: those of pairs of triangles, more if bodies are concave.
+
+    A concave body is first cut into convex ones.
+    """
+    pairs = float(np.prod([float(max(1, body_size(body))) for body in bodies]))
+    if len(bodies) <= 1:
+        return pairs
+    solids = [body.body for body in bodies if body.body is not None]
+    concave = sum(
+        solid.volume() < (1 - 1e-9) * solid.hull().volume() for solid in solids
+    )
+    return pairs * _STEPS_PER_CONCAVE_PAIR[min(concave, 2)]
+
+
+def body_size(body: Any) -> int:
+    """Return the number of triangles of a body, or of corners of a flat shape."""
+    if isinstance(body.body, manifold3d.Manifold):
+        return int(body.body.num_tri())
+    return int(body.section.num_vert()) if body.section is not None else 0

@@ -1,0 +1,182 @@
+"""Which of the options of a prompt an answer names: by label, by text, or in a sentence."""
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+
+from scbench.graders.shared.answer_text import HEDGES, REASON, Value, first_read, tidy
+
+# A label with its marks, then perhaps more: "Option B", "(b)", "B) Paris".
+_LABEL_FIRST = re.compile(
+    r"""
+    (?:(?:option|choice|letter)\s)?
+    [(\[]?(\w{1,5})[)\]]?\s?[).:,\u2013\u2014-]?
+    (?:\s(.*))?
+    """,
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+# An article or a pronoun, where a label would have a mark behind it or a text of the prompt.
+_WORD_FIRST = re.compile(r"(?:A|I)\s(?!is\b|because\b|since\b|as\b)[a-z]")
+_LABEL_LAST = re.compile(r"(.*\S)\s?[(\[](\w{1,5})[)\]]", re.DOTALL)
+# A label inside a sentence: after "option", in brackets, or before one.
+_LABELLED = re.compile(
+    r"""
+    (?:\b(?:option|choice|letter)\s+[(\[]? | [(\[]) (\w) [)\]]?(?!\w)
+    | (?<!\w)(\w)\)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
+# Fewest words next to a label that count as a comment, not as another option.
+_COMMENT_WORDS = 3
+# Marks behind which an explanation may begin.
+_CUT = re.compile(r"[:;(]|\s[\u2013\u2014-]\s|,\s(?=because|since|as\b)")
+_MAX_CUTS = 20
+
+
+def option(
+    value: Value,
+    options: Sequence[str],
+    labels: Sequence[str] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+) -> int | None:
+    """Return the position of an option that is named by its label, its text, or both.
+
+    ``B``, ``(b)``, ``B.``, ``Option B``, ``B) Paris``, ``Paris (B)``, ``B, because ...`` and
+    ``paris`` are all the second option if that is Paris; ``B) Rome`` is no option. Hyphens and
+    underscores are blanks; an article before it, a plural, what the prompt prints behind a colon
+    and words that all options have make no difference. A sentence names an option if it names no
+    other and nothing in it takes that back. Labels are those of the prompt, at least as many.
+    """
+    names = OptionNames(options, labels)
+    return first_read(names.place_of, value)
+
+
+class OptionNames:
+    """Options with their labels, as answers name them."""
+
+    def __init__(self, options: Sequence[str], labels: Sequence[str]) -> None:
+        self._texts = [folded(text) for text in options]
+        self._plurals = [plural(text) for text in self._texts]
+        self._short = without_common_words(self._texts)
+        self._labels: dict[str, int] = {}
+        for place, label in enumerate(labels[: len(options)]):
+            self._labels[label.casefold()] = place
+
+    def place_of(self, text: str) -> int | None:
+        """Return the place of the option that a text names; None if it names none or several."""
+        place = self.place_by_text(text)
+        if place is None:
+            place = self.place_by_label(text)
+        if place is None and not HEDGES.search(text):
+            place = self.place_in_sentence(text)
+        return place
+
+    def place_by_text(self, text: str) -> int | None:
+        """Return the option whose text this is, with or without an article."""
+        for name in (folded(text), folded(_ARTICLE.sub("", text, count=1))):
+            for texts in (self._texts, self._short, self._plurals):
+                if name and texts.count(name) == 1:
+                    return texts.index(name)
+        return None
+
+    def place_by_label(self, text: str) -> int | None:
+        """Return the option whose label begins or ends a text, if the rest of the text fits."""
+        readings: list[tuple[str, str]] = []
+        first = _LABEL_FIRST.fullmatch(text)
+        if first and not _WORD_FIRST.match(text):
+            readings.append((first[1], first[2] or ""))
+        last = _LABEL_LAST.fullmatch(text)
+        if last:
+            readings.append((last[2], last[1]))
+        for label, comment in readings:
+            place = self._labels.get(label.casefold())
+            if place is not None and self.comment_fits(place, comment):
+                return place
+        return None
+
+    def comment_fits(self, place: int, comment: str) -> bool:
+        """Whether words next to the label of an option do not speak of another one."""
+        comment = tidy(comment)
+        if comment[:1] + comment[-1:] in {"()", "[]"}:
+            comment = tidy(comment[1:-1])
+        if not comment or REASON.match(comment):
+            return True
+        if place in {self.place_by_text(comment), self.place_explained(comment)}:
+            return True
+        if len(comment.split()) < _COMMENT_WORDS or HEDGES.search(comment):
+            return False
+        return not self.places_in(comment)
+
+    def place_explained(self, text: str) -> int | None:
+        """Return the option whose text is followed by a colon or bracket and more about it."""
+        if self.labelled_places(text):
+            return None
+        for cut in islice(_CUT.finditer(text), _MAX_CUTS):
+            place = self.place_by_text(text[: cut.start()].strip())
+            if place is not None:
+                return place
+        return None
+
+    def place_in_sentence(self, text: str) -> int | None:
+        """Return the option that a sentence explains, or the only one that it mentions."""
+        explained = self.place_explained(text)
+        if explained is not None:
+            return explained
+        places = self.places_in(text)
+        return places.pop() if len(places) == 1 else None
+
+    def labelled_places(self, text: str) -> set[int]:
+        """Return the options whose labels occur in a sentence."""
+        places = set()
+        for after_mark, before_bracket in _LABELLED.findall(text):
+            label = (after_mark or before_bracket).casefold()
+            if label in self._labels:
+                places.add(self._labels[label])
+        return places
+
+    def places_in(self, text: str) -> set[int]:
+        """Return the options whose label or text occurs in a sentence."""
+        places = self.labelled_places(text)
+        sentence = f" {word_run(text)} "
+        names = [word_run(option) for option in self._texts]
+        # Longer texts first: "dark red" is no mention of "red".
+        by_length = sorted(
+            range(len(names)), key=lambda place: -len(self._texts[place])
+        )
+        for place in by_length:
+            name = names[place]
+            if name and f" {name} " in sentence:
+                sentence = sentence.replace(f" {name} ", " . ")
+                places |= {i for i, twin in enumerate(names) if twin == name}
+        return places
+
+
+def folded(text: str) -> str:
+    """Return text in small letters, single blanks for hyphens and underscores, no last mark."""
+    blanks = re.sub(r"[-_\u2010\u2011]", " ", text)
+    return " ".join(blanks.casefold().split()).rstrip(".,;:")
+
+
+def word_run(text: str) -> str:
+    """Return the words of a text in small letters, with one blank between them."""
+    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
+
+
+def plural(text: str) -> str:
+    """Return the regular plural of a text."""
+    ending = "es" if text.endswith(("s", "x", "ch", "sh")) else "s"
+    return text + ending
+
+
+def without_common_words(texts: Sequence[str]) -> list[str]:
+    """Return texts without the words that all have; empty where a single letter remains."""
+    words = [text.split() for text in texts]
+    common: set[str] = set()
+    if len(words) > 1:
+        common = set.intersection(*map(set, words))
+    short_texts = []
+    for text_words in words:
+        short = " ".join(word for word in text_words if word not in common)
+        is_letter = len(short) == 1 and short.isalpha()
+        short_texts.append("" if is_letter else short)
+    return short_texts
