@@ -33,6 +33,7 @@ from scbench.formats.prompts import (
     requests,
     write_files,
 )
+from scbench.freezing.draw import Row, draw
 from scbench.freezing.experiment import (
     Experiment,
     experiment_of,
@@ -42,7 +43,6 @@ from scbench.freezing.experiment import (
     read_experiment,
     read_parameter,
 )
-from scbench.freezing.fresh import Row, draw
 from scbench.machine.processes import open_executor, processors
 from scbench.release.load import open_release
 

@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from scbench.analysis.failure_modes.labels import Mode
-from scbench.analysis.failure_modes.modes import MEANINGS
-from scbench.analysis.ladder import interval_words
-from scbench.analysis.ladder_sheets import level_words
-from scbench.analysis.levels import BEYOND, FIRST
+from scbench.analysis.curves import FIRST
+from scbench.analysis.failure_modes.modes import MEANINGS, Mode
+from scbench.analysis.ladder_sheets import interval_words, level_words
+from scbench.analysis.levels import BEYOND
 from scbench.analysis.sheets import line_name, task_titles
 from scbench.base.errors import ResultsError
 from scbench.report.draw.colours import COLOURS, ROLES

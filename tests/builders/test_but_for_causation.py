@@ -9,7 +9,8 @@ from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 
 from scbench.base.errors import GenerationError
-from scbench.builders.but_for_causation import Space, TaskBuilder, settings
+from scbench.builders.but_for_causation import Space, TaskBuilder
+from scbench.builders.but_for_causation.stories import settings
 from scbench.catalog import get_task
 from scbench.graders.but_for_causation import necessary
 from scbench.scoring.judge import judge

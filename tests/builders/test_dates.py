@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
-from scbench.builders.dates import Space, TaskBuilder, scenarios
+from scbench.builders.dates import Space, TaskBuilder
+from scbench.builders.dates.stories import scenarios
 from scbench.catalog import get_task
 from scbench.scoring.judge import judge
 

@@ -12,7 +12,8 @@ from scbench.base.canonical import canonical_json
 from scbench.base.model import Check, Status, Verdict
 from scbench.grading.rows.wire import to_wire
 from scbench.grading.workers import worker
-from scbench.grading.workers.worker import WorkItem, grade_item
+from scbench.grading.workers.jobs import WorkItem
+from scbench.grading.workers.worker import grade_item
 from scbench.scoring.outcomes import Outcome
 
 CHECKS = (

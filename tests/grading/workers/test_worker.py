@@ -5,14 +5,8 @@ import signal
 
 import pytest
 
-from scbench.grading.workers.worker import (
-    Progress,
-    Start,
-    WorkItem,
-    grade_item,
-    grade_items,
-    start_worker,
-)
+from scbench.grading.workers.jobs import Progress, Start, WorkItem
+from scbench.grading.workers.worker import grade_item, grade_items, start_worker
 
 
 @pytest.fixture
