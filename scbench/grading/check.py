@@ -1,4 +1,4 @@
-"""Checking what a run needs: the predictions file, line by line, and the installed graders."""
+"""Checks before a run: of a predictions file, line by line, and of the installed graders."""
 
 import hashlib
 import json
@@ -122,6 +122,7 @@ def answer_warnings(
     task = tasks[instance.task]
     shape = shape_of(task.answer_model)
     readable = None
+    # An answer in words is found only by asking the grader whether it can read them.
     if shape.is_short:
         params = task.params_model.model_validate_json(instance.all_params)
         readable = readable_by(task, params)

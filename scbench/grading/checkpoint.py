@@ -6,10 +6,11 @@ are in a file of Arrow that was written first, and the outcomes of lines judged 
 
 import hashlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import TypeAdapter
 from pydantic_core import to_json
@@ -33,21 +34,30 @@ PARTS = "parts"
 AGAIN = "again-"
 
 
-@cache
-def account_reader() -> TypeAdapter[ChunkAccount]:
-    """Return the reader of accounts; it is made once, when the first is read."""
-    return TypeAdapter(ChunkAccount)
+# Made when the first record is read: most runs read none.
+reader_of = cache(TypeAdapter)
 
 
-@cache
-def outcome_reader() -> TypeAdapter[GradedLine]:
-    """Return the reader of outcomes; it is made once, when the first is read."""
-    return TypeAdapter(GradedLine)
+class ChunkRows(NamedTuple):
+    """The rows of a finished chunk.
+
+    Attributes:
+        first: number of its first line.
+        rows: number of rows.
+        text: bytes of their long texts.
+        dropped: lines that do not count, since an earlier one answers their item.
+    """
+
+    first: int
+    rows: int
+    text: int
+    dropped: Sequence[int] = ()
 
 
 def read_account(data: bytes) -> ChunkAccount:
     """Return the account in a record of the journal."""
-    return account_reader().validate_json(data)
+    account: ChunkAccount = reader_of(ChunkAccount).validate_json(data)
+    return account
 
 
 class Checkpoint:
@@ -184,7 +194,7 @@ class Checkpoint:
     def outcomes(self) -> Iterator[GradedLine]:
         """Yield the outcomes of this run by line."""
         for _, place in sorted(zip(self._lines, self._places, strict=True)):
-            yield outcome_reader().validate_json(self._store.read(place))
+            yield reader_of(GradedLine).validate_json(self._store.read(place))
 
     def close(self) -> bool:
         """Leave everything for a later run, unless there is nothing; return whether there is."""

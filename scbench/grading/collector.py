@@ -5,17 +5,15 @@ results in the store.
 """
 
 from array import array
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
-from scbench.base.model import Status
 from scbench.formats.predictions import Digest, Problem, read_blocks, stripped
-from scbench.grading.checkpoint import Checkpoint
+from scbench.grading.checkpoint import Checkpoint, ChunkRows
+from scbench.grading.duplicates import DuplicateAnswers
 from scbench.grading.output import Problems
-from scbench.grading.results import ChunkRows
 from scbench.grading.rows.chunks import Chunk, Shard, cut
 from scbench.grading.rows.coverage import Admission, Coverage
 from scbench.grading.rows.index import LineKind, ReleaseIndex
@@ -37,70 +35,6 @@ from scbench.machine.signals import Interrupts
 _LAG = 512
 # Lines that may wait for the outcome of a duplicate.
 _MOST_WAITING = 50_000
-# Outcomes kept for duplicates that come later; one takes some kilobytes.
-_REMEMBERED = 10_000
-
-
-class FinishedLine(NamedTuple):
-    """A line judged by itself, or a duplicate of one, with its outcome."""
-
-    line: PendingLine
-    outcome: WireOutcome
-
-
-class DuplicateAnswers:
-    """Heavy answers that are given more than once: each is judged once.
-
-    Many samples of one model, or many models, often give the same plan, and a simulation of it can
-    take a minute. Two answers are duplicates if they are equal and answer the same instance,
-    wherever in their text they were found.
-
-    Attributes:
-        waiting: number of lines that wait for the outcome of another.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, list[PendingLine]] = {}
-        self._judged: OrderedDict[str, WireOutcome] = OrderedDict()
-        self.waiting = 0
-
-    def earlier(self, line: PendingLine) -> WireOutcome | None:
-        """Return the outcome of an earlier duplicate, as if its answer were that of this line."""
-        if line.answer is None:
-            return None
-        outcome = self._judged.get(line.answer.key)
-        return None if outcome is None else relocated(outcome, line)
-
-    def hold(self, line: PendingLine) -> bool:
-        """Return whether a duplicate is being judged; the line then waits until `release`."""
-        if line.answer is None:
-            return False
-        waiting = self._waiting.get(line.answer.key)
-        if waiting is None:
-            self._waiting[line.answer.key] = []
-            return False
-        waiting.append(line)
-        self.waiting += 1
-        return True
-
-    def release(self, line: PendingLine, outcome: WireOutcome) -> list[FinishedLine]:
-        """Take the outcome of a line; return the duplicates that waited for it, with theirs."""
-        if line.answer is None:
-            return []
-        if outcome.status == Status.ANSWERED:
-            self._judged[line.answer.key] = outcome
-            if len(self._judged) > _REMEMBERED:
-                self._judged.popitem(last=False)
-        duplicates = self._waiting.pop(line.answer.key)
-        self.waiting -= len(duplicates)
-        return [FinishedLine(it, relocated(outcome, it)) for it in duplicates]
-
-
-def relocated(outcome: WireOutcome, line: PendingLine) -> WireOutcome:
-    """Return an outcome with the origin of the answer in another line."""
-    if line.answer is None:
-        return outcome
-    return outcome._replace(source=line.answer.source, repairs=line.answer.repairs)
 
 
 class ArrivedChunk(NamedTuple):
@@ -208,6 +142,7 @@ class Collector:
 
     def take_chunk(self, chunk: Chunk, graded: GradedChunk | None) -> None:
         """Take the account and rows of a chunk; None if its worker failed."""
+        # Whatever killed the worker is in some line: all are judged singly.
         if graded is None:
             parsed = parse_chunk(self.index, chunk)
             graded = GradedChunk(parsed.account, settle(self.index, parsed, {}, {}))
@@ -257,6 +192,7 @@ class Collector:
             if problem.line not in dropped:
                 self.forged.append(problem)
         self.chunks.append(ChunkRows(chunk.first, account.rows, account.text, dropped))
+        # A line that does not count is not worth a simulation.
         for pending in account.pending:
             if pending.head.line not in dropped:
                 self._judge(chunk, pending)
@@ -278,17 +214,11 @@ class Collector:
             return
         if self._duplicates.hold(line):
             return
-        number = line.head.line or 0
-        self._pending[number] = line
-        entry = self.index.entries[line.head.position]
-        if line.answer is None:
-            data = stripped(chunk.data[line.start : line.end])
-            item = WorkItem(number, data, entry.id, looped=line.head.loop is not None)
-        else:
-            origin = AnswerOrigin(line.answer.source, line.answer.repairs)
-            item = WorkItem(number, line.answer.text.encode(), entry.id, origin)
-        if entry.task in self.index.heavy and self._queue is not None:
-            self._queue.add(item, entry.task)
+        item = work_item_of(chunk, line)
+        self._pending[item.line] = line
+        task = self.index.entries[line.head.position].task
+        if task in self.index.heavy and self._queue is not None:
+            self._queue.add(item, task)
         else:  # its chunk failed
             self.scheduler.suspect(item)
 
@@ -306,3 +236,15 @@ class Collector:
         again = outcome.status in TRIED_AGAIN
         self.checkpoint.keep_outcome(line.head, outcome, again=again)
         self._report_progress(1, line.size)
+
+
+def work_item_of(chunk: Chunk, line: PendingLine) -> WorkItem:
+    """Return a line of a chunk as work: the answer in it, or all of it if none was found."""
+    head = line.head
+    number = head.line or 0
+    answer = line.answer
+    if answer is None:
+        data = stripped(chunk.data[line.start : line.end])
+        return WorkItem(number, data, head.id, looped=head.loop is not None)
+    origin = AnswerOrigin(answer.source, answer.repairs)
+    return WorkItem(number, answer.text.encode(), head.id, origin)

@@ -29,7 +29,6 @@ from scbench.release.manifest import weight_of
 
 # Columns that distinguish runs; samples of one run are pooled.
 RUN = ("model", "setting", "budget")
-NORMALIZED = ("normalized", "normalized_low", "normalized_high")
 # Columns that a table has of a line's scores; the normalized one leads.
 MEANS = (
     "normalized",
@@ -112,6 +111,7 @@ class Cells:
         )
         self._items = [sum_frames([*self._items, items], "id", "subtask")]
         facts = answer_facts(rows)
+        # Answers with one score can be added up now, whatever comes later.
         several_scores = [task.id for task in all_tasks().values() if task.scores > 1]
         in_parts = pl.col("task").is_in(several_scores)
         parts = facts.filter(in_parts)
@@ -333,7 +333,7 @@ class Block:
 
     def per_answer(self, values: Floats) -> Floats:
         """Return values added up by answer."""
-        # Each answer has one score: nothing is to be added.
+        # Most tasks give each answer one score: nothing is to be added.
         if len(self.answers) == len(self.names) == len(np.unique(self.answers)):
             ordered = np.empty_like(values)
             ordered[self.answers] = values
@@ -352,6 +352,7 @@ class Block:
     @cached_property
     def plain(self) -> Part:
         """The plain scores, condensed; an answer weighs by how many scores it has."""
+        # A missing score must not turn the sum of its answer into NaN.
         present = self.counts > 0
         weights = self.per_answer(present.astype(float))
         totals = self.per_answer(np.where(present, self.item_means, 0.0))
@@ -397,6 +398,7 @@ def block_of(
         runs: number of runs.
         weight: of the task in the release; None if it follows from the floors.
     """
+    # Numbers of items and answers from 0; cells of one item in several runs share them.
     ranks = items.select(
         item=pl.struct("id", "subtask").rank("dense").cast(pl.Int64) - 1,
         answer=pl.col("id").rank("dense").cast(pl.Int64) - 1,
@@ -410,6 +412,7 @@ def block_of(
     numbers = np.zeros(n, dtype=np.int64)
     numbers[item] = ranks["answer"].to_numpy()
 
+    # Ranks follow the sorted ids, as the names do.
     names = answers["id"].unique().sort().to_list()
     answer_ranks = answers.select(pl.col("id").rank("dense").cast(pl.Int64) - 1)
     answer = answer_ranks.to_series().to_numpy()
@@ -495,7 +498,7 @@ class Means:
         return {name: known_number(getattr(self, name)[run]) for name in MEANS}
 
     def amounts(self, run: int) -> dict[str, float | None]:
-        """Return what an answer of one run used on average, by `AMOUNTS`."""
+        """Return the mean amounts of an answer of one run, by `AMOUNTS`."""
         values = self.spent[::2, run]
         pairs = zip(AMOUNTS, values, strict=True)
         return {name: known_number(value) for name, value in pairs}
@@ -514,6 +517,7 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
     expected = sum_over(block.rows > 0 for block in blocks)
     low, high = ends([block.plain for block in blocks], level)
     normalized = normalized_mean(blocks, level)
+    # A guesser in a text task is below the floor half of the time: that says nothing.
     below = [np.where(block.is_text, np.nan, block.below) for block in blocks]
     floors = sum_over(np.where(b.counts > 0, b.floors, 0.0) for b in blocks)
     # A run without scores has 0 / 0.
@@ -521,6 +525,7 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
         totals = [np.nansum(block.item_means, axis=0) for block in blocks]
         as_zero = [np.nansum(block.sums / block.rows, axis=0) for block in blocks]
         amounts = np.sum([block.amounts for block in blocks], axis=0)
+        # Sums and the numbers of answers that report them alternate.
         amounts[::2] /= amounts[1::2]
         return Means(
             expected,
@@ -577,11 +582,13 @@ def normalized_mean(blocks: Sequence[Block], level: float) -> MeanWithInterval:
     means = np.stack([np.where(part.weight > 0, part.mean, 0.0) for part in parts])
     with np.errstate(invalid="ignore", divide="ignore"):
         total = weights.sum(axis=0)
+        # No weight means no answer with room: NaN, not a division by zero.
         total = np.where(total > 0, total, np.nan)
         scale = stretched.sum(axis=0) / total
         shift = (stretched * (1 - room)).sum(axis=0) / total
         middle = (stretched * means).sum(axis=0) / total - shift
         low, high = ends(parts, level)
+        # A mean over known floors alone would look like one over all.
         unknown = np.any([block.unknown() for block in blocks], axis=0)
         return MeanWithInterval(
             np.where(unknown, np.nan, middle),

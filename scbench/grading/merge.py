@@ -245,6 +245,7 @@ def open_work_folder(out: Path, digest: str) -> WorkFolder:
     if work.previous:
         work.close()
         raise ResultsError(f"{out} holds an interrupted run; choose another --out")
+    # A merge is quick: one that was cut off starts over.
     work.clear()
     return work
 
@@ -273,6 +274,7 @@ def admitted_rows(
     for frame in rows_by_line(runs):
         end = _END if frame.is_empty() else frame["line"][-1]
         lines = lines_with_rows(frame)
+        # Problems of lines without rows come between those with rows.
         while coming is not None and coming.number <= end:
             lines.append(coming)
             coming = next(reported, None)
@@ -285,6 +287,7 @@ def admitted_rows(
                     dropped.append(line.number)
             elif problem.code == FORGED:
                 forged.append(problem)
+            # Every shard reports that reading stopped; once is enough.
             elif problem.code != _STOPPED:
                 problems.add(problem)
             elif not stopped:
@@ -381,6 +384,7 @@ def row_slices(run: ShardRun, size: int) -> Iterator[pl.DataFrame]:
         start = 0
         while start < len(lines):
             stop = min(start + size, len(lines))
+            # All rows of one line are in one slice: the next frame begins with another line.
             while stop < len(lines) and lines[stop] == lines[stop - 1]:
                 stop += 1
             yield rows.slice(start, stop - start).collect()

@@ -1,4 +1,4 @@
-"""The options of a run: what to grade, and how.
+"""The options of a run.
 
 Files of other programs, and several files, become one stream of predictions. It is kept next to the
 results, as ``imported.jsonl``: lines of results are lines of it, and later commands find the
@@ -21,7 +21,7 @@ from scbench.base.errors import CatalogError, PredictionsError, ResultsError
 from scbench.catalog import Task, get_task
 from scbench.formats.imports.gather import is_own
 from scbench.formats.predictions import Problem, open_predictions
-from scbench.grading.output import check_sources, is_among, is_ours
+from scbench.grading.output import check_sources, is_among, summary_of
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.run_file import Described
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -105,10 +105,13 @@ def take_in(
         raise ResultsError(
             f"{path} is among the files and would be overwritten; name --out"
         )
+    # The stream is made first: the file that is there may be equal to it.
     with no_empty(folder), whole_file(path) as scratch:
         with scratch.open("wb") as sink:
             gathered = gather(files, sink, reading)
-        is_replaceable = ours or not os.path.lexists(path) or is_ours(folder)
+        # A summary shows that a run of ours wrote to the folder.
+        is_new = not os.path.lexists(path)
+        is_replaceable = ours or is_new or summary_of(folder) is not None
         if not is_replaceable and not cmp(path, scratch, shallow=False):
             raise ResultsError(
                 f"{path} was not written by scbench-grade, and would be overwritten; move it "
@@ -120,7 +123,7 @@ def take_in(
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to grade, and how.
+    """The options of a run.
 
     Attributes:
         predictions: path of the file, or ``-`` for standard input.
@@ -200,6 +203,7 @@ def tasks_in(path: str, release: Release) -> list[str] | None:
     present = [task for task in records if task in text_tasks & answered]
     if not present:
         return None
+    # Named tasks replace the default config, so its buckets must be named, too.
     buckets: dict[str, None] = {}
     if answered - text_tasks:
         buckets = dict.fromkeys(records[task].bucket for task in default)

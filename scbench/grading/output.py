@@ -144,6 +144,7 @@ def check_place(
             raise ResultsError(
                 f"{path} is a folder; move it away, or choose another --out"
             )
+    # Results next to an interrupted run are those that it was to replace.
     if not there or begun:
         return
     earlier = summary_of(folder)
@@ -183,6 +184,7 @@ def check_report(path: Path, predictions: str) -> None:
     """
     if not os.path.lexists(path):
         return
+    # A link might lead to any file: none is read.
     head = b""
     if path.is_file() and not path.is_symlink():
         with path.open("rb") as file:
@@ -193,11 +195,6 @@ def check_report(path: Path, predictions: str) -> None:
             f"{path} is no report that scbench wrote, and would be overwritten; move it away, or "
             "choose another --out"
         )
-
-
-def is_ours(folder: Path) -> bool:
-    """Return whether a folder holds the results of a run."""
-    return summary_of(folder) is not None
 
 
 def summary_of(folder: Path) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from scbench.grading.checkpoint import Checkpoint
+from scbench.grading.checkpoint import Checkpoint, ChunkRows
 from scbench.grading.rows.columns import column_types
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import ReleaseIndex
@@ -27,22 +27,6 @@ _GROUP_LEAST = 256
 _GROUP_BYTES = 2**26
 # Above the number of any line.
 _END = 2**63
-
-
-class ChunkRows(NamedTuple):
-    """The rows of a chunk.
-
-    Attributes:
-        first: number of its first line.
-        rows: number of rows.
-        text: bytes of their long texts.
-        dropped: lines that do not count, since an earlier one answers their item.
-    """
-
-    first: int
-    rows: int
-    text: int
-    dropped: Sequence[int] = ()
 
 
 class RowsFile(NamedTuple):
@@ -67,6 +51,7 @@ def assemble(
             single_lines.add(coming.head, coming.outcome)
             coming = next(outcomes, None)
         path = checkpoint.rows_file(place)
+        # Files of rows pass unread, unless lines are to be added or left out.
         if chunk.rows and (len(single_lines) or chunk.dropped):
             is_dropped = pl.col("line").is_in(list(chunk.dropped))
             rows = scan_arrow([path]).filter(~is_dropped).collect()
@@ -114,6 +99,7 @@ class ResultsWriter:
         """
         for frame in frames:
             if isinstance(frame, RowsFile):
+                # Rows before it come first.
                 self._flush()
                 self._add_file(frame)
                 continue

@@ -99,6 +99,7 @@ def grade_file(
         checkpoint.folder / PROBLEMS, imported.with_origin if imported else None
     )
     with left_resumable(options.out, checkpoint, problems):
+        # Entries without a place in the stream have no turn: they come first.
         for problem in imported.problems if imported else ():
             problems.add(problem)
         # Loads polars, while the server that workers are forked from starts.

@@ -76,7 +76,7 @@ def score_table(
 
 
 class Condensed:
-    """Results condensed to what tables need: cells of means, and counts of each status.
+    """Results condensed for tables: cells of means, and counts of each status.
 
     Rows may be added in portions; the tables depend neither on those nor on the order of rows.
     """
@@ -97,6 +97,7 @@ class Condensed:
         all_counts = pl.concat([*self._counts, counts])
         by_status = all_counts.group_by(*_GROUP, "status")
         self._counts = [by_status.agg(pl.col("rows").sum())]
+        # Samples are counted over tasks, so their numbers are needed, not their count.
         samples = pl.concat([*self._samples, rows.select(*_GROUP, "sample")])
         self._samples = [samples.unique()]
 
@@ -108,6 +109,7 @@ class Condensed:
             self._scores = self._cells.blocks(weights)
         scores = self._scores
         lines = table_lines(scores.buckets, by)
+        # The order of lines is that of the paper, which no column has.
         order = pl.DataFrame(
             [(line.bucket, line.task) for line in lines],
             schema={"bucket": pl.String, "task": pl.String},
@@ -130,6 +132,7 @@ class Condensed:
         figures |= dict(zip(AMOUNTS, means.spent[::2], strict=True))
         columns: dict[str, pl.Series] = {}
         for name, values in figures.items():
+            # Null is "not known"; NaN would spread into means of tables.
             columns[name] = pl.Series(values, nan_to_null=True).fill_nan(None)
         coverage = means.scored / np.maximum(means.expected, 1)
         rows = pl.DataFrame(scores.runs, schema=_RUN_TYPES, orient="row").with_columns(
@@ -148,6 +151,7 @@ class Condensed:
             status: pl.col("rows").filter(pl.col("status") == status).sum()
             for status in _STATUSES
         }
+        # A run without rows in these tasks has no line.
         rows = rows.filter(pl.col("n") > 0)
         for by_run in (samples.agg(samples=n_samples), counts.agg(**status_counts)):
             rows = rows.join(by_run, on=RUN, nulls_equal=True, maintain_order="left")

@@ -219,6 +219,7 @@ def tally(path: Path, weights: Mapping[str, float] | None = None) -> Tally:
         condensed.add(part)
         # Few lines differ in it: what is in memory stays small.
         metadata = [pl.concat([*metadata, part.select(*RUN, "run_metadata")]).unique()]
+    # Tables without rows need the columns of results.
     if not rows:
         condensed.add(lazy.select(_NEEDED).collect())
     return Tally(

@@ -32,6 +32,7 @@ class Shard(NamedTuple):
         return line % self.total == self.number % self.total
 
 
+# The only part of a file that is not split (it needs the class above).
 ALL_LINES = Shard()
 
 

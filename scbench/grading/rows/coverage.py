@@ -114,6 +114,7 @@ class Coverage:
         """Make a run known; return the line of each instance in it, 0 for those without one."""
         lines = self._runs.get(key)
         if lines is None:
+            # Line numbers begin at 1, so 0 is free to say that there is none.
             lines = array("Q", bytes(8 * len(self.known_ids.ids)))
             self._runs[key] = lines
         return lines
@@ -172,6 +173,7 @@ class Coverage:
         ids = [*self.known_ids.ids, *self.known_ids.unchosen]
         prefix = generated_prefix(ids[0]) if ids else ""
         if generated_prefix(row_id) != prefix:
+            # Ids of two origins have nothing in common: no near one helps.
             if prefix:
                 return f" What is graded against was generated: its ids begin with {prefix!r}."
             return " It was generated; grade it against its folder: --release FOLDER."
@@ -184,6 +186,7 @@ class Coverage:
             return f" Ids of this task run from {of_task[0]} to {of_task[-1]}."
         if name in all_tasks():
             return f" Ids of that task are like '{name}/00'; this release does not hold it."
+        # With a number only the name of the task can be misspelt: few candidates are enough.
         candidates = ids
         if number is not None:
             tasks = self.known_ids.tasks
@@ -191,7 +194,7 @@ class Coverage:
         return did_you_mean(likely, [row_id for row_id in candidates if row_id in ids])
 
     def nothing_graded(self) -> Problem | None:
-        """Return the problem that no line of a file is graded, and what to do about it.
+        """Return the problem that no line of a file is graded, and its remedy.
 
         Lines with problems of their own need no more words.
         """

@@ -197,7 +197,7 @@ class ReleaseIndex:
 
     def identity(self, *values: object) -> str:
         """Return a hash of all that rows depend on besides the line, and of these JSON values."""
-        parts = [
+        parts: list[object] = [
             __version__,
             self.release,
             self.release_hash,

@@ -44,6 +44,7 @@ class RowMaker:
             entry_outside(head.id) if is_outside else self._index.entries[head.position]
         )
         run = head.run
+        # Metadata in a line counts more than that of a file next to the predictions.
         metadata = head.described
         if metadata is None and self._index.described:
             metadata = metadata_of(
@@ -51,9 +52,11 @@ class RowMaker:
             )
         floor = entry.floor
         floors = floors_by_turn(head.loop, entry.bucket, floor)
+        # Who may answer several times is compared with guesses that may, too.
         if floors is not None:
             floor = floors[-1]
         scores = outcome.scores
+        # A line without a verdict has a row for each score that it might have had.
         for i in range(len(scores) or entry.scores):
             scored = scores[i] if scores else None
             turn_scores = None
@@ -127,7 +130,7 @@ def entry_outside(row_id: str) -> IndexEntry:
 def floors_by_turn(
     loop: str | None, bucket: str, floor: float | None
 ) -> list[float] | None:
-    """Return what guesses earn after each number of answers; None but for setting retry."""
+    """Return the score of guessing after each number of answers; None but for setting retry."""
     if loop is None or floor is None:
         return None
     attempts = retry_attempts(loop)

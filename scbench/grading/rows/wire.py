@@ -70,7 +70,7 @@ def to_wire(outcome: "Outcome") -> WireOutcome:
 
 
 def verdict_to_wire(verdict: Verdict) -> WireVerdict:
-    """Return a verdict in the wire format; for what it raises see `to_wire`."""
+    """Return a verdict in the wire format; it raises like `to_wire`."""
     checks: list[str] = []
     failed: list[str] = []
     for check in verdict.checks:

@@ -19,7 +19,7 @@ import multiprocessing
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, fields
 from functools import cache
@@ -153,8 +153,7 @@ class ClusterPool(WorkerPool):
                 f"no scheduler answers at {address}: {error_line(error)}; "
                 "start one with `dask scheduler`, and workers with `dask worker ADDRESS`"
             ) from None
-        # Two equal jobs are two jobs.
-        self._executor: Any = self._client.get_executor(pure=False)
+        self._executor = executor_of(self._client)
         try:
             self._greet()
         except BaseException:
@@ -202,6 +201,7 @@ class ClusterPool(WorkerPool):
             threads = dict(self._client.nthreads())
         except (OSError, TimeoutError, AttributeError) as error:
             raise self._lost() from error
+        # The scheduler gives their jobs to others: the user only learns of it.
         for worker in sorted(self._threads.keys() - threads.keys()):
             self.note(f"the cluster lost worker {worker}")
         self._threads = threads
@@ -260,6 +260,7 @@ class ClusterPool(WorkerPool):
             self._barren = 0
             return reply.result
         why = reply.result.why if isinstance(reply.result, Failure) else "unknown"
+        # Workers may join at any time, with any version.
         if reply.kind == "refused":
             self._refuse(why, "that joined")
         self._barren += 1
@@ -289,12 +290,20 @@ class ClusterPool(WorkerPool):
     def close(self) -> None:
         self._flight.clear()
         if self._client.status == "running":
+            # First the jobs, or workers would begin those that wait.
             with contextlib.suppress(Exception):
                 self._executor.shutdown(wait=False)
             with contextlib.suppress(Exception):
                 self._client.run(close_run, self._orders.key, on_error="ignore")
         with contextlib.suppress(Exception):
             self._client.close(timeout=_CONNECT)
+
+
+def executor_of(client: Any) -> Executor:  # noqa: ANN401  (untyped library)
+    """Return an executor of `concurrent.futures` that has calls made by a cluster."""
+    # Two equal jobs are two jobs.
+    executor: Executor = client.get_executor(pure=False)
+    return executor
 
 
 def reply_of(future: "Future[JobReply]") -> JobReply:
@@ -380,6 +389,7 @@ def run_job(parcel: Parcel) -> JobReply:
     # notice that nobody speaks to them.
     if multiprocessing.current_process().daemon:
         multiprocessing.current_process().daemon = False
+    # A process that died while it was idle fails the job before it begins: another one tries.
     for _ in range(_TRIES):
         worker = processes.take(orders)
         attempt = wait_for_job(worker, job)
@@ -409,6 +419,7 @@ def wait_for_job(worker: Worker, job: GradingJob) -> Attempt:
         try:
             error = future.exception(timeout=_POLL)
         except TimeoutError:
+            # Only the wait is over; the job fails if its process does not answer.
             stuck = worker.stuck()
             if stuck or worker.overdue():
                 return Attempt(TimeoutError(), stuck)
@@ -440,6 +451,7 @@ class Processes:
             worker = workers.pop() if workers else Worker(unpack_start(orders.start))
             self._busy.setdefault(orders.key, set()).add(worker)
             self._used[orders.key] = now
+        # Outside the lock: to close a process takes a while.
         for idle_worker in old:
             idle_worker.close()
         return worker
@@ -465,7 +477,7 @@ class Processes:
             worker.close()
 
     def close(self, key: str) -> None:
-        """Stop the processes of a run, and what they are at."""
+        """Stop the processes of a run, busy or not."""
         with self._lock:
             workers = [*self.idle.pop(key, []), *self._busy.get(key, ())]
             self._used.pop(key, None)

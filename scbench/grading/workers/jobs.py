@@ -12,7 +12,7 @@ from scbench.grading.rows.wire import WireOutcome
 
 
 class AnswerOrigin(NamedTuple):
-    """The place in a reply where an answer was found, and what had to be done to read it."""
+    """The place in a reply where an answer was found, and the repairs that it needed."""
 
     source: str
     repairs: Sequence[str]

@@ -60,6 +60,7 @@ class LiveGrader:
         item = WorkItem(0, line, instance.id, key=key)
         outcome: Future[WireOutcome] = Future()
         call = partial(self._call, task.heavy, limit, grade_items, (item,))
+        # One for each attempt that failed.
         reasons: list[str] = []
 
         def take(done: "Future[list[GradedItem]]") -> None:
@@ -80,7 +81,7 @@ class LiveGrader:
         return outcome
 
     def run(self, function: Callable[..., _T], *arguments: object) -> _T:
-        """Call a function in a process for heavy tasks, and wait for what it returns or raises."""
+        """Call a function in a process for heavy tasks, and wait for its result or exception."""
         return self._call(True, SECONDS, function, *arguments).result()
 
     def _call(
@@ -110,7 +111,7 @@ class LiveGrader:
         return pool
 
     def close(self) -> None:
-        """Stop the processes, and what they are at."""
+        """Stop the processes, busy or not."""
         with self._lock:
             pools = self._pools
             self._pools = {}

@@ -280,6 +280,7 @@ class LocalPool(WorkerPool):
 
     @override
     def done(self, seconds: float) -> list[FinishedJob]:
+        # Before new work: these jobs have waited once.
         while self._again and self._has_room():
             self.submit(self._again.popleft())
         futures = [future for worker in self._workers for future in worker.flight]

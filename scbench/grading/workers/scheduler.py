@@ -34,14 +34,7 @@ from scbench.grading.workers.jobs import (
 )
 from scbench.grading.workers.pool import LocalPool, Waiting, WorkerPool
 
-__all__ = [
-    "JobQueue",
-    "JobSource",
-    "OnWait",
-    "Scheduler",
-    "Waiting",
-    "WorkerLimits",
-]
+__all__ = ["Scheduler", "Waiting", "WorkerLimits"]
 
 # Chunks that are read before any heavy item begins, if nobody would be idle for that.
 _AHEAD = 64
