@@ -145,7 +145,7 @@ class Collector:
         # Whatever killed the worker is in some line: all are judged singly.
         if graded is None:
             parsed = parse_chunk(self.index, chunk)
-            graded = GradedChunk(parsed.account, settle(self.index, parsed, {}, {}))
+            graded = GradedChunk(parsed.account, settle(self.index, parsed, {}))
         account = graded.account
         table = graded.table
         if table is None:

@@ -235,16 +235,15 @@ def parse_chunk(index: ReleaseIndex, chunk: Chunk) -> ParsedChunk:
 def settle(
     index: ReleaseIndex,
     parsed: ParsedChunk,
-    outcomes: Mapping[int, WireOutcome],
-    answers: Mapping[int, FoundAnswer],
+    results: Mapping[int, WireOutcome | FoundAnswer],
 ) -> list[GradedLine]:
     """Complete the account of a chunk; return the lines that have an outcome.
 
     Args:
         index: what is graded against.
         parsed: the chunk; its account takes the other lines as pending.
-        outcomes: by line number, of lines that were judged.
-        answers: by line number, of heavy lines in which one was found.
+        results: by line number, outcomes of lines that were judged, and answers that were found
+            in heavy ones.
     """
     account = parsed.account
     graded: list[GradedLine] = []
@@ -254,15 +253,14 @@ def settle(
         if head.position < 0:
             graded.append(outside_release(index, head))
             continue
-        outcome = outcomes.get(number)
-        if outcome is None:
-            answer = answers.get(number)
-            account.pending.append(PendingLine(head, line.start, line.end, answer))
+        result = results.get(number)
+        if not isinstance(result, WireOutcome):
+            account.pending.append(PendingLine(head, line.start, line.end, result))
             continue
-        if outcome.forged:
-            account.forged.append(Problem(FORGED, outcome.reason, number, head.id))
-        account.again |= outcome.status in TRIED_AGAIN
-        graded.append(GradedLine(head, outcome))
+        if result.forged:
+            account.forged.append(Problem(FORGED, result.reason, number, head.id))
+        account.again |= result.status in TRIED_AGAIN
+        graded.append(GradedLine(head, result))
     account.graded = len(graded)
     return graded
 

@@ -26,7 +26,6 @@ from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers.jobs import (
     Failure,
     GradedChunk,
-    GradedItem,
     GradingJob,
     JobResult,
     Start,
@@ -227,7 +226,7 @@ class Scheduler:
             for item in work:
                 self.suspect(item, result.why)
         elif isinstance(result, list):
-            outcomes = outcomes_by_line(result)
+            outcomes = dict(result)
             for item in work:
                 yield item, outcomes[item.line]
 
@@ -263,11 +262,6 @@ class Scheduler:
             return GradingJob(work, light * attempts)
         heavy = task_limit if limit is None else limit
         return GradingJob(work, heavy * attempts, heavy=True)
-
-
-def outcomes_by_line(items: Iterable[GradedItem]) -> dict[int, WireOutcome]:
-    """Return the outcomes of items by line number."""
-    return {item.line: item.outcome for item in items}
 
 
 class QueuedItem(NamedTuple):

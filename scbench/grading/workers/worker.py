@@ -22,7 +22,13 @@ from scbench.catalog import Task, get_task
 from scbench.formats.predictions import Line, parse_line
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.index import InstanceKey, ReleaseIndex
-from scbench.grading.rows.lines import FoundAnswer, ParsedChunk, parse_chunk, settle
+from scbench.grading.rows.lines import (
+    FoundAnswer,
+    ParsedChunk,
+    ParsedLine,
+    parse_chunk,
+    settle,
+)
 from scbench.grading.rows.table import make_table
 from scbench.grading.rows.wire import WireOutcome, to_wire
 from scbench.grading.workers.jobs import (
@@ -93,8 +99,7 @@ def grade_chunk(chunk: Chunk) -> GradedChunk:
     if index is None:
         raise TypeError("this worker was started for single items")
     parsed = parse_chunk(index, chunk)
-    outcomes, answers = judge_lines(index, parsed)
-    graded = settle(index, parsed, outcomes, answers)
+    graded = settle(index, parsed, judge_lines(index, parsed))
     if len(chunk.data) <= _SHORT:
         return GradedChunk(parsed.account, graded)
     return GradedChunk(parsed.account, [], make_table(index, parsed.account, graded))
@@ -102,32 +107,38 @@ def grade_chunk(chunk: Chunk) -> GradedChunk:
 
 def judge_lines(
     index: ReleaseIndex, parsed: ParsedChunk
-) -> tuple[dict[int, WireOutcome], dict[int, FoundAnswer]]:
+) -> dict[int, WireOutcome | FoundAnswer]:
     """Return outcomes of light lines and answers in heavy ones, by line number."""
-    outcomes: dict[int, WireOutcome] = {}
-    answers: dict[int, FoundAnswer] = {}
+    results: dict[int, WireOutcome | FoundAnswer] = {}
     # Answers to one item after the other find its code and data in the processor's cache.
     for line in sorted(parsed.lines, key=lambda line: line.head.position):
-        head = line.head
-        if head.position < 0:  # the release does not hold its task
-            continue
-        task = index.entries[head.position].task
-        number = head.line or 0
-        if task not in index.heavy:
-            judge = partial(grade_prediction_of, line.prediction)
-            outcomes[number] = outcome_of(judge)
-            continue
-        # A trial in a loop holds no single answer: it is replayed by itself.
-        if line.prediction.turns:
-            continue
-        answer = seek_answer(line.prediction, get_task(task))
-        if isinstance(answer, Outcome):
-            outcomes[number] = to_wire(answer)
-            continue
-        heavy_answer = found_answer(answer, head.id)
-        if heavy_answer is not None:
-            answers[number] = heavy_answer
-    return outcomes, answers
+        result = judge_line(index, line)
+        if result is not None:
+            results[line.head.line or 0] = result
+    return results
+
+
+def judge_line(
+    index: ReleaseIndex, line: ParsedLine
+) -> WireOutcome | FoundAnswer | None:
+    """Return the outcome of a light line; of a heavy one, the answer or why there is none.
+
+    None of lines that are judged by themselves, or whose task the release does not hold.
+    """
+    position = line.head.position
+    if position < 0:
+        return None
+    task = index.entries[position].task
+    prediction = line.prediction
+    if task not in index.heavy:
+        return outcome_of(partial(grade_prediction_of, prediction))
+    # A trial in a loop holds no single answer: it is replayed by itself.
+    if prediction.turns:
+        return None
+    answer = seek_answer(prediction, get_task(task))
+    if isinstance(answer, Outcome):
+        return to_wire(answer)
+    return found_answer(answer, prediction.id)
 
 
 def found_answer(extraction: Extraction, instance_id: str) -> FoundAnswer | None:
