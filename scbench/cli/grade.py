@@ -236,8 +236,8 @@ def grade(
         from scbench.cli import verdicts
         from scbench.formats.imports.gather import ImportOptions
         from scbench.grading.options import tasks_in
-        from scbench.grading.rows.index import read_run_file
         from scbench.grading.run import Options, choose_tasks
+        from scbench.grading.run_file import read_run_file
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.release.load import find_release
 

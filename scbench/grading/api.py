@@ -50,10 +50,10 @@ def grade_file(
             ``scbench-results/``, named by the path of the file.
         release: what to grade against, or its name as `load_release` takes it.
         tasks: ids or buckets; None for those of the release's default config.
-        partial: whether the file is meant not to answer every item.
+        partial: whether a file that does not answer every item is meant to be so.
         workers: worker processes; None for one per usable processor.
         resume: continue an interrupted run in ``out``.
-        restart: throw an interrupted run in ``out`` away.
+        restart: discard an interrupted run in ``out``.
 
     Returns:
         The report: ``tables`` by bucket and by task, ``problems``, ``results`` as a polars frame.
@@ -63,17 +63,20 @@ def grade_file(
     """
     paths = [predictions] if isinstance(predictions, str | Path) else predictions
     files = [str(path) for path in paths]
-    folder = Path(out) if out else default_folder(files[0] if files else "results")
+    first = files[0] if files else "results"
+    folder = Path(out) if out else default_folder(first)
     ours = interrupted(folder / WORK)
     path, imported = take_in(files, folder, ImportOptions(), ours=ours, restart=restart)
-    chosen_release = release if isinstance(release, Release) else find_release(release)
-    chosen_release, names = chosen_release.choose(tasks)
+    named_release = release if isinstance(release, Release) else find_release(release)
+    graded_release, task_names = named_release.choose(tasks)
+    if task_names is None:
+        task_names = tasks_in(path, graded_release)
     options = Options(
         predictions=path,
-        release=chosen_release,
+        release=graded_release,
         out=folder,
         limits=WorkerLimits(workers or processors(), None, MEMORY),
-        tasks=tasks_in(path, chosen_release) if names is None else names,
+        tasks=task_names,
         partial=partial,
         resume=resume,
         restart=restart,

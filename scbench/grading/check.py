@@ -1,4 +1,4 @@
-"""Proving what a run needs: the predictions file, line by line, and the installed graders."""
+"""Checks before a run: of a predictions file, line by line, and of the installed graders."""
 
 import hashlib
 import json
@@ -26,10 +26,14 @@ from scbench.scoring.outcomes import readable_by, without_answer
 
 @dataclass(slots=True)
 class Checked:
-    """What a check found, in lines read, and in lines that will be graded.
+    """The result of a check.
 
-    Problems make the file unfit. Warnings are of what will be graded, but is likely not meant:
-    answers that will score 0 for their shape, rows outside the release.
+    Attributes:
+        problems: faults that make the file unfit.
+        warnings: about lines that will be graded, but are likely not as they were meant: answers
+            that will score 0 for their shape, rows outside the release.
+        lines: number of lines.
+        usable: lines that will be graded.
     """
 
     problems: list[Problem] = field(default_factory=list)
@@ -39,12 +43,12 @@ class Checked:
 
     def fields(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
-        rows = [
-            [problem.fields() for problem in part]
-            for part in (self.problems, self.warnings)
-        ]
-        lists = zip(("problems", "warnings"), rows, strict=True)
-        return {**dict(lists), "lines": self.lines, "usable": self.usable}
+        return {
+            "problems": [problem.fields() for problem in self.problems],
+            "warnings": [problem.fields() for problem in self.warnings],
+            "lines": self.lines,
+            "usable": self.usable,
+        }
 
 
 def check_file(
@@ -56,7 +60,7 @@ def check_file(
     exclude_withdrawn: bool = False,
     imported: Imported | None = None,
 ) -> Checked:
-    """Read a whole file, or ``-``, and return everything that is wrong with it.
+    """Read a whole file, or ``-``, and return all its faults.
 
     Raises:
         ScbenchError: the file or the release cannot be used at all.
@@ -71,35 +75,31 @@ def check_file(
     for admission, line in coverage.read(path, hashlib.sha256()):
         if admission.problem is not None:
             checked.problems.append(admission.problem)
-        elif line is not None and admission.kind is LineKind.NOT_IN_RELEASE:
+        elif line is None:
+            continue
+        elif admission.kind is LineKind.NOT_IN_RELEASE:
             row_id = line.prediction.id
             message = f"release {release.version} does not hold {task_of(row_id)}"
-            checked.warnings.append(
-                Problem("not_in_release", message, line.number, row_id)
-            )
-        elif line is not None and admission.kind is LineKind.GRADED:
+            outside = Problem("not_in_release", message, line.number, row_id)
+            checked.warnings.append(outside)
+        elif admission.kind is LineKind.GRADED:
             checked.usable += 1
-            checked.warnings += answer_warnings(
-                line, instances[line.prediction.id], by_id
-            )
+            instance = instances[line.prediction.id]
+            checked.warnings += answer_warnings(line, instance, by_id)
     checked.lines = coverage.lines
-    # A text as an answer is told with its line above.
-    unread = {
-        key: lines for key, lines in coverage.unread.items() if key != TEXT_AS_ANSWER
-    }
-    checked.warnings += (
-        Problem("unread_key", message) for message in unread_keys(unread)
-    )
+    # A text as an answer has a warning with its line already.
+    unread = {**coverage.unread}
+    unread.pop(TEXT_AS_ANSWER, None)
+    for message in unread_keys(unread):
+        checked.warnings.append(Problem("unread_key", message))
     nothing = coverage.nothing_graded()
     if nothing is not None:
         checked.problems.append(nothing)
     if not partial:
         checked.problems += coverage.incomplete()
     if imported is not None:
-        checked.problems = [
-            *imported.problems,
-            *map(imported.with_origin, checked.problems),
-        ]
+        problems = map(imported.with_origin, checked.problems)
+        checked.problems = [*imported.problems, *problems]
         checked.warnings = list(map(imported.with_origin, checked.warnings))
     return checked
 
@@ -120,31 +120,33 @@ def answer_warnings(
             yield Problem("no_answer", message, line.number, instance.id)
         return
     task = tasks[instance.task]
-    model, shape = task.answer_model, shape_of(task.answer_model)
+    shape = shape_of(task.answer_model)
     readable = None
+    # An answer in words is found only by asking the grader whether it can read them.
     if shape.is_short:
         params = task.params_model.model_validate_json(instance.all_params)
         readable = readable_by(task, params)
     match = find_answer(prediction, shape, readable)
     if match is None:
-        if prediction.status is None or prediction.status is Status.ANSWERED:
-            yield Problem(
-                "no_answer", "no answer can be read", line.number, instance.id
-            )
+        if prediction.status in {None, Status.ANSWERED}:
+            message = "no answer can be read"
+            yield Problem("no_answer", message, line.number, instance.id)
         return
-    valid = validate(model, match.value, len(line.data))
+    valid = validate(task.answer_model, match.value, len(line.data))
     if isinstance(valid, Check):
-        yield Problem(
-            valid.id, f"will score 0: {valid.message}", line.number, instance.id
-        )
+        message = f"will score 0: {valid.message}"
+        yield Problem(valid.id, message, line.number, instance.id)
 
 
 @dataclass(slots=True)
 class SelfTest:
-    """What a self-test found.
+    """The result of a self-test.
 
-    By task: why it cannot be graded here, references that scored 1.0, counter-references that
-    scored below. Failures are the others, each with what happened.
+    Attributes:
+        not_run: by task, why it cannot be graded here.
+        right: by task, references that scored 1.0.
+        below: by task, counter-references that scored below 1.0.
+        failures: all other answers, each with its fault.
     """
 
     not_run: dict[str, str] = field(default_factory=dict)
@@ -167,34 +169,42 @@ def self_test(
     """
     instances = release.instances([task.id for task in tasks])
     stored = [ref for ref in release.references() if ref.id in instances]
-    lines = ({"id": ref.id, "answer": json.loads(ref.answer)} for ref in stored)
-    items = (
-        WorkItem(i, json.dumps(line).encode(), line["id"])
-        for i, line in enumerate(lines)
-    )
     scheduler = Scheduler.over(instances, tasks, limits)
     report = SelfTest()
-    for done, (item, outcome) in enumerate(scheduler.run(items, on_wait), 1):
+    results = scheduler.run(reference_items(stored), on_wait)
+    for done, (item, outcome) in enumerate(results, 1):
         ref = stored[item.line]
-        fault = _fault(ref, outcome)
+        task = instances[ref.id].task
+        fault = fault_of(ref, outcome)
         if outcome.status == Status.NOT_RUN:
-            report.not_run[instances[ref.id].task] = outcome.reason
+            report.not_run[task] = outcome.reason
         elif fault:
             report.failures.append(f"{ref.id}: {ref.name}: {fault}")
+        elif ref.kind == "reference":
+            report.right[task] += 1
         else:
-            counter = report.right if ref.kind == "reference" else report.below
-            counter[instances[ref.id].task] += 1
+            report.below[task] += 1
         on_progress(done, 0)
     report.failures.sort()
     return report
 
 
-def _fault(ref: Reference, outcome: WireOutcome) -> str:
-    if not outcome.scores:
+def reference_items(references: Sequence[Reference]) -> Iterator[WorkItem]:
+    """Yield references as items to grade; line numbers are their positions."""
+    for i, ref in enumerate(references):
+        line = {"id": ref.id, "answer": json.loads(ref.answer)}
+        yield WorkItem(i, json.dumps(line).encode(), ref.id)
+
+
+def fault_of(ref: Reference, outcome: WireOutcome) -> str:
+    """Say why a reference has not the score that it must have; empty if it has."""
+    score = outcome.score
+    if score is None:
         return f"{outcome.status}: {outcome.reason}"
-    score = sum(scored.score for scored in outcome.scores) / len(outcome.scores)
     if ref.kind == "reference" and score < 1:
-        failed = [check for scored in outcome.scores for check in scored.failed_checks]
+        failed: list[str] = []
+        for scored in outcome.scores:
+            failed += scored.failed_checks
         return f"scores {score:g}, must be 1 (failed: {', '.join(failed)})"
     if ref.kind != "reference" and score >= 1:
         return "scores 1, must be below"

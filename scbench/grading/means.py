@@ -1,22 +1,22 @@
 """Scores of all runs as arrays, and the means over any lines of them: every mean is made here.
 
 An **item** is one score of the release. Its samples are averaged first, so that each item weighs
-the same however often it was tried. What is drawn independently is an **answer**: scores of one
-answer stand and fall together.
+the same however often it was tried. The unit that is drawn independently is an **answer**: scores
+of one answer rise and fall together.
 
-**Normalized.** Of an answer, u = (score - floor) / (1 - floor), held between 0 and 1; its score is
+**Normalized.** Of an answer, u = (score - floor) / (1 - floor), clipped to 0 and 1; its score is
 the mean of its scores, as its floor is that of the whole answer. An answer whose floor is 1 has no
 room and drops out. A task's figure is the mean of u, that of several tasks their mean with the
 weights of the release.
 
-In a text task the floor is what guessing earns on average. There u is not held at 0, or a guesser
-would stand above it; who gave no answer did not guess and has u = 0.
+In a text task the floor is what guessing earns on average. There u is not clipped at 0, or a
+guesser would score above it; a model that gave no answer did not guess and has u = 0.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,35 +27,155 @@ from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.release.manifest import weight_of
 
-# Columns that tell runs apart; samples of one run are pooled.
+# Columns that distinguish runs; samples of one run are pooled.
 RUN = ("model", "setting", "budget")
-NORMALIZED = ("normalized", "normalized_low", "normalized_high")
 # Columns that a table has of a line's scores; the normalized one leads.
-MEANS = (*NORMALIZED, "readable", "below_floor", "mean", "low", "high", "floor")
+MEANS = (
+    "normalized",
+    "normalized_low",
+    "normalized_high",
+    "readable",
+    "below_floor",
+    "mean",
+    "low",
+    "high",
+    "floor",
+)
 AMOUNTS = ("output_tokens", "cost")
 
 # Model, setting and budget.
 Run = tuple[str, str | None, int | None]
 Truths = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
 
 _GROUP = (*RUN, "bucket", "task")
 # Parts of a score that are counted: whole numbers add up to the same in any order.
 _UNIT = 2.0**40
 _DOLLAR = 1e9
+# A score so much below its floor is not a rounding error.
 _BELOW = 1e-9
-
-
+# Columns that are summed where frames are joined.
 _SUMS = (
-    *("points", "scored", "rows", "u", "tries", "readable", "below"),
-    *(f"{name}{end}" for name in AMOUNTS for end in ("", "_reported")),
+    "points",
+    "scored",
+    "rows",
+    "u",
+    "tries",
+    "readable",
+    "below",
+    "output_tokens",
+    "output_tokens_reported",
+    "cost",
+    "cost_reported",
 )
+# For each amount its sum and the number of answers that report it; the order of `Block.amounts`.
+_SPENT = ("output_tokens", "output_tokens_reported", "cost", "cost_reported")
+_COST = _SPENT.index("cost")
+
+
+class RunBlocks(NamedTuple):
+    """The scores of all runs.
+
+    Attributes:
+        runs: in alphabetical order.
+        blocks: the scores of each task.
+        buckets: the bucket of each task.
+    """
+
+    runs: tuple[Run, ...]
+    blocks: dict[str, "Block"]
+    buckets: dict[str, str]
+
+
+class Cells:
+    """Results condensed to the space of items and runs, however many rows there are.
+
+    Rows may be added in portions; nothing depends on those or on the order of rows.
+    """
+
+    def __init__(self) -> None:
+        # Each list has one frame, or none before the first rows.
+        self._items: list[pl.DataFrame] = []
+        self._answers: list[pl.DataFrame] = []
+        # Answers of tasks with several scores, which may come in two portions.
+        self._parts: list[pl.DataFrame] = []
+
+    def add(self, results: pl.DataFrame) -> None:
+        """Take rows of results."""
+        rows = with_floors(results)
+        items = rows.group_by(*_GROUP, "id", "subtask").agg(
+            points=in_units(pl.col("score")).sum(),
+            scored=pl.col("score").count().cast(pl.Int64),
+            rows=pl.len().cast(pl.Int64),
+            floor=pl.col("floor").max(),
+        )
+        self._items = [sum_frames([*self._items, items], "id", "subtask")]
+        facts = answer_facts(rows)
+        # Answers with one score can be added up now, whatever comes later.
+        several_scores = [task.id for task in all_tasks().values() if task.scores > 1]
+        in_parts = pl.col("task").is_in(several_scores)
+        parts = facts.filter(in_parts)
+        if parts.height:
+            self._parts = [join_answers(pl.concat([*self._parts, parts]))]
+        answers = sum_answers(facts.filter(~in_parts))
+        self._answers = [sum_frames([*self._answers, answers], "id")]
+
+    def blocks(self, weights: Mapping[str, float] | None = None) -> RunBlocks:
+        """Return the scores of all runs as arrays.
+
+        Args:
+            weights: of tasks, in the release; where they are not named they follow from the floors.
+        """
+        items = pl.concat(self._items)
+        answers = pl.concat([*self._answers, *map(sum_answers, self._parts)])
+        runs = items.select(RUN).unique().sort(RUN, nulls_last=False)
+        numbered = runs.with_row_index("run")
+        items_by_task = split_by_task(items, numbered, "id", "subtask")
+        answers_by_task = split_by_task(answers, numbered, "id")
+        blocks: dict[str, Block] = {}
+        buckets: dict[str, str] = {}
+        for task in all_tasks():
+            if task not in items_by_task:
+                continue
+            task_items = items_by_task[task]
+            weight = None if weights is None else weights.get(task)
+            blocks[task] = block_of(
+                task_items, answers_by_task[task], runs.height, weight
+            )
+            buckets[task] = str(task_items["bucket"][0])
+        return RunBlocks(tuple(runs.iter_rows()), blocks, buckets)
+
+
+def split_by_task(
+    cells: pl.DataFrame, numbered_runs: pl.DataFrame, *key: str
+) -> dict[str, pl.DataFrame]:
+    """Return cells by task, in the order of a key, with the number of their run."""
+    frame = cells.join(numbered_runs, on=RUN, nulls_equal=True, maintain_order="left")
+    parts = frame.sort("task", *key).partition_by("task", as_dict=True)
+    return {str(task): part for (task,), part in parts.items()}
+
+
+def in_units(score: pl.Expr) -> pl.Expr:
+    """Return scores as whole numbers of `_UNIT`."""
+    return (score * _UNIT).round().cast(pl.Int64)
+
+
+def sum_frames(frames: Sequence[pl.DataFrame], *key: str) -> pl.DataFrame:
+    """Return frames added up by run, task and key."""
+    joined = pl.concat(frames)
+    if len(frames) == 1:
+        return joined
+    sums = [name for name in joined.columns if name in _SUMS]
+    added = joined.group_by(*_GROUP, *key).agg(
+        pl.col(sums).sum(), pl.col("floor").max()
+    )
+    return added.select(joined.columns)
 
 
 def usage(name: str) -> pl.Expr:
-    """Return an amount that the provider reports; null where it reports none that can be."""
-    amount = (
-        pl.col("usage").str.json_path_match(f"$.{name}").cast(pl.Float64, strict=False)
-    )
+    """Return an amount that the provider reports; null if it reports none, or an impossible one."""
+    text = pl.col("usage").str.json_path_match(f"$.{name}")
+    amount = text.cast(pl.Float64, strict=False)
     return pl.when(amount.is_finite() & (amount >= 0)).then(amount).alias(name)
 
 
@@ -68,110 +188,77 @@ def with_floors(results: pl.DataFrame) -> pl.DataFrame:
 
 def lifted() -> pl.Expr:
     """Return scores, with rows of text tasks that have no answer at their floor."""
-    unlucky = (pl.col("bucket") == MANIFOLDS) & (
-        pl.col("status") != Status.ANSWERED.value
-    )
-    unlucky &= pl.col("score").is_not_null()
-    return pl.when(unlucky).then(pl.col("floor").fill_null(0.0)).otherwise("score")
+    is_text = pl.col("bucket") == MANIFOLDS
+    is_unanswered = pl.col("status") != Status.ANSWERED.value
+    is_lifted = is_text & is_unanswered & pl.col("score").is_not_null()
+    return pl.when(is_lifted).then(pl.col("floor").fill_null(0.0)).otherwise("score")
 
 
-class Cells:
-    """What means need of results, in the space of items and runs, however many rows there are.
-
-    Rows may be added in portions; nothing depends on those or on the order of rows.
-    """
-
-    def __init__(self) -> None:
-        self._items: list[pl.DataFrame] = []
-        self._answers: list[pl.DataFrame] = []
-        self._parts: list[pl.DataFrame] = []
-
-    def add(self, results: pl.DataFrame) -> None:
-        """Take rows of results."""
-        rows = with_floors(results)
-        items = rows.group_by(*_GROUP, "id", "subtask").agg(
-            points=_counted(pl.col("score")).sum(),
-            scored=pl.col("score").count().cast(pl.Int64),
-            rows=pl.len().cast(pl.Int64),
-            floor=pl.col("floor").max(),
-        )
-        self._items = [_summed([*self._items, items], "id", "subtask")]
-        facts = _facts_of(rows)
-        # The scores of one answer may come in two portions.
-        several = [task.id for task in all_tasks().values() if task.scores > 1]
-        in_parts = pl.col("task").is_in(several)
-        parts = facts.filter(in_parts)
-        if parts.height:
-            self._parts = [_joined_answers(pl.concat([*self._parts, parts]))]
-        self._answers = [
-            _summed([*self._answers, _answer_sums(facts.filter(~in_parts))], "id")
-        ]
-
-    def blocks(
-        self, weights: Mapping[str, float] | None = None
-    ) -> tuple[tuple[Run, ...], dict[str, "Block"], dict[str, str]]:
-        """Return the runs in alphabetical order, the scores of each task, and its bucket.
-
-        Args:
-            weights: of tasks, in the release; where they are not named they follow from the floors.
-        """
-        items = pl.concat(self._items)
-        answers = pl.concat([*self._answers, *map(_answer_sums, self._parts)])
-        runs = items.select(RUN).unique().sort(RUN, nulls_last=False)
-        numbered = runs.with_row_index("run")
-        frames = []
-        for cells, key in ((items, ("id", "subtask")), (answers, ("id",))):
-            frame = cells.join(
-                numbered, on=RUN, nulls_equal=True, maintain_order="left"
-            )
-            parts = frame.sort("task", *key).partition_by("task", as_dict=True)
-            frames.append({str(task): part for (task,), part in parts.items()})
-        blocks = {
-            task: _block_of(
-                task, frames[0][task], frames[1][task], runs.height, weights or {}
-            )
-            for task in all_tasks()
-            if task in frames[0]
-        }
-        buckets = {task: str(frames[0][task]["bucket"][0]) for task in blocks}
-        return tuple(runs.iter_rows()), blocks, buckets
-
-
-def _counted(score: pl.Expr) -> pl.Expr:
-    return (score * _UNIT).round().cast(pl.Int64)
-
-
-def _summed(frames: Sequence[pl.DataFrame], *key: str) -> pl.DataFrame:
-    """Return frames added up by run, task and key."""
-    together = pl.concat(frames)
-    if len(frames) == 1:
-        return together
-    sums = [name for name in together.columns if name in _SUMS]
-    added = together.group_by(*_GROUP, *key).agg(
-        pl.col(sums).sum(), pl.col("floor").max()
-    )
-    return added.select(together.columns)
-
-
-def _facts_of(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return what counts of each row."""
-    with_usage = "usage" in rows.columns and not rows["usage"].is_null().all()
+def answer_facts(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the facts that count of each row: points, whether it has a score, amounts."""
     replied = pl.col("score").is_not_null()
+    is_readable = replied & (pl.col("status") == Status.ANSWERED.value)
+    has_usage = "usage" in rows.columns and not rows["usage"].is_null().all()
+    amounts: dict[str, pl.Expr] = {}
+    for name in AMOUNTS:
+        if has_usage:
+            amounts[name] = pl.when(replied).then(usage(name))
+        else:
+            amounts[name] = pl.lit(None, pl.Float64)
     return rows.select(
         *_GROUP,
         "id",
         "sample",
         "floor",
-        points=_counted(lifted()).fill_null(0),
+        points=in_units(lifted()).fill_null(0),
         scored=replied.cast(pl.Int64),
-        readable=(replied & (pl.col("status") == Status.ANSWERED.value)).cast(pl.Int64),
-        **{
-            name: pl.when(replied).then(usage(name))
-            if with_usage
-            else pl.lit(None, pl.Float64)
-            for name in AMOUNTS
-        },
+        readable=is_readable.cast(pl.Int64),
+        **amounts,
     )
+
+
+def join_answers(parts: pl.DataFrame) -> pl.DataFrame:
+    """Return one row for each answer of tasks that give several scores."""
+    joined = parts.group_by(*_GROUP, "id", "sample").agg(
+        pl.col("points", "scored", "readable").sum(), pl.col("floor", *AMOUNTS).max()
+    )
+    return joined.select(parts.columns)
+
+
+def sum_answers(facts: pl.DataFrame) -> pl.DataFrame:
+    """Return answers added up over samples, by instance."""
+    floor = pl.col("floor")
+    is_text = pl.col("bucket") == MANIFOLDS
+    is_scored = pl.col("scored") > 0
+    has_room = is_scored & (floor < 1)
+    is_below = ~is_text & has_room & (answer_score() < floor - _BELOW)
+    tokens = pl.col("output_tokens").round().cast(pl.Int64, strict=False)
+    cost = (pl.col("cost") * _DOLLAR).round().cast(pl.Int64, strict=False)
+    return facts.group_by(*_GROUP, "id").agg(
+        u=in_units(pl.when(has_room).then(answer_u())).sum(),
+        tries=has_room.fill_null(value=False).sum().cast(pl.Int64),
+        scored=is_scored.sum().cast(pl.Int64),
+        readable=(pl.col("readable") > 0).sum().cast(pl.Int64),
+        below=is_below.fill_null(value=False).sum().cast(pl.Int64),
+        floor=floor.max(),
+        output_tokens=tokens.sum(),
+        cost=cost.sum(),
+        output_tokens_reported=tokens.count().cast(pl.Int64),
+        cost_reported=cost.count().cast(pl.Int64),
+    )
+
+
+def answer_score() -> pl.Expr:
+    """Return the score of an answer: the mean of its scores."""
+    return pl.col("points") / _UNIT / pl.col("scored")
+
+
+def answer_u() -> pl.Expr:
+    """Return the normalized score of an answer; of a text task its score, see `Block.u`."""
+    score = answer_score()
+    floor = pl.col("floor")
+    above = ((score - floor) / (1 - floor)).clip(0, 1)
+    return pl.when(pl.col("bucket") == MANIFOLDS).then(score).otherwise(above)
 
 
 def normalized_answers(results: pl.DataFrame) -> pl.DataFrame:
@@ -179,54 +266,11 @@ def normalized_answers(results: pl.DataFrame) -> pl.DataFrame:
 
     Answers without room, or without a score, are left out.
     """
-    answers = _joined_answers(_facts_of(with_floors(results)))
+    answers = join_answers(answer_facts(with_floors(results)))
     guessed = pl.when(pl.col("bucket") == MANIFOLDS).then("floor").otherwise(0.0)
-    u = ((_u() - guessed) / (1 - guessed)).alias("u")
+    u = ((answer_u() - guessed) / (1 - guessed)).alias("u")
     has_room = (pl.col("scored") > 0) & (pl.col("floor") < 1)
     return answers.filter(has_room).select(*_GROUP, "id", "sample", u)
-
-
-def _u() -> pl.Expr:
-    """Return the normalized score of an answer; of a text task its score, see `Block.u`."""
-    score, floor = pl.col("points") / _UNIT / pl.col("scored"), pl.col("floor")
-    above = ((score - floor) / (1 - floor)).clip(0, 1)
-    return pl.when(pl.col("bucket") == MANIFOLDS).then(score).otherwise(above)
-
-
-def _joined_answers(parts: pl.DataFrame) -> pl.DataFrame:
-    """Return one row for each answer of tasks that give several scores."""
-    sums, facts = (
-        pl.col("points", "scored", "readable").sum(),
-        pl.col("floor", *AMOUNTS).max(),
-    )
-    return (
-        parts.group_by(*_GROUP, "id", "sample").agg(sums, facts).select(parts.columns)
-    )
-
-
-def _answer_sums(facts: pl.DataFrame) -> pl.DataFrame:
-    """Return answers added up over samples, by instance."""
-    score, floor = pl.col("points") / _UNIT / pl.col("scored"), pl.col("floor")
-    is_text, is_scored = pl.col("bucket") == MANIFOLDS, pl.col("scored") > 0
-    below = ~is_text & is_scored & (floor < 1) & (score < floor - _BELOW)
-    has_room = is_scored & (floor < 1)
-    counted = {
-        "output_tokens": pl.col("output_tokens").round().cast(pl.Int64, strict=False),
-        "cost": (pl.col("cost") * _DOLLAR).round().cast(pl.Int64, strict=False),
-    }
-    return facts.group_by(*_GROUP, "id").agg(
-        u=_counted(pl.when(has_room).then(_u())).sum(),
-        tries=has_room.fill_null(value=False).sum().cast(pl.Int64),
-        scored=is_scored.sum().cast(pl.Int64),
-        readable=(pl.col("readable") > 0).sum().cast(pl.Int64),
-        below=below.fill_null(value=False).sum().cast(pl.Int64),
-        floor=floor.max(),
-        **{name: amount.sum() for name, amount in counted.items()},
-        **{
-            f"{name}_reported": amount.count().cast(pl.Int64)
-            for name, amount in counted.items()
-        },
-    )
 
 
 @dataclass(frozen=True)
@@ -241,7 +285,7 @@ class Block:
         answers: number of the answer that each score is of, from 0.
         names: instance id of each answer.
         u: normalized score of each answer, over samples; NaN without a score, or without room. In
-            a text task the score as it is, with who gave no answer at the floor.
+            a text task the score itself, with answers that were not given at the floor.
         readable: share of an answer's samples that could be read; NaN where none has a score.
         below: share of those with room that score less than the floor.
         answer_floors: of each answer, by run.
@@ -254,7 +298,7 @@ class Block:
     counts: Floats
     rows: Floats
     floors: Floats
-    answers: npt.NDArray[np.int64]
+    answers: Integers
     names: Sequence[str]
     u: Floats
     readable: Floats
@@ -264,25 +308,32 @@ class Block:
     is_text: bool
     weight: float | None
 
-    def take(self, places: npt.NDArray[np.int64]) -> "Block":
+    def take(self, places: Integers) -> "Block":
         """Return some of the scores, with all answers."""
-        per_score = ("sums", "counts", "rows", "floors", "answers")
         return replace(
-            self, **{name: getattr(self, name)[places] for name in per_score}
+            self,
+            sums=self.sums[places],
+            counts=self.counts[places],
+            rows=self.rows[places],
+            floors=self.floors[places],
+            answers=self.answers[places],
         )
 
     def of(self, ids: Collection[str]) -> "Block":
         """Return the scores of some instances; each then weighs by its room."""
         inside = np.array([name in ids for name in self.names])
         scores = self.take(np.flatnonzero(inside[self.answers]))
-        u, readable, below = (
-            np.where(inside[:, None], part, np.nan)
-            for part in (self.u, self.readable, self.below)
+        return replace(
+            scores,
+            u=np.where(inside[:, None], self.u, np.nan),
+            readable=np.where(inside[:, None], self.readable, np.nan),
+            below=np.where(inside[:, None], self.below, np.nan),
+            weight=None,
         )
-        return replace(scores, u=u, readable=readable, below=below, weight=None)
 
     def per_answer(self, values: Floats) -> Floats:
         """Return values added up by answer."""
+        # Most tasks give each answer one score: nothing is to be added.
         if len(self.answers) == len(self.names) == len(np.unique(self.answers)):
             ordered = np.empty_like(values)
             ordered[self.answers] = values
@@ -300,7 +351,8 @@ class Block:
 
     @cached_property
     def plain(self) -> Part:
-        """The scores as they are, condensed; an answer weighs by how many scores it has."""
+        """The plain scores, condensed; an answer weighs by how many scores it has."""
+        # A missing score must not turn the sum of its answer into NaN.
         present = self.counts > 0
         weights = self.per_answer(present.astype(float))
         totals = self.per_answer(np.where(present, self.item_means, 0.0))
@@ -335,50 +387,57 @@ class Block:
         return np.asarray((scored & np.isnan(self.answer_floors)).any(axis=0))
 
 
-def _block_of(
-    task: str,
-    items: pl.DataFrame,
-    answers: pl.DataFrame,
-    runs: int,
-    weights: Mapping[str, float],
+def block_of(
+    items: pl.DataFrame, answers: pl.DataFrame, runs: int, weight: float | None
 ) -> Block:
-    places = items.select(
+    """Return the scores of one task.
+
+    Args:
+        items: cells of its items.
+        answers: cells of its answers.
+        runs: number of runs.
+        weight: of the task in the release; None if it follows from the floors.
+    """
+    # Numbers of items and answers from 0; cells of one item in several runs share them.
+    ranks = items.select(
         item=pl.struct("id", "subtask").rank("dense").cast(pl.Int64) - 1,
         answer=pl.col("id").rank("dense").cast(pl.Int64) - 1,
     )
-    item = places["item"].to_numpy()
+    item = ranks["item"].to_numpy()
+    item_run = items["run"].to_numpy()
     n = int(item.max()) + 1
-    floors, numbers = np.full((n, runs), np.nan), np.zeros(n, dtype=np.int64)
-    floors[item, items["run"].to_numpy()] = items["floor"].cast(pl.Float64).to_numpy()
-    numbers[item] = places["answer"].to_numpy()
-    sums, counts, rows = _by_run(items, item, n, runs, ("points", "scored", "rows"))
-    answer = (
-        answers.select(pl.col("id").rank("dense").cast(pl.Int64) - 1)
-        .to_series()
-        .to_numpy()
-    )
+    sums = by_run(items, "points", item, n, runs)
+    floors = np.full((n, runs), np.nan)
+    floors[item, item_run] = items["floor"].cast(pl.Float64).to_numpy()
+    numbers = np.zeros(n, dtype=np.int64)
+    numbers[item] = ranks["answer"].to_numpy()
+
+    # Ranks follow the sorted ids, as the names do.
     names = answers["id"].unique().sort().to_list()
-    u, tries, scored, readable, below = _by_run(
-        answers, answer, len(names), runs, ("u", "tries", "scored", "readable", "below")
-    )
+    answer_ranks = answers.select(pl.col("id").rank("dense").cast(pl.Int64) - 1)
+    answer = answer_ranks.to_series().to_numpy()
+    answer_run = answers["run"].to_numpy()
+    u = by_run(answers, "u", answer, len(names), runs)
+    tries = by_run(answers, "tries", answer, len(names), runs)
+    scored = by_run(answers, "scored", answer, len(names), runs)
+    readable = by_run(answers, "readable", answer, len(names), runs)
+    below = by_run(answers, "below", answer, len(names), runs)
     answer_floors = np.full((len(names), runs), np.nan)
-    answer_floors[answer, answers["run"].to_numpy()] = (
-        answers["floor"].cast(pl.Float64).to_numpy()
-    )
-    spent = [f"{name}{end}" for name in AMOUNTS for end in ("", "_reported")]
-    run = answers["run"].to_numpy()
-    amounts: Floats = np.stack(
-        [
-            np.bincount(run, answers[name].to_numpy().astype(float), runs)
-            for name in spent
-        ]
-    )
-    amounts[2] /= _DOLLAR
+    answer_floors[answer, answer_run] = answers["floor"].cast(pl.Float64).to_numpy()
+
+    amounts: Floats = np.zeros((len(_SPENT), runs))
+    for i, name in enumerate(_SPENT):
+        spent = answers[name].to_numpy().astype(float)
+        amounts[i] = np.bincount(answer_run, spent, runs)
+    amounts[_COST] /= _DOLLAR
     with np.errstate(invalid="ignore"):
+        if weight is None:
+            # The floor of an answer in any run; trials in a loop have their own.
+            weight = weight_of(np.fmin.reduce(answer_floors, axis=1).tolist())
         return Block(
             sums / _UNIT,
-            counts,
-            rows,
+            by_run(items, "scored", item, n, runs),
+            by_run(items, "rows", item, n, runs),
             floors,
             numbers,
             names,
@@ -388,32 +447,22 @@ def _block_of(
             answer_floors,
             amounts,
             items["bucket"][0] == MANIFOLDS,
-            weights.get(
-                task, weight_of(np.fmin.reduce(answer_floors, axis=1).tolist())
-            ),
+            weight,
         )
 
 
-def _by_run(
-    frame: pl.DataFrame,
-    places: npt.NDArray[np.int64],
-    n: int,
-    runs: int,
-    columns: Sequence[str],
-) -> list[Floats]:
-    """Return columns as arrays of shape (n, runs)."""
-    run = frame["run"].to_numpy()
-    arrays = []
-    for column in columns:
-        array = np.zeros((n, runs))
-        array[places, run] = frame[column].to_numpy()
-        arrays.append(array)
-    return arrays
+def by_run(
+    frame: pl.DataFrame, column: str, places: Integers, n: int, runs: int
+) -> Floats:
+    """Return a column as an array of shape (n, runs)."""
+    array = np.zeros((n, runs))
+    array[places, frame["run"].to_numpy()] = frame[column].to_numpy()
+    return array
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a line comes to; arrays with an entry per run, NaN where nothing is known.
+    """The figures of a line; arrays with an entry per run, NaN where nothing is known.
 
     Attributes:
         scores: scores of one sample that a run has rows for.
@@ -446,70 +495,79 @@ class Means:
 
     def cells(self, run: int) -> dict[str, float | None]:
         """Return the figures of one run as cells of a table, see `MEANS`."""
-        figures = {name: getattr(self, name)[run] for name in MEANS}
-        return _known(figures)
+        return {name: known_number(getattr(self, name)[run]) for name in MEANS}
 
     def amounts(self, run: int) -> dict[str, float | None]:
-        """Return what an answer of one run used on average, by `AMOUNTS`."""
-        return _known(dict(zip(AMOUNTS, self.spent[::2, run], strict=True)))
+        """Return the mean amounts of an answer of one run, by `AMOUNTS`."""
+        values = self.spent[::2, run]
+        pairs = zip(AMOUNTS, values, strict=True)
+        return {name: known_number(value) for name, value in pairs}
 
 
-def _known(figures: Mapping[str, Any]) -> dict[str, float | None]:
-    return {
-        name: None if np.isnan(value) else float(value)
-        for name, value in figures.items()
-    }
+def known_number(value: float) -> float | None:
+    """Return a number; None for NaN."""
+    return None if np.isnan(value) else float(value)
 
 
 def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
     """Return means over the scores of some tasks, with their intervals."""
-    rows, counts, present, expected = (
-        np.sum([part.sum(axis=0) for part in parts], axis=0)
-        for parts in zip(
-            *((b.rows, b.counts, b.counts > 0, b.rows > 0) for b in blocks), strict=True
-        )
-    )
+    scored = sum_over(block.counts for block in blocks)
+    present = sum_over(block.counts > 0 for block in blocks)
+    rows = sum_over(block.rows for block in blocks)
+    expected = sum_over(block.rows > 0 for block in blocks)
     low, high = ends([block.plain for block in blocks], level)
-    normalized = _normalized(blocks, level)
-    amounts = np.sum([block.amounts for block in blocks], axis=0)
+    normalized = normalized_mean(blocks, level)
+    # A guesser in a text task is below the floor half of the time: that says nothing.
+    below = [np.where(block.is_text, np.nan, block.below) for block in blocks]
+    floors = sum_over(np.where(b.counts > 0, b.floors, 0.0) for b in blocks)
+    # A run without scores has 0 / 0.
     with np.errstate(invalid="ignore", divide="ignore"):
-        total = np.sum(
-            [np.nansum(block.item_means, axis=0) for block in blocks], axis=0
-        )
-        whole = np.sum(
-            [np.nansum(block.sums / block.rows, axis=0) for block in blocks], axis=0
-        )
-        floors = np.sum(
-            [np.where(b.counts > 0, b.floors, 0.0).sum(axis=0) for b in blocks], axis=0
-        )
+        totals = [np.nansum(block.item_means, axis=0) for block in blocks]
+        as_zero = [np.nansum(block.sums / block.rows, axis=0) for block in blocks]
+        amounts = np.sum([block.amounts for block in blocks], axis=0)
+        # Sums and the numbers of answers that report them alternate.
         amounts[::2] /= amounts[1::2]
         return Means(
             expected,
             rows,
-            counts,
-            *normalized,
-            _mean_share([block.readable for block in blocks]),
-            _mean_share(
-                [np.where(block.is_text, np.nan, block.below) for block in blocks]
-            ),
-            total / present,
+            scored,
+            normalized.middle,
+            normalized.low,
+            normalized.high,
+            mean_share([block.readable for block in blocks]),
+            mean_share(below),
+            np.sum(totals, axis=0) / present,
             low,
             high,
             floors / present,
-            whole / expected,
+            np.sum(as_zero, axis=0) / expected,
             amounts,
         )
 
 
-def _mean_share(parts: Sequence[Floats]) -> Floats:
+def sum_over(parts: Iterable[npt.NDArray[Any]]) -> Floats:
+    """Return the sums by run of arrays of shape (scores, runs), one for each task."""
+    sums: Floats = np.sum([part.sum(axis=0) for part in parts], axis=0)
+    return sums
+
+
+def mean_share(parts: Sequence[Floats]) -> Floats:
     """Return the mean over answers, leaving out those of which nothing is known."""
-    together = np.concatenate(parts)
+    joined = np.concatenate(parts)
     with np.errstate(invalid="ignore"):
-        shares: Floats = np.nansum(together, axis=0) / (~np.isnan(together)).sum(axis=0)
+        shares: Floats = np.nansum(joined, axis=0) / (~np.isnan(joined)).sum(axis=0)
     return shares
 
 
-def _normalized(blocks: Sequence[Block], level: float) -> tuple[Floats, Floats, Floats]:
+class MeanWithInterval(NamedTuple):
+    """A mean with the ends of its interval, by run."""
+
+    middle: Floats
+    low: Floats
+    high: Floats
+
+
+def normalized_mean(blocks: Sequence[Block], level: float) -> MeanWithInterval:
     """Return the mean of tasks' normalized scores with its interval.
 
     In text tasks (m - g) / (1 - g) is linear in the mean m: the interval is that of the mean with
@@ -518,20 +576,22 @@ def _normalized(blocks: Sequence[Block], level: float) -> tuple[Floats, Floats, 
     weights = np.stack([block.weights() for block in blocks])
     room = 1 - np.stack([block.guessed for block in blocks])
     stretched = weights / room
-    parts = [
-        replace(block.normalized, weight=weight)
-        for block, weight in zip(blocks, stretched, strict=True)
-    ]
+    parts = []
+    for block, weight in zip(blocks, stretched, strict=True):
+        parts.append(replace(block.normalized, weight=weight))
     means = np.stack([np.where(part.weight > 0, part.mean, 0.0) for part in parts])
     with np.errstate(invalid="ignore", divide="ignore"):
         total = weights.sum(axis=0)
+        # No weight means no answer with room: NaN, not a division by zero.
         total = np.where(total > 0, total, np.nan)
-        scale, shift = (
-            stretched.sum(axis=0) / total,
-            (stretched * (1 - room)).sum(axis=0) / total,
-        )
+        scale = stretched.sum(axis=0) / total
+        shift = (stretched * (1 - room)).sum(axis=0) / total
         middle = (stretched * means).sum(axis=0) / total - shift
-        low, high = (end * scale - shift for end in ends(parts, level))
+        low, high = ends(parts, level)
+        # A mean over known floors alone would look like one over all.
         unknown = np.any([block.unknown() for block in blocks], axis=0)
-        middle, low, high = (np.where(unknown, np.nan, x) for x in (middle, low, high))
-    return middle, low, high
+        return MeanWithInterval(
+            np.where(unknown, np.nan, middle),
+            np.where(unknown, np.nan, low * scale - shift),
+            np.where(unknown, np.nan, high * scale - shift),
+        )

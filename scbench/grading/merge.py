@@ -1,4 +1,4 @@
-"""Merging shards: what one run of the whole file would have written, from the runs of its parts.
+"""Merging shards: the results of one run of the whole file, from the runs of its parts.
 
 Lines are admitted anew, in the order of the file, because only the whole file shows which of two
 came first and which items have none. Everything else is in the shards already.
@@ -7,7 +7,7 @@ came first and which items have none. Everything else is in the shards already.
 import heapq
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,11 +16,11 @@ import polars as pl
 
 from scbench.base import __version__
 from scbench.base.errors import ResultsError
+from scbench.catalog import Task
 from scbench.formats.predictions import Problem
-from scbench.grading.checkpoint import WORK, ResultsWriter
+from scbench.grading.checkpoint import WORK
 from scbench.grading.options import Options, choose_tasks
 from scbench.grading.output import (
-    FORGED,
     PROBLEMS,
     RESULTS,
     SUMMARY,
@@ -28,10 +28,12 @@ from scbench.grading.output import (
     check_place,
     summary_of,
 )
+from scbench.grading.results import ResultsWriter
 from scbench.grading.rows.chunks import Shard
-from scbench.grading.rows.columns import Completer, RunKey, column_types
+from scbench.grading.rows.columns import RunKey, column_types
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, index_of
+from scbench.grading.rows.wire import FORGED
 from scbench.grading.run import finish
 from scbench.grading.summary import RunFacts, RunReport
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -39,11 +41,18 @@ from scbench.machine.children import checked_parquet
 from scbench.machine.work_folder import WorkFolder, interrupted
 from scbench.release.load import Release
 
-# Rows of all shards together that are in memory.
+# Rows of all shards together that are in memory, and of one shard at least.
 _ROWS = 65_536
+_LEAST_ROWS = 512
+# Above the number of any line.
 _END = 2**63
 # Code of the problem that reading stopped.
 _STOPPED = "unreadable"
+# Problems that follow from the order of lines: they are found anew.
+_FOUND_ANEW = {"duplicate", "unknown_id"}
+# Missing shards that a message names, and characters of a value in a message.
+_NAMED = 10
+_ABRIDGED = 200
 
 
 class ShardRun(NamedTuple):
@@ -54,7 +63,7 @@ class ShardRun(NamedTuple):
     summary: dict[str, Any]
 
 
-class _ShardLine(NamedTuple):
+class ShardLine(NamedTuple):
     """A line of a shard that has a row, or a problem."""
 
     number: int
@@ -70,67 +79,40 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
         ResultsError: a folder holds no finished shard; or there are gaps, overlaps, or shards of
             different files, releases, versions or options.
     """
-    runs = sorted(
-        (_read_shard(folder) for folder in folders), key=lambda run: run.shard
-    )
+    runs = sorted((read_shard(folder) for folder in folders), key=lambda run: run.shard)
     if not runs:
         raise ResultsError("name the output folders of all shards")
-    first = runs[0]
     for run in runs[1:]:
-        for (name, before), after in zip(
-            _alike(first).items(), _alike(run).values(), strict=True
-        ):
-            if before != after:
-                raise ResultsError(
-                    f"{first.folder} and {run.folder} do not belong together: their {name} differ: "
-                    f"{_abridged_json(before)} and {_abridged_json(after)}"
-                )
+        check_alike(runs[0], run)
     for before, after in pairwise(runs):
         if before.shard == after.shard:
             raise ResultsError(
                 f"shard {before.shard} is there twice: {before.folder} and {after.folder}; name "
                 "each shard once"
             )
-    lacking = sorted(
-        set(range(1, first.shard.total + 1)) - {run.shard.number for run in runs}
-    )
-    if lacking:
-        absent = ", ".join(f"{number}/{first.shard.total}" for number in lacking[:10])
-        remainder = f" and {len(lacking) - 10} more" if len(lacking) > 10 else ""
+    total = runs[0].shard.total
+    numbers = {run.shard.number for run in runs}
+    absent = [f"{n}/{total}" for n in range(1, total + 1) if n not in numbers]
+    if absent:
+        names = ", ".join(absent[:_NAMED])
+        remainder = ""
+        if len(absent) > _NAMED:
+            remainder = f" and {len(absent) - _NAMED} more"
         raise ResultsError(
-            f"shard {absent}{remainder} is not there; grade it, or name its folder"
+            f"shard {names}{remainder} is not there; grade it, or name its folder"
         )
     return runs
 
 
-def _alike(run: ShardRun) -> dict[str, object]:
-    """Return what must be the same of all shards, by what it is called."""
-    return {
-        "version of scbench": run.summary["scbench"],
-        "release": run.summary["release"],
-        "versions of graders": run.summary["graders"],
-        "options": run.summary["options"],
-        "predictions file (SHA-256)": run.summary["predictions"]["sha256"],
-        "number of shards": run.shard.total,
-    }
-
-
-def _abridged_json(value: object) -> str:
-    text = json.dumps(value, sort_keys=True)
-    return text if len(text) <= 200 else f"{text[:200]}..."
-
-
-def _read_shard(folder: Path) -> ShardRun:
+def read_shard(folder: Path) -> ShardRun:
+    """Return the finished run of a shard in a folder."""
     try:
         summary = json.loads((folder / SUMMARY).read_text("utf-8"))
         shard = summary["shard"]
     except OSError:
-        begun = interrupted(folder / WORK)
-        todo = (
-            "its run was cut off, finish it with --resume"
-            if begun
-            else "it has no summary.json"
-        )
+        todo = "it has no summary.json"
+        if interrupted(folder / WORK):
+            todo = "its run was cut off, finish it with --resume"
         raise ResultsError(f"{folder} holds no finished shard: {todo}") from None
     except (ValueError, KeyError, TypeError):
         raise ResultsError(
@@ -142,12 +124,41 @@ def _read_shard(folder: Path) -> ShardRun:
         )
     if not (folder / RESULTS).is_file():
         raise ResultsError(f"{folder} holds no finished shard: it has no {RESULTS}")
-    number, count = map(int, shard.split("/"))
-    return ShardRun(folder, Shard(number, count), summary)
+    number, total = map(int, shard.split("/"))
+    return ShardRun(folder, Shard(number, total), summary)
+
+
+def check_alike(first: ShardRun, run: ShardRun) -> None:
+    """Make sure that two runs are shards of one file, graded alike."""
+    expected = shared_facts(first)
+    for name, value in shared_facts(run).items():
+        if value != expected[name]:
+            raise ResultsError(
+                f"{first.folder} and {run.folder} do not belong together: their {name} differ: "
+                f"{abridged_json(expected[name])} and {abridged_json(value)}"
+            )
+
+
+def shared_facts(run: ShardRun) -> dict[str, object]:
+    """Return the facts that must be the same of all shards, by name."""
+    return {
+        "version of scbench": run.summary["scbench"],
+        "release": run.summary["release"],
+        "versions of graders": run.summary["graders"],
+        "options": run.summary["options"],
+        "predictions file (SHA-256)": run.summary["predictions"]["sha256"],
+        "number of shards": run.shard.total,
+    }
+
+
+def abridged_json(value: object) -> str:
+    """Return the beginning of a value's JSON."""
+    text = json.dumps(value, sort_keys=True)
+    return text if len(text) <= _ABRIDGED else f"{text[:_ABRIDGED]}..."
 
 
 def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
-    """Write into a folder what one run of the whole file would have written.
+    """Write into a folder the results of one run of the whole file.
 
     Raises:
         ResultsError: the shards are of another release or version of scbench, are damaged, or the
@@ -155,6 +166,34 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
     """
     started = time.monotonic()
     summary = runs[0].summary
+    tasks = check_versions(summary, release)
+    digest = summary["predictions"]["sha256"]
+    options = options_of(runs, release, out)
+    incidents: list[str] = []
+    protections: set[str] = set()
+    for run in runs:
+        incidents += (f"shard {run.shard}: {it}" for it in run.summary["incidents"])
+        protections.update(run.summary["walls"])
+    resumed = sum(run.summary["resumed"] for run in runs)
+    facts = RunFacts(
+        options, tasks, digest, started, resumed, incidents, sorted(protections)
+    )
+    index = index_of(release, tasks, exclude_withdrawn=options.exclude_withdrawn)
+    coverage = Coverage(index.known_ids)
+    work = open_work_folder(out, digest)
+    problems = Problems(work.path / PROBLEMS)
+    try:
+        rows = ResultsWriter(work.path / "rows")
+        rows.add(admitted_rows(runs, coverage, problems))
+        count_lines(runs, coverage)
+        return finish(facts, index, rows, problems, coverage)
+    finally:
+        problems.close()
+        work.remove()
+
+
+def check_versions(summary: Mapping[str, Any], release: Release) -> list[Task]:
+    """Return the graded tasks if shards were graded by this version against this release."""
     if summary["scbench"] != __version__:
         raise ResultsError(
             f"the shards were graded by scbench {summary['scbench']}, this is {__version__}; merge "
@@ -166,62 +205,32 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
             f"({summary['release']['rows_hash'][:12]}), this is {release.version} "
             f"({release.manifest.rows_hash[:12]}); name theirs with --release"
         )
-    task_names = summary["options"]["tasks"]
-    tasks = choose_tasks(release, task_names)
+    tasks = choose_tasks(release, summary["options"]["tasks"])
     if {task.id: task.grader_version for task in tasks} != summary["graders"]:
         raise ResultsError(
             "the shards were graded by other graders than are installed here"
         )
-    options = Options(
-        str(runs[0].folder / summary["predictions"]["files"][0]),
+    return tasks
+
+
+def options_of(runs: Sequence[ShardRun], release: Release, out: Path) -> Options:
+    """Return the options of the run of the whole file."""
+    first = runs[0]
+    stored = first.summary["options"]
+    workers = max(run.summary["workers"] for run in runs)
+    return Options(
+        str(first.folder / first.summary["predictions"]["files"][0]),
         release,
         out,
-        WorkerLimits(
-            max(run.summary["workers"] for run in runs),
-            None,
-            0,
-            summary["options"]["allow_code"],
-        ),
-        task_names,
-        summary["options"]["partial"],
-        exclude_withdrawn=summary["options"]["exclude_withdrawn"],
+        WorkerLimits(workers, None, 0, stored["allow_code"]),
+        stored["tasks"],
+        stored["partial"],
+        exclude_withdrawn=stored["exclude_withdrawn"],
     )
-    facts = RunFacts(
-        options,
-        tasks,
-        summary["predictions"]["sha256"],
-        started,
-        sum(run.summary["resumed"] for run in runs),
-        [f"shard {run.shard}: {it}" for run in runs for it in run.summary["incidents"]],
-        sorted({name for run in runs for name in run.summary["walls"]}),
-    )
-    completer = Completer(
-        index_of(release, tasks, exclude_withdrawn=options.exclude_withdrawn)
-    )
-    coverage = Coverage(completer.index.known_ids)
-    work = _workplace(out, summary["predictions"]["sha256"])
-    problems = Problems(work.path / PROBLEMS)
-    try:
-        rows = ResultsWriter(work.path / "rows")
-        rows.add(_admitted(runs, coverage, problems))
-        # Every shard read up to where reading stopped, and says so; lines without rows it counted.
-        again = max(
-            0, sum(run.summary["problem_counts"].get(_STOPPED, 0) for run in runs) - 1
-        )
-        coverage.lines = (
-            sum(run.summary["predictions"]["lines"] for run in runs) - again
-        )
-        coverage.not_chosen = sum(run.summary["left_alone"] for run in runs)
-        for run in runs:
-            coverage.note(run.summary["unread_keys"])
-        coverage.excluded = sum(run.summary["withdrawn"]["lines"] for run in runs)
-        return finish(facts, completer, rows, problems, coverage)
-    finally:
-        problems.close()
-        work.remove()
 
 
-def _workplace(out: Path, digest: str) -> WorkFolder:
+def open_work_folder(out: Path, digest: str) -> WorkFolder:
+    """Open the folder for unfinished files of a merge; other results must not be overwritten."""
     check_place(out, (), "", None, begun=False, restart=True)
     earlier = summary_of(out)
     if earlier is not None and earlier["predictions"].get("sha256") != digest:
@@ -236,88 +245,117 @@ def _workplace(out: Path, digest: str) -> WorkFolder:
     if work.previous:
         work.close()
         raise ResultsError(f"{out} holds an interrupted run; choose another --out")
+    # A merge is quick: one that was cut off starts over.
     work.clear()
     return work
 
 
-def _admitted(
+def count_lines(runs: Sequence[ShardRun], coverage: Coverage) -> None:
+    """Take over the counts of lines from the shards: lines without rows were not admitted anew."""
+    # Every shard read up to where reading stopped, and says so; it is one problem of the file.
+    stops = sum(run.summary["problem_counts"].get(_STOPPED, 0) for run in runs)
+    lines = sum(run.summary["predictions"]["lines"] for run in runs)
+    coverage.lines = lines - max(0, stops - 1)
+    coverage.not_chosen = sum(run.summary["left_alone"] for run in runs)
+    for run in runs:
+        coverage.note(run.summary["unread_keys"])
+    coverage.excluded = sum(run.summary["withdrawn"]["lines"] for run in runs)
+
+
+def admitted_rows(
     runs: Sequence[ShardRun], coverage: Coverage, problems: Problems
 ) -> Iterator[pl.DataFrame]:
     """Admit every line anew, in order; yield the rows of those that count."""
     forged: list[Problem] = []
-    gone: set[int | None] = set()
-    coded = heapq.merge(
-        *(_shard_problems(run) for run in runs), key=lambda line: line.number
-    )
-    coming = next(coded, None)
+    all_dropped: set[int | None] = set()
+    reported = heapq.merge(*map(shard_problems, runs), key=lambda line: line.number)
+    coming = next(reported, None)
     stopped = False
-    for frame in _rows_by_line(runs):
+    for frame in rows_by_line(runs):
         end = _END if frame.is_empty() else frame["line"][-1]
-        unique = frame.unique("line", maintain_order=True).select(
-            "line", "id", *RunKey._fields
-        )
-        lines = [
-            _ShardLine(line, row_id, RunKey(*run))
-            for line, row_id, *run in unique.rows()
-        ]
+        lines = lines_with_rows(frame)
+        # Problems of lines without rows come between those with rows.
         while coming is not None and coming.number <= end:
             lines.append(coming)
-            coming = next(coded, None)
+            coming = next(reported, None)
         dropped: list[int] = []
-        for number, row_id, run, problem in sorted(lines, key=lambda line: line.number):
-            if problem is None or problem.code in {"duplicate", "unknown_id"}:
-                place = coverage.known_ids.place(row_id or "")
-                key = None if run is None else coverage.run(run)
-                admission = coverage.admit(number, place, key, row_id or "")
-                if admission.kind is LineKind.DUPLICATE:
-                    dropped.append(number)
-                    gone.add(number)
-                if admission.problem is not None:
-                    problems.add(admission.problem, run)
+        for line in sorted(lines, key=lambda line: line.number):
+            problem = line.problem
+            if problem is None or problem.code in _FOUND_ANEW:
+                kind = admit(line, coverage, problems)
+                if kind is LineKind.DUPLICATE:
+                    dropped.append(line.number)
             elif problem.code == FORGED:
                 forged.append(problem)
-            elif problem.code != _STOPPED or not stopped:
-                stopped |= problem.code == _STOPPED
+            # Every shard reports that reading stopped; once is enough.
+            elif problem.code != _STOPPED:
                 problems.add(problem)
+            elif not stopped:
+                stopped = True
+                problems.add(problem)
+        all_dropped.update(dropped)
         yield frame.filter(~pl.col("line").is_in(dropped)) if dropped else frame
     for problem in sorted(forged, key=lambda problem: problem.line or 0):
-        if problem.line not in gone:
+        if problem.line not in all_dropped:
             problems.add(problem)
 
 
-def _shard_problems(run: ShardRun) -> Iterator[_ShardLine]:
+def lines_with_rows(frame: pl.DataFrame) -> list[ShardLine]:
+    """Return the lines that have rows, in order."""
+    unique = frame.unique("line", maintain_order=True)
+    columns = unique.select("line", "id", *RunKey._fields)
+    lines = []
+    for number, row_id, *run in columns.rows():
+        lines.append(ShardLine(number, row_id, RunKey(*run)))
+    return lines
+
+
+def admit(line: ShardLine, coverage: Coverage, problems: Problems) -> LineKind:
+    """Admit a line, and add its problem, if any; return its fate."""
+    row_id = line.id or ""
+    place = coverage.known_ids.place(row_id)
+    run = None if line.run is None else coverage.run(line.run)
+    admission = coverage.admit(line.number, place, run, row_id)
+    if admission.problem is not None:
+        problems.add(admission.problem, line.run)
+    return admission.kind
+
+
+def shard_problems(run: ShardRun) -> Iterator[ShardLine]:
+    """Yield the problems of a shard as lines; those of the whole file come last."""
     path = run.folder / PROBLEMS
-    counted = sum(run.summary["problem_counts"].values())
-    if not counted:
+    expected = sum(run.summary["problem_counts"].values())
+    if not expected:
         return
+    count = 0
     try:
         with path.open(encoding="utf-8") as file:
-            for count, text in enumerate(file, 1):  # noqa: B007  (wanted after the loop)
+            for text in file:
+                count += 1
                 fields = json.loads(text)
-                its_run = fields.pop("run", None)
+                key = fields.pop("run", None)
                 problem = Problem(**fields)
-                yield _ShardLine(
-                    problem.line or _END,
-                    problem.id,
-                    its_run and RunKey(*its_run),
-                    problem,
-                )
+                run_key = RunKey(*key) if key else None
+                number = problem.line or _END
+                yield ShardLine(number, problem.id, run_key, problem)
     except (OSError, ValueError, TypeError):
         raise ResultsError(
             f"{path} cannot be read; grade shard {run.shard} again"
         ) from None
-    if count != counted:
+    if count != expected:
         raise ResultsError(
-            f"{path} holds {count} problems, its summary counts {counted}; grade shard "
+            f"{path} holds {count} problems, its summary counts {expected}; grade shard "
             f"{run.shard} again"
         )
 
 
-def _rows_by_line(runs: Sequence[ShardRun]) -> Iterator[pl.DataFrame]:
+def rows_by_line(runs: Sequence[ShardRun]) -> Iterator[pl.DataFrame]:
     """Yield the rows of all shards by line, then a frame without rows."""
-    sources = [_slices(run, max(512, _ROWS // len(runs))) for run in runs]
-    frames = [next(source, None) for source in sources]
+    size = max(_LEAST_ROWS, _ROWS // len(runs))
+    slices = [row_slices(run, size) for run in runs]
+    frames = [next(source, None) for source in slices]
     while any(frame is not None for frame in frames):
+        # Up to this line the rows of every shard are in memory.
         end = min(frame["line"][-1] for frame in frames if frame is not None)
         ready: list[pl.DataFrame] = []
         for i, frame in enumerate(frames):
@@ -325,23 +363,28 @@ def _rows_by_line(runs: Sequence[ShardRun]) -> Iterator[pl.DataFrame]:
                 continue
             ready.append(frame.filter(pl.col("line") <= end))
             remainder = frame.filter(pl.col("line") > end)
-            frames[i] = remainder if remainder.height else next(sources[i], None)
+            frames[i] = remainder if remainder.height else next(slices[i], None)
         yield pl.concat(ready).sort("line", "subtask")
     yield pl.DataFrame(schema=column_types())
 
 
-def _slices(run: ShardRun, size: int) -> Iterator[pl.DataFrame]:
+def row_slices(run: ShardRun, size: int) -> Iterator[pl.DataFrame]:
     """Yield the rows of a shard, some thousand at a time, never cutting a line's rows in two."""
     path = run.folder / RESULTS
     with checked_parquet(path, ResultsError) as rows:
         lines = rows.select("line").collect()["line"]
-        sound = lines.null_count() == 0 and lines.is_sorted()
-        sound &= (lines % run.shard.total == run.shard.number % run.shard.total).all()
-        if len(lines) != run.summary["rows"] or not sound:
+        is_sound = (
+            len(lines) == run.summary["rows"]
+            and lines.null_count() == 0
+            and lines.is_sorted()
+            and (lines % run.shard.total == run.shard.number % run.shard.total).all()
+        )
+        if not is_sound:
             raise ResultsError(f"{path} is not of {run.shard}; grade that shard again")
         start = 0
         while start < len(lines):
             stop = min(start + size, len(lines))
+            # All rows of one line are in one slice: the next frame begins with another line.
             while stop < len(lines) and lines[stop] == lines[stop - 1]:
                 stop += 1
             yield rows.slice(start, stop - start).collect()

@@ -1,8 +1,8 @@
-"""What to grade, and how.
+"""The options of a run.
 
-Files of other programs, and several files, become one stream of predictions. It is kept beside the
-results, as ``imported.jsonl``: lines of results are lines of it, and whatever looks into answers
-later finds them there. Problems name the file and line they came from.
+Files of other programs, and several files, become one stream of predictions. It is kept next to the
+results, as ``imported.jsonl``: lines of results are lines of it, and later commands find the
+answers there. Problems name the file and line they came from.
 """
 
 import os
@@ -21,9 +21,9 @@ from scbench.base.errors import CatalogError, PredictionsError, ResultsError
 from scbench.catalog import Task, get_task
 from scbench.formats.imports.gather import is_own
 from scbench.formats.predictions import Problem, open_predictions
-from scbench.grading.output import check_sources, is_ours
+from scbench.grading.output import check_sources, is_among, summary_of
 from scbench.grading.rows.chunks import Shard
-from scbench.grading.rows.index import Described
+from scbench.grading.run_file import Described
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.files import whole_file
 from scbench.machine.work_folder import no_empty
@@ -37,16 +37,31 @@ IMPORTED = "imported.jsonl"
 
 # Characters of the name of a folder that is made of a path.
 _LONGEST = 80
-_ID = re.compile(rb'"id"\s{0,9}:\s{0,9}"(?:[0-9a-f]{8}:)?([a-z][a-z0-9_]{0,99})/')
+_ID = re.compile(
+    rb"""
+    "id"\s{0,9}:\s{0,9}"        # the key; blanks are bounded so that matching stays linear
+    (?:[0-9a-f]{8}:)?           # prefix of generated items
+    ([a-z][a-z0-9_]{0,99})/     # the task
+    """,
+    re.VERBOSE,
+)
+# Bytes of a file that are searched at a time, and the end of a portion that is searched again with
+# the next one: longer than any match for a task of the release.
 _PORTION = 2**20
+_OVERLAP = 120
+# Errors of files; they are reported when the file is graded.
+_READ_ERRORS = (OSError, EOFError, PredictionsError, zlib.error, zstandard.ZstdError)
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What the stream was made of: what files were found to be, and entries that have no place.
+    """The origin of a stream that was made of other files.
 
-    The origin of a line of the stream is a file and a line of it. The files are those that were
-    named.
+    Attributes:
+        files: the files, as they were named.
+        recognised: their formats, in words.
+        problems: entries that have no place in the stream.
+        origin: returns file and line of a line of the stream.
     """
 
     files: Sequence[str]
@@ -70,10 +85,10 @@ def take_in(
     ours: bool = False,
     restart: bool = False,
 ) -> tuple[str, Imported | None]:
-    """Return the path of predictions to grade; one file of our own form is taken as it stands.
+    """Return the path of predictions to grade; one file of our own form is taken unchanged.
 
-    Others become `IMPORTED` in the folder; what stands there under this name may be replaced if it
-    is ours, and was made of the same files, unless it is a restart.
+    Others become `IMPORTED` in the folder. A file of this name that is there already may be
+    replaced if it is ours, and was made of the same files, unless it is a restart.
 
     Raises:
         PredictionsError: a file cannot be read at all.
@@ -86,43 +101,44 @@ def take_in(
     path = folder / IMPORTED
     if not ours and not restart:
         check_sources(folder, files)
-    for name in files:
-        if os.path.exists(name) and path.exists() and path.samefile(name):  # noqa: PTH110
-            raise ResultsError(
-                f"{path} is among the files and would be overwritten; name --out"
-            )
+    if path.exists() and is_among(path, files):
+        raise ResultsError(
+            f"{path} is among the files and would be overwritten; name --out"
+        )
+    # The stream is made first: the file that is there may be equal to it.
     with no_empty(folder), whole_file(path) as scratch:
         with scratch.open("wb") as sink:
             gathered = gather(files, sink, reading)
-        replaceable = ours or not os.path.lexists(path) or is_ours(folder)
-        if not replaceable and not cmp(path, scratch, shallow=False):
+        # A summary shows that a run of ours wrote to the folder.
+        is_new = not os.path.lexists(path)
+        is_replaceable = ours or is_new or summary_of(folder) is not None
+        if not is_replaceable and not cmp(path, scratch, shallow=False):
             raise ResultsError(
                 f"{path} was not written by scbench-grade, and would be overwritten; move it "
                 "away, or choose another --out"
             )
-    return str(path), Imported(
-        files, gathered.recognised, gathered.problems, gathered.origin
-    )
+    imported = Imported(files, gathered.recognised, gathered.problems, gathered.origin)
+    return str(path), imported
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to grade, and how.
+    """The options of a run.
 
     Attributes:
         predictions: path of the file, or ``-`` for standard input.
         release: what to grade against.
         out: folder for the results.
+        limits: workers, seconds and memory.
         tasks: ids or buckets of the tasks to grade; None for those of the default config.
         partial: whether a file that does not answer every item is meant to be so.
-        limits: workers, seconds and memory.
-        resume: go on with an interrupted run.
-        restart: throw an interrupted run away.
+        resume: continue an interrupted run.
+        restart: discard an interrupted run.
         exclude_withdrawn: leave instances out that the release withdraws.
         shard: grade only one of several equal parts of the lines; None for all.
         cluster: address of a dask scheduler whose workers do the work; None for this machine's.
         described: metadata of runs whose lines have none, see `read_run_file`.
-        imported: what the predictions were made of, if other files were taken in.
+        imported: the origin of the predictions, if they were made of other files.
     """
 
     predictions: str
@@ -146,7 +162,7 @@ class Options:
 
     @property
     def stored(self) -> dict[str, object]:
-        """What ``summary.json`` holds of these options."""
+        """The part of these options that ``summary.json`` holds."""
         return {
             "tasks": None if self.tasks is None else sorted(self.tasks),
             "partial": self.partial,
@@ -156,7 +172,7 @@ class Options:
 
 
 def default_folder(file: str) -> Path:
-    """Return the folder of the results of a file, which tells files of one name apart.
+    """Return the folder of the results of a file, different for files of one name.
 
     Its name is the path of the file below the working folder, or the last two parts of its path.
     """
@@ -164,47 +180,52 @@ def default_folder(file: str) -> Path:
         return Path("scbench-results", "stdin")
     path = Path(os.path.abspath(file))  # noqa: PTH100  (links are names of their own)
     here = Path.cwd()
-    *above, name = (
-        path.relative_to(here).parts if path.is_relative_to(here) else path.parts[-2:]
-    )
-    parts = [*above, name.partition(".")[0]]
-    return Path(
-        "scbench-results", "-".join(parts).lstrip(".-")[-_LONGEST:] or "results"
-    )
+    parts = path.parts[-2:]
+    if path.is_relative_to(here):
+        parts = path.relative_to(here).parts
+    stem = parts[-1].partition(".")[0]
+    name = "-".join([*parts[:-1], stem]).lstrip(".-")
+    return Path("scbench-results", name[-_LONGEST:] or "results")
 
 
 def tasks_in(path: str, release: Release) -> list[str] | None:
-    """Return what to grade of a file for which nothing was named, if text answers are in it.
+    """Return the tasks to grade of a file for which none were named, if it has text answers.
 
-    That is what it answers of both: the buckets of the default config if it holds any line of
-    them, and those text tasks that it has lines of. None is the default config.
+    These are the buckets of the default config if it holds any line of them, and those text tasks
+    that it has lines of. None is the default config.
     """
     default = release.manifest.default_tasks
-    texts = {task for task in release.manifest.tasks if task not in default}
-    if not texts or not Path(path).is_file():
-        return None  # a pipe is read once
-    task_ids: set[str] = set()
-    tail = b""
-    faults = (OSError, EOFError, PredictionsError, zlib.error, zstandard.ZstdError)
-    # What is wrong with a file is said when it is graded.
-    with suppress(*faults), open_predictions(path) as stream:
-        while portion := stream.read(_PORTION):
-            task_ids.update(match.decode() for match in _ID.findall(tail + portion))
-            tail = portion[-120:]
-    present = [task for task in release.manifest.tasks if task in texts & task_ids]
     records = release.manifest.tasks
-    buckets = (
-        dict.fromkeys(records[task].bucket for task in default)
-        if task_ids - texts
-        else {}
-    )
-    return [*buckets, *present] if present else None
+    text_tasks = {task for task in records if task not in default}
+    if not text_tasks or not Path(path).is_file():
+        return None  # a pipe is read once
+    answered = answered_tasks(path)
+    present = [task for task in records if task in text_tasks & answered]
+    if not present:
+        return None
+    # Named tasks replace the default config, so its buckets must be named, too.
+    buckets: dict[str, None] = {}
+    if answered - text_tasks:
+        buckets = dict.fromkeys(records[task].bucket for task in default)
+    return [*buckets, *present]
+
+
+def answered_tasks(path: str) -> set[str]:
+    """Return the tasks in the ids of a file, as far as it can be read."""
+    tasks: set[str] = set()
+    tail = b""
+    with suppress(*_READ_ERRORS), open_predictions(path) as stream:
+        while portion := stream.read(_PORTION):
+            for match in _ID.finditer(tail + portion):
+                tasks.add(match.group(1).decode())
+            tail = portion[-_OVERLAP:]
+    return tasks
 
 
 def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:
     """Return the tasks to grade, in the release's order; none named means its default config.
 
-    That has no text tasks beside spatial ones. Buckets stand for all of theirs.
+    That has no text tasks next to spatial ones. Buckets stand for all of theirs.
 
     Raises:
         CatalogError: a name is not a task or bucket of the release, or this installation cannot

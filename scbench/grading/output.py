@@ -1,4 +1,4 @@
-"""Writing the output of a run: every file whole or not at all; problems, the first ones kept."""
+"""The output of a run: every file whole or not at all; problems, the first ones in the summary."""
 
 import json
 import os
@@ -12,8 +12,6 @@ from scbench.formats.predictions import Problem
 from scbench.grading.rows.columns import RunKey
 from scbench.machine.files import write_whole
 
-# Code of the problem that a trace is not what the environment gives; such come last.
-FORGED = "forged_trace"
 # How many problems a summary spells out.
 SUMMARISED = 1000
 
@@ -22,8 +20,8 @@ RESULTS = "results.parquet"
 SUMMARY = "summary.json"
 PROBLEMS = "problems.jsonl"
 OUTPUTS = (RESULTS, SUMMARY, PROBLEMS)
+# Every page that scbench writes names it near its beginning, within so many bytes.
 _GENERATOR = b'<meta name="generator" content="scbench '
-# Bytes of a page in which it says what wrote it.
 _HEAD = 2**16
 
 
@@ -31,6 +29,11 @@ class Problems:
     """Takes problems in the order of lines, and writes all to a file, one JSON object a line.
 
     Lines that are not the user's own are located in the files they came from.
+
+    Attributes:
+        path: of the file.
+        counts: number of problems by code.
+        first: the first ones, for the summary.
     """
 
     def __init__(
@@ -40,10 +43,11 @@ class Problems:
         self.counts: Counter[str] = Counter()
         self.first: list[Problem] = []
         self.path = path
+        # Most runs have no problem: the file is made with the first.
         self._file: IO[str] | None = None
 
     def add(self, problem: Problem, run: RunKey | None = None) -> None:
-        """Take one; of a line that gets a row, with its run."""
+        """Take a problem; of a line that gets a row, with its run."""
         if self._locate is not None:
             problem = self._locate(problem)
         self.counts[problem.code] += 1
@@ -51,7 +55,9 @@ class Problems:
             self.first.append(problem)
         if self._file is None:
             self._file = self.path.open("w", encoding="utf-8")
-        fields = problem.fields() if run is None else problem.fields() | {"run": run}
+        fields: dict[str, object] = {**problem.fields()}
+        if run is not None:
+            fields["run"] = run
         self._file.write(json.dumps(fields, ensure_ascii=False) + "\n")
 
     def close(self) -> None:
@@ -61,7 +67,7 @@ class Problems:
             self._file = None
 
     def place(self, target: Path, *, keep: bool) -> None:
-        """Move the file to its place if it is to be kept, or remove what an earlier run left."""
+        """Move the file to its place if it is to be kept, or remove that of an earlier run."""
         self.close()
         if keep and self.counts:
             self.path.replace(target)
@@ -69,11 +75,18 @@ class Problems:
             target.unlink(missing_ok=True)
 
 
+def readable_name(name: str) -> str:
+    """Return the name of a file as text: names need not be UTF-8."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
 def sources(folder: Path, files: Sequence[str]) -> list[str]:
-    """Return files as they are named in a summary: by their paths from the folder of results."""
-    paths = (file if file == "-" else os.path.relpath(file, folder) for file in files)
-    # Names of files need not be UTF-8.
-    return [path.encode("utf-8", "backslashreplace").decode() for path in paths]
+    """Return files as a summary names them: by their paths from the folder of results."""
+    names = []
+    for file in files:
+        path = file if file == "-" else os.path.relpath(file, folder)
+        names.append(readable_name(path))
+    return names
 
 
 def check_sources(folder: Path, files: Sequence[str]) -> None:
@@ -83,20 +96,19 @@ def check_sources(folder: Path, files: Sequence[str]) -> None:
         ResultsError: it does.
     """
     earlier = summary_of(folder)
-    if earlier is not None:
-        now, stored = sources(folder, files), earlier["predictions"].get("files")
-        if (
-            stored is None
-        ):  # a summary of an earlier version has but the name of one file
-            now, stored = (
-                [Path(file).name for file in files],
-                [earlier["predictions"]["file"]],
-            )
-        if now != stored or "-" in now:  # nobody knows what was piped
-            _refuse(folder, earlier, f"the results of {', '.join(stored[:5])}")
+    if earlier is None:
+        return
+    names = sources(folder, files)
+    stored = earlier["predictions"].get("files")
+    if stored is None:  # a summary of an earlier version names a single file
+        names = [Path(file).name for file in files]
+        stored = [earlier["predictions"]["file"]]
+    if names != stored or "-" in names:  # nobody knows the content of a pipe
+        refuse(folder, earlier, f"the results of {', '.join(stored[:5])}")
 
 
-def _refuse(folder: Path, earlier: Mapping[str, Any], what: str) -> NoReturn:
+def refuse(folder: Path, earlier: Mapping[str, Any], what: str) -> NoReturn:
+    """Refuse to overwrite results; `earlier` is their summary."""
     raise ResultsError(
         f"{folder} holds {what} on release {earlier['release']['version']}, and they would be "
         "overwritten; choose another --out, or say --restart to replace them"
@@ -112,18 +124,18 @@ def check_place(
     begun: bool,
     restart: bool,
 ) -> None:
-    """Make sure that results can be written to a folder, and over nothing but those of before.
+    """Make sure that results can be written to a folder, and overwrite only those of before.
 
     An interrupted run has begun there; only a restart replaces results of other files, of another
-    release, or of other options. That a file is not meant to be whole is none of these: it decides
-    which rows without an answer there are.
+    release, or of other options. That a file is not meant to be complete is none of these: it
+    decides which rows without an answer there are.
 
     Raises:
-        ResultsError: something that stands there would be lost.
+        ResultsError: a file that is there would be lost.
     """
     there = [folder / name for name in OUTPUTS if os.path.lexists(folder / name)]
     for path in there:
-        if any(f != "-" and os.path.exists(f) and path.samefile(f) for f in files):  # noqa: PTH110
+        if is_among(path, files):
             raise ResultsError(
                 f"{path} is the predictions file and would be overwritten by what is written to "
                 f"{folder}; choose another --out"
@@ -132,6 +144,7 @@ def check_place(
             raise ResultsError(
                 f"{path} is a folder; move it away, or choose another --out"
             )
+    # Results next to an interrupted run are those that it was to replace.
     if not there or begun:
         return
     earlier = summary_of(folder)
@@ -144,52 +157,54 @@ def check_place(
         return
     check_sources(folder, files)
     if earlier["release"]["version"] != release:
-        _refuse(folder, earlier, "results")
+        refuse(folder, earlier, "results")
     before = earlier["options"] | {"shard": earlier["shard"]}
     for name, value in (options or {}).items():
-        if name != "partial" and before.get(name) != value:
-            _refuse(folder, earlier, f"results with {name} {_words(before.get(name))}")
+        stored = before.get(name)
+        if name != "partial" and stored != value:
+            refuse(folder, earlier, f"results with {name} {option_words(stored)}")
 
 
-def _words(value: object) -> str:
+def is_among(path: Path, files: Sequence[str]) -> bool:
+    """Return whether a path is one of some files, by whatever name; ``-`` is none."""
+    present = [Path(file) for file in files if file != "-" and os.path.exists(file)]  # noqa: PTH110
+    return any(path.samefile(file) for file in present)
+
+
+def option_words(value: object) -> str:
+    """Return the value of an option as a message has it."""
     return ", ".join(value) if isinstance(value, list) else str(value).lower()
 
 
 def check_report(path: Path, predictions: str) -> None:
-    """Make sure that a report can be written to a place, and over nothing but an earlier report.
+    """Make sure that a report can be written to a place, and overwrite only an earlier report.
 
     Raises:
-        ResultsError: what stands there is no report of ours.
+        ResultsError: the file that is there is no report of ours.
     """
     if not os.path.lexists(path):
         return
+    # A link might lead to any file: none is read.
     head = b""
     if path.is_file() and not path.is_symlink():
         with path.open("rb") as file:
             head = file.read(_HEAD)
-    same = predictions != "-" and path.exists() and path.samefile(predictions)
-    if same or _GENERATOR not in head:
+    is_same = predictions != "-" and path.exists() and path.samefile(predictions)
+    if is_same or _GENERATOR not in head:
         raise ResultsError(
             f"{path} is no report that scbench wrote, and would be overwritten; move it away, or "
             "choose another --out"
         )
 
 
-def is_ours(folder: Path) -> bool:
-    """Return whether a folder holds the results of a run."""
-    return summary_of(folder) is not None
-
-
 def summary_of(folder: Path) -> dict[str, Any] | None:
-    """Return the summary of a run that a folder holds; None if there is none."""
+    """Return the summary of the run whose results a folder holds; None if there is none."""
     try:
-        summary = json.loads((folder / SUMMARY).read_bytes())
-        complete = isinstance(
-            summary["release"]["version"] + summary["predictions"]["file"], str
-        )
+        summary: dict[str, Any] = json.loads((folder / SUMMARY).read_bytes())
+        names = (summary["release"]["version"], summary["predictions"]["file"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return summary if complete else None
+    return summary if all(isinstance(name, str) for name in names) else None
 
 
 def write_results(folder: Path, results: Path, summary: Mapping[str, Any]) -> None:

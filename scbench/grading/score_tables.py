@@ -1,25 +1,26 @@
-"""Bucket and task tables over results: the figures of `scbench.grading.means`, with what came back.
+"""Bucket and task tables over results: the figures of `scbench.grading.means`, and status counts.
 
-Rows without a score are not zeros. They lower the coverage, which is shown beside every mean,
+Rows without a score are not zeros. They lower the coverage, which is shown next to every mean,
 together with the mean that would count them as zeros.
 """
 
 import json
-from collections.abc import Collection, Mapping
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from scbench.base.model import Status
 from scbench.catalog import BUCKETS, MANIFOLDS
-from scbench.grading.means import AMOUNTS, MEANS, RUN, Block, Cells, Run, means_of
+from scbench.grading.means import AMOUNTS, MEANS, RUN, Cells, RunBlocks, means_of
 
 # All buckets of the paper together; the text tasks are never among them.
 OVERALL = "overall"
 
 _GROUP = (*RUN, "bucket", "task")
 _FIGURES = (*MEANS, "mean_missing_as_zero", *AMOUNTS)
+_STATUSES = [status.value for status in Status]
 
 
 _RUN_TYPES: dict[str, Any] = {
@@ -33,133 +34,16 @@ _SCHEMA: Mapping[str, Any] = (
     | dict.fromkeys(("n", "samples", "scored"), pl.Int64)
     | {"coverage": pl.Float64}
     | dict.fromkeys(_FIGURES, pl.Float64)
-    | dict.fromkeys((status.value for status in Status), pl.Int64)
+    | dict.fromkeys(_STATUSES, pl.Int64)
 )
 
 
-def in_release(results: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows whose instance the release holds."""
-    return results.filter(pl.col("instance_hash").is_not_null())
+class TableLine(NamedTuple):
+    """One line of a table: its bucket, its task in a table by task, and the tasks in it."""
 
-
-class Condensed:
-    """What tables need of results: cells of means, and how many rows have each status.
-
-    Rows may be added in portions; the tables depend neither on those nor on the order of rows.
-    """
-
-    def __init__(self) -> None:
-        self._cells = Cells()
-        self._counts: list[pl.DataFrame] = []
-        self._samples: list[pl.DataFrame] = []
-        self._blocks: (
-            tuple[tuple[Run, ...], dict[str, Block], dict[str, str]] | None
-        ) = None
-
-    def add(self, results: pl.DataFrame) -> None:
-        """Take rows of ``results.parquet``; those that the release does not hold are left out."""
-        rows = in_release(results)
-        self._cells.add(rows)
-        self._blocks = None
-        counts = rows.group_by(*_GROUP, "status").agg(rows=pl.len().cast(pl.Int64))
-        together = pl.concat([*self._counts, counts]).group_by(*_GROUP, "status")
-        self._counts = [together.agg(pl.col("rows").sum())]
-        self._samples = [
-            pl.concat([*self._samples, rows.select(*_GROUP, "sample")]).unique()
-        ]
-
-    def table(
-        self, by: Literal["bucket", "task"], weights: Mapping[str, float] | None = None
-    ) -> pl.DataFrame:
-        """Return what `score_table` returns of all rows taken."""
-        self._blocks = runs, blocks, buckets = self._blocks or self._cells.blocks(
-            weights
-        )
-        lines = _table_lines(buckets, by)
-        frames = [self._line(runs, blocks, *line) for line in lines]
-        order = pl.DataFrame(
-            {
-                "bucket": [line[0] for line in lines],
-                "task": [line[1] for line in lines],
-            },
-            schema={"bucket": pl.String, "task": pl.String},
-        ).with_row_index("place")
-        table = pl.concat(frames) if frames else pl.DataFrame(schema=_SCHEMA)
-        table = table.join(
-            order, on=["bucket", "task"], nulls_equal=True, maintain_order="left"
-        )
-        table = table.sort(*RUN, "place", nulls_last=False).drop("place")
-        return table if by == "task" else table.drop("task")
-
-    def _line(
-        self,
-        runs: tuple[Run, ...],
-        blocks: Mapping[str, Block],
-        bucket: str,
-        task: str | None,
-        tasks: Collection[str],
-    ) -> pl.DataFrame:
-        """Return the rows of one line of a table, for the runs that have one."""
-        means = means_of([blocks[name] for name in tasks])
-        figures = {name: getattr(means, name) for name in MEANS}
-        figures |= {"mean_missing_as_zero": means.missing_as_zero}
-        figures |= dict(zip(AMOUNTS, means.spent[::2], strict=True))
-        columns = pl.DataFrame(runs, schema=_RUN_TYPES, orient="row").with_columns(
-            bucket=pl.lit(bucket),
-            task=pl.lit(task, pl.String),
-            n=pl.Series(means.scores).cast(pl.Int64),
-            scored=pl.Series(means.scored).cast(pl.Int64),
-            coverage=pl.Series(means.scored / np.maximum(means.expected, 1)),
-            **{
-                name: pl.Series(values, nan_to_null=True).fill_nan(None)
-                for name, values in figures.items()
-            },
-        )
-        of_line = pl.col("task").is_in(tasks)
-        samples = self._samples[0].filter(of_line).group_by(RUN)
-        counts = self._counts[0].filter(of_line).group_by(RUN)
-        rows = pl.col("rows")
-        return (
-            columns.filter(pl.col("n") > 0)
-            .join(
-                samples.agg(samples=pl.col("sample").n_unique().cast(pl.Int64)),
-                on=RUN,
-                nulls_equal=True,
-                maintain_order="left",
-            )
-            .join(
-                counts.agg(
-                    **{
-                        s.value: rows.filter(pl.col("status") == s.value).sum()
-                        for s in Status
-                    }
-                ),
-                on=RUN,
-                nulls_equal=True,
-                maintain_order="left",
-            )
-            .select(list(_SCHEMA))
-        )
-
-
-def _table_lines(
-    buckets: Mapping[str, str], by: Literal["bucket", "task"]
-) -> list[tuple[str, str | None, list[str]]]:
-    """Return bucket, task and the tasks that are added up, of each line in its order."""
-    if by == "task":
-        return [(bucket, task, [task]) for task, bucket in buckets.items()]
-    order = dict.fromkeys(
-        (*BUCKETS, *(b for b in buckets.values() if b != MANIFOLDS), MANIFOLDS)
-    )
-    of_bucket = {
-        name: [t for t, bucket in buckets.items() if bucket == name] for name in order
-    }
-    lines = [(name, None, tasks) for name, tasks in of_bucket.items() if tasks]
-    spatial = [line for line in lines if line[0] != MANIFOLDS]
-    if len(spatial) > 1:  # over one there is nothing to add up
-        overall = (OVERALL, None, [task for line in spatial for task in line[2]])
-        lines.insert(len(spatial), overall)
-    return list(lines)
+    bucket: str
+    task: str | None
+    tasks: Sequence[str]
 
 
 def score_table(
@@ -191,18 +75,129 @@ def score_table(
     return condensed.table(by, weights)
 
 
-def metadata_by_run(
-    results: pl.DataFrame,
-) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
-    """Return what lines of each run say of how it was made; mostly the same throughout."""
-    metadata: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    rows = results.select(*RUN, "run_metadata").unique().drop_nulls("run_metadata")
-    for *run, text in rows.sort("run_metadata").iter_rows():
-        metadata.setdefault(tuple(run), []).append(json.loads(text))
-    return metadata
+class Condensed:
+    """Results condensed for tables: cells of means, and counts of each status.
+
+    Rows may be added in portions; the tables depend neither on those nor on the order of rows.
+    """
+
+    def __init__(self) -> None:
+        self._cells = Cells()
+        # Each list has one frame, or none before the first rows.
+        self._counts: list[pl.DataFrame] = []
+        self._samples: list[pl.DataFrame] = []
+        self._scores: RunBlocks | None = None
+
+    def add(self, results: pl.DataFrame) -> None:
+        """Take rows of ``results.parquet``; those that the release does not hold are left out."""
+        rows = in_release(results)
+        self._cells.add(rows)
+        self._scores = None
+        counts = rows.group_by(*_GROUP, "status").agg(rows=pl.len().cast(pl.Int64))
+        all_counts = pl.concat([*self._counts, counts])
+        by_status = all_counts.group_by(*_GROUP, "status")
+        self._counts = [by_status.agg(pl.col("rows").sum())]
+        # Samples are counted over tasks, so their numbers are needed, not their count.
+        samples = pl.concat([*self._samples, rows.select(*_GROUP, "sample")])
+        self._samples = [samples.unique()]
+
+    def table(
+        self, by: Literal["bucket", "task"], weights: Mapping[str, float] | None = None
+    ) -> pl.DataFrame:
+        """Return the `score_table` of all rows taken."""
+        if self._scores is None:
+            self._scores = self._cells.blocks(weights)
+        scores = self._scores
+        lines = table_lines(scores.buckets, by)
+        # The order of lines is that of the paper, which no column has.
+        order = pl.DataFrame(
+            [(line.bucket, line.task) for line in lines],
+            schema={"bucket": pl.String, "task": pl.String},
+            orient="row",
+        ).with_row_index("place")
+        table = pl.DataFrame(schema=_SCHEMA)
+        if lines:
+            table = pl.concat([self._rows_of(line, scores) for line in lines])
+        table = table.join(
+            order, on=["bucket", "task"], nulls_equal=True, maintain_order="left"
+        )
+        table = table.sort(*RUN, "place", nulls_last=False).drop("place")
+        return table if by == "task" else table.drop("task")
+
+    def _rows_of(self, line: TableLine, scores: RunBlocks) -> pl.DataFrame:
+        """Return the rows of one line of a table, for the runs that have one."""
+        means = means_of([scores.blocks[name] for name in line.tasks])
+        figures = {name: getattr(means, name) for name in MEANS}
+        figures["mean_missing_as_zero"] = means.missing_as_zero
+        figures |= dict(zip(AMOUNTS, means.spent[::2], strict=True))
+        columns: dict[str, pl.Series] = {}
+        for name, values in figures.items():
+            # Null is "not known"; NaN would spread into means of tables.
+            columns[name] = pl.Series(values, nan_to_null=True).fill_nan(None)
+        coverage = means.scored / np.maximum(means.expected, 1)
+        rows = pl.DataFrame(scores.runs, schema=_RUN_TYPES, orient="row").with_columns(
+            bucket=pl.lit(line.bucket),
+            task=pl.lit(line.task, pl.String),
+            n=pl.Series(means.scores).cast(pl.Int64),
+            scored=pl.Series(means.scored).cast(pl.Int64),
+            coverage=pl.Series(coverage),
+            **columns,
+        )
+        is_in_line = pl.col("task").is_in(line.tasks)
+        samples = self._samples[0].filter(is_in_line).group_by(RUN)
+        counts = self._counts[0].filter(is_in_line).group_by(RUN)
+        n_samples = pl.col("sample").n_unique().cast(pl.Int64)
+        status_counts = {
+            status: pl.col("rows").filter(pl.col("status") == status).sum()
+            for status in _STATUSES
+        }
+        # A run without rows in these tasks has no line.
+        rows = rows.filter(pl.col("n") > 0)
+        for by_run in (samples.agg(samples=n_samples), counts.agg(**status_counts)):
+            rows = rows.join(by_run, on=RUN, nulls_equal=True, maintain_order="left")
+        return rows.select(list(_SCHEMA))
+
+
+def table_lines(
+    buckets: Mapping[str, str], by: Literal["bucket", "task"]
+) -> list[TableLine]:
+    """Return the lines of a table in their order; buckets are by task."""
+    if by == "task":
+        return [TableLine(bucket, task, [task]) for task, bucket in buckets.items()]
+    tasks_of: dict[str, list[str]] = {bucket: [] for bucket in BUCKETS}
+    for task, bucket in buckets.items():
+        tasks_of.setdefault(bucket, []).append(task)
+    # Text tasks come last.
+    text_tasks = tasks_of.pop(MANIFOLDS, [])
+    lines = []
+    for bucket, tasks in tasks_of.items():
+        if tasks:
+            lines.append(TableLine(bucket, None, tasks))
+    if len(lines) > 1:  # over one there is nothing to add up
+        spatial = [task for line in lines for task in line.tasks]
+        lines.append(TableLine(OVERALL, None, spatial))
+    if text_tasks:
+        lines.append(TableLine(MANIFOLDS, None, text_tasks))
+    return lines
+
+
+def in_release(results: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows whose instance the release holds."""
+    return results.filter(pl.col("instance_hash").is_not_null())
 
 
 def outside_release(results: pl.DataFrame) -> pl.DataFrame:
     """Return task and number of rows whose instance the release does not hold."""
     rows = results.filter(pl.col("instance_hash").is_null())
     return rows.group_by("task").agg(rows=pl.len().cast(pl.Int64)).sort("task")
+
+
+def metadata_by_run(
+    results: pl.DataFrame,
+) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    """Return the metadata in the lines of each run; mostly the same throughout."""
+    metadata: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    rows = results.select(*RUN, "run_metadata").unique().drop_nulls("run_metadata")
+    for *run, text in rows.sort("run_metadata").iter_rows():
+        metadata.setdefault(tuple(run), []).append(json.loads(text))
+    return metadata

@@ -1,6 +1,6 @@
-"""What a run came to: tables and counts of its rows, remarks, and the content of ``summary.json``.
+"""The summary of a run: tables and counts of its rows, remarks, and ``summary.json``.
 
-Remarks are sentences without which score tables could be misread; they stand below each table.
+Remarks are sentences without which score tables could be misread; they are shown below each table.
 """
 
 import platform
@@ -21,37 +21,55 @@ from scbench.catalog import Task, all_tasks
 from scbench.formats.predictions import Problem
 from scbench.grading.means import RUN
 from scbench.grading.options import Options
-from scbench.grading.output import sources
+from scbench.grading.output import readable_name, sources
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.score_tables import Condensed, metadata_by_run, outside_release
 from scbench.machine.tables import scan_parquet
 from scbench.release.load import Release
 
+# Columns that a tally reads of every row.
 _NEEDED = (
-    *("id", "task", "bucket", "subtask", "model", "setting", "sample", "budget"),
-    *("status", "score", "floor", "usage", "instance_hash", "run_metadata"),
+    "id",
+    "task",
+    "bucket",
+    "subtask",
+    "model",
+    "setting",
+    "sample",
+    "budget",
+    "status",
+    "score",
+    "floor",
+    "usage",
+    "instance_hash",
+    "run_metadata",
 )
+# Rows that are in memory.
 _ROWS = 65_536
 _TABLES: tuple[Literal["bucket"], Literal["task"]] = ("bucket", "task")
+# Reasons of grader errors that a summary lists.
 _FAILURES = 20
-# What tells calls apart that failed for one reason: ids, and counts of tokens.
-_CALL_IDS = (
-    r"\b(?:req|resp|msg|chatcmpl)[-_][\w-]+|\b[0-9a-f]{8}[0-9a-f-]*\b|\b\d[\d,]{3,}\b"
-)
+# Parts of a message that differ between calls that failed for one reason: ids with the prefix of a
+# provider, UUIDs and other hexadecimal ids, counts of tokens.
+_PREFIXED_ID = r"\b(?:req|resp|msg|chatcmpl)[-_][\w-]+"
+_HEXADECIMAL_ID = r"\b[0-9a-f]{8}[0-9a-f-]*\b"
+_COUNT_OF_TOKENS = r"\b\d[\d,]{3,}\b"
+_CALL_IDS = f"{_PREFIXED_ID}|{_HEXADECIMAL_ID}|{_COUNT_OF_TOKENS}"
+# Trials in a loop with these stopped without an answer.
+_CUT = [status.value for status in (Status.REFUSED, Status.TRUNCATED, Status.UNPARSED)]
 
 
 def grader_differences(
     release: Release, tasks: Sequence[Task]
 ) -> dict[str, dict[str, int]]:
     """Return tasks whose grader is not of the version that the release was frozen with."""
-    frozen = {
-        task: record.grader_version for task, record in release.manifest.tasks.items()
-    }
-    return {
-        task.id: {"release": frozen[task.id], "installed": task.grader_version}
-        for task in tasks
-        if frozen[task.id] != task.grader_version
-    }
+    differences: dict[str, dict[str, int]] = {}
+    for task in tasks:
+        frozen = release.manifest.tasks[task.id].grader_version
+        if frozen != task.grader_version:
+            versions = {"release": frozen, "installed": task.grader_version}
+            differences[task.id] = versions
+    return differences
 
 
 def remarks(
@@ -61,9 +79,14 @@ def remarks(
     fingerprints: Mapping[str, Sequence[str]] = MappingProxyType({}),
     runs: Sequence[Mapping[str, Any]] = (),
 ) -> Iterator[str]:
-    """Yield what must be said of scores, from a release, the graded tasks, and parts of a summary.
+    """Yield the remarks on scores.
 
-    Fingerprints are of the machines that judged, by task.
+    Args:
+        release: the release that was graded against.
+        tasks: graded tasks.
+        withdrawn: a part of the summary.
+        fingerprints: of the machines that judged, by task.
+        runs: a part of the summary.
     """
     differences = grader_differences(release, tasks)
     if differences:
@@ -76,52 +99,34 @@ def remarks(
             f"{versions}. "
             "Do not compare with scores of the release's own graders."
         )
-    yield from _machines(release, fingerprints)
-    yield from _split(runs)
-    looped = sorted({run["setting"] for run in runs if run["setting"] in LOOP_SETTINGS})
-    if looped:
-        yield (
-            f"Setting {', '.join(looped)}: answers given in a loop, which compare with no answers "
-            "given at once. `scbench samples` has their scores by turn."
-        )
-        cut = [run for run in runs if run.get("cut")]
-        for run in cut:
-            ways = ", ".join(
-                f"{count} {status}" for status, count in run["cut"].items()
-            )
-            yield (
-                f"Of {run['trials']} trials of {run['model']!r} in setting {run['setting']}, these "
-                f"stopped without an answer and count as 0: {ways}."
-            )
+    yield from machine_remarks(release, fingerprints)
+    yield from setting_remarks(runs)
+    yield from loop_remarks(runs)
     if withdrawn and withdrawn["excluded"] and withdrawn["instances"]:
-        counts = {
-            "withdrawn item": len(withdrawn["instances"]),
-            "score": withdrawn["scores"],
-            "line": withdrawn["lines"],
-        }
-        items, *details = (
-            f"{count} {word}{'s' * (count != 1)}" for word, count in counts.items()
-        )
-        yield f"Left out: {items} ({', '.join(details)})."
+        items = counted(len(withdrawn["instances"]), "withdrawn item")
+        scores = counted(withdrawn["scores"], "score")
+        lines = counted(withdrawn["lines"], "line")
+        yield f"Left out: {items} ({scores}, {lines})."
 
 
-def _machines(
+def machine_remarks(
     release: Release, fingerprints: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
+    """Yield a remark on each task that was judged on a machine unlike the release's."""
     for task, prints in fingerprints.items():
         record = release.manifest.tasks.get(task)
-        own_print = record.fingerprint if record else None
-        foreign = [name for name in prints if name != own_print]
-        if own_print is not None and foreign:
+        release_print = record.fingerprint if record else None
+        foreign = [name for name in prints if name != release_print]
+        if release_print is not None and foreign:
             yield (
                 f"{task} was simulated on a machine that does not compute like the release's "
-                f"(fingerprint {', '.join(foreign)}, release: {own_print}): its scores may differ "
-                "a little. Compare with scores from one kind of machine."
+                f"(fingerprint {', '.join(foreign)}, release: {release_print}): its scores may "
+                "differ a little. Compare with scores from one kind of machine."
             )
 
 
-def _split(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a sentence for each model of which some lines alone name a setting."""
+def setting_remarks(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a remark on each model of which some lines name a setting and others none."""
     settings: dict[str, set[str | None]] = {}
     for run in runs:
         settings.setdefault(run["model"], set()).add(run["setting"])
@@ -134,14 +139,46 @@ def _split(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             )
 
 
+def loop_remarks(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield remarks on runs whose answers were given in a loop."""
+    looped = sorted({run["setting"] for run in runs if run["setting"] in LOOP_SETTINGS})
+    if not looped:
+        return
+    yield (
+        f"Setting {', '.join(looped)}: answers given in a loop, which compare with no answers "
+        "given at once. `scbench samples` has their scores by turn."
+    )
+    for run in runs:
+        cut = run.get("cut")
+        if cut:
+            ways = ", ".join(f"{count} {status}" for status, count in cut.items())
+            yield (
+                f"Of {run['trials']} trials of {run['model']!r} in setting {run['setting']}, these "
+                f"stopped without an answer and count as 0: {ways}."
+            )
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a results file comes to: counts of its rows, score tables by bucket and by task.
+    """The counts and score tables of a results file.
 
-    Of calls that failed, what the provider said and how many, without what tells calls apart.
-    Of rows that a grader failed on, by reason, line and id of the first, and how many; of answers
-    that this installation cannot grade, task, reason and number; of the runs, what lines say of how
-    they were made.
+    Attributes:
+        rows: number of rows.
+        unscored: rows without a score.
+        tables: score tables by bucket and by task.
+        outside: rows of each task that the release does not hold.
+        grader_errors: rows that a grader failed on.
+        failed: of these, by reason, line and id of the first, and their number.
+        not_run: task, reason and number of answers that this installation cannot grade.
+        calls: status, reason (without ids) and number of calls that failed.
+        tasks: tasks that have rows.
+        fingerprints: of the machines that judged, by task.
+        runs: each run with the metadata in its lines.
     """
 
     rows: int
@@ -158,14 +195,16 @@ class Tally:
 
 
 def tally(path: Path, weights: Mapping[str, float] | None = None) -> Tally:
-    """Read a results file, some rows at a time, and return what it comes to.
+    """Read a results file, some rows at a time, and return its tally.
 
     Tasks weigh as in the release, or as follows from the floors of the rows.
     """
     lazy = scan_parquet(path)
     condensed = Condensed()
     outside: Counter[str] = Counter()
-    rows = unscored = errors = 0
+    rows = 0
+    unscored = 0
+    errors = 0
     tasks: set[str] = set()
     metadata: list[pl.DataFrame] = []
     while True:
@@ -178,35 +217,46 @@ def tally(path: Path, weights: Mapping[str, float] | None = None) -> Tally:
         tasks.update(part["task"].unique())
         outside.update(dict(outside_release(part).iter_rows()))
         condensed.add(part)
+        # Few lines differ in it: what is in memory stays small.
         metadata = [pl.concat([*metadata, part.select(*RUN, "run_metadata")]).unique()]
+    # Tables without rows need the columns of results.
     if not rows:
         condensed.add(lazy.select(_NEEDED).collect())
-    failed = lazy.filter(pl.col("status") == Status.GRADER_ERROR.value)
-    absent = lazy.filter(
-        (pl.col("status") == Status.NOT_RUN.value)
-        & pl.col("answer_source").is_not_null()
-    )
-    counts = absent.group_by("task", "reason", maintain_order=True).agg(pl.len())
     return Tally(
         rows,
         unscored,
         {by: condensed.table(by, weights) for by in _TABLES},
         [{"task": task, "rows": count} for task, count in sorted(outside.items())],
         errors,
-        failed.group_by("reason", maintain_order=True)
-        .agg(pl.first("line", "id"), rows=pl.len())
-        .head(_FAILURES)
-        .collect(engine="streaming")
-        .to_dicts(),
-        counts.collect(engine="streaming").rows(),
-        _failed_calls(lazy),
+        grader_failures(lazy),
+        answers_not_run(lazy),
+        failed_calls(lazy),
         frozenset(tasks),
         fingerprints_in(lazy),
-        _runs(pl.concat(metadata), _cut_trials(lazy)) if metadata else [],
+        runs_with_metadata(metadata[0], trials_by_run(lazy)) if metadata else [],
     )
 
 
-def _failed_calls(results: pl.LazyFrame) -> list[tuple[str, str, int]]:
+def grader_failures(results: pl.LazyFrame) -> list[dict[str, Any]]:
+    """Return reason, first line and id, and number of rows that a grader failed on."""
+    failed = results.filter(pl.col("status") == Status.GRADER_ERROR.value)
+    by_reason = failed.group_by("reason", maintain_order=True).agg(
+        pl.first("line", "id"), rows=pl.len()
+    )
+    return by_reason.head(_FAILURES).collect(engine="streaming").to_dicts()
+
+
+def answers_not_run(results: pl.LazyFrame) -> list[tuple[str, str, int]]:
+    """Return task, reason and number of answers that this installation cannot grade."""
+    absent = results.filter(
+        (pl.col("status") == Status.NOT_RUN.value)
+        & pl.col("answer_source").is_not_null()
+    )
+    counts = absent.group_by("task", "reason", maintain_order=True).agg(pl.len())
+    return counts.collect(engine="streaming").rows()
+
+
+def failed_calls(results: pl.LazyFrame) -> list[tuple[str, str, int]]:
     """Return status, reason and number of calls without a reply, the most frequent first."""
     lost = [Status.API_ERROR.value, Status.BLOCKED.value]
     reason = pl.col("reason").str.replace_all(_CALL_IDS, "...").alias("reason")
@@ -218,11 +268,8 @@ def _failed_calls(results: pl.LazyFrame) -> list[tuple[str, str, int]]:
     return order.collect(engine="streaming").rows()
 
 
-def _cut_trials(results: pl.LazyFrame) -> dict[tuple[Any, ...], dict[str, Any]]:
+def trials_by_run(results: pl.LazyFrame) -> dict[tuple[Any, ...], dict[str, Any]]:
     """Return, of each run in a loop, the number of trials, and of those cut, by status."""
-    cut = [
-        status.value for status in (Status.REFUSED, Status.TRUNCATED, Status.UNPARSED)
-    ]
     trials = (
         results.filter(pl.col("setting").is_in(LOOP_SETTINGS))
         .group_by(*RUN, "status")
@@ -234,7 +281,7 @@ def _cut_trials(results: pl.LazyFrame) -> dict[tuple[Any, ...], dict[str, Any]]:
     for *run, status, count in trials.iter_rows():
         about = counts.setdefault(tuple(run), {"trials": 0, "cut": {}})
         about["trials"] += count
-        if status in cut:
+        if status in _CUT:
             about["cut"][status] = count
     return counts
 
@@ -251,30 +298,36 @@ def fingerprints_in(results: pl.LazyFrame) -> dict[str, list[str]]:
         .unique()
         .collect(engine="streaming")
     )
-    return {
-        task: sorted(part["fingerprint"])
-        for (task,), part in sorted(prints.partition_by("task", as_dict=True).items())
-    }
+    by_task = sorted(prints.partition_by("task", as_dict=True).items())
+    return {task: sorted(part["fingerprint"]) for (task,), part in by_task}
 
 
-def _runs(
-    metadata: pl.DataFrame, loops: Mapping[tuple[Any, ...], Mapping[str, Any]]
+def runs_with_metadata(
+    metadata: pl.DataFrame, trials: Mapping[tuple[Any, ...], Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
+    """Return each run with the metadata in its lines, and the trials of those in a loop."""
     by_run = metadata_by_run(metadata)
-    runs = metadata.select(RUN).unique().sort(RUN, nulls_last=False)
-    return [
-        dict(zip(RUN, run, strict=True))
-        | {"metadata": by_run.get(run, []), **loops.get(run, {})}
-        for run in runs.iter_rows()
-    ]
+    runs = []
+    for run in metadata.select(RUN).unique().sort(RUN, nulls_last=False).iter_rows():
+        fields = dict(zip(RUN, run, strict=True))
+        fields["metadata"] = by_run.get(run, [])
+        fields |= trials.get(run, {})
+        runs.append(fields)
+    return runs
 
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What is known of a run before its rows are counted; it started on the monotonic clock.
+    """The facts of a run before its rows are counted.
 
-    The digest is of the whole file, unpacked. Protections stood around child programs, if there
-    were any; None stands for this machine's.
+    Attributes:
+        options: what was graded, and how.
+        tasks: graded tasks.
+        digest: SHA-256 of the whole file, unpacked.
+        started: monotonic time.
+        resumed: lines taken over from an interrupted run.
+        incidents: sentences about workers that failed.
+        protections: around child programs, if there were any; None for this machine's.
     """
 
     options: Options
@@ -288,12 +341,19 @@ class RunFacts:
 
 @dataclass(repr=False)
 class RunReport:
-    """What a run came to: the tally of ``results.parquet``, and the content of ``summary.json``.
+    """The report of a run.
 
-    Problems of the input are the first thousand, and counted all by code; incidents are those of
-    workers. Of lines, those from an interrupted run are counted, and those of tasks that were not
-    chosen. Without remarks the tables could be misread; warnings are of what was read, but is
-    likely not as it was meant.
+    Attributes:
+        path: of ``results.parquet``.
+        tally: its counts and tables.
+        problems: the first thousand problems of the input.
+        problem_counts: number of all problems, by code.
+        incidents: sentences about workers that failed.
+        resumed: lines taken over from an interrupted run.
+        left_alone: lines of tasks that were not chosen.
+        remarks: sentences without which the tables could be misread.
+        warnings: about input that was read, but is likely not as it was meant.
+        summary: the content of ``summary.json``.
     """
 
     path: Path
@@ -332,24 +392,28 @@ class RunReport:
     @property
     def exit_code(self) -> int:
         """0 graded, 1 problems in the input, 3 grader errors."""
-        return 3 if self.grader_errors else 1 if self.problem_counts else 0
-
-
-def _withdrawn(release: Release, tasks: Sequence[Task]) -> dict[str, Any]:
-    withdrawn = release.manifest.withdrawn
-    rows = release.instances({task.id for task in tasks}).values() if withdrawn else ()
-    present = [row for row in rows if row.id in withdrawn]
-    return {
-        "instances": [row.id for row in present],
-        "scores": sum(row.scores for row in present),
-    }
+        if self.grader_errors:
+            return 3
+        return 1 if self.problem_counts else 0
 
 
 def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[str, Any]:
-    """Return the content of ``summary.json`` for what a run came to."""
+    """Return the content of ``summary.json`` of a run."""
     options = facts.options
-    files = sources(options.out, options.files)
     counts = report.tally
+    withdrawn = {
+        "excluded": options.exclude_withdrawn,
+        **withdrawn_instances(options.release, facts.tasks),
+        "lines": coverage.excluded,
+    }
+    predictions = {
+        "file": readable_name(Path(options.predictions).name),
+        "files": sources(options.out, options.files),
+        "sha256": facts.digest,
+        "lines": coverage.lines,
+    }
+    if options.imported:
+        predictions["made_of"] = options.imported.recognised
     return {
         "scbench": __version__,
         "release": {
@@ -359,20 +423,8 @@ def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[st
         "graders": {task.id: task.grader_version for task in facts.tasks},
         "grader_differences": grader_differences(options.release, facts.tasks),
         "fingerprints": counts.fingerprints,
-        "withdrawn": {
-            "excluded": options.exclude_withdrawn,
-            **_withdrawn(options.release, facts.tasks),
-            "lines": coverage.excluded,
-        },
-        "predictions": {
-            "file": Path(options.predictions)
-            .name.encode("utf-8", "backslashreplace")
-            .decode(),
-            "files": files,
-            "sha256": facts.digest,
-            "lines": coverage.lines,
-            **({"made_of": options.imported.recognised} if options.imported else {}),
-        },
+        "withdrawn": withdrawn,
+        "predictions": predictions,
         "shard": str(options.shard) if options.shard else None,
         "options": options.stored,
         "partial": options.partial or options.tasks is not None,
@@ -388,7 +440,7 @@ def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[st
         "warnings": report.warnings,
         "grader_errors": report.grader_errors,
         "incidents": report.incidents,
-        "walls": _protections(facts, counts.tasks),
+        "walls": protections_of(facts, counts.tasks),
         "resumed": report.resumed,
         "left_alone": report.left_alone,
         "seconds": round(time.monotonic() - facts.started, 3),
@@ -397,8 +449,21 @@ def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[st
     }
 
 
-def _protections(facts: RunFacts, present: frozenset[str]) -> list[str]:
-    """Return what stood around child programs; nothing if there were no children."""
+def withdrawn_instances(release: Release, tasks: Sequence[Task]) -> dict[str, Any]:
+    """Return the ids of withdrawn instances of graded tasks, and the number of their scores."""
+    withdrawn = release.manifest.withdrawn
+    if not withdrawn:
+        return {"instances": [], "scores": 0}
+    rows = release.instances({task.id for task in tasks}).values()
+    present = [row for row in rows if row.id in withdrawn]
+    return {
+        "instances": [row.id for row in present],
+        "scores": sum(row.scores for row in present),
+    }
+
+
+def protections_of(facts: RunFacts, present: frozenset[str]) -> list[str]:
+    """Return the protections around child programs; nothing if there were no children."""
     if not any(task.isolated and task.id in present for task in facts.tasks):
         return []
     if facts.protections is not None:

@@ -18,8 +18,9 @@ from scbench.formats.predictions import (
     parse_line,
     read_predictions,
 )
-from scbench.grading.rows.columns import Completer, Head, RowMaker
 from scbench.grading.rows.index import index_of
+from scbench.grading.rows.lines import Head
+from scbench.grading.rows.table import RowMaker
 from scbench.grading.workers.jobs import WorkItem
 from scbench.grading.workers.scheduler import OnWait, Scheduler, WorkerLimits
 from scbench.release.load import Release
@@ -168,7 +169,7 @@ def grade_line(
     work = [WorkItem(line.number, line.data, instance.id)]
     ((_, outcome),) = scheduler.run(work, on_wait)
     index = index_of(release, [task])
-    rows = RowMaker(Completer(index))
+    rows = RowMaker(index)
     rows.add(Head.of(line, index.known_ids.positions[instance.id]), outcome)
     return items_of(rows.frame())[0]
 

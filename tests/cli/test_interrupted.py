@@ -13,8 +13,7 @@ from bounds import until
 from commands import run
 
 from scbench.freezing.example import example_predictions
-from scbench.grading.checkpoint import JOURNAL, WORK
-from scbench.grading.rows.survey import read_account
+from scbench.grading.checkpoint import JOURNAL, WORK, read_account
 from scbench.machine.store import Store
 from scbench.release.load import find_release
 

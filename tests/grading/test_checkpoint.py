@@ -3,10 +3,13 @@
 import pytest
 
 from scbench.grading.checkpoint import Checkpoint
-from scbench.grading.rows.columns import Head, RunKey
+from scbench.grading.rows.columns import RunKey
+from scbench.grading.rows.lines import Head
 from scbench.grading.rows.wire import WireOutcome, WireVerdict
 
-HEAD = Head(7, 3, RunKey("m ü", None, 2, 64), "h", "stop", 12, '{"cost":0.5}')
+HEAD = Head(
+    7, 3, RunKey("m ü", None, 2, 64), "parity/03", "h", "stop", 12, '{"cost":0.5}'
+)
 SCORED = WireVerdict(0.1 + 0.2, ["x"], '[{"id":"x"}]', "{}", ["a note \u2028"])
 OUTCOME = WireOutcome("answered", (SCORED, SCORED), "", '{"b":1}', "answer", [])
 

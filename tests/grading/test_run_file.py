@@ -2,7 +2,7 @@
 
 import json
 
-from scbench.grading.rows.index import metadata_of, read_run_file
+from scbench.grading.run_file import metadata_of, read_run_file
 
 
 def write(tmp_path, value):

@@ -13,8 +13,9 @@ from scbench.base.canonical import canonical_json
 from scbench.base.model import Instance, Prediction
 from scbench.catalog import MANIFOLDS, get_task
 from scbench.formats.predictions import Line
-from scbench.grading.rows.columns import Completer, Head, RowMaker
 from scbench.grading.rows.index import index_of
+from scbench.grading.rows.lines import Head
+from scbench.grading.rows.table import RowMaker
 from scbench.grading.rows.wire import to_wire
 from scbench.release.load import Reference, Release, find_release
 from scbench.scoring.outcomes import grade_prediction
@@ -67,7 +68,7 @@ def graded(
     task = get_task(instance.task)
     params = task.params_model.model_validate_json(instance.all_params)
     outcome = to_wire(grade_prediction(prediction, task, params))
-    rows = RowMaker(Completer(index_of(Small({instance.id: instance}), [task])))
+    rows = RowMaker(index_of(Small({instance.id: instance}), [task]))
     rows.add(Head.of(Line(1, data, prediction), 0), outcome)
     return rows.frame()
 

@@ -1,1 +1,1 @@
-"""From lines to rows: reading, chunks, which line counts, and the columns of the results."""
+"""From lines to rows: chunks, parsed lines, coverage, and the columns of the results."""

@@ -1,8 +1,8 @@
-"""Cutting a predictions file into chunks of whole lines: the unit of work of light tasks.
+"""Splitting a predictions file into chunks of whole lines: the unit of work of light tasks.
 
-Where a chunk ends follows from the lines alone, so that every run of a file cuts it alike and an
-interrupted one finds its finished chunks again. The first chunks are small: a short file is to keep
-every worker busy, too.
+The lines alone decide where a chunk ends, so that every run splits a file alike and a resumed one
+finds its finished chunks again. The first chunks are small, so that a short file keeps every worker
+busy, too.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from scbench.formats.predictions import Problem, line_spans
 
-# Most lines of a chunk: of the first few, of the next, and so on, and of all later
-# ones.
+# Most lines of a chunk: of the first few, of the next, and so on, and of all later ones.
 _SIZES = (32, 128, 512, 1024)
+# Chunks of each of these sizes but the last.
 _OF_EACH = 16
 # A chunk that has reached this many bytes is full.
 _BYTES = 2**20
@@ -32,13 +32,19 @@ class Shard(NamedTuple):
         return line % self.total == self.number % self.total
 
 
+# The only part of a file that is not split (it needs the class above).
 ALL_LINES = Shard()
 
 
 class Chunk(NamedTuple):
-    """Some lines of a file, as they stand in it, and how many chunks come before.
+    """Some lines of a file, byte for byte.
 
-    Line numbers grow by one step from the first: by more than 1 if a shard is graded.
+    Attributes:
+        place: number of chunks before it.
+        first: number of its first line, from 1.
+        step: difference between the numbers of neighbouring lines; above 1 in a shard.
+        length: number of lines.
+        data: the lines with their line breaks.
     """
 
     place: int
@@ -52,39 +58,66 @@ class Chunk(NamedTuple):
         return line_spans(self.data, self.first, self.step)
 
 
+class ChunkBuilder:
+    """Collects lines until they make a chunk."""
+
+    def __init__(self, step: int) -> None:
+        self._step = step
+        self._place = 0
+        self._first = 0
+        self._size = 0
+        self._pieces: list[bytes] = []
+
+    def add(self, line: int, data: bytes) -> None:
+        """Add a line."""
+        if not self._pieces:
+            self._first = line
+        self._pieces.append(data)
+        self._size += len(data)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next line belongs to another chunk."""
+        limit = _SIZES[min(self._place // _OF_EACH, len(_SIZES) - 1)]
+        return len(self._pieces) >= limit or self._size >= _BYTES
+
+    def take(self) -> Iterator[Chunk]:
+        """Yield the chunk, if there is any line in it, and begin another."""
+        if not self._pieces:
+            return
+        data = b"".join(self._pieces)
+        yield Chunk(self._place, self._first, self._step, len(self._pieces), data)
+        self._place += 1
+        self._size = 0
+        self._pieces = []
+
+
 def cut(
     blocks: Iterable[tuple[int, bytes] | Problem], shard: Shard = ALL_LINES
 ) -> Iterator[Chunk | Problem]:
-    """Yield the lines of a shard as chunks, and problems where they stand.
+    """Yield the lines of a shard as chunks, and problems where they occur.
 
     A blank line is part of a chunk; a problem ends one. Blocks are those of `read_blocks`.
     """
-    place = first = size = 0
-    pieces: list[bytes] = []
-    limit = _SIZES[0]
-    for entry in blocks:
-        if isinstance(entry, Problem):
-            if pieces:
-                yield Chunk(place, first, shard.total, len(pieces), b"".join(pieces))
-                place, pieces, size = place + 1, [], 0
-            if (
-                entry.line is None
-                or shard.holds(entry.line)
-                or entry.code == "unreadable"
-            ):
-                yield entry
+    builder = ChunkBuilder(shard.total)
+    for block in blocks:
+        if isinstance(block, Problem):
+            yield from builder.take()
+            if is_reported_by(shard, block):
+                yield block
             continue
-        number, data = entry
+        number, data = block
         for line, start, end in line_spans(data, number):
             if shard.total > 1 and not shard.holds(line):
                 continue
-            if not pieces:
-                first = line
-                limit = _SIZES[min(place // _OF_EACH, len(_SIZES) - 1)]
-            pieces.append(data[start:end])
-            size += end - start
-            if len(pieces) >= limit or size >= _BYTES:
-                yield Chunk(place, first, shard.total, len(pieces), b"".join(pieces))
-                place, pieces, size = place + 1, [], 0
-    if pieces:
-        yield Chunk(place, first, shard.total, len(pieces), b"".join(pieces))
+            builder.add(line, data[start:end])
+            if builder.is_full:
+                yield from builder.take()
+    yield from builder.take()
+
+
+def is_reported_by(shard: Shard, problem: Problem) -> bool:
+    """Return whether a shard reports a problem; every shard reports those of the whole file."""
+    if problem.line is None or problem.code == "unreadable":
+        return True
+    return shard.holds(problem.line)

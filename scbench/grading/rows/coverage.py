@@ -1,7 +1,7 @@
-"""Which items of a release have a line, in each run that a file holds; and what each line is.
+"""Coverage: the items of a release that have a line, in each run of a file.
 
-`Coverage.admit` is the one rule for what becomes of a line. It must see lines in the order of the
-file: of two that answer the same item in the same run, the first counts.
+`Coverage.admit` is the one rule for the fate of a line. It must see lines in the order of the file:
+of two that answer the same item in the same run, the first counts.
 """
 
 import re
@@ -22,9 +22,11 @@ from scbench.formats.predictions import (
 )
 from scbench.grading.rows.columns import RunKey
 from scbench.grading.rows.index import KnownIds, LineKind, has_row, is_number
+from scbench.grading.rows.lines import run_of
 
-# How ids begin that no release has.
+# Ids of generated items begin like this; no release has such ids.
 _GENERATED = re.compile("^[0-9a-f]{8}:")
+# Unknown keys that are counted; a file may hold any number.
 _MOST_KEYS = 100
 # How many unknown ids are compared with the known ones.
 _HINTS = 200
@@ -34,7 +36,7 @@ NOTHING_READ = Problem("empty", "the file holds no predictions")
 
 
 class Admission(NamedTuple):
-    """What became of a line: its instance's position if it is graded, or a problem of it."""
+    """The fate of a line: its instance's position if it is graded, or its problem."""
 
     kind: LineKind
     position: int | None = None
@@ -42,11 +44,18 @@ class Admission(NamedTuple):
 
 
 class Coverage:
-    """Keeps, for each run, the line number of every instance: eight bytes per item.
+    """The line number of every instance in each run: eight bytes per item.
 
-    All lines are counted, those that are graded, those of tasks that are not chosen or not in the
-    release, and those of excluded instances; and by key those with unknown ones, up to a hundred
-    keys. Lines may have an origin in other files: file and line.
+    Lines may have an origin in other files: file and line.
+
+    Attributes:
+        known_ids: the ids of the release.
+        lines: number of lines.
+        graded: of these, lines that are graded.
+        not_chosen: lines of tasks that are not chosen.
+        excluded: lines of excluded instances.
+        outside: lines of tasks that the release does not hold.
+        unread: number of lines with each unknown key, of up to a hundred keys.
     """
 
     def __init__(
@@ -58,13 +67,17 @@ class Coverage:
         self._origin = origin
         self._runs: dict[RunKey, array[int]] = {}
         self._hints_left = _HINTS
-        self.lines = self.not_chosen = self.excluded = self.graded = self.outside = 0
+        self.lines = 0
+        self.graded = 0
+        self.not_chosen = 0
+        self.excluded = 0
+        self.outside = 0
         self.unread: Counter[str] = Counter()
 
     def read(
         self, path: str, digest: Digest
     ) -> Iterator[tuple[Admission, Line | None]]:
-        """Yield what became of every line of a predictions file, or ``-``; bad ones have no `Line`.
+        """Yield the fate of every line of a predictions file, or ``-``; bad ones have no `Line`.
 
         The digest is given every byte.
 
@@ -72,9 +85,10 @@ class Coverage:
             PredictionsError: the file cannot be opened.
         """
         with open_predictions(path) as stream:
-            for line in read_predictions(stream, digest):
-                if isinstance(line, Line):
-                    line = self.known_ids.of_another(line) or line  # noqa: PLW2901
+            for entry in read_predictions(stream, digest):
+                line = entry
+                if isinstance(entry, Line):
+                    line = self.known_ids.of_another(entry) or entry
                 if isinstance(line, Problem):
                     yield self.refuse(line), None
                 else:
@@ -83,16 +97,12 @@ class Coverage:
             yield Admission(LineKind.BAD, problem=NOTHING_READ), None
 
     def admit_line(self, line: Line) -> Admission:
-        """Decide what becomes of a line; see `admit`."""
-        prediction = line.prediction
+        """Decide the fate of a line; see `admit`."""
         self.note(Counter(line.unread))
-        place = self.known_ids.place(prediction.id)
-        key = RunKey(
-            prediction.model, prediction.setting, prediction.sample, prediction.budget
-        )
-        return self.admit(
-            line.number, place, self.run(key) if has_row(place) else None, prediction.id
-        )
+        row_id = line.prediction.id
+        place = self.known_ids.place(row_id)
+        run = self.run(run_of(line.prediction)) if has_row(place) else None
+        return self.admit(line.number, place, run, row_id)
 
     def note(self, unread: Mapping[str, int]) -> None:
         """Count the unknown keys of lines."""
@@ -100,79 +110,35 @@ class Coverage:
             if key in self.unread or len(self.unread) < _MOST_KEYS:
                 self.unread[key] += lines
 
-    def nothing_graded(self) -> Problem | None:
-        """Return the problem that nothing of a file was wanted, and what to do about it.
-
-        Lines with problems of their own need no more words.
-        """
-        if self.graded:
-            return None
-        reasons = []
-        if self.not_chosen:
-            tasks = [
-                task
-                for task in self.known_ids.tasks
-                if task not in self.known_ids.graded
-            ]
-            buckets = dict.fromkeys(
-                all_tasks()[task].bucket for task in tasks if task in all_tasks()
-            )
-            reasons.append(
-                f"{_of_tasks(self.not_chosen)} that were not chosen; choose them by name or "
-                f"bucket, --tasks {', '.join([*buckets, LADDER, TERSE])} or {PICTURES}"
-            )
-        if self.excluded:
-            reasons.append(
-                f"{self.excluded} of withdrawn items; leave --exclude-withdrawn out to grade them"
-            )
-        if self.outside:
-            reasons.append(
-                f"{_of_tasks(self.outside)} that are not in what is graded against; name their "
-                "release or folder with --release"
-            )
-        if not reasons:
-            return None
-        lines = (
-            "the only line was not"
-            if self.lines == 1
-            else f"none of {self.lines} lines was"
-        )
-        message = f"{lines} graded: {'; '.join(reasons)}"
-        return Problem("nothing_graded", message)
-
     def run(self, key: RunKey) -> "array[int]":
         """Make a run known; return the line of each instance in it, 0 for those without one."""
         lines = self._runs.get(key)
         if lines is None:
-            lines = self._runs[key] = array("Q", bytes(8 * len(self.known_ids.ids)))
+            # Line numbers begin at 1, so 0 is free to say that there is none.
+            lines = array("Q", bytes(8 * len(self.known_ids.ids)))
+            self._runs[key] = lines
         return lines
 
     def admit(
         self, number: int, place: int, run: "array[int] | None" = None, row_id: str = ""
     ) -> Admission:
-        """Decide what becomes of a line, and note it; of a run if it has a row, see `run`.
+        """Decide the fate of a line, and note it.
 
-        The place is what `KnownIds.place` says of its id, which is needed of unknown ones only.
+        Args:
+            number: of the line.
+            place: see `KnownIds.place`.
+            run: see `run`; None for a line without a row.
+            row_id: its id; needed of unknown ones only.
         """
         self.lines += 1
         if place >= 0 and run is not None:
-            earlier = run[place]
-            if earlier:
-                row_id = self.known_ids.ids[place]
-                there = f"line {earlier}"
-                if self._origin is not None:
-                    there = "line {1} of {0}".format(*self._origin(earlier))
-                message = (
-                    f"{row_id} was answered on {there} already (same model, setting, sample "
-                    f"and budget); {there} is graded, this one is not"
-                )
-                problem = Problem("duplicate", message, number, row_id)
-                return Admission(LineKind.DUPLICATE, place, problem)
+            if run[place]:
+                return self.refuse_duplicate(number, place, run[place])
             run[place] = number
             self.graded += 1
             return Admission(LineKind.GRADED, place)
         if place == LineKind.UNKNOWN:
-            message = f"no item {row_id!r} in this release.{self._hint(row_id)}"
+            message = f"no item {row_id!r} in this release.{self.hint(row_id)}"
             problem = Problem("unknown_id", message, number, row_id)
             return Admission(LineKind.UNKNOWN, problem=problem)
         self.not_chosen += place == LineKind.NOT_CHOSEN
@@ -180,23 +146,38 @@ class Coverage:
         self.outside += place == LineKind.NOT_IN_RELEASE
         return Admission(LineKind(place))
 
+    def refuse_duplicate(self, number: int, place: int, earlier: int) -> Admission:
+        """Return the fate of a line whose instance an earlier line answers."""
+        row_id = self.known_ids.ids[place]
+        there = f"line {earlier}"
+        if self._origin is not None:
+            file, line = self._origin(earlier)
+            there = f"line {line} of {file}"
+        message = (
+            f"{row_id} was answered on {there} already (same model, setting, sample "
+            f"and budget); {there} is graded, this one is not"
+        )
+        problem = Problem("duplicate", message, number, row_id)
+        return Admission(LineKind.DUPLICATE, place, problem)
+
     def refuse(self, problem: Problem) -> Admission:
         """Note a line that is no prediction."""
         self.lines += 1
         return Admission(LineKind.BAD, problem=problem)
 
-    def _hint(self, row_id: str) -> str:
-        """Name the id that was meant, near ones, or how the ids of its task run."""
+    def hint(self, row_id: str) -> str:
+        """Name the id that was meant, near ones, or the form of the ids of its task."""
         if self._hints_left == 0:  # a file of other ids must not be slow to read
             return ""
         self._hints_left -= 1
         ids = [*self.known_ids.ids, *self.known_ids.unchosen]
-        prefix = "".join(_GENERATED.findall(ids[0])) if ids else ""
-        if "".join(_GENERATED.findall(row_id)) != prefix:
+        prefix = generated_prefix(ids[0]) if ids else ""
+        if generated_prefix(row_id) != prefix:
+            # Ids of two origins have nothing in common: no near one helps.
             if prefix:
                 return f" What is graded against was generated: its ids begin with {prefix!r}."
             return " It was generated; grade it against its folder: --release FOLDER."
-        name, number = _id_parts(row_id)
+        name, number = id_parts(row_id)
         likely = row_id if number is None else f"{prefix}{name}/{number:02d}"
         if likely in ids:
             return f" Did you mean {likely!r}?"
@@ -205,14 +186,51 @@ class Coverage:
             return f" Ids of this task run from {of_task[0]} to {of_task[-1]}."
         if name in all_tasks():
             return f" Ids of that task are like '{name}/00'; this release does not hold it."
-        alike = (
-            ids
-            if number is None
-            else [f"{prefix}{task}/{number:02d}" for task in self.known_ids.tasks]
-        )
-        return did_you_mean(
-            likely, [candidate for candidate in alike if candidate in ids]
-        )
+        # With a number only the name of the task can be misspelt: few candidates are enough.
+        candidates = ids
+        if number is not None:
+            tasks = self.known_ids.tasks
+            candidates = [f"{prefix}{task}/{number:02d}" for task in tasks]
+        return did_you_mean(likely, [row_id for row_id in candidates if row_id in ids])
+
+    def nothing_graded(self) -> Problem | None:
+        """Return the problem that no line of a file is graded, and its remedy.
+
+        Lines with problems of their own need no more words.
+        """
+        if self.graded:
+            return None
+        reasons = []
+        if self.not_chosen:
+            names = ", ".join([*self.buckets_not_chosen(), LADDER, TERSE])
+            reasons.append(
+                f"{of_tasks(self.not_chosen)} that were not chosen; choose them by name or "
+                f"bucket, --tasks {names} or {PICTURES}"
+            )
+        if self.excluded:
+            reasons.append(
+                f"{self.excluded} of withdrawn items; leave --exclude-withdrawn out to grade them"
+            )
+        if self.outside:
+            reasons.append(
+                f"{of_tasks(self.outside)} that are not in what is graded against; name their "
+                "release or folder with --release"
+            )
+        if not reasons:
+            return None
+        lines = f"none of {self.lines} lines was"
+        if self.lines == 1:
+            lines = "the only line was not"
+        return Problem("nothing_graded", f"{lines} graded: {'; '.join(reasons)}")
+
+    def buckets_not_chosen(self) -> list[str]:
+        """Return the buckets of tasks that are not to be graded, each once."""
+        catalog = all_tasks()
+        buckets: dict[str, None] = {}
+        for task in self.known_ids.tasks:
+            if task not in self.known_ids.graded and task in catalog:
+                buckets[catalog[task].bucket] = None
+        return list(buckets)
 
     def incomplete(self) -> Iterator[Problem]:
         """Yield a problem for each run that does not answer every chosen instance."""
@@ -227,36 +245,46 @@ class Coverage:
     def missing(self, *, partial: bool = False) -> Iterator[tuple[RunKey, list[str]]]:
         """Yield each run with the ids it has no line for.
 
-        Of a partial file, those of tasks that no line is of are left out.
+        In a partial file, tasks that no line answers are left out.
         """
         ids = self.known_ids.ids
         tasks = [task_of(row_id) for row_id in ids]
-        wanted = {*tasks}
-        if partial:
-            every = self._runs.values()
-            wanted = {
-                task
-                for lines in every
-                for task, line in zip(tasks, lines, strict=True)
-                if line
-            }
+        expected = self.tasks_with_lines(tasks) if partial else set(tasks)
         for run, lines in sorted(self._runs.items(), key=lambda pair: pair[0].order):
-            rows = zip(ids, tasks, lines, strict=True)
-            yield (
-                run,
-                [row_id for row_id, task, line in rows if not line and task in wanted],
-            )
+            absent = []
+            for row_id, task, line in zip(ids, tasks, lines, strict=True):
+                if not line and task in expected:
+                    absent.append(row_id)
+            yield run, absent
+
+    def tasks_with_lines(self, tasks: list[str]) -> set[str]:
+        """Return the tasks that any run has a line of; `tasks` has the task of each instance."""
+        present = set()
+        for lines in self._runs.values():
+            for task, line in zip(tasks, lines, strict=True):
+                if line:
+                    present.add(task)
+        return present
 
 
-def _of_tasks(lines: int) -> str:
+def of_tasks(lines: int) -> str:
+    """Return the beginning of a sentence about lines of tasks."""
     return f"{lines} {'is' if lines == 1 else 'are'} of tasks or prompts"
 
 
-def _id_parts(row_id: str) -> tuple[str, int | None]:
-    """Return the task and number an id seems to mean, however it is written."""
+def generated_prefix(row_id: str) -> str:
+    """Return the prefix of a generated id; empty for others."""
+    match = _GENERATED.match(row_id)
+    return match.group() if match else ""
+
+
+def id_parts(row_id: str) -> tuple[str, int | None]:
+    """Return the task and number that an id seems to mean, however it is spelt."""
     text = _GENERATED.sub("", row_id.strip().lower())
     name = text.rstrip("0123456789")
-    number = int(text[len(name) :]) if is_number(text[len(name) :]) else None
+    digits = text[len(name) :]
+    number = int(digits) if is_number(digits) else None
     if number is None:
         name = text.partition("/")[0]
+    # Spaces, hyphens and slashes between the words of a task's name mean an underscore.
     return re.sub(r"[\W_]+", "_", name).strip("_"), number

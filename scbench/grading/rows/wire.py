@@ -1,7 +1,8 @@
-"""The wire format of outcomes, from worker to parent and into files: text and numbers only.
+"""The wire format of outcomes, from worker to parent and into files: text and finite numbers only.
 
-Writing the checks as JSON in the worker spreads that work over processors, and plain tuples travel
-far quicker than dataclasses.
+All numbers are finite: `Verdict` refuses other scores, and `canonical_json` other details and
+metrics. Writing the checks as JSON in the worker spreads that work over processors, and plain
+tuples travel far quicker than dataclasses.
 """
 
 from collections.abc import Sequence
@@ -14,9 +15,12 @@ from scbench.base.model import Check, Verdict
 if TYPE_CHECKING:
     from scbench.scoring.outcomes import Outcome
 
+# Code of the problem that a trace is not what the environment gives.
+FORGED = "forged_trace"
+
 
 class WireVerdict(NamedTuple):
-    """One verdict: its score, and the rest as results hold it."""
+    """One verdict: its score, and the other columns as results hold them."""
 
     score: float
     failed_checks: list[str]
@@ -26,7 +30,7 @@ class WireVerdict(NamedTuple):
 
 
 class WireOutcome(NamedTuple):
-    """An outcome; see `scbench.scoring.outcomes.Outcome` and `Trial` for what the fields mean."""
+    """An outcome; `scbench.scoring.outcomes.Outcome` and `Trial` describe the fields."""
 
     status: str
     scores: tuple[WireVerdict, ...] = ()
@@ -49,33 +53,36 @@ def to_wire(outcome: "Outcome") -> WireOutcome:
     """Return an outcome in the wire format.
 
     Raises:
-        Exception: a verdict holds what JSON or UTF-8 cannot; that is a fault of its grader.
+        Exception: a verdict holds something that JSON or UTF-8 cannot; a fault of its grader.
     """
+    trial = outcome.trial
     return WireOutcome(
         outcome.status.value,
-        tuple(map(_verdict, outcome.verdicts)),
+        tuple(map(verdict_to_wire, outcome.verdicts)),
         outcome.reason,
         outcome.answer,
         outcome.source,
         list(outcome.repairs),
-        outcome.trial.scores if outcome.trial else None,
-        outcome.trial.used if outcome.trial else None,
+        trial.scores if trial else None,
+        trial.used if trial else None,
         outcome.forged,
     )
 
 
-def _verdict(verdict: Verdict) -> WireVerdict:
+def verdict_to_wire(verdict: Verdict) -> WireVerdict:
+    """Return a verdict in the wire format; it raises like `to_wire`."""
     checks: list[str] = []
     failed: list[str] = []
     for check in verdict.checks:
-        checks.append(_check_json(check))
+        checks.append(check_json(check))
         if not check.passed:
             failed.append(check.id)
+    metrics = canonical_json(dict(verdict.metrics)) if verdict.metrics else "{}"
     wire = WireVerdict(
         float(verdict.score),
         failed,
         f"[{','.join(checks)}]",
-        canonical_json(dict(verdict.metrics)) if verdict.metrics else "{}",
+        metrics,
         list(verdict.notes),
     )
     for text in (wire.checks, wire.metrics, *wire.notes):
@@ -84,24 +91,22 @@ def _verdict(verdict: Verdict) -> WireVerdict:
     return wire
 
 
-def _check_json(check: Check) -> str:
-    """Return the canonical JSON of a check; put together here, which takes half the time."""
+def check_json(check: Check) -> str:
+    """Return the canonical JSON of a check; joined from parts here, which takes half the time."""
     passed = check.passed
     if passed is True and not check.details:
-        return _passed(check.id, check.message)
+        return passed_check_json(check.id, check.message)
     details = canonical_json(dict(check.details)) if check.details else "{}"
-    words = f'"id":{quoted(check.id)},"message":{quoted(check.message)}'
-    judged = (
-        "true"
-        if passed is True
-        else "false"
-        if passed is False
-        else canonical_json(passed)
+    return (
+        f'{{"details":{details},"id":{quoted(check.id)},'
+        f'"message":{quoted(check.message)},"passed":{canonical_json(passed)}}}'
     )
-    return f'{{"details":{details},{words},"passed":{judged}}}'
 
 
 @lru_cache(maxsize=4096)
-def _passed(check_id: str, message: str) -> str:
-    """Return the text of a check that passed; most say what thousands of others do."""
-    return f'{{"details":{{}},"id":{quoted(check_id)},"message":{quoted(message)},"passed":true}}'
+def passed_check_json(check_id: str, message: str) -> str:
+    """Return the JSON of a check that passed; most have the same text as thousands of others."""
+    return (
+        f'{{"details":{{}},"id":{quoted(check_id)},'
+        f'"message":{quoted(message)},"passed":true}}'
+    )

@@ -1,5 +1,5 @@
 """Worker processes: the pool, the job queue, the scheduler, and the workers of a cluster."""
 
-# What worker processes need. The first finds and judges answers: their parent goes
-# without it.
+# Modules that every worker process needs. The first finds and judges answers; its parent never
+# imports it.
 IMPORTS = "scbench.grading.workers.worker", "scbench.grading.workers.pool"

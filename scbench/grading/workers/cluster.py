@@ -7,7 +7,9 @@ there. A worker that dies loses nothing, because the scheduler gives its jobs to
 
 A cluster's worker may run several jobs in threads. Each has a process of its own that can be
 killed, so that an item that hangs or crashes costs one row there, too. Processes are kept for the
-jobs that follow, and told apart by the run that they were started for.
+jobs that follow, by the run that they were started for.
+
+The first half of this module runs in the client, the second in the cluster's workers.
 """
 
 import contextlib
@@ -17,11 +19,10 @@ import multiprocessing
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, fields
 from functools import cache
-from itertools import count
-from queue import Empty, SimpleQueue
 from typing import Any, Literal, NamedTuple
 
 from typing_extensions import override
@@ -32,131 +33,56 @@ from scbench.base.errors import ClusterError, EngineError
 from scbench.catalog import all_tasks
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.index import IndexEntry, ReleaseIndex
-from scbench.grading.workers.jobs import Start
+from scbench.grading.run_file import DescribedRun
+from scbench.grading.workers.jobs import Failure, GradingJob, JobResult, Start
 from scbench.grading.workers.pool import (
-    Failure,
+    FinishedJob,
     Free,
-    GradingJob,
-    JobResult,
     Waiting,
     Worker,
     WorkerPool,
     is_fatal,
 )
 
-# Processes that may die before they do anything.
+# Seconds until a scheduler must answer, and until it must have a worker.
+_CONNECT = 5.0
+_FIRST_WORKER = 10.0
+# Seconds without any worker after which a run is given up.
+_NO_WORKERS = 60.0
+# Seconds between looks at the workers that are there.
+_LOOK = 2.0
+# Seconds after which an item counts as one that takes long.
+_NOTICED = 2.0
+# Jobs of a worker's thread: one running, one waiting.
+_AHEAD = 2
+# Jobs one after the other that no worker could do, after which a run is given up.
+_BARREN = 20
+# Jobs are megabytes; dask warns of those as large graphs.
+_QUIET = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
+
+# Processes of a worker that may die before they do anything.
 _TRIES = 3
-# Seconds after which another run's idle processes are given up.
+# Seconds after which another run's idle processes are stopped.
 _IDLE = 60.0
+# Seconds between looks at a running process.
 _POLL = 5.0
 
 # Version of the package, as ``scbench``, and of each grader, by task.
 Versions = dict[str, str | int]
 
 
-_CONNECT = 5.0
-# Seconds until a scheduler must answer, and until it must have a worker.
-_FIRST_WORKER = 10.0
-# Seconds without any worker after which a run is given up.
-_NO_WORKERS = 60.0
-# Seconds between looks at who works.
-_LOOK = 2.0
-_NOTICED = 2.0
-# Jobs a worker's thread has: one running, one waiting.
-_AHEAD = 2
-_BARREN = 20
-_FETCH = 30.0
-_QUIET = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
-
-
 class Orders(NamedTuple):
-    """What a run, known by its key, tells every worker with every job, such as its versions."""
+    """Everything about a run that travels with every job.
+
+    Attributes:
+        key: the key of the run.
+        start: for its processes, as JSON.
+        versions: of package and graders, which must be those of the worker.
+    """
 
     key: str
     start: bytes
     versions: Versions
-
-
-class JobReply(NamedTuple):
-    """What came of a job: refused if versions differ, broken if no process could start, and why."""
-
-    kind: Literal["done", "refused", "broken"]
-    result: JobResult
-
-
-_lock = threading.Lock()
-_idle: dict[str, list[Worker]] = {}
-_used: dict[str, float] = {}
-_busy: dict[str, set[Worker]] = {}
-
-
-@cache
-def unpack_start(data: bytes) -> Start:
-    """Return what `orders_of` packed."""
-    memory_bytes, allow_code, index_fields = json.loads(data)
-    index_fields["entries"] = [
-        IndexEntry(*values) for values in index_fields["entries"]
-    ]
-    index_fields["described"] = tuple(map(tuple, index_fields["described"]))
-    index = ReleaseIndex(**index_fields)
-    return Start(index.keys(), memory_bytes, allow_code, index)
-
-
-def orders_of(start: Start) -> Orders:
-    """Return what workers must be told of a run.
-
-    Raises:
-        TypeError: it holds no release.
-    """
-    if start.release is None:
-        raise TypeError("a cluster needs a release")
-    index = {
-        field.name: getattr(start.release, field.name) for field in fields(ReleaseIndex)
-    }
-    data = canonical_json([start.memory_bytes, start.allow_code, index]).encode()
-    return Orders(
-        sha256(data), data, {"scbench": __version__, **start.release.versions}
-    )
-
-
-def installed(versions: Mapping[str, str | int]) -> Versions:
-    """Return the versions here of what is wanted: the package, and graders by task."""
-    tasks = all_tasks()
-    return {
-        "scbench": __version__,
-        **{
-            name: tasks[name].grader_version if tasks[name].available else "none"
-            for name in versions
-            if name in tasks
-        },
-    }
-
-
-def protections_here(tasks: Iterable[str]) -> list[str]:
-    """Return the protections around child programs here, if a grader of these tasks starts any."""
-    catalog = all_tasks()
-    if not any(catalog[name].isolated for name in tasks if name in catalog):
-        return []
-    from scbench.machine import sandbox  # noqa: PLC0415  (few runs have children)
-
-    return list(sandbox.protections())
-
-
-def differences(
-    versions: Mapping[str, str | int], here: Mapping[str, str | int]
-) -> str:
-    """Say which versions differ; empty if none does."""
-    return "; ".join(
-        f"{name if name == 'scbench' else f'grader of {name}'}: client {version}, "
-        f"worker {here.get(name, 'none')}"
-        for name, version in versions.items()
-        if here.get(name) != version
-    )
-
-
-@cache
-def _version_differences(versions: tuple[tuple[str, str | int], ...]) -> str:
-    return differences(dict(versions), installed(dict(versions)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,81 +93,34 @@ class Parcel:
     job: GradingJob
 
 
-def run_job(parcel: Parcel) -> JobReply:
-    """Do a job in a process of this worker."""
-    orders, job = parcel.orders, parcel.job
-    unlike = _version_differences(tuple(orders.versions.items()))
-    if unlike:
-        return JobReply("refused", Failure(unlike))
-    # Clusters start their workers as daemons, which may have no children. Ours end with us: they
-    # notice that nobody speaks to them.
-    if multiprocessing.current_process().daemon:
-        multiprocessing.current_process().daemon = False
-    for _ in range(_TRIES):
-        worker = _take_worker(orders)
-        error, result = _wait_for_job(worker, job)
-        _put_back(orders, worker, spoilt=error is not None and is_fatal(error))
-        if error is None and result is not None:
-            return JobReply("done", result)
-        if error is not None and not isinstance(error, BrokenProcessPool):
-            return JobReply("done", result or Failure(worker.why(error, job.seconds)))
-    return JobReply(
-        "broken", Failure("worker processes die before they can grade anything")
-    )
+class JobReply(NamedTuple):
+    """The reply to a job: refused if versions differ, broken if no process could start."""
+
+    kind: Literal["done", "refused", "broken"]
+    result: JobResult
 
 
-def _wait_for_job(
-    worker: Worker, job: GradingJob
-) -> tuple[BaseException | None, JobResult | None]:
-    future = worker.submit(job)
-    while True:
-        try:
-            error = future.exception(timeout=_POLL)
-        except TimeoutError:
-            stuck = worker.stuck()
-            if stuck or worker.overdue():
-                return TimeoutError(), stuck
-            continue
-        except BaseException as cancelled:  # noqa: BLE001  (the run is over)
-            return BrokenProcessPool(str(cancelled)), None
-        worker.flight.clear()
-        return (None, future.result()) if error is None else (error, None)
+class Flight(NamedTuple):
+    """A job that is under way, and the monotonic time at which it was sent."""
+
+    job: GradingJob
+    since: float
 
 
-def _take_worker(orders: Orders) -> Worker:
-    now = time.monotonic()
-    old: list[Worker] = []
-    with _lock:
-        for key in [key for key, used in _used.items() if now - used > _IDLE]:
-            if key != orders.key and not _busy.get(key):
-                old += _idle.pop(key, [])
-                del _used[key]
-        workers = _idle.setdefault(orders.key, [])
-        worker = workers.pop() if workers else Worker(unpack_start(orders.start))
-        _busy.setdefault(orders.key, set()).add(worker)
-        _used[orders.key] = now
-    for idle_worker in old:
-        idle_worker.close()
-    return worker
+def orders_of(start: Start) -> Orders:
+    """Return the orders for a run.
 
-
-def _put_back(orders: Orders, worker: Worker, *, spoilt: bool) -> None:
-    with _lock:
-        _busy[orders.key].discard(worker)
-        _used[orders.key] = time.monotonic()
-        if not spoilt:
-            _idle.setdefault(orders.key, []).append(worker)
-    if spoilt:
-        worker.close()
-
-
-def close_run(key: str) -> None:
-    """Stop the processes of a run, and what they are at."""
-    with _lock:
-        workers = [*_idle.pop(key, []), *_busy.get(key, ())]
-        _used.pop(key, None)
-    for worker in workers:
-        worker.close()
+    Raises:
+        TypeError: it has no release.
+    """
+    if start.release is None:
+        raise TypeError("a cluster needs a release")
+    index = {}
+    for field in fields(ReleaseIndex):
+        index[field.name] = getattr(start.release, field.name)
+    data = canonical_json([start.memory_bytes, start.allow_code, index]).encode()
+    versions: Versions = {"scbench": __version__, **start.release.versions}
+    return Orders(sha256(data), data, versions)
 
 
 class ClusterPool(WorkerPool):
@@ -258,11 +137,11 @@ class ClusterPool(WorkerPool):
         super().__init__()
         self._address = address
         self._orders: Orders = orders_of(start)
-        self._done: SimpleQueue[Any] = SimpleQueue()
-        self._flight: dict[str, tuple[Any, GradingJob, float]] = {}
-        self._names = count()
+        self._flight: dict[Future[Any], Flight] = {}
+        # Threads by address of the worker.
         self._threads: dict[str, int] = {}
-        self._looked = self._last_present = time.monotonic()
+        self._looked = time.monotonic()
+        self._last_present = self._looked
         self._barren = 0
         # It reports on standard error what it mends by itself.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -271,9 +150,10 @@ class ClusterPool(WorkerPool):
             self._client: Any = Client(address, timeout=_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterError(
-                f"no scheduler answers at {address}: {_error_line(error)}; "
+                f"no scheduler answers at {address}: {error_line(error)}; "
                 "start one with `dask scheduler`, and workers with `dask worker ADDRESS`"
             ) from None
+        self._executor = executor_of(self._client)
         try:
             self._greet()
         except BaseException:
@@ -295,16 +175,19 @@ class ClusterPool(WorkerPool):
         for worker, here in sorted(replies.items()):
             if isinstance(here, BaseException):
                 raise ClusterError(
-                    f"worker {worker} cannot use scbench: {_error_line(here)}; install "
+                    f"worker {worker} cannot use scbench: {error_line(here)}; install "
                     f"scbench {versions['scbench']} there"
                 )
             self._refuse(differences(versions, here), worker)
-        stand = self._client.run(
+        protections: set[str] = set()
+        for names in self._client.run(
             protections_here, list(versions), on_error="ignore"
-        ).values()
-        self.protections = sorted({name for names in stand for name in names})
+        ).values():
+            protections.update(names)
+        self.protections = sorted(protections)
 
     def _refuse(self, unlike: str, worker: str) -> None:
+        """Give up if versions are unlike ours."""
         if unlike:
             raise ClusterError(
                 f"worker {worker} would grade differently ({unlike}); install scbench "
@@ -312,22 +195,24 @@ class ClusterPool(WorkerPool):
             )
 
     def _look(self) -> int:
+        """Look which workers are there; return the number of their threads."""
         self._looked = time.monotonic()
         try:
-            now = dict(self._client.nthreads())
+            threads = dict(self._client.nthreads())
         except (OSError, TimeoutError, AttributeError) as error:
             raise self._lost() from error
-        for worker in sorted(self._threads.keys() - now.keys()):
+        # The scheduler gives their jobs to others: the user only learns of it.
+        for worker in sorted(self._threads.keys() - threads.keys()):
             self.note(f"the cluster lost worker {worker}")
-        self._threads = now
-        if now:
+        self._threads = threads
+        if threads:
             self._last_present = self._looked
         elif self._looked - self._last_present > _NO_WORKERS:
             raise ClusterError(
                 f"the scheduler at {self._address} has had no workers for {_NO_WORKERS:.0f} s; "
                 "start some, then continue it with --resume"
             )
-        return sum(now.values())
+        return sum(threads.values())
 
     def _lost(self) -> ClusterError:
         return ClusterError(
@@ -337,14 +222,13 @@ class ClusterPool(WorkerPool):
 
     @override
     def free(self) -> Free | None:
-        heavy = sum(job.heavy for _, job, _ in self._flight.values())
-        threads, light = sum(self._threads.values()), len(self._flight) - heavy
-        vacant = len(self._flight) < threads
-        return (
-            Free(vacant, threads - heavy)
-            if vacant or light < _AHEAD * (threads - heavy)
-            else None
-        )
+        heavy = sum(flight.job.heavy for flight in self._flight.values())
+        light = len(self._flight) - heavy
+        threads = sum(self._threads.values())
+        is_vacant = len(self._flight) < threads
+        if is_vacant or light < _AHEAD * (threads - heavy):
+            return Free(is_vacant, threads - heavy)
+        return None
 
     @override
     def busy(self) -> bool:
@@ -352,68 +236,34 @@ class ClusterPool(WorkerPool):
 
     @override
     def submit(self, job: GradingJob) -> None:
-        name = f"scbench-{self._client.id}-{next(self._names)}"
-        future = self._client.submit(
-            run_job, Parcel(self._orders, job), key=name, pure=False
-        )
-        self._flight[name] = (future, job, time.monotonic())
-        future.add_done_callback(self._done.put)
+        future = self._executor.submit(run_job, Parcel(self._orders, job))
+        self._flight[future] = Flight(job, time.monotonic())
 
     @override
-    def done(self, seconds: float) -> list[tuple[GradingJob, JobResult]]:
+    def done(self, seconds: float) -> list[FinishedJob]:
         if time.monotonic() - self._looked > _LOOK:
             self._look()
         if self._client.status != "running":
             raise self._lost()
-        results: list[tuple[GradingJob, JobResult]] = []
-        with contextlib.suppress(Empty):
-            future = self._done.get(timeout=seconds)
-            while True:
-                results += self._take(future)
-                future = self._done.get_nowait()
-        return results
+        wait(self._flight, timeout=seconds, return_when=FIRST_COMPLETED)
+        finished: list[FinishedJob] = []
+        for future in [future for future in self._flight if future.done()]:
+            job = self._flight.pop(future).job
+            result = self._result_of(job, reply_of(future))
+            if result is not None:
+                finished.append(FinishedJob(job, result))
+        return finished
 
-    def _take(self, future: Any) -> Iterator[tuple[GradingJob, JobResult]]:  # noqa: ANN401  (untyped library)
-        if future.key not in self._flight:
-            return
-        _, job, _ = self._flight[future.key]
-        if future.status == "error":
-            del self._flight[future.key]
-            error = future.exception()
-            why = f"{type(error).__name__}: {_error_line(error)}"
-            killed = type(error).__name__ == "KilledWorker"
-            yield (
-                job,
-                Failure(
-                    "several workers of the cluster died over it" if killed else why
-                ),
-            )
-            return
-        if future.status == "finished":
-            try:
-                reply: JobReply = future.result(timeout=_FETCH)
-            except (
-                TimeoutError
-            ):  # its worker died with it; the scheduler has it made anew
-                future.add_done_callback(self._done.put)
-                return
-            except Exception:  # noqa: BLE001  (whatever befell the result, the job is still there)
-                reply = JobReply("broken", Failure("its result was lost"))
-        else:
-            reply = JobReply("broken", Failure("the scheduler dropped it"))
-        del self._flight[future.key]
-        match reply.kind:
-            case "done":
-                self._barren = 0
-                yield job, reply.result
-            case "refused" if isinstance(reply.result, Failure):
-                self._refuse(reply.result.why, "that joined")
-            case _:
-                self._again(job, reply)
-
-    def _again(self, job: GradingJob, reply: JobReply) -> None:
-        self._barren += 1
+    def _result_of(self, job: GradingJob, reply: JobReply) -> JobResult | None:
+        """Return the result in a reply; None if the job is sent again."""
+        if reply.kind == "done":
+            self._barren = 0
+            return reply.result
         why = reply.result.why if isinstance(reply.result, Failure) else "unknown"
+        # Workers may join at any time, with any version.
+        if reply.kind == "refused":
+            self._refuse(why, "that joined")
+        self._barren += 1
         if self._client.status != "running":
             raise self._lost()
         if self._barren >= _BARREN:
@@ -422,12 +272,13 @@ class ClusterPool(WorkerPool):
             )
         self.note(f"a job is sent again: {why}")
         self.submit(job)
+        return None
 
     @override
     def waited_for(self) -> Iterator[Waiting]:
         # Steps are not known from afar.
         now = time.monotonic()
-        for _, job, since in self._flight.values():
+        for job, since in self._flight.values():
             if job.heavy and not isinstance(job.work, Chunk) and now - since > _NOTICED:
                 yield Waiting(job.work[0].instance_id, now - since, 0, 0)
 
@@ -439,11 +290,205 @@ class ClusterPool(WorkerPool):
     def close(self) -> None:
         self._flight.clear()
         if self._client.status == "running":
+            # First the jobs, or workers would begin those that wait.
+            with contextlib.suppress(Exception):
+                self._executor.shutdown(wait=False)
             with contextlib.suppress(Exception):
                 self._client.run(close_run, self._orders.key, on_error="ignore")
         with contextlib.suppress(Exception):
             self._client.close(timeout=_CONNECT)
 
 
-def _error_line(error: BaseException) -> str:
+def executor_of(client: Any) -> Executor:  # noqa: ANN401  (untyped library)
+    """Return an executor of `concurrent.futures` that has calls made by a cluster."""
+    # Two equal jobs are two jobs.
+    executor: Executor = client.get_executor(pure=False)
+    return executor
+
+
+def reply_of(future: "Future[JobReply]") -> JobReply:
+    """Return the reply in a future that is done."""
+    if future.cancelled():
+        return JobReply("broken", Failure("the scheduler dropped it"))
+    error = future.exception()
+    if error is None:
+        return future.result()
+    name = type(error).__name__
+    # Dask's name for a job that was running whenever a worker died.
+    if name == "KilledWorker":
+        failure = Failure("several workers of the cluster died over it")
+    else:
+        failure = Failure(f"{name}: {error_line(error)}")
+    return JobReply("done", failure)
+
+
+def error_line(error: BaseException) -> str:
+    """Return the first line of an error's message, or its type."""
     return str(error).partition("\n")[0][:200] or type(error).__name__
+
+
+@cache
+def unpack_start(data: bytes) -> Start:
+    """Return the start that `orders_of` packed."""
+    memory_bytes, allow_code, index_fields = json.loads(data)
+    entries = [IndexEntry(*values) for values in index_fields["entries"]]
+    described = tuple(DescribedRun(*values) for values in index_fields["described"])
+    index = ReleaseIndex(**index_fields | {"entries": entries, "described": described})
+    return Start(index.keys(), memory_bytes, allow_code, index)
+
+
+def installed(versions: Mapping[str, str | int]) -> Versions:
+    """Return the versions here of the package and of graders, by the names in a client's."""
+    tasks = all_tasks()
+    here: Versions = {"scbench": __version__}
+    for name in versions:
+        if name in tasks:
+            task = tasks[name]
+            here[name] = task.grader_version if task.available else "none"
+    return here
+
+
+def protections_here(tasks: Iterable[str]) -> list[str]:
+    """Return the protections around child programs here, if a grader of these tasks starts any."""
+    catalog = all_tasks()
+    if not any(catalog[name].isolated for name in tasks if name in catalog):
+        return []
+    from scbench.machine import sandbox  # noqa: PLC0415  (few runs have children)
+
+    return list(sandbox.protections())
+
+
+def differences(
+    versions: Mapping[str, str | int], here: Mapping[str, str | int]
+) -> str:
+    """Say which versions differ; empty if none does."""
+    sentences = []
+    for name, version in versions.items():
+        if here.get(name) != version:
+            what = name if name == "scbench" else f"grader of {name}"
+            sentences.append(
+                f"{what}: client {version}, worker {here.get(name, 'none')}"
+            )
+    return "; ".join(sentences)
+
+
+@cache
+def version_differences(versions: tuple[tuple[str, str | int], ...]) -> str:
+    """Say which versions of a client are not those here; they cannot change while this runs."""
+    return differences(dict(versions), installed(dict(versions)))
+
+
+def run_job(parcel: Parcel) -> JobReply:
+    """Do a job in a process of this worker."""
+    orders = parcel.orders
+    job = parcel.job
+    unlike = version_differences(tuple(orders.versions.items()))
+    if unlike:
+        return JobReply("refused", Failure(unlike))
+    # Clusters start their workers as daemons, which may have no children. Ours end with us: they
+    # notice that nobody speaks to them.
+    if multiprocessing.current_process().daemon:
+        multiprocessing.current_process().daemon = False
+    # A process that died while it was idle fails the job before it begins: another one tries.
+    for _ in range(_TRIES):
+        worker = processes.take(orders)
+        attempt = wait_for_job(worker, job)
+        error = attempt.error
+        processes.put_back(orders, worker, spoilt=error is not None and is_fatal(error))
+        if error is None and attempt.result is not None:
+            return JobReply("done", attempt.result)
+        if error is not None and not isinstance(error, BrokenProcessPool):
+            failure = Failure(worker.why(error, job.seconds))
+            return JobReply("done", attempt.result or failure)
+    return JobReply(
+        "broken", Failure("worker processes die before they can grade anything")
+    )
+
+
+class Attempt(NamedTuple):
+    """A job that a process has done or failed at; an error may come with words of its own."""
+
+    error: BaseException | None
+    result: JobResult | None
+
+
+def wait_for_job(worker: Worker, job: GradingJob) -> Attempt:
+    """Have a process do a job, and wait for it as long as it may take."""
+    future = worker.submit(job)
+    while True:
+        try:
+            error = future.exception(timeout=_POLL)
+        except TimeoutError:
+            # Only the wait is over; the job fails if its process does not answer.
+            stuck = worker.stuck()
+            if stuck or worker.overdue():
+                return Attempt(TimeoutError(), stuck)
+            continue
+        except BaseException as cancelled:  # noqa: BLE001  (the run is over)
+            return Attempt(BrokenProcessPool(str(cancelled)), None)
+        worker.flight.clear()
+        if error is None:
+            return Attempt(None, future.result())
+        return Attempt(error, None)
+
+
+class Processes:
+    """The processes of a cluster's worker, by the key of the run that they were started for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.idle: dict[str, list[Worker]] = {}
+        self._busy: dict[str, set[Worker]] = {}
+        # Monotonic time of the last job of each run.
+        self._used: dict[str, float] = {}
+
+    def take(self, orders: Orders) -> Worker:
+        """Return an idle process of a run, or a new one; stop those of runs that seem over."""
+        now = time.monotonic()
+        with self._lock:
+            old = self._forget_old(orders.key, now)
+            workers = self.idle.setdefault(orders.key, [])
+            worker = workers.pop() if workers else Worker(unpack_start(orders.start))
+            self._busy.setdefault(orders.key, set()).add(worker)
+            self._used[orders.key] = now
+        # Outside the lock: to close a process takes a while.
+        for idle_worker in old:
+            idle_worker.close()
+        return worker
+
+    def _forget_old(self, current: str, now: float) -> list[Worker]:
+        """Return the idle processes of other runs that have had no job for long."""
+        old: list[Worker] = []
+        for key, used in [*self._used.items()]:
+            is_idle = now - used > _IDLE and not self._busy.get(key)
+            if is_idle and key != current:
+                old += self.idle.pop(key, [])
+                del self._used[key]
+        return old
+
+    def put_back(self, orders: Orders, worker: Worker, *, spoilt: bool) -> None:
+        """Take a process back; a spoilt one is stopped."""
+        with self._lock:
+            self._busy[orders.key].discard(worker)
+            self._used[orders.key] = time.monotonic()
+            if not spoilt:
+                self.idle.setdefault(orders.key, []).append(worker)
+        if spoilt:
+            worker.close()
+
+    def close(self, key: str) -> None:
+        """Stop the processes of a run, busy or not."""
+        with self._lock:
+            workers = [*self.idle.pop(key, []), *self._busy.get(key, ())]
+            self._used.pop(key, None)
+        for worker in workers:
+            worker.close()
+
+
+# The processes of this worker, if this runs in one.
+processes = Processes()
+
+
+def close_run(key: str) -> None:
+    """Stop the processes of a run in this worker."""
+    processes.close(key)

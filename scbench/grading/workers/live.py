@@ -1,6 +1,6 @@
 """Answers graded as they come, from any thread, and none of them behind a simulation.
 
-Worker processes do it, as for a file: some for heavy tasks, whose items wait for each other alone,
+Worker processes do it, as for a file: some for heavy tasks, whose items wait only for each other,
 and one for all others. They start with the first answer and end with this process.
 """
 
@@ -9,15 +9,16 @@ import json
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from functools import cache
+from functools import cache, partial
 from multiprocessing.sharedctypes import RawValue
 from threading import Lock
 from typing import TypeVar
 
 from scbench.base.model import Instance, Status
 from scbench.catalog import SECONDS, get_task
+from scbench.grading.rows.index import InstanceKey
 from scbench.grading.rows.wire import WireOutcome
-from scbench.grading.workers.jobs import Progress, Start, WorkItem
+from scbench.grading.workers.jobs import GradedItem, Progress, Start, WorkItem
 from scbench.grading.workers.worker import grade_items, start_worker
 from scbench.machine.processes import (
     WorkerProcesses,
@@ -28,6 +29,7 @@ from scbench.machine.processes import (
 
 # Bytes of address space of a worker.
 MEMORY = 4 * 2**30
+_TRIES = 2
 _T = TypeVar("_T")
 
 
@@ -41,41 +43,45 @@ class LiveGrader:
     def __init__(
         self, workers: int | None = None, seconds: float | None = None
     ) -> None:
+        # By whether they are for heavy tasks.
         self._counts = {True: workers or processors(), False: 1}
-        self._seconds = seconds
         self._pools: dict[bool, WorkerProcesses] = {}
+        self._seconds = seconds
         self._lock = Lock()
         atexit.register(self.close)
 
     def submit(self, instance: Instance, line: bytes) -> "Future[WireOutcome]":
         """Have a line of predictions graded, which is about this instance."""
         task = get_task(instance.task)
-        limit = self._seconds or (task.seconds if task.heavy else SECONDS)
-        item = WorkItem(0, line, instance.id, key=(instance.task, instance.all_params))
+        limit = self._seconds
+        if not limit:
+            limit = task.seconds if task.heavy else SECONDS
+        key = InstanceKey(instance.task, instance.all_params)
+        item = WorkItem(0, line, instance.id, key=key)
         outcome: Future[WireOutcome] = Future()
+        call = partial(self._call, task.heavy, limit, grade_items, (item,))
+        # One for each attempt that failed.
+        reasons: list[str] = []
 
-        def attempt(reasons: tuple[str, ...]) -> None:
-            def take(done: "Future[list[tuple[int, WireOutcome]]]") -> None:
-                error = done.exception()
-                if error is None:
-                    outcome.set_result(done.result()[0][1])
-                    return
-                told = (*reasons, _attempt_words(error, limit))
-                if len(told) == 1:
-                    attempt(told)
-                else:
-                    why = f"{', then '.join(dict.fromkeys(told))}; tried twice"
-                    outcome.set_result(
-                        WireOutcome(Status.GRADER_ERROR.value, reason=why)
-                    )
+        def take(done: "Future[list[GradedItem]]") -> None:
+            error = done.exception()
+            if error is None:
+                outcome.set_result(done.result()[0].outcome)
+                return
+            reasons.append(attempt_words(error, limit))
+            if len(reasons) < _TRIES:
+                call().add_done_callback(take)
+                return
+            # The same reason twice is named once.
+            why = ", then ".join(dict.fromkeys(reasons))
+            status = Status.GRADER_ERROR.value
+            outcome.set_result(WireOutcome(status, reason=f"{why}; tried twice"))
 
-            self._call(task.heavy, limit, grade_items, (item,)).add_done_callback(take)
-
-        attempt(())
+        call().add_done_callback(take)
         return outcome
 
     def run(self, function: Callable[..., _T], *arguments: object) -> _T:
-        """Call a function in a process for heavy tasks, and wait for what it returns or raises."""
+        """Call a function in a process for heavy tasks, and wait for its result or exception."""
         return self._call(True, SECONDS, function, *arguments).result()
 
     def _call(
@@ -88,28 +94,37 @@ class LiveGrader:
         with self._lock:
             pool = self._pools.get(heavy)
             if pool is None:
-                start = (Start({}, MEMORY), RawValue(Progress))
-                pool = WorkerProcesses(self._counts[heavy], start_worker, start)
-                with main_not_imported():
-                    pool.submit(_ready).result()
-                self._pools[heavy] = pool
+                pool = self._open(heavy)
             future = pool.submit(function, *arguments, seconds=seconds)
+            # A pool that broke while it was idle takes no more calls: open another next time.
             if future.done() and isinstance(future.exception(), BrokenProcessPool):
                 del self._pools[heavy]
             return future
 
+    def _open(self, heavy: bool) -> WorkerProcesses:  # noqa: FBT001  (as above)
+        start = (Start({}, MEMORY), RawValue(Progress))
+        pool = WorkerProcesses(self._counts[heavy], start_worker, start)
+        # The first call starts the processes.
+        with main_not_imported():
+            pool.submit(is_ready).result()
+        self._pools[heavy] = pool
+        return pool
+
     def close(self) -> None:
-        """Stop the processes, and what they are at."""
+        """Stop the processes, busy or not."""
         with self._lock:
-            pools, self._pools = self._pools, {}
+            pools = self._pools
+            self._pools = {}
         close_all(pools.values())
 
 
-def _ready() -> bool:
+def is_ready() -> bool:
+    """Return in a worker process that it has started."""
     return True
 
 
-def _attempt_words(error: BaseException, seconds: float) -> str:
+def attempt_words(error: BaseException, seconds: float) -> str:
+    """Say why an attempt failed."""
     if isinstance(error, TimeoutError):
         return f"no verdict within {seconds:g} s"
     return f"{type(error).__name__}: {error}"
@@ -117,10 +132,10 @@ def _attempt_words(error: BaseException, seconds: float) -> str:
 
 @cache
 def live_grader(workers: int | None = None, seconds: float | None = None) -> LiveGrader:
-    """Return who grades single answers in this process, with so many workers for heavy tasks.
+    """Return this process's grader of single answers.
 
     Args:
-        workers: None for one per usable processor.
+        workers: for heavy tasks; None for one per usable processor.
         seconds: limit of one answer; None for each task's own.
     """
     return LiveGrader(workers, seconds)
@@ -128,6 +143,5 @@ def live_grader(workers: int | None = None, seconds: float | None = None) -> Liv
 
 def line_of(instance_id: str, **fields: object) -> bytes:
     """Return a line of predictions as a worker reads it."""
-    return json.dumps({"id": instance_id, **fields}, ensure_ascii=False).encode(
-        errors="replace"
-    )
+    text = json.dumps({"id": instance_id, **fields}, ensure_ascii=False)
+    return text.encode(errors="replace")

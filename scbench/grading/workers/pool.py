@@ -1,11 +1,10 @@
-"""The worker pool: processes that can be killed, one each, so that none can hold up another.
+"""Worker pools: executors of jobs that can be killed, so that none can hold up another.
 
-`LocalPool` has those of this machine; that of
-`scbench.grading.workers.cluster` looks the same and has those of others.
+`WorkerPool` is the protocol. `LocalPool` has processes of this machine; the pool in
+`scbench.grading.workers.cluster` has those of other machines.
 """
 
 import logging
-import math
 import time
 from abc import ABC, abstractmethod
 from collections import deque
@@ -20,16 +19,23 @@ from typing_extensions import override
 
 from scbench.base.errors import EngineError
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.rows.survey import PackedChunk
-from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers import IMPORTS
-from scbench.grading.workers.jobs import Progress, Start, WorkItem
+from scbench.grading.workers.jobs import (
+    Failure,
+    GradedChunk,
+    GradedItem,
+    GradingJob,
+    JobResult,
+    Progress,
+    Start,
+    WorkItem,
+)
 from scbench.machine.processes import WorkerProcesses, close_all, start_server
 
-# Jobs a worker holds: one running, one waiting, so that it never waits for us. Nothing
+# Jobs a worker has: one running, one waiting, so that it never waits for us. Nothing
 # waits behind a heavy item: another worker may be free sooner.
 _QUEUED = 2
-# Seconds after which an item is one that is waited for.
+# Seconds after which an item counts as one that takes long.
 _NOTICED = 2.0
 # Seconds past its limit after which a worker that does not answer is given up.
 _GRACE = 30.0
@@ -40,51 +46,37 @@ _BARREN = 20
 _log = logging.getLogger(__name__)
 
 
+# The parent never imports the worker module: it needs neither graders nor simulators.
 def start_worker(start: Start, progress: Progress) -> None:
-    """Prepare a worker process, which writes into shared memory how far it is."""
-    from scbench.grading.workers import worker  # noqa: PLC0415  (see `IMPORTS`)
+    """Prepare a worker process; it writes its progress into shared memory."""
+    from scbench.grading.workers import worker  # noqa: PLC0415  (see above)
 
     worker.start_worker(start, progress)
 
 
-def grade_items(items: Sequence[WorkItem]) -> list[tuple[int, WireOutcome]]:
-    """Grade items in order; the result pairs each line number with its outcome."""
-    from scbench.grading.workers import worker  # noqa: PLC0415  (see `IMPORTS`)
+def grade_items(items: Sequence[WorkItem]) -> list[GradedItem]:
+    """Grade items in order."""
+    from scbench.grading.workers import worker  # noqa: PLC0415  (see above)
 
     return worker.grade_items(items)
 
 
-def grade_chunk(chunk: Chunk) -> PackedChunk:
-    """Grade the light lines of a chunk; return its account and rows."""
-    from scbench.grading.workers import worker  # noqa: PLC0415  (see `IMPORTS`)
+def grade_chunk(chunk: Chunk) -> GradedChunk:
+    """Parse the lines of a chunk and grade the light ones."""
+    from scbench.grading.workers import worker  # noqa: PLC0415  (see above)
 
     return worker.grade_chunk(chunk)
 
 
-class GradingJob(NamedTuple):
-    """What a worker takes at once, and the seconds for all of it, and for each verdict of several.
+class FinishedJob(NamedTuple):
+    """A job and its result."""
 
-    A heavy job is one item that can take long.
-    """
-
-    work: Chunk | tuple[WorkItem, ...]
-    seconds: float
-    heavy: bool = False
-    each: float = math.inf
-
-
-class Failure(NamedTuple):
-    """A job that was not done, and why."""
-
-    why: str
-
-
-# What came of a job: a chunk's account and rows, outcomes by line, or neither.
-JobResult = PackedChunk | list[tuple[int, WireOutcome]] | Failure
+    job: GradingJob
+    result: JobResult
 
 
 class Waiting(NamedTuple):
-    """An item that takes long: for how long, and its steps done and in all, if its grader says."""
+    """An item that takes long: since how many seconds, and its steps if its grader reports any."""
 
     instance_id: str
     seconds: float
@@ -93,16 +85,18 @@ class Waiting(NamedTuple):
 
 
 class Free(NamedTuple):
-    """Whether a worker has nothing to do, and how many workers do not hold a heavy item."""
+    """Whether a worker has nothing to do, and how many workers have no heavy item."""
 
     vacant: bool
     light: int
 
 
 class WorkerPool(ABC):
-    """Those who do the work, here or elsewhere; incidents say what happened to them.
+    """An executor of jobs whose results are collected by polling.
 
-    Protections stand around child programs, where they are not this machine's.
+    Attributes:
+        incidents: sentences about workers that failed.
+        protections: around child programs; None for those of this machine.
     """
 
     def __init__(self) -> None:
@@ -111,7 +105,7 @@ class WorkerPool(ABC):
 
     @abstractmethod
     def free(self) -> Free | None:
-        """Return who is free; None if no worker can take a job, not even a light one."""
+        """Return the free workers; None if no worker can take a job, not even a light one."""
 
     @abstractmethod
     def busy(self) -> bool:
@@ -122,7 +116,7 @@ class WorkerPool(ABC):
         """Take a job; there must be room, and for a heavy one a vacant worker."""
 
     @abstractmethod
-    def done(self, seconds: float) -> list[tuple[GradingJob, JobResult]]:
+    def done(self, seconds: float) -> list[FinishedJob]:
         """Return the jobs that are done, waiting so long for the first.
 
         Raises:
@@ -136,20 +130,28 @@ class WorkerPool(ABC):
 
     @abstractmethod
     def resize(self, *, single: bool) -> None:
-        """Keep what one job after the other needs, or all; nothing must be under way."""
+        """Keep one worker, or as many as there were; nothing must be under way."""
 
     @abstractmethod
     def close(self) -> None:
         """Stop everything."""
 
     def note(self, incident: str) -> None:
-        """Keep an incident, and tell the log."""
+        """Keep an incident, and log it."""
         self.incidents.append(incident)
         _log.warning("%s", incident)
 
 
 class Worker:
-    """One worker process and the jobs it holds."""
+    """One worker process and its jobs.
+
+    Attributes:
+        progress: its progress, in shared memory.
+        memory_bytes: limit on its address space.
+        process: a pool of one process.
+        flight: its jobs, the running one first.
+        since: monotonic time at which the running job was begun.
+    """
 
     def __init__(self, start: Start) -> None:
         context = start_server(*IMPORTS)
@@ -158,18 +160,24 @@ class Worker:
         self.process = WorkerProcesses(1, start_worker, (start, self.progress), context)
         self.flight: dict[Future[Any], GradingJob] = {}
         self.since = 0.0
+        # The number of verdicts when `stuck` was last asked, and since when it is that.
         self._begun = 0
         self._begun_since = 0.0
 
     @property
     def heavy(self) -> bool:
-        """Whether it holds a heavy item."""
+        """Whether it has a heavy item."""
         return any(job.heavy for job in self.flight.values())
 
     @property
     def has_room(self) -> bool:
         """Whether it can take another job."""
         return len(self.flight) < _QUEUED and not self.heavy
+
+    @property
+    def running_job(self) -> GradingJob | None:
+        """The job that it is at."""
+        return next(iter(self.flight.values()), None)
 
     def submit(self, job: GradingJob) -> Future[Any]:
         """Hand a job to the worker."""
@@ -184,24 +192,26 @@ class Worker:
 
     def overdue(self) -> bool:
         """Return whether it does not answer, even to its time limit."""
-        limit = max((job.seconds for job in self.flight.values()), default=0.0) + _GRACE
-        return bool(self.flight) and time.monotonic() - self.since > limit
+        if not self.flight:
+            return False
+        limit = max(job.seconds for job in self.flight.values()) + _GRACE
+        return time.monotonic() - self.since > limit
 
     def stuck(self) -> Failure | None:
         """Return a failure if one verdict of several takes longer than one may.
 
-        Only what stood still between two calls is noticed, so it must be asked again and again.
+        It compares the number of verdicts with that of the last call: ask again and again.
         """
-        now, begun = time.monotonic(), self.progress.begun
+        now = time.monotonic()
+        begun = self.progress.begun
         if begun != self._begun:
-            self._begun, self._begun_since = begun, now
-        job = next(iter(self.flight.values()), None)
-        # Before its first verdict a process starts, which takes what it takes.
-        if (
-            job is None
-            or not begun
-            or now - max(self.since, self._begun_since) <= job.each
-        ):
+            self._begun = begun
+            self._begun_since = now
+        job = self.running_job
+        # Before its first verdict a process starts, which may take any time.
+        if job is None or not begun:
+            return None
+        if now - max(self.since, self._begun_since) <= job.each:
             return None
         return Failure(f"no verdict on a line within {job.each:g} s")
 
@@ -231,13 +241,15 @@ def is_fatal(error: BaseException) -> bool:
 
 
 class LocalPool(WorkerPool):
-    """Worker processes of this machine, so many of them."""
+    """A number of worker processes of this machine."""
 
     def __init__(self, start: Start, count: int) -> None:
         super().__init__()
         self._start = start
         self._count = count
-        self._ready: deque[GradingJob] = deque()
+        # Jobs whose worker was lost before it came to them.
+        self._again: deque[GradingJob] = deque()
+        # Workers that died since the last result.
         self._barren = 0
         self._workers: list[Worker] = []
         try:
@@ -248,74 +260,94 @@ class LocalPool(WorkerPool):
 
     @override
     def free(self) -> Free | None:
-        if self._ready or not any(worker.has_room for worker in self._workers):
+        if self._again or not self._has_room():
             return None
         light = sum(not worker.heavy for worker in self._workers)
-        return Free(not all(worker.flight for worker in self._workers), light)
+        is_vacant = any(not worker.flight for worker in self._workers)
+        return Free(is_vacant, light)
+
+    def _has_room(self) -> bool:
+        return any(worker.has_room for worker in self._workers)
 
     @override
     def busy(self) -> bool:
-        return bool(self._ready) or any(worker.flight for worker in self._workers)
+        return bool(self._again) or any(worker.flight for worker in self._workers)
 
     @override
     def submit(self, job: GradingJob) -> None:
-        free = (worker for worker in self._workers if worker.has_room)
-        min(free, key=lambda worker: len(worker.flight)).submit(job)
+        workers = [worker for worker in self._workers if worker.has_room]
+        min(workers, key=lambda worker: len(worker.flight)).submit(job)
 
     @override
-    def done(self, seconds: float) -> list[tuple[GradingJob, JobResult]]:
-        while self._ready and any(worker.has_room for worker in self._workers):
-            self.submit(self._ready.popleft())
+    def done(self, seconds: float) -> list[FinishedJob]:
+        # Before new work: these jobs have waited once.
+        while self._again and self._has_room():
+            self.submit(self._again.popleft())
         futures = [future for worker in self._workers for future in worker.flight]
         wait(futures, timeout=seconds, return_when=FIRST_COMPLETED)
-        results: list[tuple[GradingJob, JobResult]] = []
+        finished: list[FinishedJob] = []
         for i, worker in enumerate(self._workers):
-            failed = False
-            for future in [future for future in worker.flight if future.done()]:
-                worker.since = time.monotonic()
-                job = worker.flight.pop(future)
-                error = future.exception()
-                if error is None:
-                    self._barren = 0
-                    results.append((job, future.result()))
-                    continue
-                if isinstance(error, EngineError):  # it would grade by other rules
-                    raise error
-                failed |= is_fatal(error)
-                if isinstance(error, BrokenProcessPool):  # died between two jobs
-                    self._barren += 1
-                    if self._barren >= _BARREN:
-                        raise EngineError(
-                            f"{_BARREN} worker processes died before they could grade "
-                            "anything; is the memory limit too low?"
-                        )
-                    self.note("a worker process died while idle")
-                    self._ready.append(job)
-                else:
-                    results.append((job, Failure(worker.why(error, job.seconds))))
-            stuck = None if failed else worker.stuck()
-            if stuck is not None:
-                failed = True
-                results.append((worker.flight.pop(next(iter(worker.flight))), stuck))
-            elif worker.overdue():
-                failed = True
-                self.note("a worker stopped answering")
-            if failed:
-                self._ready.extend(worker.flight.values())
+            if not self._collect(worker, finished):
+                # The jobs behind the lost one are not at fault.
+                self._again.extend(worker.flight.values())
                 worker.close()
                 self._workers[i] = Worker(self._start)
-        return results
+        return finished
+
+    def _collect(self, worker: Worker, finished: list[FinishedJob]) -> bool:
+        """Collect the finished jobs of a worker; return whether the worker is still of use."""
+        is_usable = True
+        for future in [future for future in worker.flight if future.done()]:
+            worker.since = time.monotonic()
+            job = worker.flight.pop(future)
+            error = future.exception()
+            if error is None:
+                self._barren = 0
+                finished.append(FinishedJob(job, future.result()))
+                continue
+            if isinstance(error, EngineError):  # the worker would grade by other rules
+                raise error
+            is_usable &= not is_fatal(error)
+            if isinstance(error, BrokenProcessPool):  # it died between two jobs
+                self._note_idle_death()
+                self._again.append(job)
+            else:
+                failure = Failure(worker.why(error, job.seconds))
+                finished.append(FinishedJob(job, failure))
+        if not is_usable:
+            return False
+        stuck = worker.stuck()
+        if stuck is not None:
+            running = next(iter(worker.flight))
+            finished.append(FinishedJob(worker.flight.pop(running), stuck))
+            return False
+        if worker.overdue():
+            self.note("a worker stopped answering")
+            return False
+        return True
+
+    def _note_idle_death(self) -> None:
+        self._barren += 1
+        if self._barren >= _BARREN:
+            raise EngineError(
+                f"{_BARREN} worker processes died before they could grade "
+                "anything; is the memory limit too low?"
+            )
+        self.note("a worker process died while idle")
 
     @override
     def waited_for(self) -> Iterator[Waiting]:
         now = time.monotonic()
         for worker in self._workers:
-            job = next(iter(worker.flight.values()), None)
+            job = worker.running_job
             if job is None or not job.heavy or isinstance(job.work, Chunk):
                 continue
-            if now - worker.since > _NOTICED:
-                steps = worker.progress.done, worker.progress.total
-                yield Waiting(job.work[0].instance_id, now - worker.since, *steps)
+            seconds = now - worker.since
+            if seconds > _NOTICED:
+                progress = worker.progress
+                yield Waiting(
+                    job.work[0].instance_id, seconds, progress.done, progress.total
+                )
 
     @override
     def resize(self, *, single: bool) -> None:

@@ -1,7 +1,7 @@
-"""What runs inside a worker process: lines in, outcomes in the wire format out.
+"""The inside of a worker process: it parses lines, extracts the answers, and judges them.
 
-A worker holds the instances' parameters and nothing else of the release. Whatever a grader raises
-is caught here and becomes an outcome; what kills the process is the scheduler's business.
+A worker has the instances' parameters and nothing else of the release. Whatever a grader raises
+is caught here and becomes an outcome; the scheduler deals with whatever kills the process.
 """
 
 import gc
@@ -10,124 +10,206 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import ReleaseError, faults_of
 from scbench.base.model import Prediction, Status
 from scbench.base.progress import listen
 from scbench.catalog import Task, get_task
 from scbench.formats.predictions import Line, parse_line
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.rows.columns import Completer
-from scbench.grading.rows.index import InstanceKey
-from scbench.grading.rows.survey import PackedChunk, survey
+from scbench.grading.rows.index import InstanceKey, ReleaseIndex
+from scbench.grading.rows.lines import (
+    FoundAnswer,
+    ParsedChunk,
+    ParsedLine,
+    parse_chunk,
+    settle,
+)
+from scbench.grading.rows.table import make_table
 from scbench.grading.rows.wire import WireOutcome, to_wire
-from scbench.grading.workers.jobs import Progress, Start, WorkItem
+from scbench.grading.workers.jobs import (
+    GradedChunk,
+    GradedItem,
+    Progress,
+    Start,
+    WorkItem,
+)
 from scbench.loop.replaying import grade_line
 from scbench.machine.processes import limit_memory
 from scbench.machine.signals import ENDING
 from scbench.scoring.answers.extract import Extraction
-from scbench.scoring.outcomes import Outcome, describe_error, judge_found
+from scbench.scoring.outcomes import Outcome, describe_error, judge_found, seek_answer
 
 # Of the garbage collector. Most of what a verdict makes is gone at its end; looking for
 # more often would cost a tenth.
 THRESHOLDS = (20_000, 20, 20)
+# The parent makes the rows of chunks of at most so many bytes: importing polars takes longer than
+# the rows of a short file, or of the end of one.
+_SHORT = 2**17
 
+# A worker process grades against one release.
 _start = Start({})
 _progress = Progress()
-_completer: Completer | None = None
+
+
+class PreparedInstance(NamedTuple):
+    """An instance ready for its grader."""
+
+    task: Task
+    params: BaseModel
 
 
 def start_worker(start: Start, progress: Progress) -> None:
-    """Prepare a worker process, which writes into shared memory how far it is."""
-    global _start, _progress, _completer  # noqa: PLW0603  (a worker process has one release)
+    """Prepare a worker process; it writes its progress into shared memory."""
+    global _start, _progress  # noqa: PLW0603  (a worker process has one release)
 
     def note(done: int, total: int) -> None:
-        progress.done, progress.total = done, total
+        progress.done = done
+        progress.total = total
 
     listen(note)
     if start.allow_code:
-        from scbench.machine import sandbox  # noqa: PLC0415  (wanted by one task, and rarely)
+        from scbench.machine import sandbox  # noqa: PLC0415  (one task needs it, and rarely)
 
         sandbox.allow_code(True)
     # The parent decides what signals to the whole job mean; workers must not race it.
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
-    # Beside us run as many workers as there are processors.
+    # As many other workers run as there are processors.
     os.environ["POLARS_MAX_THREADS"] = "1"
-    _completer = None if start.release is None else Completer(start.release)
     if start.memory_bytes:
         limit_memory(start.memory_bytes)
     gc.set_threshold(*THRESHOLDS)
-    _start, _progress = start, progress
-    _prepared_once.cache_clear()
+    _start = start
+    _progress = progress
+    prepared_once.cache_clear()
 
 
-def grade_items(items: Sequence[WorkItem]) -> list[tuple[int, WireOutcome]]:
-    """Grade items in order; the result pairs each line number with its outcome."""
-    return [(item.line, grade_item(item)) for item in items]
+def grade_chunk(chunk: Chunk) -> GradedChunk:
+    """Parse the lines of a chunk and grade the light ones.
+
+    Raises:
+        MemoryError: a fresh process is needed, and smaller pieces.
+    """
+    index = _start.release
+    if index is None:
+        raise TypeError("this worker was started for single items")
+    parsed = parse_chunk(index, chunk)
+    graded = settle(index, parsed, judge_lines(index, parsed))
+    if len(chunk.data) <= _SHORT:
+        return GradedChunk(parsed.account, graded)
+    return GradedChunk(parsed.account, [], make_table(index, parsed.account, graded))
+
+
+def judge_lines(
+    index: ReleaseIndex, parsed: ParsedChunk
+) -> dict[int, WireOutcome | FoundAnswer]:
+    """Return outcomes of light lines and answers in heavy ones, by line number."""
+    results: dict[int, WireOutcome | FoundAnswer] = {}
+    # Answers to one item after the other find its code and data in the processor's cache.
+    for line in sorted(parsed.lines, key=lambda line: line.head.position):
+        result = judge_line(index, line)
+        if result is not None:
+            results[line.head.line or 0] = result
+    return results
+
+
+def judge_line(
+    index: ReleaseIndex, line: ParsedLine
+) -> WireOutcome | FoundAnswer | None:
+    """Return the outcome of a light line; of a heavy one, the answer or why there is none.
+
+    None of lines that are judged by themselves, or whose task the release does not hold.
+    """
+    position = line.head.position
+    if position < 0:
+        return None
+    task = index.entries[position].task
+    prediction = line.prediction
+    if task not in index.heavy:
+        return outcome_of(partial(grade_prediction_of, prediction))
+    # A trial in a loop holds no single answer: it is replayed by itself.
+    if prediction.turns:
+        return None
+    answer = seek_answer(prediction, get_task(task))
+    if isinstance(answer, Outcome):
+        return to_wire(answer)
+    return found_answer(answer, prediction.id)
+
+
+def found_answer(extraction: Extraction, instance_id: str) -> FoundAnswer | None:
+    """Return the answer to an instance, ready to travel; None if no JSON can hold it."""
+    try:
+        key = sha256(f"{instance_id} {canonical_json(extraction.value)}")
+    except ValueError:
+        return None
+    text = json.dumps(extraction.value, ensure_ascii=False, separators=(",", ":"))
+    return FoundAnswer(key, text, extraction.source, list(extraction.repairs))
+
+
+def grade_prediction_of(prediction: Prediction) -> Outcome:
+    """Grade a prediction for an instance that the worker was started with."""
+    task, params = prepared_instance(prediction.id)
+    return grade_line(prediction, task, params)
+
+
+def grade_items(items: Sequence[WorkItem]) -> list[GradedItem]:
+    """Grade items in order."""
+    return [GradedItem(item.line, grade_item(item)) for item in items]
 
 
 def grade_item(item: WorkItem) -> WireOutcome:
-    """Grade one item. Never raises, except for `MemoryError`, which wants a fresh process."""
-    return _outcome(_grade, item)
+    """Grade one item. Never raises, except for `MemoryError`, which needs a fresh process."""
+    return outcome_of(partial(judge_item, item))
 
 
-def _grade(item: WorkItem) -> Outcome:
-    task, params = _prepared_instance(item.instance_id, item.key)
+def judge_item(item: WorkItem) -> Outcome:
+    """Judge one item; raises whatever its grader raises."""
+    task, params = prepared_instance(item.instance_id, item.key)
     if item.answer is not None:
         source, repairs = item.answer
-        return judge_found(
-            Extraction(json.loads(item.data), source, tuple(repairs)), task, params
-        )
+        extraction = Extraction(json.loads(item.data), source, tuple(repairs))
+        return judge_found(extraction, task, params)
     line = parse_line(item.data, item.line)
     if not isinstance(line, Line):  # these very bytes were read before
         raise TypeError(f"line {item.line} cannot be read again: {line}")
     return grade_line(line.prediction, task, params)
 
 
-def grade_chunk(chunk: Chunk) -> PackedChunk:
-    """Grade the light lines of a chunk; return its account and rows.
-
-    Raises:
-        MemoryError: a fresh process is wanted, and smaller pieces.
-    """
-    if _completer is None:
-        raise TypeError("this worker was started for single items")
-    return survey(_completer, chunk, partial(_outcome, _judge_line))
-
-
-def _judge_line(prediction: Prediction, instance_id: str) -> Outcome:
-    return grade_line(prediction, *_prepared_instance(instance_id))
-
-
-def _outcome(grade: Callable[..., Outcome], *args: object) -> WireOutcome:
-    _progress.done = _progress.total = 0
+def outcome_of(grade: Callable[[], Outcome]) -> WireOutcome:
+    """Return the outcome of a verdict in the wire format, whatever it raises but `MemoryError`."""
+    _progress.done = 0
+    _progress.total = 0
     _progress.begun += 1
     try:
-        return to_wire(grade(*args))
+        return to_wire(grade())
     except MemoryError:
         raise
     except ReleaseError as error:
-        return to_wire(Outcome(Status.GRADER_ERROR, reason=str(error)))
-    except Exception as error:  # noqa: BLE001  (whatever is wrong with us costs this row only)
-        return to_wire(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
+        reason = str(error)
+    except Exception as error:  # noqa: BLE001  (any fault of ours costs this row only)
+        reason = describe_error(error)
+    return to_wire(Outcome(Status.GRADER_ERROR, reason=reason))
 
 
-def _prepared_instance(
+def prepared_instance(
     instance_id: str, key: InstanceKey | None = None
-) -> tuple[Task, BaseModel]:
-    return _prepared_once(instance_id, *(key or _start.instances[instance_id]))
+) -> PreparedInstance:
+    """Return an instance ready for its grader; the key is of one that is not in the release."""
+    task, params = key or _start.instances[instance_id]
+    return prepared_once(instance_id, task, params)
 
 
 @lru_cache(maxsize=4096)
-def _prepared_once(
-    instance_id: str, task_id: str, params: str
-) -> tuple[Task, BaseModel]:
+def prepared_once(instance_id: str, task_id: str, params: str) -> PreparedInstance:
+    """Return an instance ready for its grader; its parameters are parsed once."""
     task = get_task(task_id)
     try:
-        return task, task.params_model.model_validate_json(params)
+        return PreparedInstance(task, task.params_model.model_validate_json(params))
     except ValidationError as error:
         raise ReleaseError(
             f"the release is at fault, its parameters of {instance_id} are none of {task_id}: "

@@ -326,7 +326,7 @@ def test_the_built_in_judge_follows_the_card(task, make_results):
 
 def test_a_defining_check_means_another_task(monkeypatch):
     task = get_task("delaunay_triangulation")
-    module = task._module("graders")
+    module = task.module("graders")
     assert task.defining_checks == frozenset()
     monkeypatch.setattr(module, "DEFINING", frozenset({"hull"}), raising=False)
     assert task.defining_checks == {"hull"}

@@ -6,25 +6,25 @@ import polars as pl
 import pytest
 
 from scbench.catalog import get_task
-from scbench.grading.rows.survey import FoundAnswer
 from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.jobs import WorkItem
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
+from scbench.grading.workers.worker import found_answer
 from scbench.scoring.answers.extract import Extraction
 
 
 def test_an_answer_travels_as_it_was_found_and_its_key_ignores_order():
     one, other = ({"b": 1.0, "a": [1, "é"]}, {"a": [1, "é"], "b": 1.0})
-    result = FoundAnswer.of(Extraction(one, "fence", ("unwrapped_fence",)), "parity/00")
+    result = found_answer(Extraction(one, "fence", ("unwrapped_fence",)), "parity/00")
     assert result[1:] == ('{"b":1.0,"a":[1,"é"]}', "fence", ["unwrapped_fence"])
-    assert FoundAnswer.of(Extraction(other, "whole"), "parity/00").key == result.key
-    assert FoundAnswer.of(Extraction(other, "whole"), "parity/01").key != result.key
-    assert FoundAnswer.of(Extraction({"b": 1}, "whole"), "parity/00").key != result.key
+    assert found_answer(Extraction(other, "whole"), "parity/00").key == result.key
+    assert found_answer(Extraction(other, "whole"), "parity/01").key != result.key
+    assert found_answer(Extraction({"b": 1}, "whole"), "parity/00").key != result.key
 
 
 @pytest.mark.parametrize("value", ["\ud800", float("nan")])
 def test_what_no_json_can_hold_is_looked_for_again(value):
-    assert FoundAnswer.of(Extraction(value, "answer"), "parity/00") is None
+    assert found_answer(Extraction(value, "answer"), "parity/00") is None
 
 
 MOODY = {"bit": 0, "mood": "slow"}

@@ -102,7 +102,7 @@ def test_a_verdict_that_cannot_be_written_costs_its_row_not_the_run(
     def grade(item):
         return Outcome(Status.ANSWERED, (verdict,), "", "{}", "answer")
 
-    monkeypatch.setattr(worker, "_grade", grade)
+    monkeypatch.setattr(worker, "judge_item", grade)
     wire = grade_item(WorkItem(1, b"", "made_up/00"))
     assert (wire.status, wire.scores, wire.answer) == ("grader_error", (), None)
     assert wire.reason.encode()

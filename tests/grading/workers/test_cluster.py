@@ -160,9 +160,9 @@ def test_processes_that_a_run_is_done_with_end_when_another_begins(
     index = index_of(parity_release, choose_tasks(parity_release, None))
     for memory in (1, 2):
         orders = on_cluster.orders_of(Start(index.keys(), memory << 33, False, index))
-        worker = on_cluster._take_worker(orders)
-        on_cluster._put_back(orders, worker, spoilt=False)
-    assert on_cluster._idle == {orders.key: [worker]}
+        worker = on_cluster.processes.take(orders)
+        on_cluster.processes.put_back(orders, worker, spoilt=False)
+    assert on_cluster.processes.idle == {orders.key: [worker]}
     on_cluster.close_run(orders.key)
     with pytest.raises(TypeError, match="needs a release"):
         on_cluster.orders_of(Start(index.keys(), 0, False, None))

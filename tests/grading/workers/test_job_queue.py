@@ -1,8 +1,7 @@
 """What goes first: the slowest that is known, while nobody waits for light work."""
 
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.workers.jobs import WorkItem
-from scbench.grading.workers.pool import GradingJob
+from scbench.grading.workers.jobs import GradingJob, WorkItem
 from scbench.grading.workers.scheduler import JobQueue
 
 HEAVY = {"bricks": 120.0, "water": 120.0, "blasts": 3600.0}

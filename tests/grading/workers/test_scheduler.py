@@ -12,11 +12,13 @@ from scbench_parity.moods import refuse_to_start
 
 from scbench.base.errors import EngineError
 from scbench.base.model import Status
+from scbench.grading.rows.index import InstanceKey
 from scbench.grading.workers.jobs import WorkItem
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 
 KEYS = {
-    f"parity/{i:02d}": ("parity", f'{{"bits":"{bits}"}}') for i, bits in enumerate("01")
+    f"parity/{i:02d}": InstanceKey("parity", f'{{"bits":"{bits}"}}')
+    for i, bits in enumerate("01")
 }
 
 
@@ -172,7 +174,10 @@ def test_leaving_early_stops_the_workers():
     ("given", "expected"), [(None, (5.0, 120.0)), (2.0, (2.0, 2.0))]
 )
 def test_a_trial_in_a_loop_has_the_time_of_its_verdicts(given, expected):
-    keys = {"heavy/00": ("heavy", "{}"), "light/00": ("light", "{}")}
+    keys = {
+        "heavy/00": InstanceKey("heavy", "{}"),
+        "light/00": InstanceKey("light", "{}"),
+    }
     scheduler = Scheduler(keys, WorkerLimits(1, given, 0), {"heavy": 5.0})
     for (name, _), seconds in zip(keys.items(), expected, strict=True):
         item = WorkItem(1, b"", name)

@@ -5,8 +5,13 @@ import signal
 
 import pytest
 
-from scbench.grading.workers.jobs import Progress, Start, WorkItem
-from scbench.grading.workers.worker import grade_item, grade_items, start_worker
+from scbench.grading.rows.index import InstanceKey
+from scbench.grading.workers.jobs import AnswerOrigin, Progress, Start, WorkItem
+from scbench.grading.workers.worker import (
+    grade_item,
+    grade_items,
+    start_worker,
+)
 
 
 @pytest.fixture
@@ -15,7 +20,10 @@ def worker(monkeypatch):
     handler = signal.getsignal(signal.SIGINT)
     monkeypatch.setenv("POLARS_MAX_THREADS", "1")
     thresholds = gc.get_threshold()
-    keys = {"parity/01": ("parity", '{"bits":"1"}'), "gone/00": ("gone", "{}")}
+    keys = {
+        "parity/01": InstanceKey("parity", '{"bits":"1"}'),
+        "gone/00": InstanceKey("gone", "{}"),
+    }
     start_worker(Start(keys), Progress())
     yield
     start_worker(Start({}), Progress())
@@ -38,9 +46,13 @@ def test_items_come_back_with_their_line_numbers(worker):
 
 def test_an_answer_that_was_found_before_is_judged_as_it_was_found(worker):
     given = item(1, b'{"id":"parity/01","answer":{"bit":1}}')
-    result = WorkItem(1, b'{"bit":1}', "parity/01", ("fence", ["unwrapped_fence"]))
+    result = WorkItem(
+        1, b'{"bit":1}', "parity/01", AnswerOrigin("fence", ["unwrapped_fence"])
+    )
     outcome = grade_item(result)
-    assert (outcome.source, outcome.repairs) == ("fence", ["unwrapped_fence"])
+    assert (outcome.source, outcome.repairs) == AnswerOrigin(
+        "fence", ["unwrapped_fence"]
+    )
     assert outcome._replace(source="answer", repairs=[]) == grade_item(given)
 
 

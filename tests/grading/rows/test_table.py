@@ -10,16 +10,10 @@ import pytest
 from scbench.base.canonical import canonical_json, sha256
 from scbench.catalog import get_task
 from scbench.formats.predictions import parse_line
-from scbench.grading.rows.columns import (
-    Completer,
-    Head,
-    Row,
-    RowMaker,
-    RunKey,
-    column_types,
-    encode,
-)
-from scbench.grading.rows.index import index_of
+from scbench.grading.rows.columns import Row, RunKey, column_types
+from scbench.grading.rows.index import LineKind, index_of
+from scbench.grading.rows.lines import Head, outside_release
+from scbench.grading.rows.table import RowMaker, encode
 from scbench.grading.rows.wire import WireOutcome, WireVerdict
 from scbench.release.load import find_release
 
@@ -146,7 +140,7 @@ def one_by_one(release, line, instance, outcome) -> list[Row]:
 @pytest.mark.parametrize("row_id", ["two_segments/03", "interlocking_parts/00"])
 def test_columns_give_the_rows_that_are_made_one_by_one(release, index, row_id):
     instance = release.instances()[row_id]
-    product, rows = RowMaker(Completer(index)), []
+    product, rows = RowMaker(index), []
     for line, outcome in zip(lines(row_id), OUTCOMES, strict=True):
         whole = outcome._replace(scores=outcome.scores * instance.scores)
         product.add(Head.of(line, index.known_ids.positions[row_id]), whole)
@@ -157,9 +151,9 @@ def test_columns_give_the_rows_that_are_made_one_by_one(release, index, row_id):
 
 
 def test_items_outside_the_release_and_missing_ones_have_rows_without_a_score(index):
-    rows = RowMaker(Completer(index))
-    line = parse_line(b'{"id": "csg_union/03", "model": "m", "response": " x "}', 9)
-    rows.add_outside(Head.of(line, 0), "boolean/03")
+    rows = RowMaker(index)
+    line = parse_line(b'{"id": "boolean/03", "model": "m", "response": " x "}', 9)
+    rows.add(*outside_release(index, Head.of(line, LineKind.NOT_IN_RELEASE)))
     rows.add_missing(
         index.known_ids.positions["interlocking_parts/00"], RunKey("m", None, 0, None)
     )

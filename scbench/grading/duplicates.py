@@ -1,0 +1,75 @@
+"""Duplicates: answers to heavy tasks that are given more than once, each judged once.
+
+Many samples of one model, or many models, often give the same plan, and a simulation of it can take
+a minute. Two answers are duplicates if they are equal and answer the same instance, wherever in
+their text they were found.
+"""
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+from scbench.base.model import Status
+from scbench.grading.rows.lines import PendingLine
+from scbench.grading.rows.wire import WireOutcome
+
+# Outcomes kept for duplicates that come later; one takes some kilobytes.
+_REMEMBERED = 10_000
+
+
+class FinishedLine(NamedTuple):
+    """A line judged by itself, or a duplicate of one, with its outcome."""
+
+    line: PendingLine
+    outcome: WireOutcome
+
+
+class DuplicateAnswers:
+    """The lines that wait for the outcome of another, and recent outcomes.
+
+    Attributes:
+        waiting: number of lines that wait for the outcome of another.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[PendingLine]] = {}
+        self._judged: OrderedDict[str, WireOutcome] = OrderedDict()
+        self.waiting = 0
+
+    def earlier(self, line: PendingLine) -> WireOutcome | None:
+        """Return the outcome of an earlier duplicate, as if its answer were that of this line."""
+        if line.answer is None:
+            return None
+        outcome = self._judged.get(line.answer.key)
+        return None if outcome is None else relocated(outcome, line)
+
+    def hold(self, line: PendingLine) -> bool:
+        """Return whether a duplicate is being judged; the line then waits until `release`."""
+        if line.answer is None:
+            return False
+        waiting = self._waiting.get(line.answer.key)
+        if waiting is None:
+            self._waiting[line.answer.key] = []
+            return False
+        waiting.append(line)
+        self.waiting += 1
+        return True
+
+    def release(self, line: PendingLine, outcome: WireOutcome) -> list[FinishedLine]:
+        """Take the outcome of a line; return the duplicates that waited for it, with theirs."""
+        if line.answer is None:
+            return []
+        # A failure is no verdict on the answer: a later duplicate is tried anew.
+        if outcome.status == Status.ANSWERED:
+            self._judged[line.answer.key] = outcome
+            if len(self._judged) > _REMEMBERED:
+                self._judged.popitem(last=False)
+        duplicates = self._waiting.pop(line.answer.key)
+        self.waiting -= len(duplicates)
+        return [FinishedLine(it, relocated(outcome, it)) for it in duplicates]
+
+
+def relocated(outcome: WireOutcome, line: PendingLine) -> WireOutcome:
+    """Return an outcome with the origin of the answer in another line."""
+    if line.answer is None:
+        return outcome
+    return outcome._replace(source=line.answer.source, repairs=line.answer.repairs)
