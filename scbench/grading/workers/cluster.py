@@ -43,6 +43,7 @@ from scbench.grading.workers.pool import (
     WorkerPool,
     is_fatal,
 )
+from scbench.machine.package import loaded_package
 
 # Seconds until a scheduler must answer, and until it must have a worker.
 _CONNECT = 5.0
@@ -119,7 +120,7 @@ def orders_of(start: Start) -> Orders:
     for field in fields(ReleaseIndex):
         index[field.name] = getattr(start.release, field.name)
     data = canonical_json([start.memory_bytes, start.allow_code, index]).encode()
-    versions: Versions = {"scbench": __version__, **start.release.versions}
+    versions: Versions = {**package_versions(), **start.release.versions}
     return Orders(sha256(data), data, versions)
 
 
@@ -337,10 +338,21 @@ def unpack_start(data: bytes) -> Start:
     return Start(index.keys(), memory_bytes, allow_code, index)
 
 
+def package_versions() -> Versions:
+    """Return the version of the package, and the hash of its files.
+
+    Two copies of one version may differ, such as a checkout that somebody has edited.
+    """
+    return {
+        "scbench": __version__,
+        "files of scbench": loaded_package().digest[:12],
+    }
+
+
 def installed(versions: Mapping[str, str | int]) -> Versions:
     """Return the versions here of the package and of graders, by the names in a client's."""
     tasks = all_tasks()
-    here: Versions = {"scbench": __version__}
+    here = package_versions()
     for name in versions:
         if name in tasks:
             task = tasks[name]
@@ -365,7 +377,7 @@ def differences(
     sentences = []
     for name, version in versions.items():
         if here.get(name) != version:
-            what = name if name == "scbench" else f"grader of {name}"
+            what = f"grader of {name}" if name in all_tasks() else name
             sentences.append(
                 f"{what}: client {version}, worker {here.get(name, 'none')}"
             )

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import re
+from importlib import import_module
 
 import jsonschema_rs
 import polars as pl
@@ -326,7 +327,7 @@ def test_the_built_in_judge_follows_the_card(task, make_results):
 
 def test_a_defining_check_means_another_task(monkeypatch):
     task = get_task("delaunay_triangulation")
-    module = task.module("graders")
+    module = import_module(task.module("graders"))
     assert task.defining_checks == frozenset()
     monkeypatch.setattr(module, "DEFINING", frozenset({"hull"}), raising=False)
     assert task.defining_checks == {"hull"}
