@@ -37,7 +37,8 @@ from scbench.formats.prompts import requests, select, told_apart, write_left_out
 from scbench.grading.run import Options
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.machine.processes import check_memory, processors
+from scbench.machine.memory_limits import check_memory
+from scbench.machine.processes import processors
 from scbench.machine.work_folder import no_empty
 from scbench.release.load import find_release
 

@@ -30,7 +30,8 @@ from scbench.grading.workers.jobs import (
     Start,
     WorkItem,
 )
-from scbench.machine.processes import WorkerProcesses, close_all, start_server
+from scbench.machine.processes import WorkerProcesses, close_all
+from scbench.machine.start_methods import start_server
 
 # Jobs a worker has: one running, one waiting, so that it never waits for us. Nothing
 # waits behind a heavy item: another worker may be free sooner.
