@@ -1,4 +1,4 @@
-"""Tetrahedra and their shadow: how much of the target it covers, gaps, spill, and bodies that cut."""
+"""Tetrahedra and their shadow: the covered part of the target, gaps, spill, bodies that cut."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -299,7 +299,7 @@ def fault_labels(arrangement: Arrangement, bodies: Floats) -> list[Marks]:
 
 
 def side_view(arrangement: Arrangement, target: Polygon) -> tuple[str, Drawing]:
-    """Return a title, and the edges of the bodies as seen along y; a tall stack lies on its side."""
+    """Return a title, and the edges of the bodies seen along y; a tall stack lies on its side."""
     ends = np.array([[target.bounds[0], 0.0], [target.bounds[2], 0.0]])
     flat = arrangement.bodies[:, :, [0, 2]]
     points = np.concatenate([ends, flat.reshape(-1, 2)])
