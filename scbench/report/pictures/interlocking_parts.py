@@ -33,6 +33,7 @@ from scbench.report.draw.scene import (
 from scbench.report.draw.solids import creases, fill, loose_edges, pulled_in
 from scbench.report.draw.svg import XY, Drawing, rectangle
 from scbench.report.picture import Panel, Picture, Verdicts, wrong_line
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.interlocking_parts import Answer, Params
 
 # Files beyond these limits are not drawn.
@@ -123,7 +124,7 @@ class DrawnPart(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw what is asked for; with an answer its parts, and where they break a rule."""
+    """Draw the task; with an answer its parts, and where they break a rule."""
     if answer is None:
         sides = " x ".join(f"{side:g}" for side in params.inner)
         caption = (
@@ -248,7 +249,7 @@ def middle_of(points: Points) -> Points:
 def assembled_scene(
     params: Params, parts: Sequence[DrawnPart], failed: Failures
 ) -> Scene:
-    """Return the cage put together, with what does not fit."""
+    """Return the cage put together, with the places that do not fit."""
     invalid = {e["part"] for check_id in INVALID for e in failed.get(check_id, ())}
     clashes = failed.get("interference", ())[:MOST_MARKS]
     # Where parts clash is seen through them.
@@ -331,7 +332,7 @@ def beds(
     faults: Mapping[int, str],
     failed: Failures,
 ) -> Scene:
-    """Return each part on a bed of its own, in rows, with what is wrong below."""
+    """Return each part on a bed of its own, in rows, with faults below."""
     width, depth, _ = params.printing.bed
     columns = math.ceil(math.sqrt(1.2 * len(parts)))
     # Once round, from corner to corner.
@@ -517,8 +518,7 @@ def answer_caption(
 ) -> str:
     """Return the figures of an answer, and the criteria that it does not meet."""
     count = len(answer.parts)
-    parts = ["1 part" if count == 1 else f"{count} parts"]
-    parts[0] += f", {params.parts} asked for"
+    parts = [f"{counted(count, 'part')}, {params.parts} asked for"]
     if drawable < count:
         parts.append(f"{count - drawable} cannot be drawn")
     failed = []

@@ -8,6 +8,7 @@ from scbench.graders.largest_printable_prime import HEIGHTS, Pose, Stand, groups
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Panel, Picture, Verdicts, wrong_line
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
 # Digits drawn from above of a longer tower, and from the side.
@@ -66,7 +67,7 @@ Bar = tuple[float, float, float, float]
 
 
 class Digit(NamedTuple):
-    """A digit of the tower and what is wrong with it.
+    """A digit of the tower and its faults.
 
     Attributes:
         digit: its value.
@@ -101,7 +102,7 @@ class Digit(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the shapes of the digits, or a tower of them with what breaks the rules."""
+    """Draw the shapes of the digits, or a tower of them with the faults of each digit."""
     if answer is None:
         return digit_shapes(params, verdicts)
     digits = tower_digits(params, answer, verdicts)
@@ -407,9 +408,9 @@ def gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
 
 
 def answer_caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
-    """Return the number of digits, what is wrong with them, and the score."""
+    """Return the number of digits, their faults, and the score."""
     count = len(answer.numberSequence)
-    digits = "1 digit" if count == 1 else f"{count} digits"
+    digits = counted(count, "digit")
     if not verdicts:
         return f"{digits}."
     first = {
@@ -421,7 +422,7 @@ def answer_caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
 
 
 def text_view(params: Params, digits: Sequence[Digit], repeated: set[str]) -> str:
-    """Return the number in groups; below it, what is wrong where."""
+    """Return the number in groups; below it, signs for its faults."""
     parts = number_groups(params, digits)
     per_line = 100 // (params.group + 1)
     counts = Counter(parts)

@@ -22,6 +22,7 @@ from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Sh
 from scbench.report.draw.solids import fill, upright_prisms
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 # Bricks drawn of an answer that lists more.
@@ -166,7 +167,7 @@ def wall_of(answer: Answer, params: Params, verdicts: Verdicts) -> Wall:
 
 
 def brick_faults(verdicts: Verdicts, count: int, total: int) -> dict[int, str]:
-    """Return what is wrong with each brick that a verdict points at, the first fault of each.
+    """Return the first fault of each brick that a verdict points at.
 
     Args:
         verdicts: on the answer.
@@ -451,7 +452,7 @@ def draw_balance(drawing: Drawing, origin: Points, verdicts: Verdicts) -> None:
 def answer_caption(answer: Answer, wall: Wall, verdicts: Verdicts) -> str:
     """Return the figures of an answer."""
     count = len(answer.bricks)
-    parts = ["1 brick" if count == 1 else f"{count} bricks"]
+    parts = [counted(count, "brick")]
     if count > len(wall.low):
         parts.append(f"the first {len(wall.low)} are drawn")
     parts += verdicts.faults(FAULTS)[:MOST_FAULTS]

@@ -12,6 +12,7 @@ from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.draw.voxels import columns
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.maze_3d import Answer, Params
 
 # Rows and columns drawn beyond those asked for.
@@ -93,7 +94,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def empty_square(params: Params, verdicts: Verdicts) -> Picture:
-    """Return the picture of what is asked for."""
+    """Return the picture of the task alone."""
     n = params.size
     drawing = Drawing((0, 0, n, n), size=300, up=False)
     level = [[(0, i), (n, i)] for i in range(n + 1)]
@@ -406,19 +407,17 @@ def gauges(params: Params, routes: Routes, verdicts: Verdicts) -> Iterator[Gauge
 
 
 def answer_caption(params: Params, routes: Routes, verdicts: Verdicts) -> str:
-    """Return what a verdict says of a maze; nothing without a verdict."""
+    """Return the findings of a verdict; nothing without a verdict."""
     parts = verdicts.faults(FAULTS, size=params.size)
     if routes.second:
         parts.append("There is a second way from A to B.")
     elif routes.first:
-        cells, jumps = len(routes.first), len(routes.jumped)
-        jump_words = "1 jump" if jumps == 1 else f"{jumps} jumps"
-        route = f"The only route has {cells} of {params.size**2} cells"
-        parts.append(f"{route} and {jump_words}.")
+        jumps = counted(len(routes.jumped), "jump")
+        route = f"The only route has {len(routes.first)} of {params.size**2} cells"
+        parts.append(f"{route} and {jumps}.")
     if routes.reached:
-        count = len(routes.reached)
-        cell_words = "1 cell" if count == 1 else f"{count} cells"
-        parts.append(f"From A, {cell_words} can be reached, but not B.")
+        cells = counted(len(routes.reached), "cell")
+        parts.append(f"From A, {cells} can be reached, but not B.")
     if verdicts.failures.get("height_share"):
         parts.append("One height fills too many cells.")
     if verdicts:
@@ -442,7 +441,7 @@ def text_view(params: Params, rows: Sequence[str], routes: Routes) -> str:
 
 
 def text_key(routes: Routes) -> str:
-    """Return what the signs of the text form mean."""
+    """Return the meaning of the signs of the text form."""
     key = "the route; jumped over: ^"
     if routes.reached:
         key = "B is out of reach; reached: +"

@@ -1,4 +1,4 @@
-"""Prisms in their box: by size, cut into lengths side by side, with a measure of what is empty."""
+"""Prisms in their box: by size, cut into lengths side by side, and how full the box is."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ from scbench.report.draw.scene import (
 )
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
 # Boxes drawn of an answer that lists more.
@@ -241,7 +242,7 @@ def overlapping_pairs(verdicts: Verdicts) -> list[tuple[int, int]]:
 
 
 def box_faults(verdicts: Verdicts) -> dict[int, str]:
-    """Return what is wrong with boxes, by their positions: the first fault of each."""
+    """Return the first fault of each box, by its position."""
     faults: dict[int, str] = {}
     for i in verdicts.failures.get("corners", ()):
         faults.setdefault(i, "no volume")
@@ -333,7 +334,7 @@ def cut_boxes(
 
 
 def shared_boxes(packing: Packing) -> tuple[Points, Points]:
-    """Return lowest and highest corners of what two boxes share."""
+    """Return lowest and highest corners of the space that two boxes share."""
     rows = {i: k for k, i in enumerate(packing.positions)}
     first = []
     second = []
@@ -449,7 +450,7 @@ def cross_section_shares(packing: Packing) -> tuple[Points, list[float]]:
 def answer_caption(answer: Answer, packing: Packing, verdicts: Verdicts) -> str:
     """Return the figures of an answer."""
     count = len(answer.boxes)
-    parts = ["1 box" if count == 1 else f"{count} boxes"]
+    parts = [counted(count, "box", "boxes")]
     if count > MOST_BOXES:
         parts.append(f"the first {MOST_BOXES} are drawn")
     if packing.far:

@@ -1,4 +1,4 @@
-"""A loop of pipes in its square: what is asked of it drawn around it, and every place it fails."""
+"""A loop of pipes in its square: its constraints drawn around it, and every place it fails."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,6 +7,7 @@ from typing import NamedTuple
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas import pipe_loop_fitting as schema
 from scbench.schemas.pipe_loop_fitting import Answer, Params
 
@@ -77,7 +78,7 @@ class JointFault(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the square and what is asked; with an answer its loop, and where it breaks a rule."""
+    """Draw the square and the constraints; with an answer its loop, and where it breaks a rule."""
     if answer is None:
         return square_picture(params)
     joints = [(point.x, point.y) for point in answer.points[:MOST_JOINTS]]
@@ -93,7 +94,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def square_picture(params: Params) -> Picture:
-    """Return the picture of what is asked for."""
+    """Return the picture of the task alone."""
     drawing = square_drawing(params, ())
     draw_constraints(drawing, params, Verdicts())
     words = asked_words(params)
@@ -108,10 +109,9 @@ def square_picture(params: Params) -> Picture:
 
 def asked_words(params: Params) -> list[str]:
     """Return the crossings and the constraints, in a few words each."""
-    n = params.crossings
     crossings = "no crossing"
-    if n:
-        crossings = "1 crossing" if n == 1 else f"{n} crossings"
+    if params.crossings:
+        crossings = counted(params.crossings, "crossing")
     words = [CONSTRAINTS[rule.type].format(rule) for rule in params.constraints]
     return [crossings, *words]
 
@@ -229,7 +229,7 @@ def draw_loop(
         corners = hull(joints)
         drawing.line(corners, "note", dashed=True, closed=True, width=1.5, tip="hull")
         legend.append(("note", "dashed: convex hull of the joints"))
-    width = min(max(drawing.scale / 14, 1.2), 3)
+    width = loop_width(drawing)
     drawing.line(joints, role, width=width, closed=True)
     # In smaller drawings, the dots would hide the pipes.
     if drawing.scale > 9:
@@ -247,6 +247,11 @@ def draw_loop(
     return legend
 
 
+def loop_width(drawing: Drawing) -> float:
+    """Return the width of pipes in pixels."""
+    return min(max(drawing.scale / 14, 1.2), 3)
+
+
 def draw_start(
     drawing: Drawing, params: Params, joints: Sequence[XY], verdicts: Verdicts
 ) -> None:
@@ -256,7 +261,7 @@ def draw_start(
         (ax, ay), (bx, by) = start, joints[1]
         tip = (ax + 0.7 * (bx - ax), ay + 0.7 * (by - ay))
         # Thinner than the loop, so that this can be seen on both sides.
-        width = max(min(max(drawing.scale / 14, 1.2), 3) * 0.7, 1.2)
+        width = max(loop_width(drawing) * 0.7, 1.2)
         drawing.line([start, tip], "ink", width=width, arrow=True)
     drawing.dot(start, "ink", radius=5, tip="joint 0")
     for rule in params.constraints:
@@ -498,11 +503,12 @@ def answer_caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
         summary += f", the first {MOST_JOINTS} drawn"
     if not verdicts:
         return f"{summary}."
-    parts = [summary]
-    for check in verdicts[0].checks:
-        if check.passed is False and check.id in FAULTS:
-            parts.append(fault_words(check.id, check.details.get("count", 0)))
-    return f"{'; '.join(parts)}; {verdicts.fraction}."
+    faults = [
+        fault_words(check.id, check.details.get("count", 0))
+        for check in verdicts[0].checks
+        if check.passed is False and check.id in FAULTS
+    ]
+    return "; ".join([summary, *faults, verdicts.fraction]) + "."
 
 
 def fault_words(check_id: str, count: int) -> str:

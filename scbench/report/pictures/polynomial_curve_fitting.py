@@ -47,7 +47,7 @@ Line = tuple[tuple[float, float], tuple[float, float]]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the picture; with an answer what its formula draws, and the difference."""
+    """Draw the picture; with an answer the picture of its formula, and the difference."""
     n = len(params.grid)
     black = read_cells(params.grid)
     task_words = f"{n} x {n} cells; {int(black.sum())} are to be positive"

@@ -6,6 +6,7 @@ from typing import Any
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
 # Rectangles drawn of an answer that lists more.
@@ -174,7 +175,7 @@ def legend_lines(
 def answer_caption(answer: Answer, verdicts: Verdicts, clue_count: int) -> str:
     """Return the figures of an answer."""
     n = len(answer.rectangles)
-    summary = f"{n} rectangle" if n == 1 else f"{n} rectangles"
+    summary = counted(n, "rectangle")
     if n > MOST_RECTANGLES:
         summary += f" (the first {MOST_RECTANGLES} are drawn)"
     if not verdicts:
@@ -184,19 +185,15 @@ def answer_caption(answer: Answer, verdicts: Verdicts, clue_count: int) -> str:
         return f"{summary}, more than there are cells; {verdicts.fraction}."
     right = clue_count - len(metrics["open_clues"])
     parts = [summary, f"{right} of {clue_count} numbers have one of their area"]
-    parts += cell_count_words(len(metrics["overlapped"]), "covered more than once")
-    parts += cell_count_words(len(metrics["uncovered"]), "left over")
+    overlapped, uncovered = len(metrics["overlapped"]), len(metrics["uncovered"])
+    if overlapped:
+        parts.append(f"{counted(overlapped, 'cell')} covered more than once")
+    if uncovered:
+        parts.append(f"{counted(uncovered, 'cell')} left over")
     outside = len(verdicts.failures.get("inside", ()))
     if outside:
         parts.append(f"{outside} outside the grid")
     return f"{'; '.join([*parts, verdicts.fraction])}."
-
-
-def cell_count_words(count: int, fault: str) -> list[str]:
-    """Return a number of cells with a fault in words; nothing for 0."""
-    if not count:
-        return []
-    return [f"1 cell {fault}" if count == 1 else f"{count} cells {fault}"]
 
 
 def text_view(

@@ -191,7 +191,7 @@ def draw_end(
     things: Sequence[int],
     mistake: str,
 ) -> None:
-    """Write the things at the end of the lanes, and below them what was answered wrongly."""
+    """Write the things at the end of the lanes, and below them a wrong answer."""
     for lane, thing in enumerate(things):
         x, y = block.at(block.stop, lane)
         asked_for = lane == params.asked

@@ -26,7 +26,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the outline; the answer and what was wrong with it are below in words."""
+    """Draw the outline; the answer and its faults are below in words."""
     joints, outline = flattened(params.path)
     caption = verdicts.caption(f"An outline through {len(joints)} points, y downwards.")
     rows = option_rows(params, answer, verdicts)

@@ -11,6 +11,7 @@ from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.draw.voxels import columns
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.terrain_levelling import Answer, Blast, Params
 
 # Shades of one colour, from the lowest ground to the highest.
@@ -276,7 +277,7 @@ def picture_caption(params: Params, answer: Answer | None, verdicts: Verdicts) -
         return f"{start}Ground of {n} x {n} cells, to be blasted flat."
     metrics = verdicts.metrics
     count = len(answer.blasts)
-    blasts = "1 blast" if count == 1 else f"{count} blasts"
+    blasts = counted(count, "blast")
     if "flat_after" not in metrics:
         return f"{blasts} on ground of {n} x {n} cells."
     score = f"{verdicts.fraction.capitalize()}."

@@ -14,6 +14,7 @@ from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Scene, Shape
 from scbench.report.draw.solids import fill
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
 # Tetrahedra drawn of an answer that places more.
@@ -328,7 +329,7 @@ def side_view(arrangement: Arrangement, target: Polygon) -> tuple[str, Drawing]:
 def answer_caption(answer: Answer, arrangement: Arrangement, verdicts: Verdicts) -> str:
     """Return the figures of an answer."""
     count = len(answer.tetrahedrons)
-    parts = [f"{count} tetrahedra" if count != 1 else "1 tetrahedron"]
+    parts = [counted(count, "tetrahedron", "tetrahedra")]
     if count > MOST_BODIES:
         parts.append(f"the first {MOST_BODIES} are drawn")
     if arrangement.far:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from scbench.graders.shared.corner_labels import canonical, on_ring
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.counts import counted
 from scbench.report.pictures.shared.squares import (
     Tile,
     interfaces,
@@ -116,8 +117,7 @@ def surplus_reasons(verdicts: Verdicts) -> dict[Pattern, str]:
     for check_id, words in REASONS.items():
         for offender in verdicts.failures.get(check_id, ()):
             pattern = tuple(offender)
-            count = max(pattern) + 1
-            classes = f"{count} classes" if count > 1 else f"{count} class"
+            classes = counted(max(pattern) + 1, "class", "classes")
             reasons.setdefault(pattern, words or classes)
     return reasons
 
@@ -134,7 +134,7 @@ def answer_caption(
 ) -> str:
     """Return the figures of an answer; `missing` patterns are not listed."""
     n = len(answer.configs)
-    summary = f"{n} pattern listed" if n == 1 else f"{n} patterns listed"
+    summary = f"{counted(n, 'pattern')} listed"
     if "surplus" in verdicts.metrics:
         faults = verdicts.faults(FAULTS, k=len(params.corner_order))
         surplus = len(verdicts.metrics["surplus"])

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.two_segments import Answer, Params
 
 KINDS = {"triangle": 3, "quadrilateral": 4, "pentagon": 5, "hexagon": 6}
@@ -211,7 +212,7 @@ def void_segments(verdicts: Verdicts) -> set[int]:
 def draw_end_faults(
     drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts
 ) -> Legend:
-    """Mark ends that break a rule; return what the legend says of faults."""
+    """Mark ends that break a rule; return the faults for the legend."""
     failed = verdicts.failures
     off_frame = {(item["segment"], item["end"]) for item in failed.get("boundary", ())}
     for end in verdicts.metrics.get("endpoints", ()):
@@ -327,7 +328,7 @@ def regular_polygon(sides: int, centre: XY, radius: float) -> list[XY]:
 
 
 def answer_caption(targets: Counts, regions: Counts | None, verdicts: Verdicts) -> str:
-    """Return what was made, or why the cut cannot be counted, and what was asked for."""
+    """Return the regions, or why they cannot be counted, and those asked for."""
     request = f"asked for: {count_words(targets)}"
     if not verdicts:
         return f"Two segments; {request}."
@@ -346,5 +347,5 @@ def count_words(counts: Counts) -> str:
     words = []
     for sides, n in counts.items():
         if n:
-            words.append(f"{n} {kinds[sides]}s" if n > 1 else f"{n} {kinds[sides]}")
+            words.append(counted(n, kinds[sides]))
     return ", ".join(words) or "nothing"

@@ -13,6 +13,7 @@ from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.draw.voxels import voxels
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 # Entries looked at of a longer list.
@@ -32,15 +33,15 @@ FAULTS = {
     "repeats": "{n} cells are listed more than once|{n} cell is listed more than once",
     "connected": "{n} cells hang apart|{n} cell hangs apart",
 }
-# Symmetries that have a plain name, by the rows of their matrices.
+# Symmetries that have a plain name, by the axes that x, y and z become.
 SYMMETRIES = {
-    ((0, 1, 0), (1, 0, 0), (0, 0, 1)): "x and y exchanged",
-    ((0, 0, 1), (0, 1, 0), (1, 0, 0)): "x and z exchanged",
-    ((1, 0, 0), (0, 0, 1), (0, 1, 0)): "y and z exchanged",
-    ((-1, 0, 0), (0, 1, 0), (0, 0, 1)): "mirrored along x",
-    ((1, 0, 0), (0, -1, 0), (0, 0, 1)): "mirrored along y",
-    ((1, 0, 0), (0, 1, 0), (0, 0, -1)): "mirrored along z",
-    ((-1, 0, 0), (0, -1, 0), (0, 0, -1)): "mirrored through the middle",
+    "yxz": "x and y exchanged",
+    "zyx": "x and z exchanged",
+    "xzy": "y and z exchanged",
+    "-xyz": "mirrored along x",
+    "x-yz": "mirrored along y",
+    "xy-z": "mirrored along z",
+    "-x-y-z": "mirrored through the middle",
 }
 
 Cell = tuple[int, int, int]
@@ -57,6 +58,7 @@ class View(NamedTuple):
     along: int
 
 
+# The three shadows that a cube must fill; below the type that they are of.
 VIEWS = (
     View("projection_xy", 0, 1, 2),
     View("projection_xz", 0, 2, 1),
@@ -72,7 +74,7 @@ class Cells(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the cube and its shadows; with an answer its cells, holes and what else is wrong."""
+    """Draw the cube and its shadows; with an answer its cells, holes and other faults."""
     legend: Legend = []
     cells = Cells(Counter(), [])
     text = None
@@ -217,44 +219,53 @@ def outside_marks(
 
 def mirror_planes(n: int, verdicts: Verdicts, legend: Legend) -> list[Shape]:
     """Return the mirror of the plainest symmetry, if it is a reflection; add it to the legend."""
-    name = plainest_symmetry(verdicts)
-    matrix = None if name is None else symmetry_matrix(name)
-    # Reflections in a plane, and no other symmetries, have trace 1 and determinant -1.
-    if matrix is None or matrix.trace() != 1 or round(np.linalg.det(matrix)) != -1:
+    matrix = reflection_matrix(plainest_symmetry(verdicts))
+    if matrix is None:
         return []
     legend.append(("target", "a mirror that changes nothing"))
     return [mirror_plane(n, matrix)]
 
 
-def plainest_symmetry(verdicts: Verdicts) -> str | None:
-    """Return the one symmetry that is easiest to see, as the grader names it."""
+def plainest_symmetry(verdicts: Verdicts) -> str:
+    """Return the one symmetry that is easiest to see, as the grader names it; "" for none."""
     names = verdicts.failures.get("no_symmetry", ())
     for name in names:
         if not symmetry_words(name).startswith("mapped"):
             return str(name)
-    return names[0] if names else None
+    return names[0] if names else ""
 
 
 def symmetry_words(name: str) -> str:
     """Return a symmetry in plain words, if there are any for it."""
-    matrix = symmetry_matrix(name)
-    if matrix is None:
+    images = axis_images(name)
+    if images is None:
         return name
-    rows = tuple(tuple(row) for row in matrix.tolist())
-    return SYMMETRIES.get(rows, f"mapped by {name}")
+    return SYMMETRIES.get("".join(images), f"mapped by {name}")
 
 
-def symmetry_matrix(name: str) -> Matrix | None:
-    """Return a symmetry as a matrix (3, 3); None if it is not named as the grader names them.
+def axis_images(name: str) -> list[str] | None:
+    """Return the axes that x, y and z become; None if the name is not as the grader's.
 
-    The grader's names are such as ``(x, y, z) -> (y, -x, z)``.
+    Those are such as ``(x, y, z) -> (7-y, x, z)`` in a cube of 8 cells a side, for -y, x, z.
     """
     terms = name.partition("-> (")[2].rstrip(")").split(", ")
     if len(terms) != 3 or {term[-1:] for term in terms} != set(AXES):
         return None
+    images = [term[-1] for term in terms]
+    for i, term in enumerate(terms):
+        if "-" in term:
+            images[i] = f"-{images[i]}"
+    return images
+
+
+def reflection_matrix(name: str) -> Matrix | None:
+    """Return the matrix (3, 3) of a symmetry; None if it is no reflection in a plane."""
     matrix = np.zeros((3, 3), int)
-    for row, term in enumerate(terms):
-        matrix[row, AXES.index(term[-1])] = -1 if "-" in term else 1
+    for row, image in enumerate(axis_images(name) or ()):
+        matrix[row, AXES.index(image[-1])] = -1 if "-" in image else 1
+    # Reflections in a plane, and no other symmetries, have trace 1 and determinant -1.
+    if matrix.trace() != 1 or round(np.linalg.det(matrix)) != -1:
+        return None
     return matrix
 
 
@@ -297,7 +308,7 @@ def shadow_drawing(n: int, cells: Cells, answered: bool, verdicts: Verdicts) -> 
         if answered and verdicts.failed(view.check_id):
             role = "wrong"
             hole_count = draw_holes(drawing, x, n, view, counts, verdicts)
-            title += f": {hole_words(hole_count)}"
+            title += f": {counted(hole_count, 'hole')}"
         elif answered and verdicts.passed(view.check_id):
             role = "right"
             title += ": full"
@@ -343,11 +354,6 @@ def draw_holes(
     return count
 
 
-def hole_words(count: int) -> str:
-    """Return a number of holes in words."""
-    return "1 hole" if count == 1 else f"{count} holes"
-
-
 def picture_caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
     """Return the task in a sentence, or the faults and the score of an answer."""
     if answer is None:
@@ -373,9 +379,9 @@ def faults_in_words(params: Params, entries: int, verdicts: Verdicts) -> Iterato
     yield from verdicts.faults(FAULTS)
     holes = sum(verdicts.fault_count(view.check_id) for view in VIEWS)
     if holes:
-        yield f"the shadows have {hole_words(holes)}"
+        yield f"the shadows have {counted(holes, 'hole')}"
     symmetry = plainest_symmetry(verdicts)
-    if symmetry is not None:
+    if symmetry:
         yield f"{symmetry_words(symmetry)}, the set is the same"
     if verdicts.failed("resource_limit"):
         yield "the list is far too long to be judged"
