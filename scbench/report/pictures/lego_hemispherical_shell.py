@@ -160,6 +160,7 @@ def wall_of(answer: Answer, params: Params, verdicts: Verdicts) -> Wall:
         near = [min(max(place[k], low[k]), high[k]) for k in range(3)]
         if near != place:
             far[i] = ", ".join(f"{value:.4g}" for value in brick.Centroid)
+        # Angles of any size mean the same within one turn.
         rows.append((*near, math.fmod(brick.RotationDegrees, 360)))
     bricks = Bricks.of(rows)
     faults = brick_faults(verdicts, len(poses), len(answer.bricks))
@@ -212,6 +213,7 @@ def odd_bricks(pairs: Sequence[Sequence[int]]) -> list[int]:
         return [second for _, second in pairs]
     unresolved = {(first, second) for first, second in pairs}
     odd = []
+    # The brick in most pairs is taken first: it is likely the one that is shifted.
     while unresolved:
         counts: Counter[int] = Counter()
         for pair in unresolved:
@@ -349,6 +351,7 @@ def brick_sections(wall: Wall) -> Iterator[tuple[int, Polygon]]:
         xs = []
         for k, (u, v) in enumerate(plan):
             x, y = plan[k - 1]
+            # A side of the plan that goes from one side of the plane to the other.
             if (y < 0) != (v < 0):
                 xs.append(x + (u - x) * y / (y - v))
         if xs:
@@ -361,6 +364,7 @@ def layer_drawing(
 ) -> Drawing:
     """Return plans of all layers of the target and of the bricks, in up to 6 columns."""
     radius = params.outer_radius_mm
+    # Bricks below the ground are drawn in the lowest layer.
     layers = np.maximum(np.rint(wall.low / HEIGHT), 0).astype(int)
     count = max(math.ceil(target.outer.top / HEIGHT), int(layers.max(initial=-1)) + 1)
     rows = math.ceil(count / 6)

@@ -236,6 +236,7 @@ def draw_moves(
         if not is_jump(origin, goal):
             steps.append([(ax, ay), (bx, by)])
             continue
+        # Bulged to the left of the jump, beside the cell that it goes over.
         control = (
             (ax + bx) / 2 + (by - ay) * 0.45,
             (ay + by) / 2 + (ax - bx) * 0.45,
@@ -265,6 +266,7 @@ def mark_shape(
     for y in verdicts.details("shape").get("wrong_rows", ()):
         if y < len(rows):
             length = len(rows[y])
+            # An empty row gets a narrow box, which can still be seen.
             end = (max(length, 0.2), y + 1)
             drawing.box((0, y), end, "wrong", opacity=0, edge="wrong", width=2)
             if length < n:
@@ -312,6 +314,7 @@ def maze_scene(params: Params, rows: Sequence[str], routes: Routes) -> Scene:
     # Indexed x, then y from the front; flattened where tall columns would hide the maze.
     heights = heights[::-1].T * min(max(n / 25, 0.3), 0.5)
     end_cells = cells_with(rows, "AB")
+    # Each column has one colour: that of the ends, then of the route.
     ends = place_mask(n, end_cells)
     route = place_mask(n, routes.first)
     reached = place_mask(n, routes.reached)
@@ -431,6 +434,7 @@ def text_view(params: Params, rows: Sequence[str], routes: Routes) -> str:
     if not (routes.first or routes.reached):
         return "\n".join(maze)
     findings = [text_key(routes), *map("".join, sign_table(params, rows, routes))]
+    # Side by side only if both fit in a line.
     if 2 * params.size + 4 > MOST_TEXT:
         return "\n".join([*maze, "", *findings])
     width = max(params.size, 8)

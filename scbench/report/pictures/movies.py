@@ -63,6 +63,7 @@ def answered_choice(answer: Answer | None, params: Params) -> int | None:
     """Return the position of the chosen film; None if the answer names none of the choices."""
     if answer is None:
         return None
+    # Answers may add the year.
     names = [film[0] for film in params.choices]
     place = option(answer.answer, names)
     if place is None:

@@ -138,6 +138,7 @@ def sizes_picture(params: Params) -> Picture:
     for kind, line in enumerate(params.prisms):
         a, b, c = sorted(map(float, line.size))
         name = size_words(params, kind)
+        # Lying flat, with the longest side to the back.
         parts.append(boxes([((x, 0, 0), (x + b, c, a))], size_role(kind), name=name))
         x += b + 0.12 * longest
     count = sum(line.count for line in params.prisms)
@@ -177,6 +178,7 @@ def packing_of(params: Params, answer: Answer, verdicts: Verdicts) -> Packing:
     positions, low, high = [], [], []
     for i, entry in enumerate(entries):
         ends = list(zip(entry.XyzMin, entry.XyzMax, strict=True))
+        # Answers may give the corners the wrong way round.
         lowest, highest = [min(pair) for pair in ends], [max(pair) for pair in ends]
         if max(map(abs, lowest + highest)) < FARTHEST:
             positions.append(i)
@@ -395,6 +397,7 @@ def unplaced_boxes(
         if missing <= 0:
             continue
         sides = sorted(map(float, line["size"]))
+        # Small boxes are enlarged, so that they can be seen.
         stretch = max(1.0, least / sides[2])
         a, b, c = (side * stretch for side in sides)
         outline = boxes([((x, y, 0), (x + b, y + a, c))], "missing").outline

@@ -125,6 +125,7 @@ def square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
     pad = 0.03 * side
     left_edge, right_edge = min(0.0, *xs, 0.0) - pad, max(side, *xs, side) + pad
     bottom, top = min(0.0, *ys, 0.0) - pad, max(side, *ys, side) + pad
+    # Larger squares need more room for their pipes.
     size = 680
     if side <= 8:
         size = 360

@@ -225,6 +225,7 @@ def crossings(values: Floats, places: Floats) -> list[Line]:
                 x = places[d] + share * (places[b] - places[d])
                 y = places[c] + share * (places[a] - places[c])
                 ends.append((float(x), float(y)))
+        # Two or four sides of a square are crossed; ends next to each other are joined.
         lines += [(ends[k], ends[k + 1]) for k in range(0, len(ends) - 1, 2)]
     return lines
 

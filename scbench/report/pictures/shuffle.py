@@ -75,6 +75,7 @@ def all_holdings(params: Params) -> Holdings:
     holdings = [list(range(len(params.things)))]
     for swaps, a, b, _ in params.events:
         things = list(holdings[-1])
+        # Those who merely meet keep their things.
         if swaps:
             things[a], things[b] = things[b], things[a]
         holdings.append(things)
@@ -97,6 +98,7 @@ def event_rows(
     for i, (swaps, a, b, _) in enumerate(params.events, 1):
         action = "swap" if swaps else "meet"
         row = [f"{i} {params.people[a]}, {params.people[b]} {action}"]
+        # The things after each event are the solution.
         if solved:
             row += [params.things[k] for k in holdings[i]]
         rows.append(row)
@@ -117,6 +119,7 @@ def lane_drawing(
     """Return the lanes, in blocks below each other; `mistake` is written at the end."""
     blocks = event_blocks(len(params.events), (len(params.people) + 1) * LANE)
     longest = max(block.stop - block.start for block in blocks)
+    # One more step leads to the end.
     width = LEFT_MARGIN + (longest + 1) * STEP + RIGHT_MARGIN
     height = (len(params.people) + 1) * LANE * len(blocks)
     drawing = Drawing(
@@ -177,6 +180,7 @@ def draw_things(
         path = []
         for i in range(block.start, block.stop + 1):
             x, y = block.at(i, holdings[i].index(thing))
+            # Level around the event, so that it changes lanes between two events.
             path += [(x - STEP / 5, y), (x + STEP / 5, y)]
         if thing == final:
             drawing.line(path, "right", width=4.5)

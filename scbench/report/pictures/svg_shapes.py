@@ -56,6 +56,7 @@ def option_rows(
 ) -> list[tuple[str, Cell]]:
     """Return a row for each shape to choose from; with verdicts the right one marked."""
     names = [kind.replace("_", " ") for kind in params.options]
+    # The task alone must not show which shape is right.
     answered, right = None, None
     if verdicts:
         answered = option(answer.answer, names) if answer else None
@@ -79,6 +80,7 @@ def flattened(path: str) -> tuple[list[complex], list[complex]]:
     for letter, text in COMMAND.findall(path):
         numbers = [float(number) for number in NUMBER.findall(text)]
         base = position if letter.islower() else 0j
+        # The last two numbers of every command are its end.
         end = base + complex(numbers[-2], numbers[-1])
         if letter in "Cc":
             first = base + complex(numbers[0], numbers[1])
@@ -133,6 +135,7 @@ def elliptic_arc(
     else:
         centre = (a + b) / 2
         span = 0.0
+    # Against the direction of rising angles.
     if not sweep:
         span -= 2 * pi
     for i in range(1, STEPS + 1):

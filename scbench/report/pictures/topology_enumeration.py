@@ -54,6 +54,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if missing_tiles:
         alt = f"Patterns that were not listed: {len(missing)}."
         panels.append(Panel("missing", sheet(missing_tiles), alt))
+    # Legend and text have both sorts.
     tiles += missing_tiles
     return Picture(
         tuple(panels), caption, tuple(legend_lines(tiles)), text_view(params, tiles)
@@ -104,6 +105,7 @@ def answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[T
         elif pattern in earlier and pattern in repeats:
             state, reason = "wrong", "listed before"
         earlier.add(pattern)
+        # The answer is in the order of the task; a ring is in that of the polygon.
         ring = on_ring(labels, params.corner_order, POLYGONS[k])
         strokes, junctions = interfaces(ring, "ink")
         words = ((state, reason),) if reason else ()

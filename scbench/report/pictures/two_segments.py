@@ -136,6 +136,7 @@ def pieces(params: Params, endpoints: Sequence[Mapping[str, Any]]) -> list[list[
 
 def place_on_frame(params: Params, position: float) -> Exact:
     """Return the place on the frame's boundary at a side's index plus the share of the side."""
+    # Verdicts hold floats; a fraction near by keeps exact arithmetic short.
     side, share = divmod(Fraction(position).limit_denominator(10**9), 1)
     start, end = params.corners[int(side) % 4], params.corners[(int(side) + 1) % 4]
     x = Fraction(start[0]) + share * (Fraction(end[0]) - Fraction(start[0]))
@@ -151,6 +152,7 @@ def halves(region: Sequence[Exact], a: Exact, b: Exact) -> list[list[Exact]]:
     to_right: list[Exact] = []
     for i, corner in enumerate(region):
         side, side_before = sides[i], sides[i - 1]
+        # The line crosses this side of the outline.
         if side * side_before < 0:
             before = region[i - 1]
             share = side_before / (side_before - side)
@@ -215,6 +217,7 @@ def draw_end_faults(
     """Mark ends that break a rule; return the faults for the legend."""
     failed = verdicts.failures
     off_frame = {(item["segment"], item["end"]) for item in failed.get("boundary", ())}
+    # Ends out of view are marked at the nearest place in view.
     for end in verdicts.metrics.get("endpoints", ()):
         segment, j = end["segment"], end["end"]
         if (segment, j) in off_frame:
@@ -262,6 +265,7 @@ def mark_off_frame(
 
 def tally(targets: Counts, regions: Counts | None) -> Drawing:
     """Return small polygons in columns: those asked for above those made."""
+    # Without an answer there is one row: all that is asked for.
     columns = list(tally_columns(targets, targets if regions is None else regions))
     row_count = 1 if regions is None else 2
     left_edge = 0 if regions is None else 78
