@@ -212,10 +212,10 @@ def part_in_cage(
 ) -> DrawnPart:
     """Return a part moved into the cage by its transform: 16 entries, row by row."""
     matrix = np.clip(np.array(transform).reshape(4, 4)[:3], -FARTHEST, FARTHEST)
-    moved = shell.points @ matrix[:, :3].T + matrix[:, 3]
+    points = shell.points @ matrix[:, :3].T + matrix[:, 3]
     width, depth, height = *params.outer.sides, params.outer.z[1]
     near, far = (-width, -depth, -height / 2), (width, depth, 1.5 * height)
-    in_cage, _ = pulled_in(moved, near, far)
+    in_cage, _ = pulled_in(points, near, far)
     body = None
     with suppress(ValueError):
         body = to_body(in_cage, shell.corners)

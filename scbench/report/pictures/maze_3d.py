@@ -124,13 +124,13 @@ def empty_square(params: Params, verdicts: Verdicts) -> Picture:
 def routes_of(verdicts: Verdicts) -> Routes:
     """Return the places that a verdict names."""
     metrics = verdicts.metrics
-    reached = []
+    reached: Sequence[Place] = ()
     if verdicts.failed("route"):
-        reached = verdicts.details("route").get("reached", [])
+        reached = verdicts.details("route").get("reached", ())
     return Routes(
-        metrics.get("route", []),
-        metrics.get("jumped_over", []),
-        metrics.get("other_route", []),
+        metrics.get("route", ()),
+        metrics.get("jumped_over", ()),
+        metrics.get("other_route", ()),
         reached,
     )
 
@@ -405,8 +405,8 @@ def gauges(params: Params, routes: Routes, verdicts: Verdicts) -> Iterator[Gauge
         yield Gauge("jumps on the route", jumps, params.jumps, passed)
     for height, count in verdicts.failures.get("height_share", ()):
         share = round(100 * count / cells, 1)
-        label, most = f"cells of height {height}", params.max_height_percent
-        yield Gauge(label, share, most, False, "at most", " %")
+        label, limit = f"cells of height {height}", params.max_height_percent
+        yield Gauge(label, share, limit, False, "at most", " %")
 
 
 def answer_caption(params: Params, routes: Routes, verdicts: Verdicts) -> str:

@@ -376,8 +376,8 @@ def mark_straight_run(
     """Mark the straight joints that are too many in a row; return whether there are any."""
     if not verdicts.failed("max_straight_run"):
         return False
-    named = verdicts.details("max_straight_run").get("joints", ())
-    run = [i for i in named if i < len(joints)]
+    straight = verdicts.details("max_straight_run").get("joints", ())
+    run = [i for i in straight if i < len(joints)]
     if not run:
         return False
     # The pipes before and after are in line with these joints.

@@ -57,7 +57,8 @@ def option_rows(
     """Return a row for each shape to choose from; with verdicts the right one marked."""
     names = [kind.replace("_", " ") for kind in params.options]
     # The task alone must not show which shape is right.
-    answered, right = None, None
+    answered: int | None = None
+    right: int | None = None
     if verdicts:
         answered = option(answer.answer, names) if answer else None
         right = params.options.index(shape_of(params.path))

@@ -204,7 +204,7 @@ def draw_outlines(
 ) -> None:
     """Draw the outline of each body from above; faulty ones are on top."""
     faulty = arrangement.faulty.tolist()
-    for k in sorted(range(len(hulls)), key=faulty.__getitem__):
+    for k in sorted(range(len(hulls)), key=lambda k: bool(faulty[k])):
         i = arrangement.positions[k]
         outline = shapely.get_coordinates(hulls[k])[:-1].tolist()
         tip = f"tetrahedron {i}"
@@ -262,12 +262,12 @@ def bodies_in_space(arrangement: Arrangement, target: Polygon) -> tuple[str, Sce
 def squeezed_stack(bodies: Floats, target: Polygon) -> Floats | None:
     """Return bodies moved down to make a high stack lower; None if they are no high stack."""
     x, _, u, _ = target.bounds
-    most = SLIM * (u - x)
+    limit = SLIM * (u - x)
     middles = bodies[:, :, 2].mean(axis=1)
-    if not len(middles) or float(np.ptp(middles)) <= most:
+    if not len(middles) or float(np.ptp(middles)) <= limit:
         return None
     low = float(middles.min())
-    shift = (middles - low) * (1 - most / float(np.ptp(middles)))
+    shift = (middles - low) * (1 - limit / float(np.ptp(middles)))
     squeezed = bodies.copy()
     squeezed[:, :, 2] -= shift[:, None]
     return squeezed

@@ -104,8 +104,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     ]
     count = verdicts.check("count")
     if count is not None and answer is not None:
-        listed, passed = len(answer.voxels), count.passed
-        gauge = Gauge("cells listed", listed, params.cells, passed, "exactly")
+        entries, passed = len(answer.voxels), count.passed
+        gauge = Gauge("cells listed", entries, params.cells, passed, "exactly")
         panels += gauge_panels([gauge])
     return Picture(tuple(panels), caption, tuple(legend), text)
 
@@ -232,7 +232,7 @@ def plainest_symmetry(verdicts: Verdicts) -> str:
     for name in names:
         if not symmetry_words(name).startswith("mapped"):
             return str(name)
-    return names[0] if names else ""
+    return str(names[0]) if names else ""
 
 
 def symmetry_words(name: str) -> str:
