@@ -117,11 +117,12 @@ def lane_drawing(
     params: Params, holdings: Holdings, solved: bool, mistake: str
 ) -> Drawing:
     """Return the lanes, in blocks below each other; `mistake` is written at the end."""
-    blocks = event_blocks(len(params.events), (len(params.people) + 1) * LANE)
+    block_height = (len(params.people) + 1) * LANE
+    blocks = event_blocks(len(params.events), block_height)
     longest = max(block.stop - block.start for block in blocks)
     # One more step leads to the end.
     width = LEFT_MARGIN + (longest + 1) * STEP + RIGHT_MARGIN
-    height = (len(params.people) + 1) * LANE * len(blocks)
+    height = block_height * len(blocks)
     drawing = Drawing(
         (0, 0, width, height), size=max(width, height), up=False, margin=6
     )
@@ -180,7 +181,7 @@ def draw_things(
         path = []
         for i in range(block.start, block.stop + 1):
             x, y = block.at(i, holdings[i].index(thing))
-            # Level around the event, so that it changes lanes between two events.
+            # Level between events, so that it changes lanes where an event is drawn.
             path += [(x - STEP / 5, y), (x + STEP / 5, y)]
         if thing == final:
             drawing.line(path, "right", width=4.5)

@@ -58,7 +58,7 @@ class View(NamedTuple):
     along: int
 
 
-# The three shadows that a cube must fill; below the type that they are of.
+# The three shadows of a cube. Here, because they need the type above.
 VIEWS = (
     View("projection_xy", 0, 1, 2),
     View("projection_xz", 0, 2, 1),
