@@ -4,7 +4,7 @@ Parts are read as the grader reads them; programs are not run for a picture.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -31,401 +31,503 @@ from scbench.report.draw.scene import (
     wire,
 )
 from scbench.report.draw.solids import creases, fill, loose_edges, pulled_in
-from scbench.report.draw.svg import Drawing, rectangle
-from scbench.report.picture import Panel, Picture, Verdicts, texts, wrong_line
+from scbench.report.draw.svg import XY, Drawing, rectangle
+from scbench.report.picture import Panel, Picture, Verdicts, wrong_line
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.interlocking_parts import Answer, Params
 
-_MOST_PARTS = 40
-_MOST_TRIANGLES = 20_000
-_MOST_CHARACTERS = 1_000_000
-_MOST_MARKS = 12
-_LIMITS = Limits(seconds=8, memory=2**30, output=32 * 2**20)
-_FARTHEST = 1e6
+# Files beyond these limits are not drawn.
+MOST_PARTS = 40
+MOST_TRIANGLES = 20_000
+MOST_CHARACTERS = 1_000_000
+LIMITS = Limits(seconds=8, memory=2**30, output=32 * 2**20)
+# Clashes of parts that are marked, and parts up to which faults are written below beds.
+MOST_MARKS = 12
+MOST_LOOSE_EDGES = 200
+# Entries of transforms, in millimetres, are cut to this.
+FARTHEST = 1e6
 # How much wider than long a cut along a rod is drawn.
-_WIDENED = 5
+WIDENED = 5
 # Colours of the parts: none is that of what is wrong.
-_ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6")
+ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6")
 
-# What is wrong with a part that the offenders of a check name.
-_OF_PART = texts("interlocking_parts.of_part")
-_INVALID = tuple(_OF_PART)[:6]
-_CRITERIA = (
-    *(
-        "valid parts",
-        "printing",
-        "gaps of parts",
-        "size",
-        "rods",
-        "interference",
-        "grip",
-    ),
-    *("thickness of bars", "gaps of the cage"),
+# Faults of parts by the check that names them: those for which a part is not valid ...
+INVALID = {
+    "readable": "cannot be read",
+    "closed": "not closed",
+    "one_body": "in pieces",
+    "right_side_out": "inside out",
+    "self_intersection": "cuts itself",
+    "rigid": "not moved rigidly",
+}
+# ... and those of valid parts.
+FAULTS = INVALID | {
+    "bed_size": "too large",
+    "bed_level": "not on the bed",
+    "bed_contact": "little on the bed",
+    "balance": "falls over",
+    "overhangs": "overhang",
+    "gap_wide_enough": "gaps too narrow",
+    "gap_narrow_enough": "a gap too wide",
+    "rods_gripped": "grips too few rods",
+    "thickness_faces": "no bars",
+    "thickness": "bars not as thick",
+}
+# Names of the verdicts, in their order.
+CRITERIA = (
+    "valid parts",
+    "printing",
+    "gaps of parts",
+    "size",
+    "rods",
+    "interference",
+    "grip",
+    "thickness of bars",
+    "gaps of the cage",
+)
+TASK_LEGEND = (
+    ("ink", "rods"),
+    ("target", "the space inside"),
+    ("quiet", "the printer's bed and the height of a part"),
 )
 
-
+# Offenders of each failed check.
 Failures = Mapping[str, Sequence[Any]]
 
 
-_TASK_LEGEND = tuple(texts("interlocking_parts.task_legend").items())
+class DrawnPart(NamedTuple):
+    """A part that can be drawn.
 
-
-class _DrawnPart(NamedTuple):
-    """A part that can be drawn."""
+    Attributes:
+        number: its position in the answer.
+        points: corners (n, 3) as it lies on the bed.
+        in_cage: the same in the cage, pulled in where they are far away.
+        faces: triangles as indices of corners, shape (m, 3).
+        body: the solid in the cage; None if the triangles bound none.
+    """
 
     number: int
     points: Points
-    """As it lies on the bed."""
     in_cage: Points
-    """In the cage, pulled in where it is far away."""
     faces: Faces
     body: Manifold | None
-    """In the cage; None if it bounds no solid."""
 
     @property
     def role(self) -> str:
         """Its colour."""
-        return _ROLES[self.number % len(_ROLES)]
+        return ROLES[self.number % len(ROLES)]
+
+    @property
+    def middle(self) -> Points:
+        """Middle of its bounding box in the cage, shape (3,)."""
+        return middle_of(self.in_cage)
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw what is asked for; with an answer its parts, and where they break a rule."""
+    """Draw the task; with an answer its parts, and where they break a rule."""
     if answer is None:
+        sides = " x ".join(f"{side:g}" for side in params.inner)
         caption = (
-            f"A cage for {' x '.join(f'{side:g}' for side in params.inner)} mm, in {params.parts} "
-            f"printed parts held by four {params.rod_name}."
+            f"A cage for {sides} mm, in {params.parts} printed parts held by four "
+            f"{params.rod_name}."
         )
-        return Picture(
-            (Panel("what is asked for", _task(params), caption),), caption, _TASK_LEGEND
-        )
-    parts, missing = _drawn_parts(params, answer)
-    caption = _caption(params, answer, missing, verdicts)
+        panel = Panel("what is asked for", task_scene(params), caption)
+        return Picture((panel,), caption, TASK_LEGEND)
+    parts = drawn_parts(params, answer)
+    caption = answer_caption(params, answer, len(parts), verdicts)
     if not parts:
-        panel = Panel("what is asked for; no part can be drawn", _task(params), caption)
-        return Picture((panel,), caption, _TASK_LEGEND)
+        title = "what is asked for; no part can be drawn"
+        panel = Panel(title, task_scene(params), caption)
+        return Picture((panel,), caption, TASK_LEGEND)
     failed = verdicts.failures
-    faults = _part_faults(failed)
+    faults = part_faults(failed)
     wrong = faults or {"rod_passes", "nut_held", "interference"} & set(failed)
-    legend = (("ink", "rods"), *wrong_line({"what breaks a rule": wrong}))
+    legend = [("ink", "rods"), *wrong_line({"what breaks a rule": wrong})]
     panels = (
-        Panel("put together", _assembled_view(params, parts, failed), caption),
-        Panel("taken apart", _exploded_view(params, parts, faults), caption),
-        Panel("on the bed, as printed", _beds(params, parts, faults, failed), caption),
-        Panel(*_section(params, parts, failed), caption),
+        Panel("put together", assembled_scene(params, parts, failed), caption),
+        Panel("taken apart", exploded_scene(params, parts, faults), caption),
+        Panel("on the bed, as printed", beds(params, parts, faults, failed), caption),
+        Panel(*rod_section(params, parts, failed), caption),
     )
-    return Picture(panels, caption, legend)
+    return Picture(panels, caption, tuple(legend))
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the parts, put together, to be written as a file."""
-    parts, _ = _drawn_parts(params, answer) if answer else ([], 0)
-    return [_part_mesh(part, part.in_cage) for part in parts]
+    if answer is None:
+        return []
+    return [part_mesh(part, part.in_cage) for part in drawn_parts(params, answer)]
 
 
-def _task(params: Params) -> Scene:
+def task_scene(params: Params) -> Scene:
+    """Return the space inside the cage, the rods, and the printer's bed next to them."""
     x, y, z = params.inner
-    bar = params.bar
-    inside = wire(
-        (-x / 2, -y / 2, bar), (x / 2, y / 2, bar + z), "target", width=2, name="inside"
-    )
+    low, high = (-x / 2, -y / 2, params.bar), (x / 2, y / 2, params.bar + z)
+    inside = wire(low, high, "target", width=2, name="inside")
     a, b, c = params.printing.bed
     middle = -1.3 * x - a / 2
-    bed = wire(
-        (middle - a / 2, -b / 2, 0), (middle + a / 2, b / 2, c), "quiet", name="the bed"
-    )
-    return Scene((inside, bed, _rods(params)), elevation=20)
+    low, high = (middle - a / 2, -b / 2, 0), (middle + a / 2, b / 2, c)
+    bed = wire(low, high, "quiet", name="the bed")
+    return Scene((inside, bed, rods(params)), elevation=20)
 
 
-def _rods(params: Params) -> Lines:
+def rods(params: Params) -> Lines:
+    """Return the four rods, longer than the cage is high."""
     low, high = -30.0, params.outer.z[1] + 30
-    paths = tuple(
-        np.array([[x, y, low], [x, y, high]]) for x, y in _rod_corners(params)
-    )
-    return Lines(paths, "ink", 2, name="rods")
+    paths = [np.array([[x, y, low], [x, y, high]]) for x, y in rod_places(params)]
+    return Lines(tuple(paths), "ink", 2, name="rods")
 
 
-def _rod_corners(params: Params) -> list[tuple[float, float]]:
+def rod_places(params: Params) -> list[tuple[float, float]]:
+    """Return the x and y of the rods."""
     at = params.rods.at
     return rectangle((-at, -at), (at, at))
 
 
-def _drawn_parts(params: Params, answer: Answer) -> tuple[list[_DrawnPart], int]:
-    """Return the parts that can be drawn, and how many of the answer's cannot."""
-    files = [
-        (i, (part.fileType, part.fileContents))
-        for i, part in enumerate(answer.parts[:_MOST_PARTS])
-        if not part.fileType.startswith("Python")
-        and len(part.fileContents) <= _MOST_CHARACTERS
-    ]
+def drawn_parts(params: Params, answer: Answer) -> list[DrawnPart]:
+    """Return the parts of an answer that can be drawn."""
+    numbers = []
+    files = []
+    for i, part in enumerate(answer.parts[:MOST_PARTS]):
+        is_program = part.fileType.startswith("Python")
+        if not is_program and len(part.fileContents) <= MOST_CHARACTERS:
+            numbers.append(i)
+            files.append((part.fileType, part.fileContents))
     try:
-        read = read_parts([file for _, file in files], _LIMITS)
+        readings = read_parts(files, LIMITS)
     except (CannotGrade, ChildError):
-        return [], len(answer.parts)
-    drawable: list[_DrawnPart] = []
-    room = _MOST_TRIANGLES
-    for (i, _), part in zip(files, read, strict=True):
-        if part.shell is not None and len(part.shell.corners) <= room:
-            room -= len(part.shell.corners)
-            drawable.append(_part(params, i, part.shell, answer.parts[i].transform))
-    return drawable, len(answer.parts) - len(drawable)
+        return []
+    parts: list[DrawnPart] = []
+    room = MOST_TRIANGLES
+    for i, reading in zip(numbers, readings, strict=True):
+        shell = reading.shell
+        if shell is not None and len(shell.corners) <= room:
+            room -= len(shell.corners)
+            parts.append(part_in_cage(params, i, shell, answer.parts[i].transform))
+    return parts
 
 
-def _part(
+def part_in_cage(
     params: Params, number: int, shell: Shell, transform: Sequence[float]
-) -> _DrawnPart:
-    matrix = np.clip(np.array(transform).reshape(4, 4)[:3], -_FARTHEST, _FARTHEST)
-    in_cage = shell.points @ matrix[:, :3].T + matrix[:, 3]
+) -> DrawnPart:
+    """Return a part moved into the cage by its transform: 16 entries, row by row."""
+    matrix = np.clip(np.array(transform).reshape(4, 4)[:3], -FARTHEST, FARTHEST)
+    points = shell.points @ matrix[:, :3].T + matrix[:, 3]
     width, depth, height = *params.outer.sides, params.outer.z[1]
     near, far = (-width, -depth, -height / 2), (width, depth, 1.5 * height)
-    within_reach, _ = pulled_in(in_cage, near, far)
+    in_cage, _ = pulled_in(points, near, far)
     body = None
     with suppress(ValueError):
-        body = to_body(within_reach, shell.corners)
-    return _DrawnPart(number, shell.points, within_reach, shell.corners, body)
+        body = to_body(in_cage, shell.corners)
+    return DrawnPart(number, shell.points, in_cage, shell.corners, body)
 
 
-def _part_faults(failed: Failures) -> dict[int, str]:
+def part_faults(failed: Failures) -> dict[int, str]:
+    """Return the first fault of each part that a check names."""
     first_faults: dict[int, str] = {}
-    for check, words in _OF_PART.items():
-        for entry in failed.get(check, ()):
+    for check_id, words in FAULTS.items():
+        for entry in failed.get(check_id, ()):
             first_faults.setdefault(entry["part"], words)
     return first_faults
 
 
-def _part_mesh(
-    part: _DrawnPart, points: Points, *, opacity: float = 1.0, wrong: bool = False
+def part_mesh(
+    part: DrawnPart, points: Points, *, opacity: float = 1.0, wrong: bool = False
 ) -> Mesh:
-    outline = creases(points, part.faces)
+    """Return a part with its corners at these points."""
     role = "wrong" if wrong else part.role
+    outline = creases(points, part.faces)
     return Mesh(points, part.faces, role, opacity, f"part {part.number}", outline)
 
 
-def _assembled_view(
-    params: Params, parts: Sequence[_DrawnPart], failed: Failures
+def middle_of(points: Points) -> Points:
+    """Return the middle of the bounding box of points."""
+    middle: Points = (points.min(axis=0) + points.max(axis=0)) / 2
+    return middle
+
+
+def assembled_scene(
+    params: Params, parts: Sequence[DrawnPart], failed: Failures
 ) -> Scene:
-    invalid = {e["part"] for check in _INVALID for e in failed.get(check, ())}
-    clashes = failed.get("interference", ())[:_MOST_MARKS]
+    """Return the cage put together, with the places that do not fit."""
+    invalid = {e["part"] for check_id in INVALID for e in failed.get(check_id, ())}
+    clashes = failed.get("interference", ())[:MOST_MARKS]
     # Where parts clash is seen through them.
     opacity = 0.35 if clashes else 1.0
     shapes: list[Shape] = [
-        _part_mesh(part, part.in_cage, opacity=opacity, wrong=part.number in invalid)
+        part_mesh(part, part.in_cage, opacity=opacity, wrong=part.number in invalid)
         for part in parts
     ]
     if clashes:
-        far = 2 * params.outer.z[1]
-        ends = np.array([(c["low"], c["high"]) for c in clashes], dtype=np.float64)
-        near = np.clip(ends, -far, far).tolist()
-        shapes.append(boxes(near, "wrong", opacity=0.7, name="where parts overlap"))
-        labels = tuple("{} and {}".format(*clash["parts"]) for clash in clashes)
-        middles = np.array([np.add(low, high) / 2 for low, high in near])
-        shapes.append(Marks(middles, "wrong", 9, labels))
-    shapes.append(_rods(params))
-    shapes += _rod_faults(params, failed)
-    for check, space, words in (
-        ("inside_free", params.empty, "space that must stay free"),
-        ("outer_size", params.outer, "space that must not be left"),
-    ):
-        if check in failed:
-            x, y = (side / 2 for side in space.sides)
-            edges = boxes([((-x, -y, space.z[0]), (x, y, space.z[1]))], "wrong").outline
-            shapes.append(Lines(edges, "wrong", 2.5, dashed=True, name=words))
+        shapes += clash_marks(params, clashes)
+    shapes.append(rods(params))
+    shapes += rod_faults(params, failed)
+    shapes += space_faults(params, failed)
     return Scene(tuple(shapes), azimuth=-60, elevation=20)
 
 
-def _rod_faults(params: Params, failed: Failures) -> list[Lines | Marks]:
+def clash_marks(params: Params, clashes: Sequence[Mapping[str, Any]]) -> list[Shape]:
+    """Return boxes where parts overlap, with the numbers of the parts."""
+    far = 2 * params.outer.z[1]
+    ends = np.array([(clash["low"], clash["high"]) for clash in clashes], np.float64)
+    near = np.clip(ends, -far, far).tolist()
+    labels = ["{} and {}".format(*clash["parts"]) for clash in clashes]
+    middles = np.array([np.add(low, high) / 2 for low, high in near])
+    return [
+        boxes(near, "wrong", opacity=0.7, name="where parts overlap"),
+        Marks(middles, "wrong", 9, tuple(labels)),
+    ]
+
+
+def rod_faults(params: Params, failed: Failures) -> list[Lines | Marks]:
+    """Return the rods that do not pass, and those whose nuts have no hold (dashed)."""
     top = params.outer.z[1] + 40
     shapes: list[Lines | Marks] = []
-    for check, words in (("rod_passes", "blocked"), ("nut_held", "no hold")):
-        for entry in failed.get(check, ()):
+    for check_id, words in (("rod_passes", "blocked"), ("nut_held", "no hold")):
+        dashed = check_id == "nut_held"
+        for entry in failed.get(check_id, ()):
             x, y = entry["corner"]
             path = np.array([[x, y, -40.0], [x, y, top]])
-            shapes.append(
-                Lines((path,), "wrong", 4, dashed=check == "nut_held", name=words)
-            )
+            shapes.append(Lines((path,), "wrong", 4, dashed=dashed, name=words))
             shapes.append(Marks(path[1:], "wrong", 8, (words,)))
     return shapes
 
 
-def _exploded_view(
-    params: Params, parts: Sequence[_DrawnPart], faults: Mapping[int, str]
+def space_faults(params: Params, failed: Failures) -> Iterator[Lines]:
+    """Yield the outlines of spaces that the cage must keep free, or must not leave."""
+    for check_id, space, words in (
+        ("inside_free", params.empty, "space that must stay free"),
+        ("outer_size", params.outer, "space that must not be left"),
+    ):
+        if check_id in failed:
+            x, y = (side / 2 for side in space.sides)
+            low, high = (-x, -y, space.z[0]), (x, y, space.z[1])
+            edges = boxes([(low, high)], "wrong").outline
+            yield Lines(edges, "wrong", 2.5, dashed=True, name=words)
+
+
+def exploded_scene(
+    params: Params, parts: Sequence[DrawnPart], faults: Mapping[int, str]
 ) -> Scene:
+    """Return the parts pulled away from the middle of the cage, with their numbers."""
     middle = np.array([0.0, 0.0, sum(params.outer.z) / 2])
     shapes: list[Shape] = []
-    places = []
+    places: dict[str, list[Points]] = {"ink": [], "wrong": []}
+    labels: dict[str, list[str]] = {"ink": [], "wrong": []}
     for part in parts:
-        centre = (part.in_cage.min(axis=0) + part.in_cage.max(axis=0)) / 2
-        shifted = part.in_cage + (centre - middle) * (0.9, 0.9, 0.55)
-        shapes.append(_part_mesh(part, shifted))
-        places.append((shifted.min(axis=0) + shifted.max(axis=0)) / 2)
-    for bad, role in ((False, "ink"), (True, "wrong")):
-        members = [k for k, part in enumerate(parts) if (part.number in faults) == bad]
-        if members:
-            words = tuple(str(parts[k].number) for k in members)
-            shapes.append(Marks(np.array([places[k] for k in members]), role, 0, words))
+        shifted = part.in_cage + (part.middle - middle) * (0.9, 0.9, 0.55)
+        shapes.append(part_mesh(part, shifted))
+        role = "wrong" if part.number in faults else "ink"
+        places[role].append(middle_of(shifted))
+        labels[role].append(str(part.number))
+    for role, points in places.items():
+        if points:
+            shapes.append(Marks(np.array(points), role, 0, tuple(labels[role])))
     return Scene(tuple(shapes), azimuth=-60, elevation=20)
 
 
-def _beds(
+def beds(
     params: Params,
-    parts: Sequence[_DrawnPart],
+    parts: Sequence[DrawnPart],
     faults: Mapping[int, str],
     failed: Failures,
 ) -> Scene:
+    """Return each part on a bed of its own, in rows, with faults below."""
     width, depth, _ = params.printing.bed
     columns = math.ceil(math.sqrt(1.2 * len(parts)))
+    # Once round, from corner to corner.
+    rim = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)])
+    bed_rim = np.c_[rim * (width / 2, depth / 2), np.zeros(5)]
     shapes: list[Shape] = []
-    squares: dict[bool, list[Points]] = {False: [], True: []}
-    names: dict[bool, list[tuple[Points, str]]] = {False: [], True: []}
+    rims: dict[str, list[Points]] = {"quiet": [], "wrong": []}
+    places: dict[str, list[Points]] = {"quiet": [], "wrong": []}
+    labels: dict[str, list[str]] = {"quiet": [], "wrong": []}
     for k, part in enumerate(parts):
-        shift = np.array(
-            [k % columns * 1.25 * width, -(k // columns) * 1.35 * depth, 0.0]
-        )
-        lie = _lie(part, params)
-        shapes.append(_part_mesh(part, lie + shift))
-        bad = part.number in faults
-        square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) * (
-            width / 2,
-            depth / 2,
-        )
-        squares[bad].append(np.c_[square, np.zeros(5)] + shift)
-        wordy = bad and len(parts) <= _MOST_MARKS
-        label = f"{part.number}: {faults[part.number]}" if wordy else str(part.number)
-        names[bad].append((shift + np.array([0, -0.62 * depth, 0]), label))
-        shapes += _fault_marks(params, part, failed, shift, lie)
-        if any(e["part"] == part.number for e in failed.get("closed", ())):
-            loose = tuple(edge + shift for edge in loose_edges(lie, part.faces)[:200])
-            shapes.append(Lines(loose, "wrong", 4, name="open edges"))
-    for bad, role in ((False, "quiet"), (True, "wrong")):
-        if squares[bad]:
-            shapes.append(Lines(tuple(squares[bad]), role, 3 if bad else 1, name="bed"))
-            places = np.array([place for place, _ in names[bad]])
-            shapes.append(
-                Marks(places, role, 0, tuple(label for _, label in names[bad]))
-            )
+        x, y = k % columns * 1.25 * width, -(k // columns) * 1.35 * depth
+        shift = np.array([x, y, 0.0])
+        lying = lying_points(part, params)
+        shapes.append(part_mesh(part, lying + shift))
+        fault = faults.get(part.number)
+        role = "quiet" if fault is None else "wrong"
+        rims[role].append(bed_rim + shift)
+        places[role].append(shift + np.array([0, -0.62 * depth, 0]))
+        label = str(part.number)
+        if fault is not None and len(parts) <= MOST_MARKS:
+            label = f"{label}: {fault}"
+        labels[role].append(label)
+        shapes += fault_marks(params, part, failed, shift, lying)
+    for role, width_of_rim in (("quiet", 1), ("wrong", 3)):
+        if rims[role]:
+            shapes.append(Lines(tuple(rims[role]), role, width_of_rim, name="bed"))
+            points = np.array(places[role])
+            shapes.append(Marks(points, role, 0, tuple(labels[role])))
     return Scene(tuple(shapes), azimuth=-80, elevation=50)
 
 
-def _lie(part: _DrawnPart, params: Params) -> Points:
+def lying_points(part: DrawnPart, params: Params) -> Points:
     """Return a part over the middle of its bed, which is where the grader looks at it."""
     width, depth, height = params.printing.bed
-    middle = (part.points.min(axis=0) + part.points.max(axis=0)) / 2
+    middle = middle_of(part.points)
     centred = part.points - (middle[0], middle[1], 0.0)
-    return pulled_in(
-        centred, (-width, -depth, -2 * height), (width, depth, 6 * height)
-    )[0]
+    low, high = (-width, -depth, -2 * height), (width, depth, 6 * height)
+    return pulled_in(centred, low, high)[0]
 
 
-def _fault_marks(
-    params: Params, part: _DrawnPart, failed: Failures, shift: Points, lie: Points
-) -> Iterable[Mesh | Marks]:
-    """Return what marks the failing spots of a part on its bed."""
-    off = lie.mean(axis=0) - part.points.mean(axis=0)
-    for entry in failed.get("overhangs", ()):
-        if entry["part"] == part.number:
-            patches = [
-                ((np.add(p["low"], off) - 2), (np.add(p["high"], off) + 2))
-                for p in entry["patches"]
-            ]
-            corners = [
-                ((low + shift).tolist(), (high + shift).tolist())
-                for low, high in patches
-            ]
-            yield boxes(corners, "wrong", opacity=0.8, name="overhang")
-    for entry in failed.get("balance", ()):
-        if entry["part"] == part.number:
-            centre = np.array([*entry["centre"], 0.0]) + off * (1, 1, 0) + shift
-            yield Marks(centre[None], "wrong", 10, ("centre of mass",))
-    for entry in failed.get("gap_narrow_enough", ()):
-        if entry["part"] == part.number and entry["place"]:
-            half, (x, y) = params.spacing.blocked / 2, entry["place"]
-            tall = 2 * params.spacing.height
-            low, high = (x - half, y - half, 0.0), (x + half, y + half, tall)
-            shifted = [(np.add(low, shift).tolist(), np.add(high, shift).tolist())]
-            yield boxes(
-                shifted,
-                "wrong",
-                opacity=0.5,
-                name="a column that is too wide passes here",
-            )
+def fault_marks(
+    params: Params, part: DrawnPart, failed: Failures, shift: Points, lying: Points
+) -> Iterator[Shape]:
+    """Yield marks at the failing spots of a part on its bed.
+
+    Args:
+        params: the instance.
+        part: the part.
+        failed: offenders of the failed checks.
+        shift: where the middle of its bed is.
+        lying: corners of the part before that shift.
+    """
+    # Offenders have the coordinates of the part's file.
+    centring = lying.mean(axis=0) - part.points.mean(axis=0)
+    for entry in entries_of(part, failed, "overhangs"):
+        corners = []
+        for patch in entry["patches"]:
+            # A little larger than the patch, which would else lie in the part's surface.
+            low = np.add(patch["low"], centring) - 2
+            high = np.add(patch["high"], centring) + 2
+            corners.append(((low + shift).tolist(), (high + shift).tolist()))
+        yield boxes(corners, "wrong", opacity=0.8, name="overhang")
+    for entry in entries_of(part, failed, "balance"):
+        centre = np.array([*entry["centre"], 0.0]) + centring * (1, 1, 0) + shift
+        yield Marks(centre[None], "wrong", 10, ("centre of mass",))
+    for entry in entries_of(part, failed, "gap_narrow_enough"):
+        if entry["place"]:
+            half = params.spacing.blocked / 2
+            x, y = entry["place"]
+            low = np.add((x - half, y - half, 0.0), shift)
+            high = np.add((x + half, y + half, 2 * params.spacing.height), shift)
+            column = [(low.tolist(), high.tolist())]
+            name = "a column that is too wide passes here"
+            yield boxes(column, "wrong", opacity=0.5, name=name)
+    if entries_of(part, failed, "closed"):
+        edges = loose_edges(lying, part.faces)[:MOST_LOOSE_EDGES]
+        loose = tuple(edge + shift for edge in edges)
+        yield Lines(loose, "wrong", 4, name="open edges")
 
 
-def _section(
-    params: Params, parts: Sequence[_DrawnPart], failed: Failures
+def entries_of(
+    part: DrawnPart, failed: Failures, check_id: str
+) -> list[Mapping[str, Any]]:
+    """Return the offenders of a check that are about a part."""
+    return [e for e in failed.get(check_id, ()) if e["part"] == part.number]
+
+
+def rod_section(
+    params: Params, parts: Sequence[DrawnPart], failed: Failures
 ) -> tuple[str, Drawing]:
-    """Draw a cut along one rod: z to the right, y up and widened; of rods that do not fit one."""
+    """Return a title, and a cut along one rod: z to the right, y up and widened.
+
+    If rods do not fit, it is one of these.
+    """
     entries = [*failed.get("rod_passes", ()), *failed.get("nut_held", ())]
-    x, y = entries[0]["corner"] if entries else _rod_corners(params)[2]
-    top, margin = params.outer.z[1], 40.0
-    nut, rod = params.rods.gripped / 2, params.rods.free / 2
-    reach = 1.6 * nut * _WIDENED
-    frame = box(-margin, -reach, top + margin, reach)
+    place = entries[0]["corner"] if entries else rod_places(params)[2]
+    start, end = -40.0, params.outer.z[1] + 40.0
+    reach = 1.6 * (params.rods.gripped / 2) * WIDENED
+    frame = box(start, -reach, end, reach)
     drawing = Drawing(frame.bounds, size=690, margin=16)
     for part in parts:
-        if part.body is None:
-            continue
-        # z to the right, y up from the rod, and x towards the eye, 0 at the rod.
-        turn = np.array([[0, 0, 1, 0], [0, _WIDENED, 0, -_WIDENED * y], [-1, 0, 0, x]])
-        cut = _polygons(
-            part.body.transform(turn).slice(0.0).to_polygons()
-        ).intersection(frame)
-        fill(drawing, cut, part.role, opacity=0.75)
-        for piece in shapely.get_parts(cut):
-            for line in (
-                (piece.exterior, *piece.interiors) if isinstance(piece, Polygon) else ()
-            ):
-                drawing.line(line.coords, "ink", width=0.7, tip=f"part {part.number}")
-    blocked, loose = (
-        any(tuple(entry["corner"]) == (x, y) for entry in failed.get(check, ()))
-        for check in ("rod_passes", "nut_held")
-    )
-    corner, opposite = (-margin, -rod * _WIDENED), (top + margin, rod * _WIDENED)
-    if blocked:
-        drawing.box(corner, opposite, "wrong", hatched=True, edge="wrong")
-    else:
-        drawing.box(corner, opposite, "given", opacity=0.5, edge="ink")
-    for level in (-nut * _WIDENED, nut * _WIDENED):
-        line = [(-margin, level), (top + margin, level)]
-        drawing.line(
-            line, "wrong" if loose else "quiet", width=2 if loose else 1, dashed=True
-        )
-    words = f"rod {2 * rod:g} mm{', blocked' * blocked}"
-    role = "wrong" if blocked else "ink"
-    drawing.text((-margin, 0), words, role, size=10, anchor="start", shift=(3, 0))
-    words = f"nut {2 * nut:g} mm{', not held' * loose} (dashed)"
-    role = "wrong" if loose else "quiet"
-    drawing.text(
-        (-margin, nut * _WIDENED), words, role, size=10, anchor="start", shift=(3, 7)
-    )
-    for z, words in ((0, "floor"), (top, "roof")):
+        if part.body is not None:
+            draw_cut(drawing, part, part.body, place, frame)
+    blocked = is_among(place, failed, "rod_passes")
+    loose = is_among(place, failed, "nut_held")
+    draw_fit(drawing, params, (start, end), blocked=blocked, loose=loose)
+    for z, words in ((0, "floor"), (params.outer.z[1], "roof")):
         drawing.text((z, -reach), words, "quiet", size=10, shift=(0, 8))
+    x, y = place
     return (
-        f"cut along the rod at x = {x:g}, y = {y:g}, {_WIDENED} times as wide",
+        f"cut along the rod at x = {x:g}, y = {y:g}, {WIDENED} times as wide",
         drawing,
     )
 
 
-def _polygons(rings: Iterable[Points]) -> BaseGeometry:
-    """Return what rings bound: outlines against the clock, holes with it."""
-    shapes = [Polygon(ring) for ring in rings]
-    solid = shapely.union_all([shape for shape in shapes if shape.exterior.is_ccw])
-    return solid.difference(
-        shapely.union_all([s for s in shapes if not s.exterior.is_ccw])
-    )
+def is_among(place: XY, failed: Failures, check_id: str) -> bool:
+    """Return whether a check points at the rod at this place."""
+    return any(tuple(e["corner"]) == tuple(place) for e in failed.get(check_id, ()))
 
 
-def _caption(params: Params, answer: Answer, missing: int, verdicts: Verdicts) -> str:
+def draw_cut(
+    drawing: Drawing, part: DrawnPart, body: Manifold, place: XY, frame: BaseGeometry
+) -> None:
+    """Draw the cut of the plane through a rod with the body of a part."""
+    x, y = place
+    # z to the right, y up from the rod, and x towards the eye, 0 at the rod.
+    turn = np.array([[0, 0, 1, 0], [0, WIDENED, 0, -WIDENED * y], [-1, 0, 0, x]])
+    rings = body.transform(turn).slice(0.0).to_polygons()
+    cut = bounded_area(rings).intersection(frame)
+    fill(drawing, cut, part.role, opacity=0.75)
+    for piece in shapely.get_parts(cut):
+        # Where the cut only touches the frame, there are points and lines as well.
+        if isinstance(piece, Polygon):
+            for ring in (piece.exterior, *piece.interiors):
+                drawing.line(ring.coords, "ink", width=0.7, tip=f"part {part.number}")
+
+
+def bounded_area(rings: Iterable[Points]) -> BaseGeometry:
+    """Return the area that rings bound: outlines against the clock, holes with it."""
+    outlines = []
+    holes = []
+    for ring in rings:
+        shape = Polygon(ring)
+        if shape.exterior.is_ccw:
+            outlines.append(shape)
+        else:
+            holes.append(shape)
+    return shapely.union_all(outlines).difference(shapely.union_all(holes))
+
+
+def draw_fit(
+    drawing: Drawing,
+    params: Params,
+    ends: tuple[float, float],
+    *,
+    blocked: bool,
+    loose: bool,
+) -> None:
+    """Draw a rod and, dashed, the width of its nut, and say whether they fit."""
+    start, end = ends
+    nut, rod = params.rods.gripped / 2, params.rods.free / 2
+    low, high = (start, -rod * WIDENED), (end, rod * WIDENED)
+    rod_words, rod_role = f"rod {2 * rod:g} mm", "ink"
+    if blocked:
+        rod_words, rod_role = f"{rod_words}, blocked", "wrong"
+        drawing.box(low, high, "wrong", hatched=True, edge="wrong")
+    else:
+        drawing.box(low, high, "given", opacity=0.5, edge="ink")
+    nut_words, nut_role, width = f"nut {2 * nut:g} mm", "quiet", 1
+    if loose:
+        nut_words, nut_role, width = f"{nut_words}, not held", "wrong", 2
+    for y in (-nut * WIDENED, nut * WIDENED):
+        drawing.line([(start, y), (end, y)], nut_role, width=width, dashed=True)
+    place = (start, 0)
+    drawing.text(place, rod_words, rod_role, size=10, anchor="start", shift=(3, 0))
+    place = (start, nut * WIDENED)
+    nut_words = f"{nut_words} (dashed)"
+    drawing.text(place, nut_words, nut_role, size=10, anchor="start", shift=(3, 7))
+
+
+def answer_caption(
+    params: Params, answer: Answer, drawable: int, verdicts: Verdicts
+) -> str:
+    """Return the figures of an answer, and the criteria that it does not meet."""
     count = len(answer.parts)
-    findings = [f"{count} part{'s' * (count != 1)}, {params.parts} asked for"]
-    if missing:
-        findings.append(f"{missing} cannot be drawn")
+    parts = [f"{counted(count, 'part')}, {params.parts} asked for"]
+    if drawable < count:
+        parts.append(f"{count - drawable} cannot be drawn")
+    failed = []
+    for name, verdict in zip(CRITERIA, verdicts, strict=False):
+        # A failed gate repeats what failed before.
+        if any(c.passed is False and c.id != "gate" for c in verdict.checks):
+            failed.append(name)
+    if failed:
+        parts.append(f"not as asked: {', '.join(failed)}")
     if verdicts:
-        failed = [
-            name
-            for name, verdict in zip(_CRITERIA, verdicts, strict=False)
-            if any(
-                check.passed is False and check.id != "gate" for check in verdict.checks
-            )
-        ]
-        if failed:
-            findings.append(f"not as asked: {', '.join(failed)}")
-        findings.append(verdicts.fraction)
-    return "; ".join(findings) + "."
+        parts.append(verdicts.fraction)
+    return "; ".join(parts) + "."

@@ -1,26 +1,31 @@
 """A tower of digits: each on the one below it, from above, and the whole tower from the side."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from scbench.graders.largest_printable_prime import HEIGHTS, Pose, Stand, groups, pose
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.gauges import Gauge, gauge_panels
-from scbench.report.picture import Panel, Picture, Verdicts, texts, wrong_line
-from scbench.schemas.largest_printable_prime import Answer, Params
+from scbench.report.picture import Panel, Picture, Verdicts, wrong_line
+from scbench.report.pictures.shared.counts import counted
+from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
-# Digits drawn from above of a longer tower.
-_GLYPHS = 240
-# Digits drawn from the side.
-_LAYERS = 1_000
-_WIDTH, _HEIGHT = 18.0, 35.0
-"""Room for a digit, in millimetres."""
-_GAP = 7.0
-_GROUPS_PER_ROW = 4
-
-# Ends of the segments' bars, in millimetres.
-_BARS = {
+# Digits drawn from above of a longer tower, and from the side.
+MOST_GLYPHS = 240
+MOST_LAYERS = 1_000
+# Room for a digit, and between groups, in millimetres.
+WIDTH = 18.0
+HEIGHT = 35.0
+GAP = 7.0
+GROUPS_PER_ROW = 4
+SHAPES_PER_ROW = 7
+# Tenths of a millimetre that a digit is drawn high if it can lie in no way.
+UNPRINTABLE_HEIGHT = 12
+# Pixels from label to label along the tower, at least.
+LABEL_DISTANCE = 10
+# Ends of the segments' bars, in millimetres from the middle of a digit.
+BARS = {
     "a": ((-5, 10), (5, 10)),
     "b": ((5, 0), (5, 10)),
     "c": ((5, -10), (5, 0)),
@@ -29,18 +34,49 @@ _BARS = {
     "f": ((-5, 0), (-5, 10)),
     "g": ((-5, 0), (5, 0)),
 }
-
 # Digits that can stand, and how they are turned for it.
-_UPRIGHT: tuple[tuple[int, Literal["rotate90X", "rotate90Y"]], ...] = (
-    *((1, "rotate90X"), (3, "rotate90Y")),
-    *((7, "rotate90Y"), (7, "rotate90X")),
+UPRIGHT: tuple[tuple[int, Orientation], ...] = (
+    (1, "rotate90X"),
+    (3, "rotate90Y"),
+    (7, "rotate90Y"),
+    (7, "rotate90X"),
+)
+FAULTS = {
+    "resource_limit": "far more than any tower can have",
+    "prime": "the number is not a prime",
+    "stack": "{n} cannot be printed on the one below, first at position {first[stack]}",
+    "printable": "{n} cannot be printed as turned, first at position {first[printable]}",
+    "allowed": "{n} may not be used so, first at position {first[allowed]}",
+    "groups": "{first[groups]} occurs more than once",
+    "leading_zero": "it begins with 0",
+    "max_digits": "only {most} are allowed",
+}
+TASK_LEGEND = (
+    ("answer", "lies flat"),
+    ("note", "stands upright, seen from the front"),
+)
+LEGEND = (
+    ("answer", "a digit, with bars"),
+    ("given", "the digit below it"),
+    ("note", "stands upright, seen from the front"),
 )
 
 XY = tuple[float, float]
+# Left, right, bottom and top, in millimetres.
+Bar = tuple[float, float, float, float]
 
 
-class _Digit(NamedTuple):
-    """A digit of the tower and what is wrong with it."""
+class Digit(NamedTuple):
+    """A digit of the tower and its faults.
+
+    Attributes:
+        digit: its value.
+        segments: letters of its bars.
+        pose: how it lies or stands; None if it cannot be printed so.
+        below: pose of the digit below it; None if there is none.
+        unsupported: whether it cannot be printed on that.
+        banned: whether it may not be used.
+    """
 
     digit: int
     segments: str
@@ -50,125 +86,118 @@ class _Digit(NamedTuple):
     banned: bool = False
 
     @property
-    def faulty(self) -> bool:
-        return self.unsupported or self.banned or self.pose is None
+    def unprintable(self) -> bool:
+        """Whether it must not be there at all."""
+        return self.banned or self.pose is None
 
     @property
-    def tall(self) -> float:
-        """Height in millimetres."""
-        return (HEIGHTS[self.pose.stand] if self.pose else 12) / 10
+    def faulty(self) -> bool:
+        """Whether anything is wrong with it."""
+        return self.unsupported or self.unprintable
+
+    @property
+    def tenths(self) -> int:
+        """Height in tenths of a millimetre."""
+        return HEIGHTS[self.pose.stand] if self.pose else UNPRINTABLE_HEIGHT
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the shapes of the digits, or a tower of them with what breaks the rules."""
+    """Draw the shapes of the digits, or a tower of them with the faults of each digit."""
     if answer is None:
-        return _digit_shapes(params, verdicts)
-    digits = _tower_digits(params, answer, verdicts)
+        return digit_shapes(params, verdicts)
+    digits = tower_digits(params, answer, verdicts)
     repeated = set(verdicts.failures.get("groups", ()))
-    caption = _caption(params, answer, verdicts)
-    glyphs = _from_above(params, digits[:_GLYPHS], repeated, verdicts)
-    side = _from_the_side(params, digits[:_LAYERS], answer)
-    if len(answer.numberSequence) > _GLYPHS:
-        caption += (
-            f" {_GLYPHS} of {len(answer.numberSequence)} digits are shown one by one."
-        )
+    caption = answer_caption(params, answer, verdicts)
+    count = len(answer.numberSequence)
+    if count > MOST_GLYPHS:
+        caption += f" {MOST_GLYPHS} of {count} digits are shown one by one."
+    composite = verdicts.failed("prime")
+    plan = from_above(params, digits[:MOST_GLYPHS], repeated, composite)
+    # The number is grouped from its last digit, so its first group may be shorter.
+    first_group = count % params.group or params.group
+    side = from_the_side(params, digits, first_group)
+    title = "digit by digit, from the bottom up"
     panels = [
-        Panel(
-            "digit by digit, from the bottom up",
-            glyphs,
-            f"The digits in turn. {caption}",
-        ),
+        Panel(title, plan, f"The digits in turn. {caption}"),
         Panel("the tower from the side", side, f"The tower. {caption}"),
     ]
-    panels += gauge_panels(_gauges(params, verdicts))
+    panels += gauge_panels(gauges(params, verdicts))
+    framed = any(digit.unsupported for digit in digits)
+    crossed_out = any(digit.unprintable for digit in digits)
     wrong = {
-        "framed: cannot be printed on the one below; thick bars hang in the air": any(
-            digit.unsupported for digit in digits
-        ),
-        "crossed out: cannot be printed so": any(
-            d.pose is None or d.banned for d in digits
-        ),
+        "framed: cannot be printed on the one below; thick bars hang in the air": framed,
+        "crossed out: cannot be printed so": crossed_out,
         "shaded: a group that occurs more than once": repeated,
     }
-    legend = [*texts("largest_printable_prime.legend").items(), *wrong_line(wrong)]
-    return Picture(
-        tuple(panels), caption, tuple(legend), _text(params, digits, repeated)
-    )
+    legend = (*LEGEND, *wrong_line(wrong))
+    text = text_view(params, digits, repeated)
+    return Picture(tuple(panels), caption, legend, text)
 
 
-def _tower_digits(params: Params, answer: Answer, verdicts: Verdicts) -> list[_Digit]:
-    failed = verdicts.failures
-    unsupported = set(failed.get("stack", ()))
-    banned = {*failed.get("allowed", ()), *failed.get("printable", ())}
-    tower: list[_Digit] = []
-    below: Pose | None = None
-    for i, item in enumerate(answer.numberSequence[:_LAYERS]):
-        segments = params.segments[item.digit]
-        here = pose(item.digit, item.orientation, segments)
-        tower.append(
-            _Digit(item.digit, segments, here, below, i in unsupported, i in banned)
-        )
-        below = here
-    return tower
-
-
-def _digit_shapes(params: Params, verdicts: Verdicts) -> Picture:
-    shapes = params.segments
-    turns = [(digit, "flat") for digit in params.digits]
-    turns += [
-        t for t in _UPRIGHT if t[0] in params.digits and t[1] in params.orientations
-    ]
-    glyphs = [_Digit(d, shapes[d], pose(d, turn, shapes[d])) for d, turn in turns]
-    columns = 7
-    rows = -(-len(glyphs) // columns)
-    drawing = Drawing(
-        (0, 0, columns * _WIDTH, rows * _HEIGHT), size=columns * _WIDTH * 2.4
-    )
-    for i, glyph in enumerate(glyphs):
-        centre = (
-            (i % columns + 0.5) * _WIDTH,
-            (rows - 1 - i // columns + 0.5) * _HEIGHT,
-        )
-        _glyph(drawing, centre, glyph)
+def digit_shapes(params: Params, verdicts: Verdicts) -> Picture:
+    """Return the picture of the digits that a tower may have, lying and standing."""
+    turns: list[tuple[int, Orientation]] = [(digit, "flat") for digit in params.digits]
+    for digit, turn in UPRIGHT:
+        if digit in params.digits and turn in params.orientations:
+            turns.append((digit, turn))
+    rows = -(-len(turns) // SHAPES_PER_ROW)
+    width = SHAPES_PER_ROW * WIDTH
+    drawing = Drawing((0, 0, width, rows * HEIGHT), size=width * 2.4)
+    for i, (digit, turn) in enumerate(turns):
+        segments = params.segments[digit]
+        x = (i % SHAPES_PER_ROW + 0.5) * WIDTH
+        y = (rows - 1 - i // SHAPES_PER_ROW + 0.5) * HEIGHT
+        shape = Digit(digit, segments, pose(digit, turn, segments))
+        draw_glyph(drawing, (x, y), shape)
     caption = (
         f"A prime number is to be stacked from these digits, printed on each other: as long as "
         f"possible, and taller than {params.target_height_mm:g} mm."
     )
     if verdicts:
         caption = f"There is no tower to draw. {caption}"
-    legend = (("answer", "lies flat"), ("note", "stands upright, seen from the front"))
-    return Picture((Panel("the digits", drawing, caption),), caption, legend)
+    return Picture((Panel("the digits", drawing, caption),), caption, TASK_LEGEND)
 
 
-def _from_above(
-    params: Params, digits: Sequence[_Digit], repeated: set[str], verdicts: Verdicts
+def tower_digits(params: Params, answer: Answer, verdicts: Verdicts) -> list[Digit]:
+    """Return the digits of an answer that are drawn, from the bottom up."""
+    failed = verdicts.failures
+    unsupported = set(failed.get("stack", ()))
+    banned = {*failed.get("allowed", ()), *failed.get("printable", ())}
+    tower: list[Digit] = []
+    below: Pose | None = None
+    for i, item in enumerate(answer.numberSequence[:MOST_LAYERS]):
+        segments = params.segments[item.digit]
+        current = pose(item.digit, item.orientation, segments)
+        tower.append(
+            Digit(item.digit, segments, current, below, i in unsupported, i in banned)
+        )
+        below = current
+    return tower
+
+
+def from_above(
+    params: Params, digits: Sequence[Digit], repeated: set[str], composite: bool
 ) -> Drawing:
     """Return a table of digits in groups, in the order of the number."""
-    number = "".join(str(digit.digit) for digit in digits)
-    parts = groups(number, params.group)
-    pitch = params.group * _WIDTH + _GAP
-    columns = max(1, min(_GROUPS_PER_ROW, len(parts)))
+    parts = number_groups(params, digits)
+    pitch = params.group * WIDTH + GAP
+    columns = max(1, min(GROUPS_PER_ROW, len(parts)))
     rows = max(1, -(-len(parts) // columns))
-    width = columns * pitch - _GAP
-    composite = verdicts.passed("prime") is False
-    top = rows * _HEIGHT + 9 * composite
+    width = columns * pitch - GAP
+    # Room for a line of text.
+    top = rows * HEIGHT + 9 if composite else rows * HEIGHT
     drawing = Drawing((0, 0, width, top), size=2.3 * max(width, top), margin=10)
     i = 0
     for k, part in enumerate(parts):
-        left_edge = k % columns * pitch + (params.group - len(part)) * _WIDTH
-        bottom = (rows - 1 - k // columns) * _HEIGHT
+        x = k % columns * pitch + (params.group - len(part)) * WIDTH
+        y = (rows - 1 - k // columns) * HEIGHT
         if part in repeated:
-            right_edge = left_edge + len(part) * _WIDTH
-            corners = rectangle(
-                (left_edge, bottom + 1), (right_edge, bottom + _HEIGHT - 1)
-            )
+            corners = rectangle((x, y + 1), (x + len(part) * WIDTH, y + HEIGHT - 1))
             drawing.area(corners, "wrong", opacity=0.12)
             drawing.line(corners, "wrong", closed=True, width=2.5)
         for _ in part:
-            _glyph(
-                drawing, (left_edge + _WIDTH / 2, bottom + _HEIGHT / 2), digits[i], i
-            )
-            left_edge += _WIDTH
+            draw_glyph(drawing, (x + WIDTH / 2, y + HEIGHT / 2), digits[i], i)
+            x += WIDTH
             i += 1
     if composite:
         place = (width / 2, top - 3)
@@ -176,177 +205,225 @@ def _from_above(
     return drawing
 
 
-def _glyph(
-    drawing: Drawing, centre: XY, digit: _Digit, position: int | None = None
+def number_groups(params: Params, digits: Sequence[Digit]) -> Sequence[str]:
+    """Return the number in groups of digits, as the grader makes them."""
+    return groups("".join(str(digit.digit) for digit in digits), params.group)
+
+
+def draw_glyph(
+    drawing: Drawing, centre: XY, digit: Digit, position: int | None = None
 ) -> None:
     """Draw one digit, over the one below it if that lies flat."""
     x, y = centre[0], centre[1] + 2.5
     size = drawing.scale
-
-    def bars(segments: Sequence[str]) -> list[list[XY]]:
-        return [[(x + u, y + v) for u, v in _BARS[segment]] for segment in segments]
-
-    if digit.below is not None and digit.below.stand is Stand.FLAT:
-        drawing.strokes(bars(sorted(digit.below.segments)), "given", width=2.6 * size)
+    if digit.below is not None:
+        # A pose has segments only if it is flat.
+        bars = bars_at((x, y), digit.below.segments)
+        drawing.strokes(bars, "given", width=2.6 * size)
     tip = "" if position is None else f"position {position}: {digit.digit}"
     if digit.pose is None:
-        drawing.strokes(bars(sorted(digit.segments)), "quiet", width=size, tip=tip)
+        bars = bars_at((x, y), digit.segments)
+        drawing.strokes(bars, "quiet", width=size, tip=tip)
     elif digit.pose.stand is Stand.FLAT:
-        segments = digit.pose.segments
-        hanging: frozenset[str] = frozenset()
-        if digit.unsupported and digit.below is not None:
-            flat = digit.below.stand is Stand.FLAT
-            hanging = segments - digit.below.segments if flat else segments
-        drawing.strokes(
-            bars(sorted(segments - hanging)), "answer", width=1.2 * size, tip=tip
-        )
-        drawing.strokes(bars(sorted(hanging)), "wrong", width=2 * size, tip=tip)
+        hanging = hanging_segments(digit)
+        bars = bars_at((x, y), digit.pose.segments - hanging)
+        drawing.strokes(bars, "answer", width=1.2 * size, tip=tip)
+        drawing.strokes(bars_at((x, y), hanging), "wrong", width=2 * size, tip=tip)
     else:
         role = "wrong" if digit.unsupported else "note"
-        lines = [
-            [
-                (x + u, y + v)
-                for u, v in (
-                    _upright_point(digit.pose.stand, p) for p in _BARS[segment]
-                )
-            ]
-            for segment in sorted(digit.segments)
-        ]
-        low = min(v for line in lines for _, v in line)
-        drawing.strokes(lines, role, width=1.4 * size, tip=tip)
-        drawing.line([(x - 7, low - 1.4), (x + 7, low - 1.4)], "ink", width=1)
+        bars = upright_bars((x, y), digit.segments, digit.pose.stand)
+        drawing.strokes(bars, role, width=1.4 * size, tip=tip)
+        floor = min(v for bar in bars for _, v in bar) - 1.4
+        drawing.line([(x - 7, floor), (x + 7, floor)], "ink", width=1)
     role = "wrong" if digit.faulty else "ink"
     drawing.text((x, y - 15.5), digit.digit, role, size=11, bold=digit.faulty)
     if digit.unsupported:
-        drawing.box(
-            (x - 8, y - 12), (x + 8, y + 12), "wrong", opacity=0, edge="wrong", width=2
-        )
-    if digit.pose is None or digit.banned:
+        low, high = (x - 8, y - 12), (x + 8, y + 12)
+        drawing.box(low, high, "wrong", opacity=0, edge="wrong", width=2)
+    if digit.unprintable:
         drawing.cross((x, y), "wrong", radius=7.5 * size, width=2.5)
 
 
-def _upright_point(stand: Stand, point: XY) -> XY:
+def bars_at(centre: XY, segments: Collection[str]) -> list[list[XY]]:
+    """Return the bars of a digit that lies flat, in order of their letters."""
+    x, y = centre
+    return [[(x + u, y + v) for u, v in BARS[segment]] for segment in sorted(segments)]
+
+
+def hanging_segments(digit: Digit) -> frozenset[str]:
+    """Return the bars of a flat digit that make it unsupported."""
+    if digit.pose is None or digit.below is None or not digit.unsupported:
+        return frozenset()
+    return digit.pose.segments - digit.below.segments
+
+
+def upright_bars(centre: XY, segments: str, stand: Stand) -> list[list[XY]]:
+    """Return the bars of a digit that stands upright, as seen from the front."""
+    x, y = centre
+    bars = []
+    for segment in sorted(segments):
+        bar = []
+        for point in BARS[segment]:
+            u, v = upright_point(stand, point)
+            bar.append((x + u, y + v))
+        bars.append(bar)
+    return bars
+
+
+def upright_point(stand: Stand, point: XY) -> XY:
     """Return where a point of a digit is seen once the digit stands upright."""
     x, y = point
     if stand is Stand.ON_SIDE:
         return y * 0.75, -x
-    return (x, -y) if stand is Stand.ON_HEAD else (x - 5, y)
+    if stand is Stand.ON_HEAD:
+        return x, -y
+    return x - 5, y
 
 
-def _from_the_side(params: Params, digits: Sequence[_Digit], answer: Answer) -> Drawing:
-    """Return the tower seen along y, bottom of the tower at the bottom."""
-    first = len(answer.numberSequence) % params.group or params.group
-    total = sum(HEIGHTS[d.pose.stand] if d.pose else 12 for d in digits) / 10
-    top = max(total, params.target_height_mm) * 1.05 + 1
+def from_the_side(params: Params, digits: Sequence[Digit], first_group: int) -> Drawing:
+    """Return the tower seen along y, bottom of the tower at the bottom.
+
+    Args:
+        params: the instance.
+        digits: of the tower, from the bottom up.
+        first_group: digits of the number's first group.
+    """
+    total = sum(digit.tenths for digit in digits) / 10
+    limit = params.target_height_mm
+    top = max(total, limit) * 1.05 + 1
     half = max(14.0, top * 0.22)
     drawing = Drawing((-half, 0, half, top), size=430, margin=22)
     drawing.line([(-half, 0), (half, 0)], "ink", width=2)
-    limit = params.target_height_mm
     drawing.line([(-half, limit), (half, limit)], "quiet", width=1.5, dashed=True)
     words = f"{limit:g} mm"
     drawing.text((-half, limit), words, "quiet", size=10, anchor="start", shift=(0, -7))
-    z, anchor = 0.0, 0.0
-    boxes: dict[tuple[str, float, float], list[XY]] = {}
-    run, start = "", 0.0
-    labelled = -1e9
-    for i, digit in enumerate(digits):
-        group = (i - first) // params.group + 1 if i >= first else 0
-        role = "wrong" if digit.faulty else ("answer", "water")[group % 2]
-        for left_edge, right_edge, low, high in _front(digit, anchor):
-            size = (role, right_edge - left_edge, high - low)
-            boxes.setdefault(size, []).append((left_edge, z + low))
-        anchor = _anchor(digit, anchor)
-        if digit.faulty:
-            middle = z + digit.tall / 2
-            drawing.line(
-                [(half * 0.95, middle), (7, middle)], "wrong", width=2, arrow=True
-            )
-        run += str(digit.digit)
-        z += digit.tall
-        last = i + 1 == len(digits)
-        if last or (i + 1 - first) % params.group == 0:
-            middle = (start + z) / 2
-            if (middle - labelled) * drawing.scale >= 10:
-                drawing.text((-7, middle), run, size=9, anchor="end")
-                labelled = middle
-            run, start = "", z
-    for (role, width, high), corners in sorted(boxes.items()):
-        drawing.tiles(corners, role, size=(width, high))
+    label_side(drawing, params, digits, first_group, half)
+    draw_side_bars(drawing, params, digits, first_group)
     if all(digit.pose for digit in digits):
-        drawing.text(
-            (8, total), f"{total:g} mm", anchor="start", bold=True, shift=(0, -4)
-        )
+        words = f"{total:g} mm"
+        drawing.text((8, total), words, anchor="start", bold=True, shift=(0, -4))
     return drawing
 
 
-def _front(digit: _Digit, anchor: float) -> list[tuple[float, float, float, float]]:
-    """Return what is seen of a digit from the front: left, right, bottom and top of each bar."""
+def label_side(
+    drawing: Drawing,
+    params: Params,
+    digits: Sequence[Digit],
+    first_group: int,
+    half: float,
+) -> None:
+    """Write the groups next to the tower, and point at faulty digits; `half` is half its room."""
+    z, start = 0.0, 0.0
+    group = ""
+    last_label = -1e9
+    for i, digit in enumerate(digits):
+        if digit.faulty:
+            middle = z + digit.tenths / 10 / 2
+            path = [(half * 0.95, middle), (7, middle)]
+            drawing.line(path, "wrong", width=2, arrow=True)
+        group += str(digit.digit)
+        z += digit.tenths / 10
+        is_last = i + 1 == len(digits)
+        if is_last or (i + 1 - first_group) % params.group == 0:
+            middle = (start + z) / 2
+            # Labels that would cover the one below are left out.
+            if (middle - last_label) * drawing.scale >= LABEL_DISTANCE:
+                drawing.text((-7, middle), group, size=9, anchor="end")
+                last_label = middle
+            group = ""
+            start = z
+
+
+def draw_side_bars(
+    drawing: Drawing, params: Params, digits: Sequence[Digit], first_group: int
+) -> None:
+    """Draw the bars of the tower, with two colours for the groups, alternately."""
+    # Corners of bars by role, width and height: those that are alike are drawn as one shape.
+    corners: dict[tuple[str, float, float], list[XY]] = {}
+    z, anchor = 0.0, 0.0
+    for i, digit in enumerate(digits):
+        group = (i - first_group) // params.group + 1 if i >= first_group else 0
+        role = "water" if group % 2 else "answer"
+        if digit.faulty:
+            role = "wrong"
+        for left_edge, right_edge, low, high in front_bars(digit, anchor):
+            look = (role, right_edge - left_edge, high - low)
+            corners.setdefault(look, []).append((left_edge, z + low))
+        anchor = next_anchor(digit, anchor)
+        z += digit.tenths / 10
+    for (role, width, height), places in sorted(corners.items()):
+        drawing.tiles(places, role, size=(width, height))
+
+
+def front_bars(digit: Digit, anchor: float) -> list[Bar]:
+    """Return the bars of a digit as seen from the front; upright ones stand at `anchor`."""
+    across = (-5.5, 5.5, 0.0, 1.0)
     if digit.pose is None:
-        return [(-5.5, 5.5, 0.0, 1.0)]
+        return [across]
     match digit.pose.stand:
         case Stand.FLAT:
             segments = digit.pose.segments
             if segments & set("adg"):
-                return [(-5.5, 5.5, 0.0, 1.0)]
-            sides = [
-                x for x, letters in ((5, "bc"), (-5, "ef")) if segments & set(letters)
-            ]
-            return [(x - 0.5, x + 0.5, 0.0, 1.0) for x in sides]
+                return [across]
+            bars = []
+            if segments & set("bc"):
+                bars.append((4.5, 5.5, 0.0, 1.0))
+            if segments & set("ef"):
+                bars.append((-5.5, -4.5, 0.0, 1.0))
+            return bars
         case Stand.ON_SIDE:
             return [(anchor - 0.5, anchor + 0.5, 0.0, 11.0)]
         case Stand.ON_HEAD:
-            return [(-5.5, 5.5, 0.0, 1.0), (4.5, 5.5, 1.0, 21.0)]
+            return [across, (4.5, 5.5, 1.0, 21.0)]
         case _:
             return [(anchor - 0.5, anchor + 0.5, 0.0, 21.0)]
 
 
-def _anchor(digit: _Digit, before: float) -> float:
+def next_anchor(digit: Digit, anchor: float) -> float:
     """Return where, from left to right, an upright digit stands on this one."""
     if digit.pose is None:
-        return before
-    if digit.pose.stand is Stand.FLAT:
-        segments = digit.pose.segments
-        if {"b", "c"} <= segments:
-            return 5.0
-        return -5.0 if {"e", "f"} <= segments else 0.0
-    return 5.0 if digit.pose.stand is Stand.ON_HEAD else before
+        return anchor
+    if digit.pose.stand is Stand.ON_HEAD:
+        return 5.0
+    if digit.pose.stand is not Stand.FLAT:
+        return anchor
+    # Upright digits need a whole side of the one below, or its middle.
+    if {"b", "c"} <= digit.pose.segments:
+        return 5.0
+    return -5.0 if {"e", "f"} <= digit.pose.segments else 0.0
 
 
-def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
+def gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
+    """Return bars for the digits and the height, where a verdict has them."""
     metrics = verdicts.metrics
     if "digits" not in metrics:
         return []
-    gauges = [
-        Gauge(
-            "digits", metrics["digits"], params.best_digits, verdicts.passed("length")
-        )
-    ]
-    if metrics.get("height_mm") is not None:
-        tall = verdicts.passed("height")
-        height = metrics["height_mm"]
-        gauges.append(
-            Gauge("height", height, params.target_height_mm, tall, "more than", " mm")
-        )
-    return gauges
+    long = verdicts.passed("length")
+    bars = [Gauge("digits", metrics["digits"], params.best_digits, long)]
+    height = metrics.get("height_mm")
+    if height is not None:
+        tall, target = verdicts.passed("height"), params.target_height_mm
+        bars.append(Gauge("height", height, target, tall, "more than", " mm"))
+    return bars
 
 
-def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
+def answer_caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
+    """Return the number of digits, their faults, and the score."""
     count = len(answer.numberSequence)
+    digits = counted(count, "digit")
+    if not verdicts:
+        return f"{digits}."
     first = {
         check_id: items[0] for check_id, items in verdicts.failures.items() if items
     }
-    words = texts("largest_printable_prime.faults")
-    parts = verdicts.faults(words, first=first, most=params.max_digits)
-    summary = "; ".join(parts) or "a prime that can be printed"
-    head = f"{count} digit{'s' * (count != 1)}"
-    if not verdicts:
-        return f"{head}."
-    return f"{head}: {summary}. {verdicts.fraction.capitalize()}."
+    faults = verdicts.faults(FAULTS, first=first, most=params.max_digits)
+    summary = "; ".join(faults) or "a prime that can be printed"
+    return f"{digits}: {summary}. {verdicts.fraction.capitalize()}."
 
 
-def _text(params: Params, digits: Sequence[_Digit], repeated: set[str]) -> str:
-    """Return the number in groups; below it, what is wrong where."""
-    parts = groups("".join(str(digit.digit) for digit in digits), params.group)
+def text_view(params: Params, digits: Sequence[Digit], repeated: set[str]) -> str:
+    """Return the number in groups; below it, signs for its faults."""
+    parts = number_groups(params, digits)
     per_line = 100 // (params.group + 1)
     counts = Counter(parts)
     lines = []
@@ -355,13 +432,14 @@ def _text(params: Params, digits: Sequence[_Digit], repeated: set[str]) -> str:
         line = parts[k : k + per_line]
         marks = []
         for part in line:
-            here = digits[i : i + len(part)]
-            twice = "=" if part in repeated and counts[part] > 1 else " "
-            marks.append("".join("^" if digit.faulty else twice for digit in here))
+            plain = "=" if part in repeated and counts[part] > 1 else " "
+            signs = ["^" if d.faulty else plain for d in digits[i : i + len(part)]]
+            marks.append("".join(signs))
             i += len(part)
         lines.append(",".join(line))
         below = " ".join(marks).rstrip()
-        lines += [below] * bool(below)
+        if below:
+            lines.append(below)
     if any(set("^=") & set(line) for line in lines):
         lines += ["", "^ cannot be printed there, = a group that occurs more than once"]
     return "\n".join(lines)

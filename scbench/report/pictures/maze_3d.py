@@ -1,66 +1,106 @@
 """A maze of heights from above and as columns: the route, a second one, or where it ends."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from scbench.report.draw.scene import Lines, Marks, Scene
+from scbench.report.draw.scene import Lines, Marks, Scene, Shape
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.draw.voxels import columns
 from scbench.report.gauges import Gauge, gauge_panels
-from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts, wrong_line
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.maze_3d import Answer, Params
 
 # Rows and columns drawn beyond those asked for.
-_SPARE = 6
-# Cells of fewer pixels have no digit.
-_SMALLEST_DIGIT = 9
+SPARE = 6
+# Pixels: smaller cells have no digit.
+SMALLEST_DIGIT = 9
 # In cells of fewer pixels the digits lie below the routes, which they would cut to
 # pieces.
-_FINE = 22
-_MOST_COLUMNS = 50 * 50
+SMALLEST_FREE_DIGIT = 22
+# Larger mazes are not drawn as columns.
+MOST_COLUMNS = 50 * 50
+# Characters of a line of text.
+MOST_TEXT = 120
+# Straight lines that an arc in space is drawn with.
+ARC_STEPS = 8
+FAULTS = {
+    "resource_limit": "There is far too much text for a maze.",
+    "shape": "This is no square of {size} x {size} characters.",
+    "characters": "Some characters are neither digits nor A or B.",
+    "ends": "There is not one A and one B.",
+}
+# Checks whose faults are marked in the maze.
+MARKED_CHECKS = ("shape", "characters", "ends", "height_share")
 
+# Column and row.
 Place = Sequence[int]
+Move = tuple[Place, Place]
+XYZ = tuple[float, float, float]
 
 
-class _Routes(NamedTuple):
-    """What a verdict says about the maze, places as x, y."""
+class Routes(NamedTuple):
+    """The places that a verdict names.
 
-    first: list[Place]
-    jumped: list[Place]
-    second: list[Place]
-    reached: list[Place]
+    Attributes:
+        first: the route from A to B.
+        jumped: cells that it jumps over.
+        second: another route.
+        reached: all that can be reached from A, if B cannot.
+    """
+
+    first: Sequence[Place]
+    jumped: Sequence[Place]
+    second: Sequence[Place]
+    reached: Sequence[Place]
+
+    @property
+    def detour(self) -> list[Move]:
+        """Moves of the second route that are not on the first."""
+        shared = {frozenset(map(tuple, move)) for move in pairwise(self.first)}
+        return [
+            move
+            for move in pairwise(self.second)
+            if frozenset(map(tuple, move)) not in shared
+        ]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the empty square, or the maze with the routes and faults that the verdict found."""
     if answer is None:
-        return _empty_square(params, verdicts)
-    limit = params.size + _SPARE
+        return empty_square(params, verdicts)
+    limit = params.size + SPARE
     rows = [row[:limit] for row in answer.maze[:limit]]
-    cut = rows != list(answer.maze)
-    routes = _routes(verdicts)
-    legend: Legend = []
-    plan = _plan(params, rows, routes, verdicts, legend)
-    caption = _caption(params, routes, verdicts, cut)
+    routes = routes_of(verdicts)
+    caption = answer_caption(params, routes, verdicts)
+    if rows != list(answer.maze):
+        cut = "Only the beginning of the text is drawn."
+        caption = f"{caption} {cut}" if caption else cut
+    caption = caption or "A maze of heights."
+    plan = maze_plan(params, rows, routes, verdicts)
     panels = [Panel("from above", plan, f"A square of heights. {caption}")]
     readable = verdicts.passed("shape") and verdicts.passed("characters")
-    if readable and params.size**2 <= _MOST_COLUMNS:
-        scene = _maze_scene(params, rows, routes)
+    if readable and params.size**2 <= MOST_COLUMNS:
+        scene = maze_scene(params, rows, routes)
         panels.append(Panel("as columns", scene, f"The heights as columns. {caption}"))
-    panels += gauge_panels(_gauges(params, routes, verdicts))
-    return Picture(tuple(panels), caption, tuple(legend), _text(params, rows, routes))
+    panels += gauge_panels(gauges(params, routes, verdicts))
+    legend = legend_lines(routes, verdicts)
+    text = text_view(params, rows, routes)
+    return Picture(tuple(panels), caption, tuple(legend), text)
 
 
-def _empty_square(params: Params, verdicts: Verdicts) -> Picture:
+def empty_square(params: Params, verdicts: Verdicts) -> Picture:
+    """Return the picture of the task alone."""
     n = params.size
     drawing = Drawing((0, 0, n, n), size=300, up=False)
-    lines = [[(0, i), (n, i)] for i in range(n + 1)] + [
-        [(i, 0), (i, n)] for i in range(n + 1)
-    ]
-    drawing.strokes(lines, "faint")
+    level = [[(0, i), (n, i)] for i in range(n + 1)]
+    upright = [[(i, 0), (i, n)] for i in range(n + 1)]
+    drawing.strokes(level + upright, "faint")
+    # Rounded up, as the percentage is the least.
     least = -(-params.min_route_percent * n * n // 100)
     demands = [
         f"A at height {params.a_height}, B at height {params.b_height}",
@@ -77,302 +117,345 @@ def _empty_square(params: Params, verdicts: Verdicts) -> Picture:
     )
     if verdicts:
         caption = f"The answer is no maze. {caption}"
-    return Picture((Panel("the square to fill", drawing, "; ".join(demands)),), caption)
+    panel = Panel("the square to fill", drawing, "; ".join(demands))
+    return Picture((panel,), caption)
 
 
-def _routes(verdicts: Verdicts) -> _Routes:
+def routes_of(verdicts: Verdicts) -> Routes:
+    """Return the places that a verdict names."""
     metrics = verdicts.metrics
-    reached = (
-        verdicts.details("route").get("reached", ()) if verdicts.failed("route") else ()
+    reached: Sequence[Place] = ()
+    if verdicts.failed("route"):
+        reached = verdicts.details("route").get("reached", ())
+    return Routes(
+        metrics.get("route", ()),
+        metrics.get("jumped_over", ()),
+        metrics.get("other_route", ()),
+        reached,
     )
-    names = ("route", "jumped_over", "other_route")
-    first, jumped, second = (list(metrics.get(name, ())) for name in names)
-    return _Routes(first, jumped, second, list(reached))
 
 
-def _route_moves(
-    route: Sequence[Place],
-) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    places = [(place[0], place[1]) for place in route]
-    return list(pairwise(places))
-
-
-def _detour_moves(routes: _Routes) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return the moves of the other route that are not on the first."""
-    shared = {frozenset(move) for move in _route_moves(routes.first)}
-    return [
-        move for move in _route_moves(routes.second) if frozenset(move) not in shared
-    ]
-
-
-def _plan(
-    params: Params,
-    rows: Sequence[str],
-    routes: _Routes,
-    verdicts: Verdicts,
-    legend: Legend,
+def maze_plan(
+    params: Params, rows: Sequence[str], routes: Routes, verdicts: Verdicts
 ) -> Drawing:
+    """Return the maze from above."""
     n = params.size
     width = max([n, *map(len, rows)])
     height = max(n, len(rows))
     size = min(max(24 * max(width, height), 260), 560)
     drawing = Drawing((0, 0, width, height), size=size, up=False, margin=30)
-    cell = drawing.scale
-    _shade_heights(drawing, params, rows)
-    for places, hatched, words in (
-        (routes.reached, False, "can be reached from A"),
-        (routes.jumped, True, "jumped over"),
-    ):
-        drawing.tiles(places, "note", hatched=hatched, opacity=1 if hatched else 0.55)
-        legend += [("note", words)] * bool(places)
+    shade_heights(drawing, params, rows)
+    drawing.tiles(routes.reached, "note", opacity=0.55)
+    drawing.tiles(routes.jumped, "note", hatched=True)
     drawing.line(rectangle((0, 0), (n, n)), "ink", closed=True, width=1.5)
-    fine = cell < _FINE
-    if fine:
-        _draw_digits(drawing, rows)
-    thick = min(max(cell / 6, 2), 4)
-    main = "right" if verdicts and verdicts[0].score > 0 else "answer"
-    if routes.first:
-        _draw_moves(drawing, _route_moves(routes.first), main, thick, dashed=False)
-        legend.append((main, "the route; jumps are arcs"))
-    if routes.second:
-        detour = _detour_moves(routes)
-        _draw_moves(drawing, detour, "wrong", thick + 1, dashed=True)
-        for place in (detour[0][0], detour[-1][1]):
-            radius = min(max(cell * 0.55, 6), 24)
-            drawing.ring(_cell_middle(place), "wrong", radius=radius, width=2.5)
-    marked = _mark_maze_faults(drawing, params, rows, verdicts)
-    if not fine:
-        _draw_digits(drawing, rows)
-    bs = [(x, y) for y, row in enumerate(rows) for x, c in enumerate(row) if c == "B"]
-    _ring_cells(drawing, bs if routes.reached else ())
-    wrong = {
-        "breaks a rule": marked,
-        "another way, from ring to ring": routes.second,
-        "B, out of reach": routes.reached,
-    }
-    legend += wrong_line(wrong)
-    legend.append(("missing", "hatched: not there"))
+    digits_below = drawing.scale < SMALLEST_FREE_DIGIT
+    if digits_below:
+        draw_digits(drawing, rows)
+    draw_routes(drawing, routes, verdicts)
+    mark_shape(drawing, params, rows, verdicts)
+    mark_cells(drawing, params, rows, verdicts)
+    if not digits_below:
+        draw_digits(drawing, rows)
+    if routes.reached:
+        ring_cells(drawing, cells_with(rows, "B"))
     return drawing
 
 
-def _ring_cells(drawing: Drawing, cells: Iterable[Place]) -> None:
-    for cell in cells:
-        radius = min(max(drawing.scale * 0.6, 7), 28)
-        drawing.ring(_cell_middle(cell), "wrong", radius=radius, width=3)
+def height_table(params: Params) -> dict[str, int]:
+    """Return the height of each character of a maze."""
+    heights = {str(height): height for height in range(10)}
+    heights["A"] = params.a_height
+    heights["B"] = params.b_height
+    return heights
 
 
-def _cell_middle(place: Sequence[float]) -> tuple[float, float]:
-    return place[0] + 0.5, place[1] + 0.5
-
-
-def _height(params: Params, character: str) -> int | None:
-    heights = {"A": params.a_height, "B": params.b_height} | {
-        c: int(c) for c in "0123456789"
-    }
-    return heights.get(character)
-
-
-def _shade_heights(drawing: Drawing, params: Params, rows: Sequence[str]) -> None:
-    places: dict[int, list[tuple[int, int]]] = {}
+def cells_with(rows: Sequence[str], characters: str) -> list[tuple[int, int]]:
+    """Return the cells (x, y) with one of some characters, row by row."""
+    cells = []
     for y, row in enumerate(rows):
-        for x, character in enumerate(row):
-            height = _height(params, character)
-            if height is not None:
-                places.setdefault(height, []).append((x, y))
-    for height, cells in sorted(places.items()):
+        cells += [(x, y) for x, character in enumerate(row) if character in characters]
+    return cells
+
+
+def shade_heights(drawing: Drawing, params: Params, rows: Sequence[str]) -> None:
+    """Fill the cells, the higher the darker."""
+    heights = height_table(params)
+    cells_by_height: dict[int, list[tuple[int, int]]] = {}
+    for x, y in cells_with(rows, "".join(heights)):
+        cells_by_height.setdefault(heights[rows[y][x]], []).append((x, y))
+    for height, cells in sorted(cells_by_height.items()):
         drawing.tiles(cells, "rock", opacity=0.06 + 0.08 * height)
 
 
-def _draw_digits(drawing: Drawing, rows: Sequence[str]) -> None:
+def draw_digits(drawing: Drawing, rows: Sequence[str]) -> None:
+    """Write the characters of the cells that are large enough; A and B always."""
     cell = drawing.scale
     for y, row in enumerate(rows):
         for x, character in enumerate(row):
             place = (x + 0.5, y + 0.5)
             if character in {"A", "B"}:
                 drawing.dot(place, "target", radius=min(max(cell * 0.42, 5), 20))
-                tip = max(min(cell * 0.6, 16), 9)
-                drawing.text(place, character, size=tip, bold=True)
-            elif cell >= _SMALLEST_DIGIT:
+                size = max(min(cell * 0.6, 16), 9)
+                drawing.text(place, character, size=size, bold=True)
+            elif cell >= SMALLEST_DIGIT:
                 drawing.text(place, character, size=min(cell * 0.6, 13))
 
 
-def _draw_moves(
+def draw_routes(drawing: Drawing, routes: Routes, verdicts: Verdicts) -> None:
+    """Draw the route, and the part of a second one that is not on it from ring to ring."""
+    cell = drawing.scale
+    width = min(max(cell / 6, 2), 4)
+    if routes.first:
+        moves = list(pairwise(routes.first))
+        draw_moves(drawing, moves, route_role(verdicts), width)
+    if routes.second:
+        detour = routes.detour
+        draw_moves(drawing, detour, "wrong", width + 1, dashed=True)
+        radius = min(max(cell * 0.55, 6), 24)
+        for place in (detour[0][0], detour[-1][1]):
+            drawing.ring(cell_middle(place), "wrong", radius=radius, width=2.5)
+
+
+def route_role(verdicts: Verdicts) -> str:
+    """Return the colour of the route."""
+    return "right" if verdicts and verdicts[0].score > 0 else "answer"
+
+
+def draw_moves(
     drawing: Drawing,
-    moves: Sequence[tuple[Place, Place]],
+    moves: Sequence[Move],
     role: str,
     width: float,
     *,
-    dashed: bool,
+    dashed: bool = False,
 ) -> None:
+    """Draw steps to neighbours as lines, and jumps as arcs."""
     steps = []
     for origin, goal in moves:
-        (ax, ay), (bx, by) = _cell_middle(origin), _cell_middle(goal)
-        if abs(ax - bx) + abs(ay - by) < 2:
+        (ax, ay), (bx, by) = cell_middle(origin), cell_middle(goal)
+        if not is_jump(origin, goal):
             steps.append([(ax, ay), (bx, by)])
             continue
-        bulge = (by - ay) * 0.45, (ax - bx) * 0.45
-        control = (ax + bx) / 2 + bulge[0], (ay + by) / 2 + bulge[1]
-        drawing.curve(
-            (ax, ay), control, (bx, by), role, width=width, dashed=dashed, tip="jump"
+        # Bulged to the left of the jump, beside the cell that it goes over.
+        control = (
+            (ax + bx) / 2 + (by - ay) * 0.45,
+            (ay + by) / 2 + (ax - bx) * 0.45,
         )
+        start, end = (ax, ay), (bx, by)
+        drawing.curve(start, control, end, role, width=width, dashed=dashed, tip="jump")
     drawing.strokes(steps, role, width=width, dashed=dashed)
 
 
-def _mark_maze_faults(
+def is_jump(origin: Place, goal: Place) -> bool:
+    """Return whether a move goes over a cell."""
+    return abs(origin[0] - goal[0]) + abs(origin[1] - goal[1]) == 2
+
+
+def cell_middle(place: Place) -> tuple[float, float]:
+    """Return the middle of a cell."""
+    return place[0] + 0.5, place[1] + 0.5
+
+
+def mark_shape(
     drawing: Drawing, params: Params, rows: Sequence[str], verdicts: Verdicts
-) -> bool:
-    n, cell = params.size, drawing.scale
-    if verdicts.failed("shape"):
-        for y in verdicts.details("shape").get("wrong_rows", ()):
-            if y < len(rows):
-                length = len(rows[y])
-                corner = (max(length, 0.2), y + 1)
-                drawing.box((0, y), corner, "wrong", opacity=0, edge="wrong", width=2)
-                if length < n:
-                    drawing.box((length, y), (n, y + 1), "missing", hatched=True)
-        for y in range(len(rows), n):
-            drawing.box((0, y), (n, y + 1), "missing", hatched=True)
-        for y in range(n, len(rows)):
-            drawing.box(
-                (0, y),
-                (max(len(rows[y]), 1), y + 1),
-                "wrong",
-                opacity=0.25,
-                edge="wrong",
-            )
+) -> None:
+    """Mark rows that are too long or too short, and rows that are missing or too many."""
+    if not verdicts.failed("shape"):
+        return
+    n = params.size
+    for y in verdicts.details("shape").get("wrong_rows", ()):
+        if y < len(rows):
+            length = len(rows[y])
+            # An empty row gets a narrow box, which can still be seen.
+            end = (max(length, 0.2), y + 1)
+            drawing.box((0, y), end, "wrong", opacity=0, edge="wrong", width=2)
+            if length < n:
+                drawing.box((length, y), (n, y + 1), "missing", hatched=True)
+    for y in range(len(rows), n):
+        drawing.box((0, y), (n, y + 1), "missing", hatched=True)
+    for y in range(n, len(rows)):
+        end = (max(len(rows[y]), 1), y + 1)
+        drawing.box((0, y), end, "wrong", opacity=0.25, edge="wrong")
+
+
+def mark_cells(
+    drawing: Drawing, params: Params, rows: Sequence[str], verdicts: Verdicts
+) -> None:
+    """Mark invalid characters, ends that are there more than once, and too common heights."""
+    radius = max(drawing.scale * 0.4, 4)
     for x, y in verdicts.failures.get("characters", ()):
         if y < len(rows) and x < len(rows[y]):
-            drawing.cross(
-                (x + 0.5, y + 0.5), "wrong", radius=max(cell * 0.4, 4), width=2.5
-            )
-    for end in "AB" if verdicts.failed("ends") else "":
-        places = verdicts.details("ends").get(end, ())
-        _ring_cells(drawing, places if len(places) > 1 else ())
+            drawing.cross(cell_middle((x, y)), "wrong", radius=radius, width=2.5)
+    if verdicts.failed("ends"):
+        for end in "AB":
+            cells = verdicts.details("ends").get(end, ())
+            if len(cells) > 1:
+                ring_cells(drawing, cells)
+    heights = height_table(params)
     for height, _ in verdicts.failures.get("height_share", ()):
-        cells = [
-            (x, y)
-            for y, row in enumerate(rows)
-            for x, character in enumerate(row)
-            if _height(params, character) == height
-        ]
-        drawing.tiles(cells, "wrong", hatched=True, opacity=0.6, tip=f"height {height}")
-    kinds = ("shape", "characters", "ends", "height_share")
-    return any(map(verdicts.failed, kinds))
+        characters = [letter for letter, value in heights.items() if value == height]
+        cells = cells_with(rows, "".join(characters))
+        tip = f"height {height}"
+        drawing.tiles(cells, "wrong", hatched=True, opacity=0.6, tip=tip)
 
 
-def _maze_scene(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:
+def ring_cells(drawing: Drawing, cells: Iterable[Place]) -> None:
+    """Draw a ring around cells."""
+    radius = min(max(drawing.scale * 0.6, 7), 28)
+    for cell in cells:
+        drawing.ring(cell_middle(cell), "wrong", radius=radius, width=3)
+
+
+def maze_scene(params: Params, rows: Sequence[str], routes: Routes) -> Scene:
     """Return the maze as columns, the first row at the back."""
     n = params.size
-    heights = np.array(
-        [[_height(params, c) or 0 for c in row] for row in rows], dtype=np.float64
-    )
+    table = height_table(params)
+    heights = np.array([[table.get(c, 0) for c in row] for row in rows], np.float64)
     # Indexed x, then y from the front; flattened where tall columns would hide the maze.
     heights = heights[::-1].T * min(max(n / 25, 0.3), 0.5)
-    route, reached, ends = (np.zeros((n, n), bool) for _ in range(3))
-    for mask, places in ((route, routes.first), (reached, routes.reached)):
-        for x, y in places:
-            mask[x, n - 1 - y] = True
-    letters = [
-        (c, x, n - 1 - y)
-        for y, row in enumerate(rows)
-        for x, c in enumerate(row)
-        if c in "AB"
-    ]
-    for _, x, y in letters:
-        ends[x, y] = True
+    end_cells = cells_with(rows, "AB")
+    # Each column has one colour: that of the ends, then of the route.
+    ends = place_mask(n, end_cells)
+    route = place_mask(n, routes.first)
+    reached = place_mask(n, routes.reached)
     masks = {
         "given": ~(ends | route | reached),
         "answer": route & ~ends,
         "note": reached & ~ends,
         "target": ends,
     }
-    parts: list[Any] = [
+    parts: list[Shape] = [
         columns(heights, role, base=-0.5, only=mask)
         for role, mask in masks.items()
         if mask.any()
     ]
-
-    def above(place: Place, lift: float) -> tuple[float, float, float]:
-        x, y = place[0], n - 1 - place[1]
-        return x + 0.5, y + 0.5, float(heights[x, y]) + lift
-
-    for role, moves in (
-        ("ink", _route_moves(routes.first)),
-        ("wrong", _detour_moves(routes)),
-    ):
-        path: list[tuple[float, float, float]] = []
-        for origin, goal in moves:
-            start, end = above(origin, 0.3), above(goal, 0.3)
-            path.append(start)
-            if abs(origin[0] - goal[0]) + abs(origin[1] - goal[1]) == 2:
-                path += [_jump_arc(start, end, i / 8) for i in range(1, 8)]
-            path.append(end)
-        if path:
-            line = np.array(path, dtype=np.float64)
-            parts.append(
-                Lines((line,), role, 4 if role == "ink" else 3, dashed=role == "wrong")
-            )
-    if letters:
-        tops = np.array(
-            [(x + 0.5, y + 0.5, heights[x, y] + 0.9) for _, x, y in letters]
-        )
-        parts.append(Marks(tops, "ink", 0, tuple(c for c, _, _ in letters)))
+    if len(routes.first) > 1:
+        line = np.array(list(path_in_space(pairwise(routes.first), heights)))
+        parts.append(Lines((line,), "ink", 4))
+    if routes.detour:
+        line = np.array(list(path_in_space(routes.detour, heights)))
+        parts.append(Lines((line,), "wrong", 3, dashed=True))
+    if end_cells:
+        tops = np.array([above(heights, cell, 0.9) for cell in end_cells])
+        letters = tuple(rows[y][x] for x, y in end_cells)
+        parts.append(Marks(tops, "ink", 0, letters))
     return Scene(tuple(parts), azimuth=-70, elevation=55)
 
 
-def _jump_arc(
-    start: tuple[float, float, float], end: tuple[float, float, float], t: float
-) -> tuple[float, float, float]:
+def place_mask(n: int, places: Iterable[Place]) -> npt.NDArray[np.bool_]:
+    """Return a mask of places, indexed x, then y from the front."""
+    mask = np.zeros((n, n), bool)
+    for x, y in places:
+        mask[x, n - 1 - y] = True
+    return mask
+
+
+def path_in_space(
+    moves: Iterable[Move], heights: npt.NDArray[np.float64]
+) -> Iterator[XYZ]:
+    """Yield the points of moves just above the columns, jumps as arcs."""
+    for origin, goal in moves:
+        start, end = above(heights, origin, 0.3), above(heights, goal, 0.3)
+        yield start
+        if is_jump(origin, goal):
+            for i in range(1, ARC_STEPS):
+                yield arc_point(start, end, i / ARC_STEPS)
+        yield end
+
+
+def above(heights: npt.NDArray[np.float64], place: Place, lift: float) -> XYZ:
+    """Return a point over the middle of a column."""
+    x, y = place[0], len(heights) - 1 - place[1]
+    return x + 0.5, y + 0.5, float(heights[x, y]) + lift
+
+
+def arc_point(start: XYZ, end: XYZ, t: float) -> XYZ:
+    """Return a point of an arc that rises between two points; t goes from 0 to 1."""
     x, y, z = (a + (b - a) * t for a, b in zip(start, end, strict=True))
     return x, y, z + 2.4 * t * (1 - t)
 
 
-def _gauges(params: Params, routes: _Routes, verdicts: Verdicts) -> list[Gauge]:
-    gauges = []
+def legend_lines(routes: Routes, verdicts: Verdicts) -> Legend:
+    """Return the legend."""
+    legend: Legend = []
+    if routes.reached:
+        legend.append(("note", "can be reached from A"))
+    if routes.jumped:
+        legend.append(("note", "jumped over"))
+    if routes.first:
+        legend.append((route_role(verdicts), "the route; jumps are arcs"))
+    wrong = {
+        "breaks a rule": any(map(verdicts.failed, MARKED_CHECKS)),
+        "another way, from ring to ring": routes.second,
+        "B, out of reach": routes.reached,
+    }
+    legend += wrong_line(wrong)
+    legend.append(("missing", "hatched: not there"))
+    return legend
+
+
+def gauges(params: Params, routes: Routes, verdicts: Verdicts) -> Iterator[Gauge]:
+    """Yield bars for the only route and for heights that are too common."""
+    cells = params.size**2
     if routes.first and not routes.second:
-        share = round(100 * len(routes.first) / params.size**2, 1)
-        label, least = "cells on the route", params.min_route_percent
-        gauges.append(
-            Gauge(label, share, least, verdicts.passed("coverage"), unit=" %")
-        )
-        label, jumps = "jumps on the route", len(routes.jumped)
-        gauges.append(Gauge(label, jumps, params.jumps, verdicts.passed("jumps")))
+        share = round(100 * len(routes.first) / cells, 1)
+        least, passed = params.min_route_percent, verdicts.passed("coverage")
+        yield Gauge("cells on the route", share, least, passed, unit=" %")
+        jumps, passed = len(routes.jumped), verdicts.passed("jumps")
+        yield Gauge("jumps on the route", jumps, params.jumps, passed)
     for height, count in verdicts.failures.get("height_share", ()):
-        share = round(100 * count / params.size**2, 1)
-        limit = params.max_height_percent
-        gauges.append(
-            Gauge(f"cells of height {height}", share, limit, False, "at most", " %")
-        )
-    return gauges
+        share = round(100 * count / cells, 1)
+        label, limit = f"cells of height {height}", params.max_height_percent
+        yield Gauge(label, share, limit, False, "at most", " %")
 
 
-def _caption(params: Params, routes: _Routes, verdicts: Verdicts, cut: bool) -> str:
-    parts = verdicts.faults(texts("maze_3d.faults"), size=params.size)
+def answer_caption(params: Params, routes: Routes, verdicts: Verdicts) -> str:
+    """Return the findings of a verdict; nothing without a verdict."""
+    parts = verdicts.faults(FAULTS, size=params.size)
     if routes.second:
         parts.append("There is a second way from A to B.")
     elif routes.first:
-        cells, jumps = len(routes.first), len(routes.jumped)
-        route = f"The only route has {cells} of {params.size**2} cells"
-        parts.append(f"{route} and {jumps} jump{'s' * (jumps != 1)}.")
+        jumps = counted(len(routes.jumped), "jump")
+        route = f"The only route has {len(routes.first)} of {params.size**2} cells"
+        parts.append(f"{route} and {jumps}.")
     if routes.reached:
-        count = len(routes.reached)
-        parts.append(
-            f"From A, {count} cell{'s' * (count != 1)} can be reached, but not B."
-        )
+        cells = counted(len(routes.reached), "cell")
+        parts.append(f"From A, {cells} can be reached, but not B.")
     if verdicts.failures.get("height_share"):
         parts.append("One height fills too many cells.")
     if verdicts:
         parts.append(f"{verdicts.fraction.capitalize()}.")
-    if cut:
-        parts.append("Only the beginning of the text is drawn.")
-    return " ".join(parts) or "A maze of heights."
+    return " ".join(parts)
 
 
-def _text(params: Params, rows: Sequence[str], routes: _Routes) -> str:
-    """Return the maze and, beside or below it, what the verdict found in it."""
+def text_view(params: Params, rows: Sequence[str], routes: Routes) -> str:
+    """Return the maze and, beside or below it, the places that the verdict names."""
     maze = ["".join(c if c.isprintable() else "?" for c in row) for row in rows]
     if not (routes.first or routes.reached):
         return "\n".join(maze)
+    findings = [text_key(routes), *map("".join, sign_table(params, rows, routes))]
+    # Side by side only if both fit in a line.
+    if 2 * params.size + 4 > MOST_TEXT:
+        return "\n".join([*maze, "", *findings])
+    width = max(params.size, 8)
+    lines = []
+    for maze_line, line in zip(["the maze", *maze], findings, strict=True):
+        lines.append(f"{maze_line:<{width}}    {line}")
+    return "\n".join(lines)
+
+
+def text_key(routes: Routes) -> str:
+    """Return the meaning of the signs of the text form."""
+    key = "the route; jumped over: ^"
+    if routes.reached:
+        key = "B is out of reach; reached: +"
+    if routes.second:
+        key += "; another way: ?"
+    return key
+
+
+def sign_table(params: Params, rows: Sequence[str], routes: Routes) -> list[list[str]]:
+    """Return a sign for each cell: the characters of the route, and other signs."""
     table = [["."] * params.size for _ in range(params.size)]
     for places, sign in (
         (routes.reached, "+"),
@@ -383,18 +466,4 @@ def _text(params: Params, rows: Sequence[str], routes: _Routes) -> str:
             table[y][x] = sign
     for x, y in routes.first:
         table[y][x] = rows[y][x]
-    key = (
-        "B is out of reach; reached: +"
-        if routes.reached
-        else "the route; jumped over: ^"
-    )
-    if routes.second:
-        key += "; another way: ?"
-    findings = [key, *("".join(row) for row in table)]
-    if 2 * params.size + 4 > 120:
-        return "\n".join([*maze, "", *findings])
-    left_column = ["the maze", *maze]
-    return "\n".join(
-        f"{a:<{max(params.size, 8)}}    {b}"
-        for a, b in zip(left_column, findings, strict=True)
-    )
+    return table

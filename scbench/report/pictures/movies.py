@@ -1,4 +1,4 @@
-"""Films to choose from, and the points that each has in common with those that are liked."""
+"""Films to choose from, and the points that each shares with the liked films."""
 
 from scbench.graders.movies import points_of
 from scbench.graders.shared.short_answers import option
@@ -12,6 +12,8 @@ from scbench.report.pictures.shared.tables import (
 )
 from scbench.schemas.movies import Answer, Params
 
+LETTERS = "ABCDEFGHIJKL"
+
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the films; with an answer the points of every pair, the best and the chosen one."""
@@ -19,46 +21,52 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         f"Which of {len(params.choices)} films is most like {len(params.liked)} that are liked? "
         f"{params.genre_weight} for a genre in common, {params.theme_weight} for a theme."
     )
-    names = [film[0] for film in params.choices]
     liked: list[Row] = [(i, film[0]) for i, film in enumerate(params.liked, 1)]
     head = ["", "choice"]
-    rows: list[Row] = [
-        (letter, name) for letter, name in zip("ABCDEFGHIJKL", names, strict=False)
-    ]
     if verdicts:
-        # One liked film at a time gives the points of each pair.
-        pairs = [
-            points_of(params.model_copy(update={"liked": (film,)}))
-            for film in params.liked
-        ]
-        sums = points_of(params)
-        answered = _answered_choice(answer, params) if verdicts.wrong else None
-        roles = [
-            "right" if s == max(sums) else "wrong" if i == answered else ""
-            for i, s in enumerate(sums)
-        ]
-        head += [*(str(i) for i in range(1, len(pairs) + 1)), "points"]
-        rows = [
-            (
-                letter,
-                Cell(name, role),
-                *(pair[i] or "·" for pair in pairs),
-                Cell(sums[i], role),
-            )
-            for i, ((letter, name), role) in enumerate(zip(rows, roles, strict=True))
-        ]
-    panels = table_panels("choices", head, rows, caption)
+        head += [*(str(number) for number, _ in liked), "points"]
+        choices = scored_choices(params, answer, verdicts)
+    else:
+        films = zip(LETTERS, params.choices, strict=False)
+        choices = [(letter, film[0]) for letter, film in films]
+    panels = table_panels("choices", head, choices, caption)
     panels += table_panels("liked", (), liked, caption)
-    text = f"{table_text(head, rows)}\n\nliked:\n{table_text((), liked)}"
+    text = f"{table_text(head, choices)}\n\nliked:\n{table_text((), liked)}"
     return text_picture(panels, caption, text)
 
 
-def _answered_choice(answer: Answer | None, params: Params) -> int | None:
-    for names in (
-        [f[0] for f in params.choices],
-        [f"{f[0]} ({f[1]})" for f in params.choices],
-    ):
-        place = option(answer.answer, names) if answer else None
-        if place is not None:
-            return place
-    return None
+def scored_choices(
+    params: Params, answer: Answer | None, verdicts: Verdicts
+) -> list[Row]:
+    """Return a row for each choice: its points with every liked film, and their sum."""
+    # One liked film at a time gives the points of each pair.
+    points_by_liked = [
+        points_of(params.model_copy(update={"liked": (film,)})) for film in params.liked
+    ]
+    sums = points_of(params)
+    best = max(sums)
+    answered = answered_choice(answer, params) if verdicts.wrong else None
+    rows: list[Row] = []
+    for i, film in enumerate(params.choices):
+        role = ""
+        if sums[i] == best:
+            role = "right"
+        elif i == answered:
+            role = "wrong"
+        pair_points = [points[i] or "·" for points in points_by_liked]
+        name, total = Cell(film[0], role), Cell(sums[i], role)
+        rows.append((LETTERS[i], name, *pair_points, total))
+    return rows
+
+
+def answered_choice(answer: Answer | None, params: Params) -> int | None:
+    """Return the position of the chosen film; None if the answer names none of the choices."""
+    if answer is None:
+        return None
+    # Answers may add the year.
+    names = [film[0] for film in params.choices]
+    place = option(answer.answer, names)
+    if place is None:
+        names_and_years = [f"{film[0]} ({film[1]})" for film in params.choices]
+        place = option(answer.answer, names_and_years)
+    return place

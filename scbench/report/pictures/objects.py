@@ -1,4 +1,4 @@
-"""A list of things: which count, how many there are, and the sum so far."""
+"""A list of things: which count, how many there are, and the running sum."""
 
 from scbench.graders.objects import quantity_of
 from scbench.report.picture import Picture, Verdicts
@@ -11,14 +11,16 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     rows: list[Row] = []
     total = 0
     for quantity, adjective, noun, group in params.entries:
+        # An entry without an adjective has two spaces.
         words = f"{quantity} {adjective} {noun}".replace("  ", " ")
         if not verdicts:
             rows.append((words,))
-            continue
-        counts = group in params.groups
-        total += quantity_of(quantity) if counts else 0
-        figures = (quantity_of(quantity), total) if counts else ("-", "")
-        rows.append((Cell(words, "note" if counts else "quiet"), group, *figures))
+        elif group in params.groups:
+            number = quantity_of(quantity)
+            total += number
+            rows.append((Cell(words, "note"), group, number, total))
+        else:
+            rows.append((Cell(words, "quiet"), group, "-", ""))
     rows += sum_rows(answer.answer if answer else None, verdicts, total, columns=4)
     kinds = " and ".join(params.groups)
     caption = verdicts.caption(

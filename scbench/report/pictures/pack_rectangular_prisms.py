@@ -1,4 +1,4 @@
-"""Prisms in their box: by size, cut into lengths side by side, with a measure of what is empty."""
+"""Prisms in their box: by size, cut into lengths side by side, and how full the box is."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,67 +19,98 @@ from scbench.report.draw.scene import (
     wire,
 )
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
 # Boxes drawn of an answer that lists more.
-_MOST_BOXES = 700
-_MOST_PAIRS = 50
-_MOST_LABELS = 10
-_AXES = "xyz"
+MOST_BOXES = 700
+# Overlapping pairs that are marked, and wrong boxes up to which they have labels.
+MOST_PAIRS = 50
+MOST_LABELS = 10
+# Sizes of which some are missing that a caption names.
+MOST_SIZES = 2
+AXES = "xyz"
 # Room between the lengths of a cut box, in times its width.
-_GAP = 0.6
-_FARTHEST = 10**12
+GAP = 0.6
+# Boxes with larger coordinates are not drawn.
+FARTHEST = 10**12
 # Boxes are drawn where they are within so many times the size that the prisms need.
-_BEYOND = 6.0
-
+BEYOND = 6.0
 # Colours of the sizes: none is that of what is wrong.
-_ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6", "c7", "given")
+ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6", "c7", "given")
+# Pixels of the diagram of how full the box is.
+PROFILE_WIDTH = 340
+PROFILE_HEIGHT = 120
+FAULTS = {
+    "corners": "{n} without volume",
+    "sizes": "{n} of no listed size",
+    "overlap": "{n} pairs overlap|{n} pair overlaps",
+    "resource_limit": "too many boxes to be judged",
+}
+
+Mask = npt.NDArray[np.bool_]
+# Where a length of a cut box starts and ends along its longest side.
+Piece = tuple[float, float]
 
 
-Ends = tuple[Points, Points]
+class Packing(NamedTuple):
+    """The boxes that are drawn, the shortest side of the whole first, the longest last.
 
-
-class _Packing(NamedTuple):
-    """What is drawn of the boxes, the shortest side of the whole first, the longest last."""
+    Attributes:
+        low: lowest corners, shape (n, 3).
+        high: highest corners, shape (n, 3).
+        positions: of each box in the answer's list.
+        kinds: line of the instance with the size of each box; -1 for none.
+        faults: what is wrong with boxes, by position.
+        order: which axes of the answer are drawn as the first, second and third.
+        overlaps: pairs of positions.
+        far: how many boxes lie so far away that they are not drawn.
+    """
 
     low: Points
     high: Points
-    at: list[int]
-    """Position of each box in the answer's list."""
-    kind: list[int]
-    """Line of the instance that has its size; -1 for none."""
-    wrong: dict[int, str]
+    positions: list[int]
+    kinds: list[int]
+    faults: dict[int, str]
     order: tuple[int, ...]
-    """Which axes of the answer are drawn as the first, second and third."""
-    overlaps: tuple[tuple[int, int], ...]
-    """Pairs of positions."""
+    overlaps: list[tuple[int, int]]
     far: int
-    """How many boxes lie so far away that they are not drawn."""
+
+    @property
+    def ends(self) -> tuple[Points, Points]:
+        """Lowest and highest corner of all boxes."""
+        return self.low.min(axis=0), self.high.max(axis=0)
+
+    @property
+    def faulty(self) -> Mask:
+        """Whether each box has a fault."""
+        return np.array([i in self.faults for i in self.positions], dtype=bool)
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the prisms by size; with an answer the packing, overlaps and empty space marked."""
     if answer is None:
-        return _instance(params)
-    packing = _packing(params, answer, verdicts)
-    caption = _caption(answer, packing, verdicts)
-    used = sorted({k for k in packing.kind if k >= 0})
-    legend = [(_role(k), _size_words(params, k)) for k in used]
-    legend.append(("wrong", "overlapping boxes, or boxes of a wrong size (numbered)"))
-    if not packing.at:
+        return sizes_picture(params)
+    packing = packing_of(params, answer, verdicts)
+    caption = answer_caption(answer, packing, verdicts)
+    if not packing.positions:
         empty = Scene((Marks(np.zeros((1, 3)), "quiet", 0, ("no boxes",)),))
         return Picture((Panel("the packing", empty, caption),), caption)
-    title, pieces = _pieces(packing)
-    lacking = verdicts.failures.get("counts", ())
-    scene = _scene(params, packing, pieces, lacking)
+    legend = size_legend(params, sorted(set(packing.kinds)))
+    legend.append(("wrong", "overlapping boxes, or boxes of a wrong size (numbered)"))
+    pieces = pieces_of(packing)
+    title = "the packing"
+    if len(pieces) > 1:
+        axis = AXES[packing.order[2]]
+        title = f"the packing, cut along {axis} into {len(pieces)} lengths"
+    incomplete = verdicts.failures.get("counts", ())
+    scene = packing_scene(params, packing, pieces, incomplete)
     panels = [Panel(title, scene, caption)]
-    if not packing.wrong or len(packing.wrong) < len(packing.at):
-        panels.append(Panel("how full the box is", _fill_profile(packing), caption))
-        legend += [
-            ("right", "filled"),
-            ("missing", "empty (hatched), or not placed (dashed)"),
-        ]
+    if len(packing.faults) < len(packing.positions):
+        panels.append(Panel("how full the box is", fill_profile(packing), caption))
+        legend.append(("right", "filled"))
+        legend.append(("missing", "empty (hatched), or not placed (dashed)"))
     return Picture(tuple(panels), caption, tuple(legend))
 
 
@@ -87,303 +118,355 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the boxes, one mesh for each size, to be written as a file."""
     if answer is None:
         return []
-    packing = _packing(params, answer, Verdicts())
-    ends = list(zip(packing.low.tolist(), packing.high.tolist(), strict=True))
-    groups: dict[int, list[Any]] = {}
-    for pair, kind in zip(ends, packing.kind, strict=True):
-        groups.setdefault(kind, []).append(pair)
-    return [
-        boxes(
-            group,
-            _role(k) if k >= 0 else "wrong",
-            name=_size_words(params, k) if k >= 0 else "",
-        )
-        for k, group in sorted(groups.items())
-    ]
+    packing = packing_of(params, answer, Verdicts())
+    meshes = []
+    for kind in sorted(set(packing.kinds)):
+        mask = np.array(packing.kinds) == kind
+        low, high = packing.low[mask].tolist(), packing.high[mask].tolist()
+        role, name = "wrong", ""
+        if kind >= 0:
+            role, name = size_role(kind), size_words(params, kind)
+        meshes.append(boxes(zip(low, high, strict=True), role, name=name))
+    return meshes
 
 
-def _role(kind: int) -> str:
-    return _ROLES[kind % len(_ROLES)] if kind >= 0 else "quiet"
-
-
-def _size_words(params: Params, k: int) -> str:
-    line = params.prisms[k]
-    return f"{line.count} of {' x '.join(map(str, line.size))}"
-
-
-def _instance(params: Params) -> Picture:
+def sizes_picture(params: Params) -> Picture:
+    """Return the picture of one prism of each size."""
+    longest = max(max(line.size) for line in params.prisms)
     parts: list[Shape] = []
-    x, longest = 0.0, max(max(line.size) for line in params.prisms)
-    for k, line in enumerate(params.prisms):
+    x = 0.0
+    for kind, line in enumerate(params.prisms):
         a, b, c = sorted(map(float, line.size))
-        parts.append(
-            boxes([((x, 0, 0), (x + b, c, a))], _role(k), name=_size_words(params, k))
-        )
+        name = size_words(params, kind)
+        # Lying flat, with the longest side to the back.
+        parts.append(boxes([((x, 0, 0), (x + b, c, a))], size_role(kind), name=name))
         x += b + 0.12 * longest
     count = sum(line.count for line in params.prisms)
     caption = (
         f"{count} prisms of {len(params.prisms)} sizes, one of each shown, to be packed into the "
         "smallest box."
     )
-    legend = tuple(
-        (_role(k), _size_words(params, k)) for k in range(len(params.prisms))
-    )
-    scene = Scene(tuple(parts), azimuth=-70)
-    return Picture((Panel("one of each size", scene, caption),), caption, legend)
+    legend = size_legend(params, range(len(params.prisms)))
+    panel = Panel("one of each size", Scene(tuple(parts), azimuth=-70), caption)
+    return Picture((panel,), caption, tuple(legend))
 
 
-def _packing(params: Params, answer: Answer, verdicts: Verdicts) -> _Packing:
-    kinds = {
-        tuple(sorted(line.size)): k for k, line in reversed([*enumerate(params.prisms)])
-    }
-    need = sum(line.count * math.prod(line.size) for line in params.prisms)
-    entries = answer.boxes[:_MOST_BOXES]
-    at, low, high = [], [], []
+def size_legend(params: Params, kinds: Sequence[int]) -> Legend:
+    """Return a line for each size of the instance."""
+    return [(size_role(kind), size_words(params, kind)) for kind in kinds if kind >= 0]
+
+
+def size_role(kind: int) -> str:
+    """Return the colour of a size; -1 is one that the instance does not list."""
+    return ROLES[kind % len(ROLES)] if kind >= 0 else "quiet"
+
+
+def size_words(params: Params, kind: int) -> str:
+    """Return number and size of the prisms of a line."""
+    line = params.prisms[kind]
+    return f"{line.count} of {side_words(line.size)}"
+
+
+def side_words(sides: Sequence[object]) -> str:
+    """Return the sides of a box in words."""
+    return " x ".join(map(str, sides))
+
+
+def packing_of(params: Params, answer: Answer, verdicts: Verdicts) -> Packing:
+    """Return the boxes of an answer as they are drawn."""
+    entries = answer.boxes[:MOST_BOXES]
+    positions, low, high = [], [], []
     for i, entry in enumerate(entries):
         ends = list(zip(entry.XyzMin, entry.XyzMax, strict=True))
-        corner = [min(pair) for pair in ends], [max(pair) for pair in ends]
-        if max(map(abs, corner[0] + corner[1])) < _FARTHEST:
-            at.append(i)
-            low.append(corner[0])
-            high.append(corner[1])
-    lows, highs = (
-        np.array(ends, dtype=np.float64).reshape(-1, 3) for ends in (low, high)
-    )
-    keep = _near_most(lows, highs, need)
-    kind = [
-        kinds.get(
-            tuple(sorted(int(h - l) for l, h in zip(low[k], high[k], strict=True))), -1
-        )
-        for k in np.flatnonzero(keep).tolist()
-    ]
-    extent = (
-        (highs[keep].max(axis=0) - lows[keep].min(axis=0))
-        if keep.any()
-        else np.zeros(3)
-    )
+        # Answers may give the corners the wrong way round.
+        lowest, highest = [min(pair) for pair in ends], [max(pair) for pair in ends]
+        if max(map(abs, lowest + highest)) < FARTHEST:
+            positions.append(i)
+            low.append(lowest)
+            high.append(highest)
+    lows = np.array(low, dtype=np.float64).reshape(-1, 3)
+    highs = np.array(high, dtype=np.float64).reshape(-1, 3)
+    volume = sum(line.count * math.prod(line.size) for line in params.prisms)
+    near = near_most(lows, highs, volume)
+    rows = np.flatnonzero(near).tolist()
+    extent = np.zeros(3)
+    if rows:
+        extent = highs[near].max(axis=0) - lows[near].min(axis=0)
     order = tuple(np.argsort(extent, kind="stable").tolist())
-    return _Packing(
-        lows[keep][:, order],
-        highs[keep][:, order],
-        [i for i, near in zip(at, keep.tolist(), strict=True) if near],
-        kind,
-        _wrong(verdicts),
+    kinds = kinds_by_size(params)
+    kinds_of_boxes = []
+    for k in rows:
+        sides = sorted(int(b - a) for a, b in zip(low[k], high[k], strict=True))
+        kinds_of_boxes.append(kinds.get(tuple(sides), -1))
+    return Packing(
+        lows[near][:, order],
+        highs[near][:, order],
+        [positions[k] for k in rows],
+        kinds_of_boxes,
+        box_faults(verdicts),
         order,
-        tuple((a, b) for a, b in verdicts.failures.get("overlap", ())[:_MOST_PAIRS]),
-        len(entries) - int(keep.sum()),
+        overlapping_pairs(verdicts),
+        len(entries) - len(rows),
     )
 
 
-def _near_most(low: Points, high: Points, need: int) -> npt.NDArray[np.bool_]:
-    """Return which boxes lie where most others do, so that one far away leaves them in view."""
+def kinds_by_size(params: Params) -> dict[tuple[int, ...], int]:
+    """Return the first line of the instance with each size, sides in order."""
+    kinds: dict[tuple[int, ...], int] = {}
+    for kind, line in enumerate(params.prisms):
+        kinds.setdefault(tuple(sorted(line.size)), kind)
+    return kinds
+
+
+def near_most(low: Points, high: Points, volume: int) -> Mask:
+    """Return which boxes lie where most others do, so that one far away leaves them in view.
+
+    Args:
+        low: lowest corners, shape (n, 3).
+        high: highest corners, shape (n, 3).
+        volume: that all prisms of the instance need.
+    """
     if not len(low):
         return np.zeros(0, dtype=bool)
-    middle = np.median((low + high) / 2, axis=0)
-    away = np.abs((low + high) / 2 - middle)
-    spread = np.quantile(away, 0.75, axis=0, method="lower")
-    reach = _BEYOND * np.maximum(spread, need ** (1 / 3))
-    near: npt.NDArray[np.bool_] = np.all(
-        (np.abs(low - middle) <= reach) & (np.abs(high - middle) <= reach), axis=1
-    )
+    middles = (low + high) / 2
+    middle = np.median(middles, axis=0)
+    spread = np.quantile(np.abs(middles - middle), 0.75, axis=0, method="lower")
+    reach = BEYOND * np.maximum(spread, volume ** (1 / 3))
+    low_near = np.abs(low - middle) <= reach
+    high_near = np.abs(high - middle) <= reach
+    near: Mask = np.all(low_near & high_near, axis=1)
     return near
 
 
-def _wrong(verdicts: Verdicts) -> dict[int, str]:
-    failed = verdicts.failures
+def overlapping_pairs(verdicts: Verdicts) -> list[tuple[int, int]]:
+    """Return the first pairs of positions that overlap."""
+    return [(a, b) for a, b in verdicts.failures.get("overlap", ())[:MOST_PAIRS]]
+
+
+def box_faults(verdicts: Verdicts) -> dict[int, str]:
+    """Return the first fault of each box, by its position."""
     faults: dict[int, str] = {}
-    for check_id, words in (("corners", "no volume"), ("sizes", "not listed")):
-        for i in failed.get(check_id, ()):
-            faults.setdefault(i, words)
-    for a, b in failed.get("overlap", ())[:_MOST_PAIRS]:
+    for i in verdicts.failures.get("corners", ()):
+        faults.setdefault(i, "no volume")
+    for i in verdicts.failures.get("sizes", ()):
+        faults.setdefault(i, "not listed")
+    for a, b in overlapping_pairs(verdicts):
         faults.setdefault(a, f"overlaps {b}")
         faults.setdefault(b, f"overlaps {a}")
     return faults
 
 
-def _pieces(packing: _Packing) -> tuple[str, list[tuple[float, float]]]:
-    """Return how a long box is cut along its longest side: a title, and the ends of the pieces."""
-    low, high = packing.low.min(axis=0), packing.high.max(axis=0)
-    shortest, _, long = np.maximum(high - low, 1e-9).tolist()
-    width = max(shortest, 1e-3 * long)
-    count = (
-        1
-        if long <= 4 * width
-        else max(2, round(math.sqrt(long / (width * (1 + _GAP)))))
-    )
-    cuts = np.linspace(low[2], high[2], count + 1).tolist()
-    axis = _AXES[packing.order[2]]
-    title = (
-        "the packing"
-        if count == 1
-        else f"the packing, cut along {axis} into {count} lengths"
-    )
-    return title, list(pairwise(cuts))
+def pieces_of(packing: Packing) -> list[Piece]:
+    """Return the lengths that a long box is cut into along its longest side."""
+    low, high = packing.ends
+    shortest, _, longest = np.maximum(high - low, 1e-9).tolist()
+    width = max(shortest, 1e-3 * longest)
+    count = 1
+    if longest > 4 * width:
+        # As many as make the whole about as wide as high.
+        count = max(2, round(math.sqrt(longest / (width * (1 + GAP)))))
+    cuts: list[float] = np.linspace(low[2], high[2], count + 1).tolist()
+    return list(pairwise(cuts))
 
 
-def _scene(
+def packing_scene(
     params: Params,
-    packing: _Packing,
-    pieces: list[tuple[float, float]],
-    lacking: Sequence[Mapping[str, Any]],
+    packing: Packing,
+    pieces: list[Piece],
+    incomplete: Sequence[Mapping[str, Any]],
 ) -> Scene:
-    low, high = packing.low.min(axis=0), packing.high.max(axis=0)
-    step = (1 + _GAP) * float(high[0] - low[0])
-    bad = np.array([i in packing.wrong for i in packing.at])
+    """Return the packing in lengths side by side, then prisms that were not placed.
+
+    Args:
+        params: the instance.
+        packing: its boxes.
+        pieces: the lengths.
+        incomplete: lines of the instance of which boxes are missing, from the verdict.
+    """
+    low, high = packing.ends
+    step = (1 + GAP) * float(high[0] - low[0])
+    length = pieces[0][1] - pieces[0][0]
     parts: list[Shape] = []
-    for k in sorted(set(packing.kind)):
-        mine = np.array(packing.kind) == k
-        name = _size_words(params, k) if k >= 0 else "not listed"
-        members = _cut_boxes(
-            packing.low[mine & ~bad], packing.high[mine & ~bad], pieces, step
-        )
-        if members:
-            # What is wrong inside would be hidden.
-            opacity = 0.25 if bad.any() else 1.0
-            parts.append(boxes(members, _role(k), opacity=opacity, name=name))
-    members = _cut_boxes(packing.low[bad], packing.high[bad], pieces, step)
-    if members:
-        parts.append(boxes(members, "wrong", opacity=0.45, name="wrong boxes"))
-    shared = _cut_boxes(*_shared(packing), pieces, step)
-    if shared:
-        parts.append(boxes(shared, "wrong", name="where boxes overlap"))
+    parts += box_meshes(params, packing, pieces, step)
+    parts += piece_frames(packing, pieces, step)
+    parts += fault_labels(packing, pieces, step)
+    start = (float(low[0]) + len(pieces) * step, float(low[1]))
+    parts += unplaced_boxes(incomplete, start, 0.2 * length)
+    return Scene(tuple(parts), azimuth=-65, elevation=22)
+
+
+def box_meshes(
+    params: Params, packing: Packing, pieces: list[Piece], step: float
+) -> list[Mesh]:
+    """Return the boxes by size, those that are wrong, and where boxes overlap."""
+    faulty = packing.faulty
+    # Wrong boxes inside would be hidden.
+    opacity = 0.25 if faulty.any() else 1.0
+    meshes = []
+    for kind in sorted(set(packing.kinds)):
+        mask = (np.array(packing.kinds) == kind) & ~faulty
+        ends = cut_boxes(packing.low[mask], packing.high[mask], pieces, step)
+        if ends:
+            name = size_words(params, kind) if kind >= 0 else "not listed"
+            meshes.append(boxes(ends, size_role(kind), opacity=opacity, name=name))
+    ends = cut_boxes(packing.low[faulty], packing.high[faulty], pieces, step)
+    if ends:
+        meshes.append(boxes(ends, "wrong", opacity=0.45, name="wrong boxes"))
+    ends = cut_boxes(*shared_boxes(packing), pieces, step)
+    if ends:
+        meshes.append(boxes(ends, "wrong", name="where boxes overlap"))
+    return meshes
+
+
+def cut_boxes(
+    low: Points, high: Points, pieces: list[Piece], step: float
+) -> list[tuple[list[float], list[float]]]:
+    """Return the parts of boxes in each piece, the pieces side by side."""
+    cuttings: list[tuple[list[float], list[float]]] = []
+    for k, (start, end) in enumerate(pieces):
+        a, b = low.copy(), high.copy()
+        if len(pieces) > 1:
+            inside = (high[:, 2] > start) & (low[:, 2] < end)
+            a, b = low[inside], high[inside]
+        a[:, 2] = np.clip(a[:, 2], start, end)
+        b[:, 2] = np.clip(b[:, 2], start, end)
+        shift = np.array([k * step, 0.0, -start])
+        cuttings += zip((a + shift).tolist(), (b + shift).tolist(), strict=True)
+    return cuttings
+
+
+def shared_boxes(packing: Packing) -> tuple[Points, Points]:
+    """Return lowest and highest corners of the space that two boxes share."""
+    rows = {i: k for k, i in enumerate(packing.positions)}
+    first = []
+    second = []
+    for a, b in packing.overlaps:
+        if a in rows and b in rows:
+            first.append(rows[a])
+            second.append(rows[b])
+    i, j = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
+    low = np.maximum(packing.low[i], packing.low[j])
+    high = np.minimum(packing.high[i], packing.high[j])
+    return low, high
+
+
+def piece_frames(
+    packing: Packing, pieces: list[Piece], step: float
+) -> list[Lines | Marks]:
+    """Return the outline of each piece, and below it where it is cut."""
+    low, high = packing.ends
+    length = pieces[0][1] - pieces[0][0]
+    parts: list[Lines | Marks] = []
     labels, places = [], []
     for k, (start, end) in enumerate(pieces):
         corner = np.array([low[0] + k * step, low[1], start - pieces[k][0]])
         size = np.array([high[0] - low[0], high[1] - low[1], end - start])
         parts.append(wire(corner.tolist(), (corner + size).tolist(), "ink", width=1.2))
+        # Where there are many pieces, only a short label fits.
         labels.append(f"{start:g} to {end:g}" if len(pieces) <= 2 else f"{start:.0f}")
-        places.append(
-            corner + size * (0.5, 0, 0) - (0, 0, 0.05 * (pieces[0][1] - pieces[0][0]))
-        )
+        places.append(corner + size * (0.5, 0, 0) - (0, 0, 0.05 * length))
     parts.append(Marks(np.array(places), "quiet", 0, tuple(labels)))
-    parts += _number_labels(packing, pieces, step)
-    least = 0.2 * (pieces[0][1] - pieces[0][0])
-    parts += _unplaced_boxes(
-        lacking, float(low[0]) + len(pieces) * step, float(low[1]), least
-    )
-    return Scene(tuple(parts), azimuth=-65, elevation=22)
-
-
-def _unplaced_boxes(
-    lines: Sequence[Mapping[str, Any]], x: float, y: float, least: float
-) -> list[Lines | Marks]:
-    """Return a dashed box, at least so long, for each size of which some are not placed."""
-    parts: list[Lines | Marks] = []
-    for line in lines:
-        short = line["listed"] - line["placed"]
-        if short <= 0:
-            continue
-        a, b, c = sorted(map(float, line["size"]))
-        a, b, c = (side * max(1.0, least / c) for side in (a, b, c))
-        outline = boxes([((x, y, 0), (x + b, y + a, c))], "missing").outline
-        parts.append(Lines(outline, "missing", 2, dashed=True, name="not placed"))
-        label = (f"{short} missing",)
-        parts.append(Marks(np.array([[x + b / 2, y, 1.15 * c]]), "missing", 0, label))
-        x += 1.6 * b
     return parts
 
 
-def _cut_boxes(
-    low: Points, high: Points, pieces: list[tuple[float, float]], step: float
-) -> list[tuple[list[float], list[float]]]:
-    """Return the parts of boxes in each piece, the pieces side by side."""
-    cuttings = []
-    for k, (start, end) in enumerate(pieces):
-        shift = np.array([k * step, 0.0, -start])
-        inside = (
-            (high[:, 2] > start) & (low[:, 2] < end) if len(pieces) > 1 else slice(None)
-        )
-        a, b = low[inside].copy(), high[inside].copy()
-        a[:, 2], b[:, 2] = np.clip(a[:, 2], start, end), np.clip(b[:, 2], start, end)
-        cuttings += list(zip((a + shift).tolist(), (b + shift).tolist(), strict=True))
-    return cuttings
-
-
-def _shared(packing: _Packing) -> Ends:
-    place = {i: k for k, i in enumerate(packing.at)}
-    pairs = [
-        (place[a], place[b]) for a, b in packing.overlaps if a in place and b in place
-    ]
-    i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return np.maximum(packing.low[i], packing.low[j]), np.minimum(
-        packing.high[i], packing.high[j]
-    )
-
-
-def _number_labels(
-    packing: _Packing, pieces: list[tuple[float, float]], step: float
-) -> list[Marks]:
+def fault_labels(packing: Packing, pieces: list[Piece], step: float) -> list[Marks]:
     """Return labels for wrong boxes, unless there are too many to be read."""
-    faulty = [k for k, i in enumerate(packing.at) if i in packing.wrong]
-    if not faulty or len(faulty) > _MOST_LABELS:
+    faulty = np.flatnonzero(packing.faulty).tolist()
+    if not faulty or len(faulty) > MOST_LABELS:
         return []
     places, labels = [], []
     for k in faulty:
         x, y, z = ((packing.low[k] + packing.high[k]) / 2).tolist()
-        piece = next(
-            n for n, (_, end) in enumerate(pieces) if z <= end or n == len(pieces) - 1
-        )
+        piece = 0
+        while piece < len(pieces) - 1 and z > pieces[piece][1]:
+            piece += 1
         places.append((x + piece * step, y, z - pieces[piece][0]))
-        labels.append(f"{packing.at[k]} {packing.wrong[packing.at[k]]}")
+        i = packing.positions[k]
+        labels.append(f"{i} {packing.faults[i]}")
     return [Marks(np.array(places), "wrong", 0, tuple(labels))]
 
 
-def _fill_profile(packing: _Packing) -> Drawing:
-    low, high = packing.low.min(axis=0), packing.high.max(axis=0)
-    across = max(float((high[0] - low[0]) * (high[1] - low[1])), 1e-9)
-    ends = np.unique(np.concatenate([packing.low[:, 2], packing.high[:, 2]]))
-    middle = (ends[:-1] + ends[1:]) / 2
-    area = (packing.high[:, 0] - packing.low[:, 0]) * (
-        packing.high[:, 1] - packing.low[:, 1]
-    )
-    covers = packing.low[None, :, 2] < middle[:, None]
-    covers &= middle[:, None] < packing.high[None, :, 2]
-    share = np.minimum(covers @ area / across, 1.0)
-    drawing = Drawing((-36, -30, 360, 146), size=396, margin=4)
-    drawing.box((0, 0), (340, 120), "missing", hatched=True)
-    if len(share):
-        x = (ends - low[2]) / max(float(high[2] - low[2]), 1e-9) * 340
-        steps = [
-            (float(u), 120 * float(s))
-            for i, s in enumerate(share)
-            for u in x[i : i + 2]
-        ]
-        outline = [(0.0, 0.0), *steps, (340.0, 0.0)]
+def unplaced_boxes(
+    lines: Sequence[Mapping[str, Any]], start: tuple[float, float], least: float
+) -> list[Lines | Marks]:
+    """Return a dashed box, at least so long, for each size of which some are not placed."""
+    x, y = start
+    parts: list[Lines | Marks] = []
+    for line in lines:
+        missing = line["listed"] - line["placed"]
+        if missing <= 0:
+            continue
+        sides = sorted(map(float, line["size"]))
+        # Small boxes are enlarged, so that they can be seen.
+        stretch = max(1.0, least / sides[2])
+        a, b, c = (side * stretch for side in sides)
+        outline = boxes([((x, y, 0), (x + b, y + a, c))], "missing").outline
+        parts.append(Lines(outline, "missing", 2, dashed=True, name="not placed"))
+        place = np.array([[x + b / 2, y, 1.15 * c]])
+        parts.append(Marks(place, "missing", 0, (f"{missing} missing",)))
+        x += 1.6 * b
+    return parts
+
+
+def fill_profile(packing: Packing) -> Drawing:
+    """Return a diagram: the filled share of the cross-section along the longest side."""
+    low, high = packing.ends
+    width, height = PROFILE_WIDTH, PROFILE_HEIGHT
+    drawing = Drawing((-36, -30, width + 20, height + 26), size=width + 56, margin=4)
+    drawing.box((0, 0), (width, height), "missing", hatched=True)
+    ends, shares = cross_section_shares(packing)
+    if shares:
+        xs = (ends - low[2]) / max(float(high[2] - low[2]), 1e-9) * width
+        outline = [(0.0, 0.0)]
+        for i, share in enumerate(shares):
+            y = height * share
+            outline += [(float(xs[i]), y), (float(xs[i + 1]), y)]
+        outline.append((float(width), 0.0))
         drawing.area(outline, "paper")
         drawing.area(outline, "right", opacity=0.6, edge="right", width=1)
-    drawing.box((0, 0), (340, 120), "paper", opacity=0, edge="ink", width=1)
-    for height, words in ((0, "0 %"), (120, "100 %")):
-        drawing.text((-4, height), words, "quiet", size=10, anchor="end")
-    axis = _AXES[packing.order[2]]
-    for place, words in ((0, low[2]), (340, high[2])):
-        drawing.text((place, -10), f"{words:g}", "quiet", size=10)
-    drawing.text((170, -10), f"along {axis}", "quiet", size=10)
-    drawing.text(
-        (170, 136), "share of the cross-section that is filled", "quiet", size=10
-    )
+    drawing.box((0, 0), (width, height), "paper", opacity=0, edge="ink", width=1)
+    drawing.text((-4, 0), "0 %", "quiet", size=10, anchor="end")
+    drawing.text((-4, height), "100 %", "quiet", size=10, anchor="end")
+    drawing.text((0, -10), f"{low[2]:g}", "quiet", size=10)
+    drawing.text((width, -10), f"{high[2]:g}", "quiet", size=10)
+    middle = width / 2
+    drawing.text((middle, -10), f"along {AXES[packing.order[2]]}", "quiet", size=10)
+    words = "share of the cross-section that is filled"
+    drawing.text((middle, height + 16), words, "quiet", size=10)
     return drawing
 
 
-def _caption(answer: Answer, packing: _Packing, verdicts: Verdicts) -> str:
+def cross_section_shares(packing: Packing) -> tuple[Points, list[float]]:
+    """Return the places where boxes start or end, and the filled share from each to the next."""
+    low, high = packing.ends
+    whole = max(float((high[0] - low[0]) * (high[1] - low[1])), 1e-9)
+    ends = np.unique(np.concatenate([packing.low[:, 2], packing.high[:, 2]]))
+    middles = (ends[:-1] + ends[1:]) / 2
+    sides = packing.high - packing.low
+    areas = sides[:, 0] * sides[:, 1]
+    starts_before = packing.low[None, :, 2] < middles[:, None]
+    ends_after = middles[:, None] < packing.high[None, :, 2]
+    shares = np.minimum((starts_before & ends_after) @ areas / whole, 1.0)
+    return ends, shares.tolist()
+
+
+def answer_caption(answer: Answer, packing: Packing, verdicts: Verdicts) -> str:
+    """Return the figures of an answer."""
     count = len(answer.boxes)
-    findings = [f"{count} box{'es' * (count != 1)}"]
-    if count > _MOST_BOXES:
-        findings.append(f"the first {_MOST_BOXES} are drawn")
+    parts = [counted(count, "box", "boxes")]
+    if count > MOST_BOXES:
+        parts.append(f"the first {MOST_BOXES} are drawn")
     if packing.far:
-        findings.append(f"{packing.far} far away not drawn")
-    findings += verdicts.faults(texts("pack_rectangular_prisms.faults"))
-    for verdict in verdicts:
-        findings += [
-            f"{line['placed']} of {line['listed']} of {' x '.join(map(str, line['size']))} placed"
-            for line in verdicts.failures.get("counts", ())[:2]
-        ]
-        if "efficiency" in verdict.metrics:
-            extent = verdict.metrics["extent"]
-            where = (
-                f"their box of {' x '.join(map(str, extent))}"
-                if extent
-                else "their box"
-            )
-            findings.append(f"they fill {verdict.metrics['efficiency']:.2%} of {where}")
-        findings.append(verdicts.fraction)
-    return "; ".join(findings) + "."
+        parts.append(f"{packing.far} far away not drawn")
+    parts += verdicts.faults(FAULTS)
+    if verdicts:
+        for line in verdicts.failures.get("counts", ())[:MOST_SIZES]:
+            size = side_words(line["size"])
+            parts.append(f"{line['placed']} of {line['listed']} of {size} placed")
+        metrics = verdicts.metrics
+        if "efficiency" in metrics:
+            extent = metrics["extent"]
+            box = f"their box of {side_words(extent)}" if extent else "their box"
+            parts.append(f"they fill {metrics['efficiency']:.2%} of {box}")
+        parts.append(verdicts.fraction)
+    return "; ".join(parts) + "."

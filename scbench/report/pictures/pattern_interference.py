@@ -1,40 +1,40 @@
-"""A sequence: its terms, by which rule each is made, and those that were given."""
+"""A sequence: its terms, the rule that makes each, and the terms of the answer."""
 
 from scbench.graders.pattern_interference import following
 from scbench.graders.shared.short_answers import entries, integer
-from scbench.report.picture import Picture, Verdicts, texts
+from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.tables import Cell, Row, table_picture
 from scbench.schemas.pattern_interference import Answer, Params
 
-_BASE_WORDS = {
+BASE_WORDS = {
     "add": "+ {}",
     "subtract": "- {}",
     "multiply": "x {}",
     "add_digits": "+ its digits",
 }
-_CHANGE_WORDS = texts("pattern_interference.changes")
+CHANGE_WORDS = {
+    "every": "every {n}: {amount:+}",
+    "divisible": "if {n} divides: {amount:+}",
+    "repeat": "if seen: {amount:+}",
+}
+# Terms listed of an answer that goes on after those asked for.
+MOST_EXTRA = 5
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """List the terms with their rules; with an answer those given beside those that follow."""
+    """List the terms with their rules; with an answer its terms beside those that follow."""
     changes = [
-        _CHANGE_WORDS[c.kind].format(n=c.n, amount=c.amount)
-        for c in params.interference
+        CHANGE_WORDS[change.kind].format(n=change.n, amount=change.amount)
+        for change in params.interference
     ]
-    rules = "; ".join(changes) or "none"
     caption = verdicts.caption(
-        f"Remainders by {params.modulus}. Changes in order: {rules}."
+        f"Remainders by {params.modulus}. Changes in order: {'; '.join(changes) or 'none'}."
     )
-    # All terms but the first, as if the prompt had shown that one alone.
-    from_first = params.model_copy(
-        update={"shown": 1, "asked": params.shown + params.asked - 1}
-    )
-    terms = (params.start, *following(from_first))
     answered = list((entries(answer.answer) if answer else None) or ())
     rows: list[Row] = []
-    for i, term in enumerate(terms):
+    for i, term in enumerate(all_terms(params)):
         base = params.base[(i - 1) % len(params.base)]
-        rule = _BASE_WORDS[base.kind].format(base.amount) if i else "start"
+        rule = BASE_WORDS[base.kind].format(base.amount) if i else "start"
         k = i - params.shown
         if k < 0:
             rows.append((i + 1, rule, term))
@@ -42,15 +42,27 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             rows.append((i + 1, rule, Cell("?", "target")))
         else:
             word = answered[k] if k < len(answered) else None
-            role = (
-                "right"
-                if word and integer(word) == term
-                else "wrong"
-                if word
-                else "missing"
-            )
-            rows.append((i + 1, rule, term, Cell(word or "-", role)))
-    extra = answered[params.asked :][:5] if verdicts.wrong else []
-    rows += [("", "", "-", Cell(word, "wrong")) for word in extra]
-    head = ("", "rule", "term", *(["given"] if verdicts else []))
+            rows.append((i + 1, rule, term, answer_cell(word, term)))
+    head = ["", "rule", "term"]
+    if verdicts:
+        head.append("given")
+    if verdicts.wrong:
+        extra = answered[params.asked :][:MOST_EXTRA]
+        rows += [("", "", "-", Cell(word, "wrong")) for word in extra]
     return table_picture("the sequence", head, rows, caption)
+
+
+def all_terms(params: Params) -> tuple[int, ...]:
+    """Return the terms of the prompt and those asked for."""
+    # The grader goes on from what the prompt shows: here from the first term alone.
+    from_first = params.model_copy(
+        update={"shown": 1, "asked": params.shown + params.asked - 1}
+    )
+    return params.start, *following(from_first)
+
+
+def answer_cell(word: str | None, term: int) -> Cell:
+    """Return the cell for an answered word where a term was asked for."""
+    if not word:
+        return Cell("-", "missing")
+    return Cell(word, "right" if integer(word) == term else "wrong")

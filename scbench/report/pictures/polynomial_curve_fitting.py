@@ -10,101 +10,208 @@ from scbench.graders.polynomial_curve_fitting import formula as formulas
 from scbench.graders.polynomial_curve_fitting.formula import Formula, Op
 from scbench.report.draw.svg import Drawing, as_float, rectangle
 from scbench.report.draw.voxels import rectangles
-from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.tables import side_by_side
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
-Floats = npt.NDArray[np.float64]
-Line = tuple[tuple[float, float], tuple[float, float]]
-
-_MOST_NODES = 3_000
-_MOST_CHARACTERS = 30_000
-# Points for each side of a cell at which the polynomial is worked out.
-_STEPS = 4
-_OPERATORS = {
+# Longer side of a panel in pixels.
+SIZE = 300
+# Cells of fewer pixels are filled, as a hatching would not be seen in them.
+SMALLEST_HATCHED = 7.0
+# Pictures up to this size show the curve on which the formula is zero.
+MOST_CURVE_CELLS = 64
+# Columns of the text form.
+MOST_TEXT = 120
+# Formulas that are longer have no curve: it would take too long.
+MOST_NODES = 3_000
+MOST_CHARACTERS = 30_000
+# Points for each side of a cell at which the polynomial is evaluated.
+STEPS = 4
+OPERATORS = {
     Op.ADD: operator.add,
     Op.SUBTRACT: operator.sub,
     Op.MULTIPLY: operator.mul,
     Op.DIVIDE: operator.truediv,
 }
+LEGEND = (
+    ("given", "positive, and asked for"),
+    ("missing", "missed"),
+    ("surplus", "too many"),
+    ("note", "where the formula is zero"),
+)
+
+Floats = npt.NDArray[np.float64]
+# Whether each cell is positive, shape (rows, columns).
+Cells = npt.NDArray[np.bool_]
+Line = tuple[tuple[float, float], tuple[float, float]]
 
 
-_SIZE = 300
-# Cells of fewer pixels are filled, as a hatching would not be seen in them.
-_FINE = 7.0
-# Pictures up to this size show the curve on which the formula is zero.
-_CURVE = 64
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
+    """Draw the picture; with an answer the picture of its formula, and the difference."""
+    n = len(params.grid)
+    black = read_cells(params.grid)
+    task_words = f"{n} x {n} cells; {int(black.sum())} are to be positive"
+    target = Panel("asked for", cell_map(black), f"{task_words}.")
+    metrics = verdicts.metrics
+    if answer is None or "drawn" not in metrics:
+        if answer is None:
+            caption = f"{task_words}."
+        elif verdicts:
+            caption = f"No formula that could be worked out; {task_words}; {verdicts.fraction}."
+        else:
+            caption = f"A formula; {task_words}."
+        text = "\n".join(params.grid) if n <= MOST_TEXT else None
+        return Picture((target,), caption, text=text)
+    positive = read_cells(metrics["drawn"])
+    curve = zero_curve(answer.function, positive) if n <= MOST_CURVE_CELLS else []
+    produced = cell_map(positive)
+    difference = difference_map(black, positive)
+    for drawing in (produced, difference):
+        drawing.strokes(curve, "note", width=2.5, tip="f = 0")
+    caption = answer_caption(black, positive, verdicts)
+    panels = (
+        target,
+        Panel("drawn by the formula", produced, f"What the formula draws. {caption}"),
+        Panel("difference", difference, f"Where the two differ. {caption}"),
+    )
+    text = text_view(params.grid, black, positive)
+    return Picture(panels, caption, LEGEND, text)
 
 
-def zero_curve(text: str, signs: npt.NDArray[np.bool_]) -> list[Line]:
+def read_cells(rows: Sequence[str]) -> Cells:
+    """Return which cells of a picture are black, from rows of # and other characters."""
+    return np.array([[cell == "#" for cell in row] for row in rows])
+
+
+def cell_map(cells: Cells) -> Drawing:
+    """Return a picture in black and white."""
+    drawing = blank_grid(len(cells))
+    drawing.mosaic(cell_boxes(cells), "ink", crisp=True)
+    return drawing
+
+
+def difference_map(black: Cells, positive: Cells) -> Drawing:
+    """Return the cells that match, those that were missed, and those that are too many."""
+    drawing = blank_grid(len(black))
+    drawing.mosaic(cell_boxes(black & positive), "given", crisp=True)
+    hatched = drawing.scale >= SMALLEST_HATCHED
+    missed = cell_boxes(black & ~positive)
+    drawing.mosaic(missed, "missing", hatched=hatched, crisp=True)
+    drawing.mosaic(cell_boxes(positive & ~black), "surplus", crisp=True)
+    if hatched:
+        for x0, y0, x1, y1 in missed:
+            corners = rectangle((x0, y0), (x1, y1))
+            drawing.line(corners, "missing", closed=True, width=1.5)
+    return drawing
+
+
+def blank_grid(n: int) -> Drawing:
+    """Return the paper for n x n cells; cell centres have whole coordinates."""
+    low, high = -0.5, n - 0.5
+    drawing = Drawing((low, low, high, high), size=SIZE, up=False, margin=14)
+    drawing.box((low, low), (high, high), "paper", edge="quiet")
+    if drawing.scale >= SMALLEST_HATCHED:
+        borders = [i - 0.5 for i in range(1, n)]
+        upright = [[(x, low), (x, high)] for x in borders]
+        level = [[(low, y), (high, y)] for y in borders]
+        drawing.strokes(upright, "faint", width=0.7)
+        drawing.strokes(level, "faint", width=0.7)
+    for i in (0, n - 1):
+        drawing.text((i, low), i, "quiet", size=9, shift=(0, -7))
+        drawing.text((low, i), i, "quiet", size=9, shift=(-8, 0))
+    return drawing
+
+
+def cell_boxes(cells: Cells) -> list[tuple[float, float, float, float]]:
+    """Return cells as few rectangles: lowest x and y, then highest of each."""
+    return [
+        (x0 - 0.5, y0 - 0.5, x1 - 0.5, y1 - 0.5) for y0, x0, y1, x1 in rectangles(cells)
+    ]
+
+
+def zero_curve(text: str, signs: Cells) -> list[Line]:
     """Return pieces of the curve on which a formula is zero, in coordinates of columns and rows.
 
-    None if the formula is too long or not one, or if doubles do not give the verdict's signs.
+    There are none if the formula is too long or not one, or if doubles do not give the verdict's
+    signs.
 
     Args:
         text: the formula, as it was answered.
         signs: where a verdict found it positive, indexed row, column.
     """
+    formula = readable_formula(text)
+    if formula is None:
+        return []
     n = len(signs)
-    if len(text) > _MOST_CHARACTERS:
-        return []
-    plain = formulas.plain_lines(text.strip())
-    try:
-        formula = None if formulas.foreign_tokens(plain) else formulas.parse(plain)
-    except formulas.FormulaError:
-        return []
-    if formula is None or len(formula.nodes) > _MOST_NODES or formula.faults:
-        return []
-    at = (np.arange(n * _STEPS + 1) / _STEPS) - 0.5
+    places = (np.arange(n * STEPS + 1) / STEPS) - 0.5
     with np.errstate(all="ignore"):
-        values = _curve_values(formula, at)
+        values = curve_values(formula, places)
     # Cell centres lie half a cell, that is half the steps, inwards.
-    centres = values[_STEPS // 2 :: _STEPS, _STEPS // 2 :: _STEPS]
+    centres = values[STEPS // 2 :: STEPS, STEPS // 2 :: STEPS]
     if not np.array_equal(centres[:n, :n] > 0, signs):
         return []
-    return crossings(values, at)
+    return crossings(values, places)
 
 
-def _curve_values(formula: Formula, at: Floats) -> Floats:
-    """Return the values at all pairs of places, indexed y, x."""
-    live: dict[int, Floats] = {}
+def readable_formula(text: str) -> Formula | None:
+    """Return a formula without faults; None if there is none, or it is too long."""
+    if len(text) > MOST_CHARACTERS:
+        return None
+    plain = formulas.plain_lines(text.strip())
+    try:
+        if formulas.foreign_tokens(plain):
+            return None
+        formula = formulas.parse(plain)
+    except formulas.FormulaError:
+        return None
+    if formula is None or formula.faults or len(formula.nodes) > MOST_NODES:
+        return None
+    return formula
+
+
+def curve_values(formula: Formula, places: Floats) -> Floats:
+    """Return the values of a formula at all pairs of places, indexed y, x."""
     nodes = formula.nodes
-    last = {}
+    # The node that needs each value last; values take much memory, so they go after that.
+    last_uses = {}
     for number, node in enumerate(nodes):
-        last[node.first] = last[node.second] = number
+        last_uses[node.first] = number
+        last_uses[node.second] = number
+    values: dict[int, Floats] = {}
     for number, node in enumerate(nodes):
         match node.op:
             case Op.CONSTANT:
-                live[number] = np.full((1, 1), as_float(node.value))
+                values[number] = np.full((1, 1), as_float(node.value))
+            case Op.NAME if node.axes == formulas.X_AXIS:
+                values[number] = places[None, :]
             case Op.NAME:
-                live[number] = (
-                    at[None, :] if node.axes == formulas.X_AXIS else at[:, None]
-                )
+                values[number] = places[:, None]
             case Op.NEGATE:
-                live[number] = -live[node.first]
+                values[number] = -values[node.first]
             case Op.POWER:
-                live[number] = live[node.first] ** node.second
+                values[number] = values[node.first] ** node.second
             case _:
-                live[number] = _OPERATORS[node.op](live[node.first], live[node.second])
-        for child in (node.first, node.second):
-            if last.get(child) == number and child < number and node.op > Op.NAME:
-                live.pop(child, None)
-    result: Floats = np.broadcast_to(live[len(nodes) - 1], (len(at), len(at)))
+                combine = OPERATORS[node.op]
+                values[number] = combine(values[node.first], values[node.second])
+        # Constants and names have no nodes below them.
+        if node.op > Op.NAME:
+            for child in (node.first, node.second):
+                if last_uses.get(child) == number and child < number:
+                    values.pop(child, None)
+    result: Floats = np.broadcast_to(values[len(nodes) - 1], (len(places), len(places)))
     return result
 
 
-def crossings(values: Floats, at: Floats) -> list[Line]:
+def crossings(values: Floats, places: Floats) -> list[Line]:
     """Return where values given on a grid pass zero, a straight piece or two for each square.
 
     Args:
         values: indexed y, x; squares with a corner that is not finite are left out.
-        at: the places of rows and of columns.
+        places: the coordinates of rows and of columns.
     """
-    some, every = (
-        part[:-1, :-1].astype(int) + part[:-1, 1:] + part[1:, :-1] + part[1:, 1:]
-        for part in (values > 0, np.isfinite(values))
-    )
-    mixed = (some > 0) & (some < 4) & (every == 4)
+    positive = corner_count(values > 0)
+    finite = corner_count(np.isfinite(values))
+    mixed = (positive > 0) & (positive < 4) & (finite == 4)
     lines: list[Line] = []
     for i, j in np.argwhere(mixed).tolist():
         ring = [(i, j), (i, j + 1), (i + 1, j + 1), (i + 1, j)]
@@ -115,112 +222,57 @@ def crossings(values: Floats, at: Floats) -> list[Line]:
             if (before > 0) != (after > 0):
                 # Halved, so that the difference of two large numbers stays finite.
                 share = min(max((before / 2) / (before / 2 - after / 2), 0.0), 1.0)
-                x, y = at[d] + share * (at[b] - at[d]), at[c] + share * (at[a] - at[c])
+                x = places[d] + share * (places[b] - places[d])
+                y = places[c] + share * (places[a] - places[c])
                 ends.append((float(x), float(y)))
+        # Two or four sides of a square are crossed; ends next to each other are joined.
         lines += [(ends[k], ends[k + 1]) for k in range(0, len(ends) - 1, 2)]
     return lines
 
 
-Cells = npt.NDArray[np.bool_]
-
-
-def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the picture; with an answer what its formula draws, and the difference."""
-    n = len(params.grid)
-    black = _read_cells(params.grid)
-    task_words = f"{n} x {n} cells; {int(black.sum())} are to be positive"
-    target = Panel("asked for", _cell_map(black), f"{task_words}.")
-    metrics = verdicts.metrics
-    if answer is None or "drawn" not in metrics:
-        caption = f"{task_words}." if answer is None else _refused(verdicts, task_words)
-        text = "\n".join(params.grid) if n <= 120 else None
-        return Picture((target,), caption, text=text)
-    positive = _read_cells(metrics["drawn"])
-    missed, surplus = black & ~positive, positive & ~black
-    curve = zero_curve(answer.function, positive) if n <= _CURVE else []
-    produced, difference = _cell_map(positive), _difference(black, positive)
-    for drawing in (produced, difference):
-        drawing.strokes(curve, "note", width=2.5, tip="f = 0")
-    counts = f"{int(missed.sum())} missed, {int(surplus.sum())} too many"
-    matched = f"{metrics['matched']} of {metrics['cells']} cells match"
-    imperfect = metrics["matched"] < metrics["cells"] and not verdicts[0].score
-    why = f", {_failure_words(verdicts)}" if imperfect else ""
-    caption = f"{matched} ({counts}){why}; {verdicts.fraction}."
-    legend = tuple(texts("polynomial_curve_fitting.legend").items())
-    panels = (
-        target,
-        Panel("drawn by the formula", produced, f"What the formula draws. {caption}"),
-        Panel("difference", difference, f"Where the two differ. {caption}"),
+def corner_count(corners: Cells) -> npt.NDArray[np.int64]:
+    """Return for each square of a grid how many of its four corners are true."""
+    counts: npt.NDArray[np.int64] = (
+        corners[:-1, :-1].astype(int)
+        + corners[:-1, 1:]
+        + corners[1:, :-1]
+        + corners[1:, 1:]
     )
-    return Picture(panels, caption, legend, _text(params.grid, black, positive))
+    return counts
 
 
-def _read_cells(rows: Sequence[str]) -> Cells:
-    return np.array([[cell == "#" for cell in row] for row in rows])
+def answer_caption(black: Cells, positive: Cells, verdicts: Verdicts) -> str:
+    """Return the figures of a formula that could be evaluated."""
+    metrics = verdicts.metrics
+    missed, surplus = int((black & ~positive).sum()), int((positive & ~black).sum())
+    matched = f"{metrics['matched']} of {metrics['cells']} cells match"
+    counts = f"{missed} missed, {surplus} too many"
+    reason = ""
+    if metrics["matched"] < metrics["cells"] and not verdicts[0].score:
+        reason = f", {failure_words(verdicts)}"
+    return f"{matched} ({counts}){reason}; {verdicts.fraction}."
 
 
-def _blank_grid(n: int) -> Drawing:
-    drawing = Drawing((-0.5, -0.5, n - 0.5, n - 0.5), size=_SIZE, up=False, margin=14)
-    drawing.box((-0.5, -0.5), (n - 0.5, n - 0.5), "paper", edge="quiet")
-    if drawing.scale >= _FINE:
-        lines = [i - 0.5 for i in range(1, n)]
-        ends = (-0.5, n - 0.5)
-        drawing.strokes([[(x, y) for y in ends] for x in lines], "faint", width=0.7)
-        drawing.strokes([[(x, y) for x in ends] for y in lines], "faint", width=0.7)
-    for i in (0, n - 1):
-        drawing.text((i, -0.5), i, "quiet", size=9, shift=(0, -7))
-        drawing.text((-0.5, i), i, "quiet", size=9, shift=(-8, 0))
-    return drawing
-
-
-def _cell_map(cells: Cells) -> Drawing:
-    drawing = _blank_grid(len(cells))
-    drawing.mosaic(_cell_boxes(cells), "ink", crisp=True)
-    return drawing
-
-
-def _difference(black: Cells, positive: Cells) -> Drawing:
-    drawing = _blank_grid(len(black))
-    drawing.mosaic(_cell_boxes(black & positive), "given", crisp=True)
-    fine = drawing.scale >= _FINE
-    drawing.mosaic(_cell_boxes(black & ~positive), "missing", hatched=fine, crisp=True)
-    drawing.mosaic(_cell_boxes(positive & ~black), "surplus", crisp=True)
-    if fine:
-        for x0, y0, x1, y1 in _cell_boxes(black & ~positive):
-            drawing.line(
-                rectangle((x0, y0), (x1, y1)), "missing", closed=True, width=1.5
-            )
-    return drawing
-
-
-def _cell_boxes(cells: Cells) -> list[tuple[float, float, float, float]]:
-    return [
-        (x0 - 0.5, y0 - 0.5, x1 - 0.5, y1 - 0.5) for y0, x0, y1, x1 in rectangles(cells)
-    ]
-
-
-def _failure_words(verdicts: Verdicts) -> str:
+def failure_words(verdicts: Verdicts) -> str:
+    """Return why a formula has no score."""
     failed = {check.id for check in verdicts[0].failed}
     if "two_colours" in failed:
         return "all of one colour"
     return "less than three quarters" if "floor" in failed else "not accepted"
 
 
-def _refused(verdicts: Verdicts, task_words: str) -> str:
-    if not verdicts:
-        return f"A formula; {task_words}."
-    return f"No formula that could be worked out; {task_words}; {verdicts.fraction}."
-
-
-def _text(grid: Sequence[str], black: Cells, positive: Cells) -> str | None:
+def text_view(grid: Sequence[str], black: Cells, positive: Cells) -> str | None:
     """Return the three pictures as text, or the difference alone if they are too wide."""
     n = len(grid)
-    signs = np.where(black, np.where(positive, "#", "-"), np.where(positive, "+", "."))
-    marked = ["".join(row) for row in signs]
-    key = "difference: - missed, + too many"
-    if 3 * n + 20 <= 120:
-        rows = ["".join("#" if cell else "." for cell in row) for row in positive]
-        return side_by_side(
-            [["asked for", *grid], ["drawn", *rows], [key, *marked]], 120
-        )
-    return "\n".join([key, *marked]) if n <= 120 else None
+    if n > MOST_TEXT:
+        return None
+    asked_for = np.where(positive, "#", "-")
+    not_asked_for = np.where(positive, "+", ".")
+    signs = np.where(black, asked_for, not_asked_for)
+    difference = ["difference: - missed, + too many"]
+    difference += ["".join(row) for row in signs]
+    if 3 * n + 20 > MOST_TEXT:
+        return "\n".join(difference)
+    produced = ["drawn"]
+    produced += ["".join(row) for row in np.where(positive, "#", ".")]
+    return side_by_side([["asked for", *grid], produced, difference], MOST_TEXT)

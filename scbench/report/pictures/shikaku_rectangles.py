@@ -1,77 +1,150 @@
 """A grid with numbers, and the rectangles that an answer cuts it into."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing, rectangle
-from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
 # Rectangles drawn of an answer that lists more.
-_MOST_RECTANGLES = 1000
-# Grids with more cells are drawn without the numbers of every row and column.
-_CELLS = 3600
+MOST_RECTANGLES = 1000
+# Grids with more cells are drawn without the numbers of rows and columns.
+MOST_CELLS = 3600
 # Columns up to which there is a text form: numbers take up to three characters.
-_WIDEST = 40
+MOST_COLUMNS = 40
 # Colours of rectangles: all series but the one that says wrong.
-_PALE = (0, 4, 2, 3, 5)
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+SERIES = (0, 4, 2, 3, 5)
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# Checks whose offenders are rectangles.
+RECTANGLE_CHECKS = ("corners", "inside", "one_clue", "area")
 
 Rectangle = tuple[int, int, int, int]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the numbers; with an answer its rectangles, and where they break a rule."""
-    clues = sum(value > 0 for row in params.grid for value in row)
+    clue_count = sum(value > 0 for row in params.grid for value in row)
     if answer is None:
-        drawing = _clue_drawing(params, 0)
-        _draw_clues(drawing, params, [])
-        caption = (
-            f"{params.width} x {params.height} cells to be cut into {clues} rectangles, each with "
-            "one number, which is its area."
-        )
-        numbers = "\n".join(_number_rows(params)) if params.width <= _WIDEST else None
-        return Picture((Panel("the grid", drawing, caption),), caption, text=numbers)
-    legend: Legend = []
-    outside = bool(verdicts.failures.get("inside"))
-    drawing = _clue_drawing(params, 1 if outside else 0)
-    _draw_rectangles(drawing, params, answer, verdicts, legend)
-    caption = _caption(answer, verdicts, clues)
-    picture = Panel("the cut", drawing, caption)
-    text = _text(params, answer, verdicts)
-    return Picture((picture,), caption, tuple(legend), text)
+        return task_picture(params, clue_count)
+    metrics = verdicts.metrics
+    pieces = list(answer.rectangles[:MOST_RECTANGLES])
+    wrong: set[int] = set()
+    for check_id in RECTANGLE_CHECKS:
+        wrong.update(verdicts.failures.get(check_id, ()))
+    drawing = blank_grid(params, 1 if verdicts.failures.get("inside") else 0)
+    draw_rectangles(drawing, params, pieces, wrong)
+    draw_cell_faults(drawing, metrics)
+    draw_clues(drawing, params, metrics.get("open_clues", ()))
+    for i in verdicts.failures.get("corners", ()):
+        if i < len(pieces):
+            x0, y0, x1, y1 = drawn_corners(pieces[i], params)
+            middle = ((x0 + x1) / 2, (y0 + y1) / 2)
+            drawing.cross(middle, "wrong", radius=7, width=3)
+    caption = answer_caption(answer, verdicts, clue_count)
+    return Picture(
+        (Panel("the cut", drawing, caption),),
+        caption,
+        tuple(legend_lines(len(pieces), wrong, metrics)),
+        text_view(params, pieces, metrics),
+    )
 
 
-def _clue_drawing(params: Params, room: int) -> Drawing:
+def task_picture(params: Params, clue_count: int) -> Picture:
+    """Return the picture of a grid that nobody has cut."""
+    drawing = blank_grid(params, 0)
+    draw_clues(drawing, params, ())
+    caption = (
+        f"{params.width} x {params.height} cells to be cut into {clue_count} rectangles, each with "
+        "one number, which is its area."
+    )
+    numbers = "\n".join(number_rows(params)) if params.width <= MOST_COLUMNS else None
+    return Picture((Panel("the grid", drawing, caption),), caption, text=numbers)
+
+
+def blank_grid(params: Params, room: int) -> Drawing:
+    """Return the paper of a grid, with room for so many cells around it."""
     w, h = params.width, params.height
     size = min(max(26 * max(w, h), 220), 520)
-    drawing = Drawing(
-        (-room, -room, w + room, h + room), size=size, up=False, margin=22
-    )
+    frame = (-room, -room, w + room, h + room)
+    drawing = Drawing(frame, size=size, up=False, margin=22)
     drawing.box((0, 0), (w, h), "paper")
     return drawing
 
 
-def _draw_clues(
+def draw_rectangles(
+    drawing: Drawing, params: Params, pieces: Sequence[Sequence[int]], wrong: set[int]
+) -> None:
+    """Draw the rectangles of an answer, those at the positions `wrong` as wrong."""
+    # Neighbours stay apart, so that their outlines do not hide each other.
+    gap = min(2 / drawing.scale, 0.2)
+    for i, piece in enumerate(pieces):
+        x0, y0, x1, y1 = drawn_corners(piece, params)
+        low, high = (x0 + gap, y0 + gap), (x1 - gap, y1 - gap)
+        tip = f"number {i} of the list: {[min(value, 10**6) for value in piece]}"
+        if i in wrong:
+            role, opacity, width = "wrong", 0.15, 3.5
+        else:
+            role, opacity, width = piece_colour(i), 0.3, 2
+        drawing.box(low, high, role, opacity=opacity, edge=role, width=width, tip=tip)
+
+
+def piece_colour(i: int) -> str:
+    """Return the colour of a rectangle by its position in the answer."""
+    return series(SERIES[i % len(SERIES)])
+
+
+def drawn_corners(piece: Sequence[int], params: Params) -> Rectangle:
+    """Return lowest and highest corner of a rectangle, pulled in to the rim of the grid."""
+    x0, y0, x1, y1 = piece
+    w, h = params.width, params.height
+    return (
+        min(x0, x1, w),
+        min(y0, y1, h),
+        min(max(x0, x1), w) + 1,
+        min(max(y0, y1), h) + 1,
+    )
+
+
+def draw_cell_faults(drawing: Drawing, metrics: Mapping[str, Any]) -> None:
+    """Hatch cells in no rectangle, and cross out those in more than one."""
+    uncovered = metrics.get("uncovered", ())
+    drawing.tiles(
+        uncovered, "missing", hatched=True, opacity=0.55, tip="in no rectangle"
+    )
+    overlapped = metrics.get("overlapped", ())
+    drawing.tiles(overlapped, "ink", opacity=0.25, tip="in two rectangles or more")
+    diagonals = []
+    for x, y in overlapped:
+        a, b, c, d = rectangle((x + 0.12, y + 0.12), (x + 0.88, y + 0.88))
+        diagonals += [(a, c), (b, d)]
+    drawing.strokes(diagonals, "wrong", width=2)
+
+
+def draw_clues(
     drawing: Drawing, params: Params, open_clues: Sequence[Sequence[int]]
 ) -> None:
+    """Draw the lines and the numbers of the grid, a ring around each open clue."""
     w, h = params.width, params.height
-    lines = [[(x, 0), (x, h)] for x in range(w + 1)] + [
-        [(0, y), (w, y)] for y in range(h + 1)
-    ]
-    drawing.strokes(lines, "faint", width=0.7)
+    upright = [[(x, 0), (x, h)] for x in range(w + 1)]
+    level = [[(0, y), (w, y)] for y in range(h + 1)]
+    drawing.strokes(upright + level, "faint", width=0.7)
     drawing.line(rectangle((0, 0), (w, h)), "ink", closed=True, width=2)
     cell = drawing.scale
+    radius = min(max(cell * 0.46, 5), 13)
     for x, y in open_clues:
-        drawing.ring(
-            (x + 0.5, y + 0.5), "wrong", radius=min(max(cell * 0.46, 5), 13), width=2.5
-        )
-    for y, row in enumerate(params.grid):
-        for x, value in enumerate(row):
-            if value and cell >= 7:
-                size = min(max(cell * 0.5, 8), 14)
-                drawing.text((x + 0.5, y + 0.5), min(value, 9999), size=size, bold=True)
-    if w * h <= _CELLS:
+        drawing.ring((x + 0.5, y + 0.5), "wrong", radius=radius, width=2.5)
+    # Numbers in smaller cells could not be read.
+    if cell >= 7:
+        size = min(max(cell * 0.5, 8), 14)
+        for y, row in enumerate(params.grid):
+            for x, value in enumerate(row):
+                if value:
+                    words = min(value, 9999)
+                    drawing.text((x + 0.5, y + 0.5), words, size=size, bold=True)
+    if w * h <= MOST_CELLS:
         every = 1 if cell >= 14 else 5
         for x in range(0, w, every):
             drawing.text((x + 0.5, 0), x, "quiet", size=9, shift=(0, -10))
@@ -79,109 +152,72 @@ def _draw_clues(
             drawing.text((0, y + 0.5), y, "quiet", size=9, shift=(-11, 0))
 
 
-def _corners_near(piece: Sequence[int], params: Params) -> Rectangle:
-    """Return the corners a rectangle is drawn with, in order, not far outside the grid."""
-    left_edge, top, right_edge, bottom = piece
-    w, h = params.width, params.height
-    return (
-        min(left_edge, right_edge, w),
-        min(top, bottom, h),
-        min(max(left_edge, right_edge), w) + 1,
-        min(max(top, bottom), h) + 1,
-    )
-
-
-def _draw_rectangles(
-    drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts, legend: Legend
-) -> None:
-    metrics = verdicts.metrics
-    kinds = ("corners", "inside", "one_clue", "area")
-    wrong = {i for check_id in kinds for i in verdicts.failures.get(check_id, ())}
-    rectangles = list(answer.rectangles[:_MOST_RECTANGLES])
-    for i, piece in enumerate(rectangles):
-        left_edge, top, right_edge, bottom = _corners_near(piece, params)
-        gap = min(2 / drawing.scale, 0.2)
-        low, high = (left_edge + gap, top + gap), (right_edge - gap, bottom - gap)
-        role = series(_PALE[i % len(_PALE)])
-        tip = f"number {i} of the list: {[min(value, 10**6) for value in piece]}"
-        if i in wrong:
-            drawing.box(
-                low, high, "wrong", opacity=0.15, edge="wrong", width=3.5, tip=tip
-            )
-        else:
-            drawing.box(low, high, role, opacity=0.3, edge=role, width=2, tip=tip)
-    uncovered = [tuple(cell) for cell in metrics.get("uncovered", ())]
-    overlapped = [tuple(cell) for cell in metrics.get("overlapped", ())]
-    drawing.tiles(
-        uncovered, "missing", hatched=True, opacity=0.55, tip="in no rectangle"
-    )
-    drawing.tiles(overlapped, "ink", opacity=0.25, tip="in two rectangles or more")
-    marks = []
-    for x, y in overlapped:
-        corners = rectangle((x + 0.12, y + 0.12), (x + 0.88, y + 0.88))
-        marks += [corners[::2], corners[1::2]]
-    drawing.strokes(marks, "wrong", width=2)
-    open_clues = metrics.get("open_clues", ())
-    _draw_clues(drawing, params, open_clues)
-    for i in verdicts.failures.get("corners", ()):
-        if i < len(rectangles):
-            left_edge, top, right_edge, bottom = _corners_near(rectangles[i], params)
-            middle = ((left_edge + right_edge) / 2, (top + bottom) / 2)
-            drawing.cross(middle, "wrong", radius=7, width=3)
-    plain = [i for i in range(len(rectangles)) if i not in wrong]
-    if plain:
-        role = series(_PALE[plain[0] % len(_PALE)])
-        legend.append((role, "rectangles, each in a colour of its own"))
-    broken = texts("shikaku_rectangles.wrong")
-    legend += [("wrong", broken["rectangles"])] * bool(wrong)
-    legend += [("wrong", broken["overlapped"])] * bool(overlapped)
+def legend_lines(
+    piece_count: int, wrong: set[int], metrics: Mapping[str, Any]
+) -> Legend:
+    """Return the legend; right rectangles have the colour of the first of them."""
+    legend: Legend = []
+    right = [i for i in range(piece_count) if i not in wrong]
+    if right:
+        words = "rectangles, each in a colour of its own"
+        legend.append((piece_colour(right[0]), words))
+    if wrong:
+        legend.append(("wrong", "thick: a rectangle that breaks a rule"))
+    if metrics.get("overlapped"):
+        legend.append(("wrong", "crossed out: cells in more than one rectangle"))
     legend.append(("missing", "hatched: cells in no rectangle"))
-    legend += [("wrong", broken["open_clues"])] * bool(open_clues)
+    if metrics.get("open_clues"):
+        words = "ringed: a number without a rectangle of its own and its area"
+        legend.append(("wrong", words))
+    return legend
 
 
-def _caption(answer: Answer, verdicts: Verdicts, clues: int) -> str:
+def answer_caption(answer: Answer, verdicts: Verdicts, clue_count: int) -> str:
+    """Return the figures of an answer."""
     n = len(answer.rectangles)
-    summary = f"{n} rectangle{'s' * (n != 1)}"
-    if n > _MOST_RECTANGLES:
-        summary += f" (the first {_MOST_RECTANGLES} are drawn)"
+    summary = counted(n, "rectangle")
+    if n > MOST_RECTANGLES:
+        summary += f" (the first {MOST_RECTANGLES} are drawn)"
     if not verdicts:
         return f"{summary}."
     metrics = verdicts.metrics
     if "open_clues" not in metrics:
         return f"{summary}, more than there are cells; {verdicts.fraction}."
-    right = clues - len(metrics["open_clues"])
-    parts = [f"{summary}; {right} of {clues} numbers have one of their area"]
-    for name, words in (
-        ("overlapped", "covered more than once"),
-        ("uncovered", "left over"),
-    ):
-        count = len(metrics[name])
-        parts += [f"{count} cell{'s' * (count > 1)} {words}"] if count else []
+    right = clue_count - len(metrics["open_clues"])
+    parts = [summary, f"{right} of {clue_count} numbers have one of their area"]
+    overlapped, uncovered = len(metrics["overlapped"]), len(metrics["uncovered"])
+    if overlapped:
+        parts.append(f"{counted(overlapped, 'cell')} covered more than once")
+    if uncovered:
+        parts.append(f"{counted(uncovered, 'cell')} left over")
     outside = len(verdicts.failures.get("inside", ()))
-    parts += [f"{outside} outside the grid"] if outside else []
-    return f"{'; '.join(parts)}; {verdicts.fraction}."
+    if outside:
+        parts.append(f"{outside} outside the grid")
+    return f"{'; '.join([*parts, verdicts.fraction])}."
 
 
-def _number_rows(params: Params) -> list[str]:
+def text_view(
+    params: Params, pieces: Sequence[Sequence[int]], metrics: Mapping[str, Any]
+) -> str | None:
+    """Return the numbers, and below them a letter for the rectangle of each cell."""
+    if params.width > MOST_COLUMNS or params.width * params.height > MOST_CELLS:
+        return None
+    table = [["."] * params.width for _ in range(params.height)]
+    for i, piece in enumerate(pieces):
+        x0, y0, x1, y1 = drawn_corners(piece, params)
+        for y in range(y0, min(y1, params.height)):
+            for x in range(x0, min(x1, params.width)):
+                table[y][x] = LETTERS[i % len(LETTERS)]
+    for x, y in metrics.get("overlapped", ()):
+        table[y][x] = "#"
+    key = "rectangles; . is left over, # is covered more than once"
+    letter_rows = [" ".join(row) for row in table]
+    return "\n".join([*number_rows(params), "", key, *letter_rows])
+
+
+def number_rows(params: Params) -> list[str]:
+    """Return the grid as lines of text, a dot for a cell without a number."""
     width = max(len(str(value)) for row in params.grid for value in row)
     return [
         " ".join(f"{value or '.':>{width}}" for value in row) for row in params.grid
     ]
-
-
-def _text(params: Params, answer: Answer, verdicts: Verdicts) -> str | None:
-    """Return the numbers, and below them a letter for the rectangle of each cell."""
-    if params.width > _WIDEST or params.width * params.height > _CELLS:
-        return None
-    table = [["."] * params.width for _ in range(params.height)]
-    for i, piece in enumerate(answer.rectangles[:_MOST_RECTANGLES]):
-        left_edge, top, right_edge, bottom = _corners_near(piece, params)
-        for y in range(top, min(bottom, params.height)):
-            for x in range(left_edge, min(right_edge, params.width)):
-                table[y][x] = _LETTERS[i % len(_LETTERS)]
-    for x, y in verdicts.metrics.get("overlapped", ()):
-        table[y][x] = "#"
-    key = "rectangles; . is left over, # is covered more than once"
-    return "\n".join(
-        [*_number_rows(params), "", key, *(" ".join(row) for row in table)]
-    )

@@ -1,11 +1,12 @@
 """Swaps as lanes: each thing is a line that changes lanes at a swap."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from scbench.graders.shared.short_answers import option, quote
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.tables import (
     Cell,
     Row,
@@ -15,137 +16,196 @@ from scbench.report.pictures.shared.tables import (
 )
 from scbench.schemas.shuffle import Answer, Params
 
-_STEP, _LANE, _LEFT_MARGIN, _RIGHT_MARGIN = 26, 30, 150, 150
-# Events drawn beside each other; what follows goes on below.
-_ACROSS = 40
-_LINES = 10
+# Pixels from event to event, and from lane to lane.
+STEP = 26
+LANE = 30
+# Pixels for the names at both ends of the lanes.
+LEFT_MARGIN = 150
+RIGHT_MARGIN = 150
+# Events drawn next to each other; those that follow go on below.
+ACROSS = 40
+MOST_BLOCKS = 10
+LEGEND = {
+    "given": "a swap; dashed: they merely meet",
+    "target": "asked for",
+    "right": "what is there at the end",
+    "wrong": "what was answered",
+}
+
+# The thing of each person, by their numbers: at first, then after each event.
+Holdings = list[list[int]]
+
+
+class Block(NamedTuple):
+    """Lanes for some of the events.
+
+    Attributes:
+        start: the first event.
+        stop: the event after the last.
+        top: where the block starts, in pixels.
+    """
+
+    start: int
+    stop: int
+    top: int
+
+    def at(self, step: int, lane: int) -> tuple[float, float]:
+        """Return the place in pixels before an event, in the middle of a lane."""
+        x = LEFT_MARGIN + (step - self.start) * STEP
+        return x, self.top + (lane + 0.5) * LANE
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw a lane for each person; with an answer the way of every thing, and the end of one."""
-    holdings = [list(range(len(params.things)))]
-    for swaps, a, b, _ in params.events:
-        now = list(holdings[-1])
-        if swaps:
-            now[a], now[b] = now[b], now[a]
-        holdings.append(now)
-    count = sum(event[0] for event in params.events)
+    swap_count = sum(event[0] for event in params.events)
     person = params.people[params.asked]
     caption = verdicts.caption(
-        f"{count} swaps in {len(params.events)} events; what does {person} have at the end?"
+        f"{swap_count} swaps in {len(params.events)} events; what does {person} have at the end?"
     )
-    option_index = (
-        option(answer.answer, params.options) if answer and verdicts.wrong else None
-    )
-    mistake = ""
-    if verdicts.wrong:
-        answered = "nothing" if answer is None else quote(answer.answer)
-        mistake = answered if option_index is None else params.options[option_index]
-    drawing = _lanes(params, holdings, bool(verdicts), mistake)
+    holdings = all_holdings(params)
+    mistake = mistaken_thing(params, answer) if verdicts.wrong else ""
+    drawing = lane_drawing(params, holdings, bool(verdicts), mistake)
+    rows = event_rows(params, holdings, bool(verdicts), mistake)
+    text = table_text(("", *params.people), rows)
+    return text_picture([Panel("lanes", drawing, caption)], caption, text, LEGEND)
+
+
+def all_holdings(params: Params) -> Holdings:
+    """Return who has which thing at first and after each event."""
+    holdings = [list(range(len(params.things)))]
+    for swaps, a, b, _ in params.events:
+        things = list(holdings[-1])
+        # Those who merely meet keep their things.
+        if swaps:
+            things[a], things[b] = things[b], things[a]
+        holdings.append(things)
+    return holdings
+
+
+def mistaken_thing(params: Params, answer: Answer | None) -> str:
+    """Return a wrong answer in words: an option, or a quotation."""
+    if answer is None:
+        return "nothing"
+    choice = option(answer.answer, params.options)
+    return quote(answer.answer) if choice is None else params.options[choice]
+
+
+def event_rows(
+    params: Params, holdings: Holdings, solved: bool, mistake: str
+) -> list[Row]:
+    """Return a row for each event; if solved with all things, and the end below."""
     rows: list[Row] = [("at first", *(params.things[i] for i in holdings[0]))]
-    for i, (is_swap, a, b, _) in enumerate(params.events, 1):
-        what = f"{params.people[a]}, {params.people[b]} {'swap' if is_swap else 'meet'}"
-        rows.append(
-            (
-                f"{i} {what}",
-                *((params.things[k] for k in holdings[i]) if verdicts else ()),
-            )
-        )
-    if verdicts:
+    for i, (swaps, a, b, _) in enumerate(params.events, 1):
+        action = "swap" if swaps else "meet"
+        row = [f"{i} {params.people[a]}, {params.people[b]} {action}"]
+        # The things after each event are the solution.
+        if solved:
+            row += [params.things[k] for k in holdings[i]]
+        rows.append(row)
+    if solved:
         end: list[Cell | object] = [params.things[k] for k in holdings[-1]]
         end[params.asked] = Cell(end[params.asked], "right")
         rows.append(("at the end", *end))
     if mistake:
-        blank = ["" for _ in params.people]
-        blank[params.asked] = mistake
-        rows.append(
-            ("given", *(Cell(words, "wrong" if words else "") for words in blank))
-        )
-    text = table_text(("", *params.people), rows)
-    return text_picture(
-        [Panel("lanes", drawing, caption)], caption, text, texts("shuffle.legend")
-    )
+        answered: list[Cell | object] = [""] * len(params.people)
+        answered[params.asked] = Cell(mistake, "wrong")
+        rows.append(("given", *answered))
+    return rows
 
 
-def _lanes(
-    params: Params, holdings: Sequence[Sequence[int]], solved: bool, mistake: str
+def lane_drawing(
+    params: Params, holdings: Holdings, solved: bool, mistake: str
 ) -> Drawing:
-    people, events = len(params.people), params.events
-    lines = [
-        range(i, min(i + _ACROSS, len(events))) for i in range(0, len(events), _ACROSS)
-    ]
-    lines = lines[:_LINES] or [range(0)]
-    block = (people + 1) * _LANE
-    size = (
-        _LEFT_MARGIN + (max(map(len, lines)) + 1) * _STEP + _RIGHT_MARGIN,
-        block * len(lines),
+    """Return the lanes, in blocks below each other; `mistake` is written at the end."""
+    block_height = (len(params.people) + 1) * LANE
+    blocks = event_blocks(len(params.events), block_height)
+    longest = max(block.stop - block.start for block in blocks)
+    # One more step leads to the end.
+    width = LEFT_MARGIN + (longest + 1) * STEP + RIGHT_MARGIN
+    height = block_height * len(blocks)
+    drawing = Drawing(
+        (0, 0, width, height), size=max(width, height), up=False, margin=6
     )
-    drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=6)
-    final = holdings[-1][params.asked]
-    for n, line in enumerate(lines):
-        top = n * block
-
-        def at(
-            step: int, lane: int, line: range = line, top: int = top
-        ) -> tuple[float, float]:
-            return _LEFT_MARGIN + (step - line.start) * _STEP, top + (
-                lane + 0.5
-            ) * _LANE
-
-        for lane, name in enumerate(params.people):
-            place = at(line.start, lane)
-            low, high = (2, place[1] - 11), (_LEFT_MARGIN - 8, place[1] + 11)
-            mark(drawing, low, high, "target" if lane == params.asked else "")
-            words = params.things[holdings[line.start][lane]] if solved or not n else ""
-            drawing.text(
-                (8, place[1]), f"{name}: {words}"[:23], size=11, anchor="start"
-            )
-            if not solved:
-                drawing.line([place, at(line.stop, lane)], "faint", width=1.5)
-        for i in line:
-            swap, a, b, _ = events[i]
-            x = at(i, 0)[0] + _STEP / 2
-            ends = [(x, at(i, a)[1]), (x, at(i, b)[1])]
-            drawing.line(
-                ends, "given", width=1.2, dashed=not swap, tip=f"event {i + 1}"
-            )
-        for thing in range(people) if solved else ():
-            path = []
-            for i in range(line.start, line.stop + 1):
-                lane = holdings[i].index(thing)
-                x, y = at(i, lane)
-                path += [(x - _STEP / 5, y), (x + _STEP / 5, y)]
-            role, width, opacity = (
-                ("right", 4.5, 1.0) if thing == final else (series(thing), 1.8, 0.6)
-            )
-            drawing.line(path, role, width=width, opacity=opacity)
-        if line.stop == len(events) and solved:
-            for lane in range(people):
-                x, y = at(line.stop, lane)
-                words = params.things[holdings[-1][lane]]
-                drawing.text(
-                    (x + 12, y),
-                    words[:20],
-                    size=11,
-                    anchor="start",
-                    bold=lane == params.asked,
-                )
-                if lane == params.asked:
-                    mark(
-                        drawing,
-                        (x + 8, y - 11),
-                        (x + _RIGHT_MARGIN - 6, y + 11),
-                        "right",
-                    )
-            if mistake:
-                y = top + (people + 0.5) * _LANE
-                mark(drawing, (x + 8, y - 11), (x + _RIGHT_MARGIN - 6, y + 11), "wrong")
-                drawing.text(
-                    (x + 12, y),
-                    f"not {mistake}"[:20],
-                    "wrong",
-                    size=11,
-                    anchor="start",
-                    bold=True,
-                )
+    for block in blocks:
+        draw_names(drawing, params, block, holdings[block.start], solved)
+        draw_events(drawing, params, block)
+        if solved:
+            draw_things(drawing, params, block, holdings)
+            if block.stop == len(params.events):
+                draw_end(drawing, params, block, holdings[-1], mistake)
     return drawing
+
+
+def event_blocks(event_count: int, height: int) -> list[Block]:
+    """Return the blocks of events that are drawn, one at least; their height is in pixels."""
+    blocks = []
+    for start in range(0, event_count, ACROSS):
+        stop = min(start + ACROSS, event_count)
+        blocks.append(Block(start, stop, len(blocks) * height))
+    return blocks[:MOST_BLOCKS] or [Block(0, 0, 0)]
+
+
+def draw_names(
+    drawing: Drawing, params: Params, block: Block, things: Sequence[int], solved: bool
+) -> None:
+    """Write names and things where the lanes start; draw straight lanes unless solved."""
+    for lane, name in enumerate(params.people):
+        place = block.at(block.start, lane)
+        low, high = (2, place[1] - 11), (LEFT_MARGIN - 8, place[1] + 11)
+        mark(drawing, low, high, "target" if lane == params.asked else "")
+        # Who has what in the middle of the events is part of the solution.
+        thing = ""
+        if solved or block.start == 0:
+            thing = params.things[things[lane]]
+        drawing.text((8, place[1]), f"{name}: {thing}"[:23], size=11, anchor="start")
+        if not solved:
+            drawing.line([place, block.at(block.stop, lane)], "faint", width=1.5)
+
+
+def draw_events(drawing: Drawing, params: Params, block: Block) -> None:
+    """Draw a line between two lanes for each event."""
+    for i in range(block.start, block.stop):
+        swaps, a, b, _ = params.events[i]
+        x = block.at(i, 0)[0] + STEP / 2
+        ends = [(x, block.at(i, a)[1]), (x, block.at(i, b)[1])]
+        tip = f"event {i + 1}"
+        drawing.line(ends, "given", width=1.2, dashed=not swaps, tip=tip)
+
+
+def draw_things(
+    drawing: Drawing, params: Params, block: Block, holdings: Holdings
+) -> None:
+    """Draw the way of each thing through a block, thick for the one asked for."""
+    final = holdings[-1][params.asked]
+    for thing in range(len(params.people)):
+        path = []
+        for i in range(block.start, block.stop + 1):
+            x, y = block.at(i, holdings[i].index(thing))
+            # Level between events, so that it changes lanes where an event is drawn.
+            path += [(x - STEP / 5, y), (x + STEP / 5, y)]
+        if thing == final:
+            drawing.line(path, "right", width=4.5)
+        else:
+            drawing.line(path, series(thing), width=1.8, opacity=0.6)
+
+
+def draw_end(
+    drawing: Drawing,
+    params: Params,
+    block: Block,
+    things: Sequence[int],
+    mistake: str,
+) -> None:
+    """Write the things at the end of the lanes, and below them a wrong answer."""
+    for lane, thing in enumerate(things):
+        x, y = block.at(block.stop, lane)
+        asked_for = lane == params.asked
+        words = params.things[thing][:20]
+        drawing.text((x + 12, y), words, size=11, anchor="start", bold=asked_for)
+        if asked_for:
+            mark(drawing, (x + 8, y - 11), (x + RIGHT_MARGIN - 6, y + 11), "right")
+    if mistake:
+        x, y = block.at(block.stop, len(params.people))
+        mark(drawing, (x + 8, y - 11), (x + RIGHT_MARGIN - 6, y + 11), "wrong")
+        words = f"not {mistake}"[:20]
+        drawing.text((x + 12, y), words, "wrong", size=11, anchor="start", bold=True)

@@ -17,78 +17,108 @@ from scbench.report.pictures.shared.tables import (
 )
 from scbench.schemas.svg_shapes import Answer, Params
 
+LETTERS = "ABCDEFGHIJ"
 # Straight lines that a piece of a curve is drawn with.
-_STEPS = 48
+STEPS = 48
+# A letter (move, line, cubic curve, arc; relative if small), and its numbers.
+COMMAND = re.compile(r"([MLCAmlca])([^A-Za-z]*)")
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the outline; the answer and what was wrong with it are below in words."""
+    """Draw the outline; the answer and its faults are below in words."""
     joints, outline = flattened(params.path)
-    xs, ys = [p.real for p in outline], [p.imag for p in outline]
-    pad = 0.08 * max(max(xs) - min(xs), max(ys) - min(ys))
-    frame = (min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad)
-    drawing = Drawing(frame, size=300, up=False)
-    drawing.area(
-        [(p.real, p.imag) for p in outline], "given", opacity=0.3, edge="ink", width=2
-    )
-    for joint in joints:
-        drawing.dot(
-            (joint.real, joint.imag), "answer", tip=f"{joint.real:g}, {joint.imag:g}"
-        )
     caption = verdicts.caption(f"An outline through {len(joints)} points, y downwards.")
-    names = [kind.replace("_", " ") for kind in params.options]
-    answered = option(answer.answer, names) if answer and verdicts else None
-    right = params.options.index(shape_of(params.path)) if verdicts else None
-    rows = [
-        (
-            letter,
-            Cell(name, "right" if i == right else "wrong" if i == answered else ""),
-        )
-        for i, (letter, name) in enumerate(zip("ABCDEFGHIJ", names, strict=True))
-    ]
+    rows = option_rows(params, answer, verdicts)
     panels = [
-        Panel("the outline", drawing, caption),
+        Panel("the outline", outline_drawing(joints, outline), caption),
         *table_panels("options", (), rows, caption),
     ]
     return text_picture(panels, caption, table_text((), rows))
 
 
+def outline_drawing(joints: Sequence[complex], outline: Sequence[complex]) -> Drawing:
+    """Return a drawing of an outline with its joints; points are complex numbers."""
+    xs, ys = [p.real for p in outline], [p.imag for p in outline]
+    pad = 0.08 * max(max(xs) - min(xs), max(ys) - min(ys))
+    frame = (min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad)
+    drawing = Drawing(frame, size=300, up=False)
+    corners = list(zip(xs, ys, strict=True))
+    drawing.area(corners, "given", opacity=0.3, edge="ink", width=2)
+    for joint in joints:
+        tip = f"{joint.real:g}, {joint.imag:g}"
+        drawing.dot((joint.real, joint.imag), "answer", tip=tip)
+    return drawing
+
+
+def option_rows(
+    params: Params, answer: Answer | None, verdicts: Verdicts
+) -> list[tuple[str, Cell]]:
+    """Return a row for each shape to choose from; with verdicts the right one marked."""
+    names = [kind.replace("_", " ") for kind in params.options]
+    # The task alone must not show which shape is right.
+    answered: int | None = None
+    right: int | None = None
+    if verdicts:
+        answered = option(answer.answer, names) if answer else None
+        right = params.options.index(shape_of(params.path))
+    rows = []
+    for i, name in enumerate(names):
+        role = ""
+        if i == right:
+            role = "right"
+        elif i == answered:
+            role = "wrong"
+        rows.append((LETTERS[i], Cell(name, role)))
+    return rows
+
+
 def flattened(path: str) -> tuple[list[complex], list[complex]]:
-    """Return the points that a path names, and as many more as its curves take to look round."""
+    """Return the joints of a path, and the points of its outline: curves as short lines."""
     joints: list[complex] = []
     outline: list[complex] = []
-    here = 0j
-    for word, text in re.findall(r"([MLCAmlca])([^A-Za-z]*)", path):
-        numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text)]
-        base = here if word.islower() else 0j
+    position = 0j
+    for letter, text in COMMAND.findall(path):
+        numbers = [float(number) for number in NUMBER.findall(text)]
+        base = position if letter.islower() else 0j
+        # The last two numbers of every command are its end.
         end = base + complex(numbers[-2], numbers[-1])
-        if word in "Cc":
-            first, second = (base + complex(*numbers[i : i + 2]) for i in (0, 2))
-            outline += _bezier(here, first, second, end)
-        elif word in "Aa":
-            outline += _elliptic_arc(here, end, numbers)
+        if letter in "Cc":
+            first = base + complex(numbers[0], numbers[1])
+            second = base + complex(numbers[2], numbers[3])
+            outline += bezier_curve(position, first, second, end)
+        elif letter in "Aa":
+            outline += elliptic_arc(position, end, numbers)
         else:
             outline.append(end)
-        here = end
+        position = end
         # The last point is often the first again, but for errors of adding decimals.
-        if not joints or abs(here - joints[0]) > 0.005:
-            joints.append(here)
+        if not joints or abs(position - joints[0]) > 0.005:
+            joints.append(position)
     return joints, outline
 
 
-def _bezier(
+def bezier_curve(
     start: complex, first: complex, second: complex, end: complex
 ) -> Iterator[complex]:
-    for i in range(1, _STEPS + 1):
-        t = i / _STEPS
+    """Yield points of a cubic Bezier curve after its start; `first` and `second` control it."""
+    for i in range(1, STEPS + 1):
+        t = i / STEPS
         s = 1 - t
         yield s**3 * start + 3 * s * s * t * first + 3 * s * t * t * second + t**3 * end
 
 
-def _elliptic_arc(
+def elliptic_arc(
     start: complex, end: complex, numbers: Sequence[float]
 ) -> Iterator[complex]:
-    """Yield points of an elliptical arc; the ellipse is squeezed to a circle and back."""
+    """Yield points of an elliptical arc after its start; the ellipse is squeezed to a circle.
+
+    Args:
+        start: first point.
+        end: last point.
+        numbers: of the path's command: two radii, the degrees by which the ellipse is turned, and
+            the flags for the large arc and for the direction.
+    """
     radius_x, radius_y, degrees, large, sweep = numbers[:5]
     turn = rect(1, radians(degrees))
 
@@ -98,12 +128,17 @@ def _elliptic_arc(
 
     a, b = squeezed(start), squeezed(end)
     chord = b - a
-    # Radii too small for the chord are enlarged, as the standard wants it.
-    height = sqrt(max(0.0, 1 - abs(chord) ** 2 / 4)) * (1 if large == sweep else -1)
-    centre = (a + b) / 2 - (1j * chord / abs(chord) * height if chord else 0)
-    span = phase((b - centre) / (a - centre)) % (2 * pi) if chord else 0.0
+    if chord:
+        # Radii too small for the chord are enlarged, as the standard demands.
+        height = sqrt(max(0.0, 1 - abs(chord) ** 2 / 4)) * (1 if large == sweep else -1)
+        centre = (a + b) / 2 - 1j * chord / abs(chord) * height
+        span = phase((b - centre) / (a - centre)) % (2 * pi)
+    else:
+        centre = (a + b) / 2
+        span = 0.0
+    # Against the direction of rising angles.
     if not sweep:
         span -= 2 * pi
-    for i in range(1, _STEPS + 1):
-        point = centre + (a - centre) * rect(1, span * i / _STEPS)
+    for i in range(1, STEPS + 1):
+        point = centre + (a - centre) * rect(1, span * i / STEPS)
         yield complex(point.real * radius_x, point.imag * radius_y) * turn

@@ -10,64 +10,87 @@ from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.draw.voxels import columns
 from scbench.report.gauges import Gauge, gauge_panels
-from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.terrain_levelling import Answer, Blast, Params
 
-_SHADES = 12
+# Shades of one colour, from the lowest ground to the highest.
+SHADES = 12
 # Blasts of a longer plan are not numbered.
-_NUMBERED = 40
+MOST_NUMBERS = 40
 # Cells with blasts that are drawn as dots; more are hatched.
-_DOTS = 1_000
-_MOST_COLUMNS = 50 * 50
-_MOST_TEXT = 120
-# Heights so near to each other are the same.
-_SAME = 1e-9
+MOST_DOTS = 1_000
+# Larger ground is not drawn as columns.
+MOST_COLUMNS = 50 * 50
+# Characters of a line of text.
+MOST_TEXT = 120
+# Heights that differ by less are the same.
+SAME = 1e-9
+FAULTS = {
+    "count": "more blasts than {most}",
+    "grid": "a blast outside the map",
+    "positive": "a blast without depth",
+    "depth": "a blast deeper than its cell is high",
+    "resource_limit": "more than can be simulated",
+}
+LEGEND_BEFORE = (
+    ("rock", "height: the stronger the colour, the higher"),
+    ("note", "largest flat region before"),
+)
+LEGEND_AFTER = (
+    ("right", "largest flat region after"),
+    ("missing", "lower than before"),
+    ("surplus", "higher than before"),
+)
 
+# Indexed y, x; the first row is at the top of a map.
 Heights = npt.NDArray[np.float64]
 Region = npt.NDArray[np.bool_]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the map; with an answer its blasts and the map after as many as were simulated."""
-    before = np.array(params.heights, dtype=np.float64)
     metrics = verdicts.metrics
-    caption = _caption(params, answer, verdicts)
-    region = _verdict_region(metrics.get("region_before"), params)
-    after = None
+    caption = picture_caption(params, answer, verdicts)
+    before = np.array(params.heights, dtype=np.float64)
+    region = flat_region(metrics.get("region_before"), params)
+    maps = [before]
     if "heights_after" in metrics:
-        after = np.array(metrics["heights_after"], dtype=np.float64)
-    maps = [before] if after is None else [before, after]
-    low, high = float(np.min(maps)), float(np.max(maps))
-    first = _map(before, low, high, figures=answer is None)
-    _draw_border(first, region, "note")
-    legend = [*texts("terrain_levelling.legend").items()]
+        maps.append(np.array(metrics["heights_after"], dtype=np.float64))
+    # Both maps have the same shades.
+    span = float(np.min(maps)), float(np.max(maps))
+    plan = height_map(before, span, numbers=answer is None)
+    draw_border(plan, region, "note")
+    legend = list(LEGEND_BEFORE)
+    title = "the ground"
     if answer is not None:
-        legend += _blasts(first, params, answer, verdicts)
-    title = "the ground" if answer is None else "the plan"
-    panels = [Panel(title, first, f"The ground before. {caption}")]
-    if after is not None:
-        flat = _verdict_region(metrics.get("region_after"), params)
-        panels += _after(before, after, region, flat, (low, high), caption)
-        legend += texts("terrain_levelling.legend_after").items()
-    terrain = (before, region) if after is None else (after, flat)
-    if before.size <= _MOST_COLUMNS:
-        title, role = (
-            ("as columns", "note") if after is None else ("after, as columns", "right")
-        )
-        panels.append(
-            Panel(title, _scene(*terrain, role), f"The ground as columns. {caption}")
-        )
+        title = "the plan"
+        legend += draw_blasts(plan, params, answer)
+        legend += mark_void_blasts(plan, params, answer, verdicts)
+    panels = [Panel(title, plan, f"The ground before. {caption}")]
+    # The last map, with its flat region and the role of that region.
+    latest, flat, flat_role = before, region, "note"
+    title = "as columns"
+    if len(maps) > 1:
+        latest, flat_role = maps[1], "right"
+        flat = flat_region(metrics.get("region_after"), params)
+        title = "after, as columns"
+        result = result_map(latest, span, region, flat)
+        panels.append(Panel("after the blasts", result, f"The ground after. {caption}"))
+        panels += change_panels(latest - before, caption)
+        legend += LEGEND_AFTER
+    if before.size <= MOST_COLUMNS:
+        scene = column_scene(latest, flat, flat_role)
+        panels.append(Panel(title, scene, f"The ground as columns. {caption}"))
     if "flat_after" in metrics:
-        target, level = (
-            metrics["flat_before"] + metrics["gain_wanted"],
-            verdicts.passed("level"),
-        )
+        target = metrics["flat_before"] + metrics["gain_wanted"]
+        passed = verdicts.passed("level")
         label = "cells of the largest flat region"
-        panels += gauge_panels([Gauge(label, metrics["flat_after"], target, level)])
-    return Picture(tuple(panels), caption, tuple(legend), _text(*terrain))
+        panels += gauge_panels([Gauge(label, metrics["flat_after"], target, passed)])
+    return Picture(tuple(panels), caption, tuple(legend), text_view(latest, flat))
 
 
-def _verdict_region(rows: Sequence[str] | None, params: Params) -> Region:
+def flat_region(rows: Sequence[str] | None, params: Params) -> Region:
     """Return a region from a verdict's rows of # and dots; that of the ground if there is none."""
     n = len(params.heights)
     if rows is not None:
@@ -78,88 +101,118 @@ def _verdict_region(rows: Sequence[str] | None, params: Params) -> Region:
     return region.reshape(n, n)
 
 
-def _map(
-    heights: Heights, low: float, high: float, *, figures: bool = False
+def height_map(
+    heights: Heights, span: tuple[float, float], *, numbers: bool = False
 ) -> Drawing:
-    """Return a map of heights, indexed y, x; the first row is at the top."""
+    """Return a map of heights; `span` is the lowest and the highest of all maps."""
     n = len(heights)
-    drawing = Drawing((0, 0, n, n), size=460 if figures else 340, up=False, margin=22)
-    shades = (heights - low) / max(high - low, 1e-9)
-    _shade_shares(drawing, shades, "rock")
-    if figures and drawing.scale >= 19:
+    low, high = span
+    drawing = Drawing((0, 0, n, n), size=460 if numbers else 340, up=False, margin=22)
+    shade_cells(drawing, (heights - low) / max(high - low, 1e-9), "rock")
+    # In smaller cells numbers could not be read.
+    if numbers and drawing.scale >= 19:
+        size = min(8.5, drawing.scale / 2.5)
         for y, x in np.ndindex(n, n):
-            words, size = f"{heights[y, x]:.1f}", min(8.5, drawing.scale / 2.5)
-            drawing.text((x + 0.5, y + 0.5), words, size=size)
+            drawing.text((x + 0.5, y + 0.5), f"{heights[y, x]:.1f}", size=size)
     drawing.line(rectangle((0, 0), (n, n)), "quiet", closed=True, width=1)
     drawing.text((0, 0), "x →", "quiet", size=10, anchor="start", shift=(0, -10))
     drawing.text((0, 0), "y ↓", "quiet", size=10, anchor="end", shift=(-3, 7))
     return drawing
 
 
-def _shade_shares(drawing: Drawing, shares: Heights, role: str) -> None:
+def shade_cells(drawing: Drawing, shares: Heights, role: str) -> None:
     """Fill cells, the larger their share of 1 the darker."""
-    levels = np.clip(np.ceil(shares * _SHADES), 0, _SHADES).astype(int)
-    for level in range(1, _SHADES + 1):
-        cells = [(x, y) for y, x in np.argwhere(levels == level).tolist()]
-        drawing.tiles(cells, role, opacity=0.05 + 0.8 * level / _SHADES)
+    levels = np.clip(np.ceil(shares * SHADES), 0, SHADES).astype(int)
+    for level in range(1, SHADES + 1):
+        opacity = 0.05 + 0.8 * level / SHADES
+        drawing.tiles(cells_of(levels == level), role, opacity=opacity)
 
 
-def _draw_border(
+def cells_of(region: Region) -> list[tuple[int, int]]:
+    """Return the cells of a region as x, y."""
+    return [(x, y) for y, x in np.argwhere(region).tolist()]
+
+
+def draw_border(
     drawing: Drawing, region: Region, role: str, *, width: float = 2.5
 ) -> None:
+    """Draw the outline of a region along its cells."""
     around = np.pad(region, 1)
-    flat = np.argwhere(around[1:, 1:-1] != around[:-1, 1:-1]).tolist()
-    upright = np.argwhere(around[1:-1, 1:] != around[1:-1, :-1]).tolist()
-    lines = [[(x, y), (x + 1, y)] for y, x in flat] + [
-        [(x, y), (x, y + 1)] for y, x in upright
-    ]
+    level = cells_of(around[1:, 1:-1] != around[:-1, 1:-1])
+    upright = cells_of(around[1:-1, 1:] != around[1:-1, :-1])
+    lines = [[(x, y), (x + 1, y)] for x, y in level]
+    lines += [[(x, y), (x, y + 1)] for x, y in upright]
     drawing.strokes(lines, role, width=width)
 
 
-def _blasts(
-    drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts
-) -> Legend:
-    """Mark the blasts in order and those that break a rule; return what the legend needs."""
-    n = len(params.heights)
-    failed = verdicts.failures
-    too_deep = (
-        verdicts.details("depth").get("blast") if verdicts.failed("depth") else None
-    )
-    depths: dict[tuple[int, int], float] = {}
-    for blast in answer.blasts:
-        if 0 <= blast.x < n and 0 <= blast.y < n:
-            cell = (blast.x, blast.y)
-            depths[cell] = depths.get(cell, 0.0) + min(max(blast.z, 0.0), 1e9)
+def draw_blasts(drawing: Drawing, params: Params, answer: Answer) -> Legend:
+    """Draw the blasts on the map, numbered if they are few; return their line of the legend."""
+    depths = depth_by_cell(params, answer)
     legend = []
-    if len(depths) > _DOTS:
+    if len(depths) > MOST_DOTS:
         drawing.tiles(sorted(depths), "answer", hatched=True)
         legend.append(("answer", "hatched: cells with blasts"))
     elif depths:
-        deepest = max([*depths.values(), 1e-9])
+        deepest = max(*depths.values(), 1e-9)
         largest = min(drawing.scale * 0.48, 12)
         for (x, y), depth in sorted(depths.items()):
+            # The area of a dot shows the depth.
             radius = max(largest * min(depth / deepest, 1.0) ** 0.5, 1.5)
             tip = f"x = {x}, y = {y}: {depth:.6g} deep in all"
             drawing.dot((x + 0.5, y + 0.5), "answer", radius=radius, tip=tip)
         legend.append(("answer", "blasts: the larger, the deeper"))
-    if len(answer.blasts) <= _NUMBERED:
+    if len(answer.blasts) <= MOST_NUMBERS:
         for i, blast in enumerate(answer.blasts):
-            if 0 <= blast.x < n and 0 <= blast.y < n:
+            if on_map(blast, params):
                 place = (blast.x + 0.5, blast.y + 0.5)
                 drawing.text(place, i, size=9, bold=True, shift=(6, -6))
-    faults = [*failed.get("positive", ()), *([] if too_deep is None else [too_deep])]
-    for i in dict.fromkeys([*failed.get("grid", ()), *faults]):
-        _mark(drawing, n, i, answer.blasts[i])
-    if faults or failed.get("grid"):
-        legend.append(("wrong", "a blast that voids the plan"))
     return legend
 
 
-def _mark(drawing: Drawing, n: int, i: int, blast: Blast) -> None:
-    x, y = (min(max(value, -1), n) + 0.5 for value in (blast.x, blast.y))
+def on_map(blast: Blast, params: Params) -> bool:
+    """Return whether a blast is in a cell of the ground."""
+    n = len(params.heights)
+    return 0 <= blast.x < n and 0 <= blast.y < n
+
+
+def depth_by_cell(params: Params, answer: Answer) -> dict[tuple[int, int], float]:
+    """Return how deep all blasts in a cell are together, for each cell (x, y) with one."""
+    depths: dict[tuple[int, int], float] = {}
+    for blast in answer.blasts:
+        if on_map(blast, params):
+            cell = (blast.x, blast.y)
+            depth = min(max(blast.z, 0.0), 1e9)
+            depths[cell] = depths.get(cell, 0.0) + depth
+    return depths
+
+
+def mark_void_blasts(
+    drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts
+) -> Legend:
+    """Mark the blasts that break a rule; return their line of the legend."""
+    void = [
+        *verdicts.failures.get("grid", ()),
+        *verdicts.failures.get("positive", ()),
+    ]
+    # The simulation stops at the first blast that is too deep.
+    if verdicts.failed("depth"):
+        too_deep = verdicts.details("depth").get("blast")
+        if too_deep is not None:
+            void.append(too_deep)
+    # Each once, in order: a blast may break several rules.
+    for i in dict.fromkeys(void):
+        mark_blast(drawing, params, i, answer.blasts[i])
+    return [("wrong", "a blast that voids the plan")] if void else []
+
+
+def mark_blast(drawing: Drawing, params: Params, i: int, blast: Blast) -> None:
+    """Cross a blast out, or show at the edge of the map where it lies outside."""
+    n = len(params.heights)
+    x = min(max(blast.x, -1), n) + 0.5
+    y = min(max(blast.y, -1), n) + 0.5
     tip = f"blast {i}"
-    radius = min(max(drawing.scale * 0.8, 9), 18)
-    if 0 <= blast.x < n and 0 <= blast.y < n:
+    if on_map(blast, params):
+        radius = min(max(drawing.scale * 0.8, 9), 18)
         drawing.ring((x, y), "wrong", radius=radius, width=3, tip=tip)
         drawing.cross((x, y), "wrong", radius=radius * 0.45, width=2.5)
         return
@@ -170,83 +223,84 @@ def _mark(drawing: Drawing, n: int, i: int, blast: Blast) -> None:
     drawing.text(inner, i, "wrong", bold=True, shift=(0, -9))
 
 
-def _after(
-    before: Heights,
-    after: Heights,
-    region: Region,
-    flat: Region,
-    span: tuple[float, float],
-    caption: str,
-) -> list[Panel]:
-    then = _map(after, *span)
-    level_cells = [(x, y) for y, x in np.argwhere(flat).tolist()]
-    then.tiles(level_cells, "right", opacity=0.35)
-    _draw_border(then, flat, "right", width=3)
-    _draw_border(then, region, "note", width=1.5)
-    panels = [Panel("after the blasts", then, f"The ground after. {caption}")]
-    change = after - before
+def result_map(
+    after: Heights, span: tuple[float, float], region: Region, flat: Region
+) -> Drawing:
+    """Return the map after the blasts, with the flat regions before and after."""
+    drawing = height_map(after, span)
+    drawing.tiles(cells_of(flat), "right", opacity=0.35)
+    draw_border(drawing, flat, "right", width=3)
+    draw_border(drawing, region, "note", width=1.5)
+    return drawing
+
+
+def change_panels(change: Heights, caption: str) -> list[Panel]:
+    """Return a map of how much lower or higher the ground is; none if nothing changed."""
     largest = float(np.abs(change).max())
-    if largest <= _SAME:  # nothing was blasted, or everything was void
-        return panels
-    n = len(before)
-    delta = Drawing((0, 0, n, n), size=340, up=False, margin=22)
-    # Roots, so that what a few balls added can be seen beside deep holes.
-    for way, role in ((-1, "missing"), (1, "surplus")):
-        _shade_shares(delta, np.sqrt(np.maximum(way * change, 0) / largest), role)
-    if delta.scale >= 9:
-        for sign, mask in (("−", change < -_SAME), ("+", change > _SAME)):
-            for y, x in np.argwhere(mask).tolist():
-                delta.text((x + 0.5, y + 0.5), sign, size=min(delta.scale * 0.8, 12))
-    delta.line(rectangle((0, 0), (n, n)), "quiet", closed=True, width=1)
+    if largest <= SAME:
+        return []
+    n = len(change)
+    drawing = Drawing((0, 0, n, n), size=340, up=False, margin=22)
+    # Roots, so that what a few balls added can be seen next to deep holes.
+    shade_cells(drawing, np.sqrt(np.maximum(-change, 0) / largest), "missing")
+    shade_cells(drawing, np.sqrt(np.maximum(change, 0) / largest), "surplus")
+    if drawing.scale >= 9:
+        size = min(drawing.scale * 0.8, 12)
+        for sign, cells in (("−", change < -SAME), ("+", change > SAME)):
+            for x, y in cells_of(cells):
+                drawing.text((x + 0.5, y + 0.5), sign, size=size)
+    drawing.line(rectangle((0, 0), (n, n)), "quiet", closed=True, width=1)
     words = f"Cells lower (−) and higher (+) than before. {caption}"
-    return [*panels, Panel("what changed", delta, words)]
+    return [Panel("what changed", drawing, words)]
 
 
-def _scene(heights: Heights, region: Region, flat_role: str) -> Scene:
+def column_scene(heights: Heights, region: Region, flat_role: str) -> Scene:
+    """Return the ground as columns, those of the flat region in a colour of their own."""
+    # Indexed x, then y from the front.
     turned, flat = heights[::-1].T, region[::-1].T
+    # On large ground the cells are small, and heights would hardly be seen.
     stretch = max(len(heights) / 40, 0.5)
     base = float(turned.min()) - 1
     raised = (turned - base) * stretch
     masks = {"rock": ~flat, flat_role: flat}
-    parts = (
+    parts = [
         columns(raised, role, only=mask) for role, mask in masks.items() if mask.any()
-    )
+    ]
     return Scene(tuple(parts), azimuth=-65, elevation=40)
 
 
-def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
+def picture_caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
+    """Return the task in a sentence, or the figures of an answer."""
     n = len(params.heights)
     if answer is None:
         start = "There are no blasts to draw. " if verdicts else ""
         return f"{start}Ground of {n} x {n} cells, to be blasted flat."
     metrics = verdicts.metrics
     count = len(answer.blasts)
-    blasts = f"{count} blast{'s' * (count != 1)}"
+    blasts = counted(count, "blast")
     if "flat_after" not in metrics:
         return f"{blasts} on ground of {n} x {n} cells."
-    cells = f"{metrics['flat_before']} to {metrics['flat_after']} cells"
     score = f"{verdicts.fraction.capitalize()}."
-    faults = verdicts.faults(texts("terrain_levelling.faults"), most=params.max_blasts)
+    faults = verdicts.faults(FAULTS, most=params.max_blasts)
     if faults:
         simulated = metrics["simulated"]
         return f"{blasts}, void for {' and '.join(faults)}; {simulated} were simulated. {score}"
+    cells = f"{metrics['flat_before']} to {metrics['flat_after']} cells"
     return f"{blasts}; the largest flat region went from {cells}. {score}"
 
 
-def _text(heights: Heights, region: Region) -> str:
+def text_view(heights: Heights, region: Region) -> str:
     """Return heights in whole units if they fit, those of the flat region in brackets."""
-    n = len(heights)
-    if 4 * n > _MOST_TEXT:
-        rows = [
-            "".join("#" if flat else "." for flat in row) for row in region.tolist()
-        ]
-        return "\n".join([*rows, "", "# the largest flat region"])
-    lines = []
-    for row in np.dstack([heights, region]).tolist():
-        cells = [
-            f"[{height:2.0f}]" if flat else f" {height:2.0f} " for height, flat in row
-        ]
-        lines.append("".join(cells).rstrip())
-    return "\n".join(
-        [*lines, "", "heights in whole units; in brackets: the largest flat region"]
-    )
+    if 4 * len(heights) > MOST_TEXT:
+        lines = ["".join(row) for row in np.where(region, "#", ".").tolist()]
+        key = "# the largest flat region"
+    else:
+        lines = []
+        for heights_of_row, flat_of_row in zip(heights, region, strict=True):
+            cells = [
+                f"[{height:2.0f}]" if flat else f" {height:2.0f} "
+                for height, flat in zip(heights_of_row, flat_of_row, strict=True)
+            ]
+            lines.append("".join(cells).rstrip())
+        key = "heights in whole units; in brackets: the largest flat region"
+    return "\n".join([*lines, "", key])

@@ -1,9 +1,10 @@
-"""Tetrahedra and their shadow: what of the target is covered, gaps, spill, bodies that cut."""
+"""Tetrahedra and their shadow: the covered part of the target, gaps, spill, bodies that cut."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import shapely
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
@@ -12,260 +13,332 @@ from scbench.graders.tetrahedra_shadow_projection import Floats, corners
 from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Scene, Shape
 from scbench.report.draw.solids import fill
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
 # Tetrahedra drawn of an answer that places more.
-_MOST_BODIES = 400
+MOST_BODIES = 400
 # How far beyond the target, in times its size, tetrahedra are drawn where they are.
-_RIM = 1.0
-# Heights may differ by so much for each tetrahedron; others are pulled in.
-_LAYER = 1.5
+RIM = 1.0
+# Heights may differ by so much for each tetrahedron; the rest is pulled in.
+LAYER = 1.5
 # A stack so many times as high as wide is squeezed in space, and lies on its side
-# beside that.
-_SLIM = 1.3
-_MOST_MARKS = 12
+# next to that.
+SLIM = 1.3
+# More faults have no labels.
+MOST_MARKS = 12
+# Margin around a flat drawing, as a share of its size.
+MARGIN = 0.06
+LEGEND = (
+    ("target", "outline of the target"),
+    ("missing", "gaps: no shadow (hatched)"),
+    ("surplus", "spill: shadow beside the target"),
+    ("right", "shadow on the target"),
+    ("wrong", "tetrahedra that cut each other or have a fault (thick)"),
+)
+FAULTS = {
+    "reach": "{n} out of reach",
+    "rotation": "{n} without a direction",
+    "unit_quaternions": "{n} quaternions not of length 1|{n} quaternion not of length 1",
+    "intersection": "{n} pairs cut each other|{n} pair cut each other",
+    "resource_limit": "too many to be judged",
+}
 
-_FACES: Faces = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
-_EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
+# Of one tetrahedron, as indices of its corners.
+FACES: Faces = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
+EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
 
 
-class _Arrangement(NamedTuple):
-    """What is drawn of the tetrahedra."""
+class Arrangement(NamedTuple):
+    """The tetrahedra that are drawn.
+
+    Attributes:
+        bodies: corners (n, 4, 3), those far away pulled in to the rim.
+        positions: of each in the answer's list.
+        faults: why it is wrong, for each position that a check points at.
+        far: how many were pulled in.
+    """
 
     bodies: Floats
-    """Corners (n, 4, 3), those far away pulled in to the rim."""
-    at: list[int]
-    """Position of each in the answer's list."""
-    wrong: dict[int, str]
-    """Why, for each position that a check points at."""
+    positions: list[int]
+    faults: dict[int, str]
     far: int
-    """How many were pulled in."""
+
+    @property
+    def faulty(self) -> npt.NDArray[np.bool_]:
+        """Whether each of the bodies has a fault."""
+        return np.array([i in self.faults for i in self.positions], dtype=bool)
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the target; with an answer the shadow on it, a view from the side, and the bodies."""
     target = Polygon(params.exterior, params.holes)
     if answer is None:
-        caption = (
-            f"The target: {params.title}. Unit tetrahedra are to cast this shadow."
-        )
-        drawing = Drawing(_frame_around(target, 0.06))
-        fill(drawing, target, "target", opacity=0.3)
-        _draw_rings(drawing, target)
-        panel = Panel("the target from above", drawing, caption)
-        return Picture((panel,), caption, (("target", "the target"),))
-    arrangement = _arrangement(answer, target, verdicts)
-    caption = _caption(answer, arrangement, verdicts)
+        return target_picture(params, target)
     metrics = verdicts.metrics
-    words = texts("tetrahedra_shadow_projection.legend").items()
-    legend = [line for line in words if line[0] != "surplus" or metrics.get("spills")]
+    arrangement = arranged(answer, target, verdicts)
+    caption = answer_caption(answer, arrangement, verdicts)
+    legend = list(LEGEND)
+    # Without spill, the colour is that of shadow which the grader tolerates.
+    if not metrics.get("spills"):
+        legend = [line for line in LEGEND if line[0] != "surplus"]
     panels = (
-        Panel("from above", _plan(arrangement, target, metrics), caption),
-        Panel(*_bodies_in_space(arrangement, target), caption),
-        Panel(*_side_view(arrangement, target), caption),
+        Panel("from above", shadow_plan(arrangement, target, metrics), caption),
+        Panel(*bodies_in_space(arrangement, target), caption),
+        Panel(*side_view(arrangement, target), caption),
     )
     return Picture(panels, caption, tuple(legend))
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
-    """Return the tetrahedra where they stand, to be written as a file."""
+    """Return the tetrahedra where they are, to be written as a file."""
     if answer is None:
         return []
-    bodies = _arrangement(
-        answer, Polygon(params.exterior, params.holes), Verdicts()
-    ).bodies
-    return [Mesh(bodies.reshape(-1, 3), _faces(bodies), "answer", name="tetrahedra")]
+    target = Polygon(params.exterior, params.holes)
+    bodies = arranged(answer, target, Verdicts()).bodies
+    return [body_mesh(bodies, "answer", name="tetrahedra")]
 
 
-def _faces(bodies: Floats) -> Faces:
-    return (_FACES[None] + 4 * np.arange(len(bodies))[:, None, None]).reshape(-1, 3)
+def target_picture(params: Params, target: Polygon) -> Picture:
+    """Return the picture of a target alone."""
+    caption = f"The target: {params.title}. Unit tetrahedra are to cast this shadow."
+    drawing = Drawing(frame_around(target, MARGIN))
+    fill(drawing, target, "target", opacity=0.3)
+    draw_rings(drawing, target)
+    panel = Panel("the target from above", drawing, caption)
+    return Picture((panel,), caption, (("target", "the target"),))
 
 
-def _frame_around(
-    target: BaseGeometry, share: float
+def frame_around(
+    shape: BaseGeometry, share: float
 ) -> tuple[float, float, float, float]:
-    x, y, u, v = target.bounds
+    """Return the bounds of a shape with a margin, which is a share of its longer side."""
+    x, y, u, v = shape.bounds
     margin = share * max(u - x, v - y)
     return x - margin, y - margin, u + margin, v + margin
 
 
-def _arrangement(answer: Answer, target: Polygon, verdicts: Verdicts) -> _Arrangement:
-    poses = answer.tetrahedrons[:_MOST_BODIES]
-    at = [
-        i for i, pose in enumerate(poses) if any((pose.q0, pose.q1, pose.q2, pose.q3))
-    ]
-    x, y, u, v = _frame_around(target, _RIM)
-    tall = 2 * (u - x) + _LAYER * len(at)
-    # Only differences of heights matter, so a stack may be anywhere.
-    heights = np.sort([poses[i].z for i in at])
-    options = [0.0, *heights[len(heights) // 2 : len(heights) // 2 + 1].tolist()]
-    middle = max(options, key=lambda m: int(np.sum(np.abs(heights - m) <= tall)))
+def arranged(answer: Answer, target: Polygon, verdicts: Verdicts) -> Arrangement:
+    """Return the tetrahedra of an answer as they are drawn; those without a direction are not."""
+    poses = answer.tetrahedrons[:MOST_BODIES]
+    positions = [i for i, pose in enumerate(poses) if any(quaternion_of(pose))]
+    places = np.array([(poses[i].x, poses[i].y, poses[i].z) for i in positions])
+    places = places.reshape(-1, 3)
+    x, y, u, v = frame_around(target, RIM)
+    tall = 2 * (u - x) + LAYER * len(positions)
+    middle = middle_height(places[:, 2], tall)
     low, high = np.array([x, y, middle - tall]), np.array([u, v, middle + tall])
-    places = np.array([(p.x, p.y, p.z) for p in (poses[i] for i in at)]).reshape(-1, 3)
     pulled = np.clip(places, low, high)
-    rows = [
-        (*place, *_quaternion(poses[i]))
-        for place, i in zip(pulled.tolist(), at, strict=True)
-    ]
+    rows = []
+    for place, i in zip(pulled.tolist(), positions, strict=True):
+        quaternion = quaternion_of(poses[i])
+        # Scaled, so that its entries can be squared.
+        largest = max(map(abs, quaternion))
+        rows.append((*place, *(entry / largest for entry in quaternion)))
     bodies = corners(np.array(rows, dtype=np.float64).reshape(-1, 7))
     far = int(np.sum(np.any(pulled != places, axis=1)))
-    return _Arrangement(bodies, at, _wrong(verdicts), far)
+    return Arrangement(bodies, positions, body_faults(verdicts), far)
 
 
-def _quaternion(pose: Pose) -> tuple[float, ...]:
-    """Return a pose's quaternion with entries that can be squared."""
-    parts = (pose.q0, pose.q1, pose.q2, pose.q3)
-    largest = max(map(abs, parts))
-    return tuple(part / largest for part in parts)
+def quaternion_of(pose: Pose) -> tuple[float, float, float, float]:
+    """Return the rotation of a pose."""
+    return pose.q0, pose.q1, pose.q2, pose.q3
 
 
-def _wrong(verdicts: Verdicts) -> dict[int, str]:
+def middle_height(heights: Floats, reach: float) -> float:
+    """Return the ground or the median height: the one that more bodies are within reach of."""
+    # Only differences of heights matter, so a stack may be anywhere.
+    ordered = np.sort(heights)
+    half = len(ordered) // 2
+    options: list[float] = [0.0, *ordered[half : half + 1].tolist()]
+    near = [int(np.sum(np.abs(ordered - middle) <= reach)) for middle in options]
+    return options[near.index(max(near))]
+
+
+def body_faults(verdicts: Verdicts) -> dict[int, str]:
+    """Return the first fault of each tetrahedron that a verdict points at."""
     faults: dict[int, str] = {}
     for i in verdicts.failures.get("reach", ()):
         faults.setdefault(i, "out of reach")
     for i in verdicts.failures.get("unit_quaternions", ()):
         faults.setdefault(i, "quaternion not of length 1")
-    for pair in verdicts.metrics.get("cutting_pairs", ()):
-        for i, partner in ((pair[0], pair[1]), (pair[1], pair[0])):
-            faults.setdefault(i, f"cuts {partner}")
+    for a, b, *_ in verdicts.metrics.get("cutting_pairs", ()):
+        faults.setdefault(a, f"cuts {b}")
+        faults.setdefault(b, f"cuts {a}")
     return faults
 
 
-def _plan(
-    arrangement: _Arrangement, target: Polygon, metrics: Mapping[str, Any]
+def shadow_plan(
+    arrangement: Arrangement, target: Polygon, metrics: Mapping[str, Any]
 ) -> Drawing:
+    """Return the target from above with the shadow, gaps, spill and outlines of the bodies."""
     hulls = [
         shapely.MultiPoint(body).convex_hull
         for body in arrangement.bodies[:, :, :2].tolist()
     ]
     # All of the shadow is in view, unless it is absurdly far away.
     extent = shapely.union_all([target, *hulls])
-    drawing = Drawing(_frame_around(extent, 0.06))
+    drawing = Drawing(frame_around(extent, MARGIN))
     shadow = shapely.union_all(hulls)
     fill(drawing, target.intersection(shadow), "right", opacity=0.35)
     fill(drawing, shadow.difference(target), "surplus", opacity=0.2)
     for spill in metrics.get("spills", ()):
-        fill(drawing, _polygon(spill), "surplus", opacity=0.6)
+        fill(drawing, polygon_of(spill), "surplus", opacity=0.6)
     for gap in metrics.get("gaps", ()):
-        shape = _polygon(gap)
+        shape = polygon_of(gap)
         fill(drawing, shape, "missing", hatched=True)
-        _draw_rings(drawing, shape, "missing", width=1)
-    order = sorted(
-        range(len(arrangement.at)), key=lambda k: arrangement.at[k] in arrangement.wrong
-    )
-    for k in order:
-        i = arrangement.at[k]
-        bad = i in arrangement.wrong
-        tip = f"tetrahedron {i}" + (f": {arrangement.wrong[i]}" if bad else "")
-        outline = shapely.get_coordinates(hulls[k])[:-1].tolist()
-        role, width = ("wrong", 2.2) if bad else ("quiet", 0.7)
-        drawing.line(outline, role, closed=True, width=width, tip=tip)
-    _draw_rings(drawing, target)
+        draw_rings(drawing, shape, "missing", width=1)
+    draw_outlines(drawing, arrangement, hulls)
+    draw_rings(drawing, target)
     return drawing
 
 
-def _polygon(shape: Mapping[str, Any]) -> Polygon:
+def polygon_of(shape: Mapping[str, Any]) -> Polygon:
+    """Return an area of the verdict's metrics."""
     return Polygon(shape["exterior"], shape["holes"])
 
 
-def _draw_rings(
+def draw_outlines(
+    drawing: Drawing, arrangement: Arrangement, hulls: Sequence[BaseGeometry]
+) -> None:
+    """Draw the outline of each body from above; faulty ones are on top."""
+    faulty = arrangement.faulty.tolist()
+    for k in sorted(range(len(hulls)), key=lambda k: bool(faulty[k])):
+        i = arrangement.positions[k]
+        outline = shapely.get_coordinates(hulls[k])[:-1].tolist()
+        tip = f"tetrahedron {i}"
+        if faulty[k]:
+            tip = f"{tip}: {arrangement.faults[i]}"
+            drawing.line(outline, "wrong", closed=True, width=2.2, tip=tip)
+        else:
+            drawing.line(outline, "quiet", closed=True, width=0.7, tip=tip)
+
+
+def draw_rings(
     drawing: Drawing, shape: Polygon, role: str = "target", width: float = 2
 ) -> None:
+    """Draw the outline of a polygon and those of its holes."""
     for ring in (shape.exterior, *shape.interiors):
         drawing.line(ring.coords[:-1], role, closed=True, width=width)
 
 
-def _side_view(arrangement: _Arrangement, target: Polygon) -> tuple[str, Drawing]:
-    """Draw the edges of the bodies as seen along y, and say how; a tall stack lies on its side."""
-    spots = np.array([[target.bounds[0], 0.0], [target.bounds[2], 0.0]])
-    flat = arrangement.bodies[:, :, [0, 2]]
-    points = np.concatenate([spots, flat.reshape(-1, 2)])
-    low, high = points.min(axis=0), points.max(axis=0)
-    lying = float(high[1] - low[1]) > _SLIM * float(high[0] - low[0])
-    if lying:
-        flat, spots, low, high = flat[..., ::-1], spots[:, ::-1], low[::-1], high[::-1]
-    margin = 0.04 * float(np.max(high - low))
-    frame = (*(low - margin).tolist(), *(high + margin).tolist())
-    drawing = Drawing(frame, size=680 if lying else 340)
-    edges: dict[bool, list[list[list[float]]]] = {False: [], True: []}
-    for body, i in zip(flat.tolist(), arrangement.at, strict=True):
-        edges[i in arrangement.wrong] += [[body[a], body[b]] for a, b in _EDGES]
-    drawing.strokes(edges[False], "answer", width=0.8)
-    drawing.strokes(edges[True], "wrong", width=1.8)
-    drawing.line(spots.tolist(), "target", width=4, tip="the target, edge on")
-    return (
-        f"from the side: {'z to the right, x up' if lying else 'x to the right, z up'}",
-        drawing,
-    )
-
-
-def _squeezed(arrangement: _Arrangement, target: Polygon) -> tuple[bool, Floats]:
-    """Return whether the bodies are so high a stack that it is squeezed, and them as drawn."""
-    x, _, u, _ = target.bounds
-    middles = arrangement.bodies[:, :, 2].mean(axis=1)
-    if not len(middles) or float(np.ptp(middles)) <= _SLIM * (u - x):
-        return False, arrangement.bodies
-    low = float(middles.min())
-    bodies = arrangement.bodies.copy()
-    shift = (middles - low) * (1 - _SLIM * (u - x) / float(np.ptp(middles)))
-    bodies[:, :, 2] -= shift[:, None]
-    return True, bodies
-
-
-def _bodies_in_space(arrangement: _Arrangement, target: Polygon) -> tuple[str, Scene]:
-    """Show the bodies above the target and their shadows on it, and say how."""
-    squeezed, bodies = _squeezed(arrangement, target)
-    arrangement = arrangement._replace(bodies=bodies)
-    bad = np.array([i in arrangement.wrong for i in arrangement.at], dtype=bool)
-    floor = min(0.0, float(arrangement.bodies[:, :, 2].min(initial=0.0))) - 0.3
+def bodies_in_space(arrangement: Arrangement, target: Polygon) -> tuple[str, Scene]:
+    """Return a title, and the bodies above the target with their shadows on it."""
+    title = "in space"
+    bodies = squeezed_stack(arrangement.bodies, target)
+    if bodies is None:
+        bodies = arrangement.bodies
+    else:
+        title = "in space, heights squeezed"
+    faulty = arrangement.faulty
+    floor = min(0.0, float(bodies[:, :, 2].min(initial=0.0))) - 0.3
     parts: list[Shape] = []
-    for mask, role, opacity in ((~bad, "answer", 0.75), (bad, "wrong", 0.9)):
-        bodies = arrangement.bodies[mask]
-        if len(bodies):
-            rims = tuple(body[[a, b]] for body in bodies for a, b in _EDGES)
-            name = "tetrahedra" if role == "answer" else "faulty tetrahedra"
-            parts.append(
-                Mesh(bodies.reshape(-1, 3), _faces(bodies), role, opacity, name, rims)
+    for mask, role, opacity, name in (
+        (~faulty, "answer", 0.75, "tetrahedra"),
+        (faulty, "wrong", 0.9, "faulty tetrahedra"),
+    ):
+        if mask.any():
+            rims = tuple(body[[a, b]] for body in bodies[mask] for a, b in EDGES)
+            mesh = body_mesh(
+                bodies[mask], role, opacity=opacity, name=name, outline=rims
             )
-    if len(arrangement.bodies):
-        parts.append(_shadow_mesh(arrangement.bodies, floor - 0.01))
+            parts.append(mesh)
+    if len(bodies):
+        # The shadow of a body is that of its four faces.
+        flat = bodies.copy()
+        flat[:, :, 2] = floor - 0.01
+        parts.append(body_mesh(flat, "faint", name="shadow"))
     rings = [
         np.array([(x, y, floor) for x, y, *_ in ring.coords])
         for ring in (target.exterior, *target.interiors)
     ]
     parts.append(Lines(tuple(rings), "target", 3, name="target"))
-    faulty = [k for k, i in enumerate(arrangement.at) if i in arrangement.wrong][
-        :_MOST_MARKS
-    ]
-    if faulty and len(arrangement.wrong) <= _MOST_MARKS:
-        at, wrong = arrangement.at, arrangement.wrong
-        labels = tuple(f"{at[k]} {wrong[at[k]]}" for k in faulty)
-        parts.append(Marks(arrangement.bodies[faulty].mean(axis=1), "wrong", 0, labels))
-    title = "in space, heights squeezed" if squeezed else "in space"
+    parts += fault_labels(arrangement, bodies)
     # Along no side of a square or of an equilateral triangle, which would look cut off.
     return title, Scene(tuple(parts), azimuth=-40, elevation=30)
 
 
-def _shadow_mesh(bodies: Floats, floor: float) -> Mesh:
-    """Return the shadows as flat triangles: those of all four faces together."""
-    flat = bodies.copy()
-    flat[:, :, 2] = floor
-    return Mesh(flat.reshape(-1, 3), _faces(bodies), "faint", name="shadow")
+def squeezed_stack(bodies: Floats, target: Polygon) -> Floats | None:
+    """Return bodies moved down to make a high stack lower; None if they are no high stack."""
+    x, _, u, _ = target.bounds
+    limit = SLIM * (u - x)
+    middles = bodies[:, :, 2].mean(axis=1)
+    if not len(middles) or float(np.ptp(middles)) <= limit:
+        return None
+    low = float(middles.min())
+    shift = (middles - low) * (1 - limit / float(np.ptp(middles)))
+    squeezed = bodies.copy()
+    squeezed[:, :, 2] -= shift[:, None]
+    return squeezed
 
 
-def _caption(answer: Answer, arrangement: _Arrangement, verdicts: Verdicts) -> str:
+def body_mesh(
+    bodies: Floats,
+    role: str,
+    *,
+    opacity: float = 1.0,
+    name: str,
+    outline: tuple[Floats, ...] = (),
+) -> Mesh:
+    """Return tetrahedra, by their corners (n, 4, 3), as one mesh."""
+    faces = FACES[None] + 4 * np.arange(len(bodies))[:, None, None]
+    points = bodies.reshape(-1, 3)
+    return Mesh(points, faces.reshape(-1, 3), role, opacity, name, outline)
+
+
+def fault_labels(arrangement: Arrangement, bodies: Floats) -> list[Marks]:
+    """Return a label in each faulty body, unless there are too many to be read."""
+    faulty = np.flatnonzero(arrangement.faulty).tolist()[:MOST_MARKS]
+    if not faulty or len(arrangement.faults) > MOST_MARKS:
+        return []
+    labels = []
+    for k in faulty:
+        i = arrangement.positions[k]
+        labels.append(f"{i} {arrangement.faults[i]}")
+    return [Marks(bodies[faulty].mean(axis=1), "wrong", 0, tuple(labels))]
+
+
+def side_view(arrangement: Arrangement, target: Polygon) -> tuple[str, Drawing]:
+    """Return a title, and the edges of the bodies seen along y; a tall stack lies on its side."""
+    ends = np.array([[target.bounds[0], 0.0], [target.bounds[2], 0.0]])
+    flat = arrangement.bodies[:, :, [0, 2]]
+    points = np.concatenate([ends, flat.reshape(-1, 2)])
+    low, high = points.min(axis=0), points.max(axis=0)
+    title, size = "from the side: x to the right, z up", 340
+    if float(high[1] - low[1]) > SLIM * float(high[0] - low[0]):
+        title, size = "from the side: z to the right, x up", 680
+        flat, ends, low, high = flat[..., ::-1], ends[:, ::-1], low[::-1], high[::-1]
+    margin = 0.04 * float(np.max(high - low))
+    frame = (*(low - margin).tolist(), *(high + margin).tolist())
+    drawing = Drawing(frame, size=size)
+    right_edges = []
+    wrong_edges = []
+    for body, i in zip(flat.tolist(), arrangement.positions, strict=True):
+        edges = [[body[a], body[b]] for a, b in EDGES]
+        if i in arrangement.faults:
+            wrong_edges += edges
+        else:
+            right_edges += edges
+    drawing.strokes(right_edges, "answer", width=0.8)
+    drawing.strokes(wrong_edges, "wrong", width=1.8)
+    drawing.line(ends.tolist(), "target", width=4, tip="the target, edge on")
+    return title, drawing
+
+
+def answer_caption(answer: Answer, arrangement: Arrangement, verdicts: Verdicts) -> str:
+    """Return the figures of an answer."""
     count = len(answer.tetrahedrons)
-    findings = [f"{count} tetrahedra" if count != 1 else "1 tetrahedron"]
-    if count > _MOST_BODIES:
-        findings.append(f"the first {_MOST_BODIES} are drawn")
+    parts = [counted(count, "tetrahedron", "tetrahedra")]
+    if count > MOST_BODIES:
+        parts.append(f"the first {MOST_BODIES} are drawn")
     if arrangement.far:
-        findings.append(f"{arrangement.far} far away are drawn at the rim")
-    for verdict in verdicts:
-        metrics = verdict.metrics
+        parts.append(f"{arrangement.far} far away are drawn at the rim")
+    if verdicts:
+        metrics = verdicts.metrics
         if "covered" in metrics:
-            findings.append(f"the shadow covers {metrics['covered']:.1%} of the target")
-            findings.append(f"{metrics['spill']:.1%} is spill")
-        findings += verdicts.faults(texts("tetrahedra_shadow_projection.faults"))
-        findings.append(verdicts.fraction)
-    return "; ".join(findings) + "."
+            parts.append(f"the shadow covers {metrics['covered']:.1%} of the target")
+            parts.append(f"{metrics['spill']:.1%} is spill")
+        parts += verdicts.faults(FAULTS)
+        parts.append(verdicts.fraction)
+    return "; ".join(parts) + "."

@@ -1,9 +1,10 @@
-"""Corner patterns: those listed, drawn so that it shows whether they belong, and those missing."""
+"""Corner patterns: those listed, drawn so that one sees whether they belong, and those missing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from scbench.graders.shared.corner_labels import canonical, on_ring
-from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.counts import counted
 from scbench.report.pictures.shared.squares import (
     Tile,
     interfaces,
@@ -15,8 +16,19 @@ from scbench.report.pictures.shared.tables import side_by_side
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 # Patterns drawn of a longer list.
-_MOST_PATTERNS = 60
-_SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
+MOST_PATTERNS = 60
+SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
+# Why a pattern does not belong, by the check that names it; the number of its classes for "".
+REASONS = {"all_classes": "", "known": "not as known", "forced": "can stay apart"}
+FAULTS = {"corners": "{n} without {k} labels", "repeats": "{n} repeated"}
+LEGEND = {
+    "missing": "missing: the classes must meet here too",
+    "right": "listed, and right: the classes must meet",
+    "wrong": "listed, but wrong; the curves show how the classes can stay apart",
+}
+
+# Class of each corner, in the order of the task.
+Pattern = tuple[int, ...]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -24,124 +36,135 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     ring = POLYGONS[len(params.corner_order)]
     order = tuple(map(ring.index, params.corner_order))
     key = Tile(order=order, letters=params.known, corners=len(ring))
-    question = _question_text(params)
+    question = question_text(params)
     panels = [Panel("order of the corners", sheet([key], half=45), question)]
     if answer is None:
-        return Picture(tuple(panels), question, text="\n".join(_key_lines(params)))
-    tiles = _answered_tiles(params, answer, verdicts)
+        return Picture(tuple(panels), question, text="\n".join(key_lines(params)))
+    tiles = answered_tiles(params, answer, verdicts)
     missing = [tuple(pattern) for pattern in verdicts.metrics.get("missing", ())]
-    caption = _caption(params, answer, verdicts, missing)
+    caption = answer_caption(params, answer, verdicts, len(missing))
     if tiles:
-        cut = len(answer.configs) > _MOST_PATTERNS
-        title = f"the first {_MOST_PATTERNS} listed" if cut else "listed"
+        title = "listed"
+        if len(answer.configs) > MOST_PATTERNS:
+            title = f"the first {MOST_PATTERNS} listed"
         panels.append(Panel(title, sheet(tiles), caption))
-    lacking = [_missing(params, pattern) for pattern in missing[:_MOST_PATTERNS]]
-    if lacking:
+    missing_tiles = [
+        missing_tile(params, pattern) for pattern in missing[:MOST_PATTERNS]
+    ]
+    if missing_tiles:
         alt = f"Patterns that were not listed: {len(missing)}."
-        panels.append(Panel("missing", sheet(lacking), alt))
+        panels.append(Panel("missing", sheet(missing_tiles), alt))
+    # Legend and text have both sorts.
+    tiles += missing_tiles
     return Picture(
-        tuple(panels), caption, _legend(tiles, lacking), _text(params, tiles, lacking)
+        tuple(panels), caption, tuple(legend_lines(tiles)), text_view(params, tiles)
     )
 
 
-def _question_text(params: Params) -> str:
+def question_text(params: Params) -> str:
+    """Return the task in a sentence."""
     k, n = len(params.corner_order), params.n_classes
     condition = f" that read ({', '.join(params.known)})" if params.known else ""
     return (
-        f"Corner patterns of a {_SHAPES[k]}{condition}, read in the numbered order, that force {n} "
+        f"Corner patterns of a {SHAPES[k]}{condition}, read in the numbered order, that force {n} "
         "classes to meet at a point inside."
     )
 
 
-def _key_lines(params: Params) -> list[str]:
-    corners = [f"{i}: {name}" for i, name in enumerate(params.corner_order, start=1)]
-    condition = [f"known: ({', '.join(params.known)})"] if params.known else []
-    return [f"{params.n_classes} classes; order of the corners:", *corners, *condition]
+def key_lines(params: Params) -> list[str]:
+    """Return the order of the corners as lines of text."""
+    lines = [f"{params.n_classes} classes; order of the corners:"]
+    lines += [f"{i}: {name}" for i, name in enumerate(params.corner_order, start=1)]
+    if params.known:
+        lines.append(f"known: ({', '.join(params.known)})")
+    return lines
 
 
-def _answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[Tile]:
+def answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[Tile]:
+    """Return a tile for each pattern of an answer, as far as they are drawn."""
     k = len(params.corner_order)
-    why = _reasons(verdicts)
+    reasons = surplus_reasons(verdicts)
     surplus = {tuple(pattern) for pattern in verdicts.metrics.get("surplus", ())}
-    short = set(verdicts.failures.get("corners", ()))
+    repeats = {tuple(pattern) for pattern in verdicts.failures.get("repeats", ())}
+    bad_lengths = set(verdicts.failures.get("corners", ()))
     judged = "surplus" in verdicts.metrics
-    again = {tuple(pattern) for pattern in verdicts.failures.get("repeats", ())}
-    met: set[tuple[int, ...]] = set()
+    earlier: set[Pattern] = set()
     tiles = []
-    for i, labels in enumerate(answer.configs[:_MOST_PATTERNS]):
+    for i, labels in enumerate(answer.configs[:MOST_PATTERNS]):
         title = tuple_text(labels)
-        if i in short or len(labels) != k:
+        if i in bad_lengths or len(labels) != k:
+            # Labels that are too few or too many cannot be put at the corners.
             below = (("wrong", f"{len(labels)} labels"),)
-            tiles.append(
-                Tile(
-                    title=title, state="wrong" if judged else "", below=below, corners=k
-                )
-            )
+            state = "wrong" if judged else ""
+            tiles.append(Tile(title=title, state=state, below=below, corners=k))
             continue
         pattern = canonical(labels)
-        ring = on_ring(labels, params.corner_order, POLYGONS[k])
         state, reason = "right" if judged else "", ""
         if pattern in surplus:
-            state, reason = "wrong", why.get(pattern, "")
-        elif pattern in met and pattern in again:
+            state, reason = "wrong", reasons.get(pattern, "")
+        elif pattern in earlier and pattern in repeats:
             state, reason = "wrong", "listed before"
-        met.add(pattern)
+        earlier.add(pattern)
+        # The answer is in the order of the task; a ring is in that of the polygon.
+        ring = on_ring(labels, params.corner_order, POLYGONS[k])
         strokes, junctions = interfaces(ring, "ink")
         words = ((state, reason),) if reason else ()
         tiles.append(Tile(ring, title, state, words, strokes, junctions))
     return tiles
 
 
-def _reasons(verdicts: Verdicts) -> Mapping[tuple[int, ...], str]:
-    why: dict[tuple[int, ...], str] = {}
-    for check_id, words in texts("topology_enumeration.reasons").items():
-        for pattern in map(tuple, verdicts.failures.get(check_id, ())):
-            count = max(pattern) + 1
-            why.setdefault(pattern, words or f"{count} class{'es' * (count > 1)}")
-    return why
+def surplus_reasons(verdicts: Verdicts) -> dict[Pattern, str]:
+    """Return why patterns do not belong: the first check that each of them fails."""
+    reasons: dict[Pattern, str] = {}
+    for check_id, words in REASONS.items():
+        for offender in verdicts.failures.get(check_id, ()):
+            pattern = tuple(offender)
+            classes = counted(max(pattern) + 1, "class", "classes")
+            reasons.setdefault(pattern, words or classes)
+    return reasons
 
 
-def _missing(params: Params, pattern: tuple[int, ...]) -> Tile:
+def missing_tile(params: Params, pattern: Pattern) -> Tile:
+    """Return the tile of a pattern that the answer does not list."""
     ring = on_ring(pattern, params.corner_order, POLYGONS[len(pattern)])
     strokes, junctions = interfaces(ring, "ink", dashed=True)
     return Tile(ring, tuple_text(pattern), "missing", (), strokes, junctions)
 
 
-def _caption(
-    params: Params, answer: Answer, verdicts: Verdicts, missing: Sequence[object]
+def answer_caption(
+    params: Params, answer: Answer, verdicts: Verdicts, missing: int
 ) -> str:
+    """Return the figures of an answer; `missing` patterns are not listed."""
     n = len(answer.configs)
-    summary = f"{n} pattern{'s' * (n != 1)} listed"
-    if verdicts and "surplus" in verdicts.metrics:
-        k = len(params.corner_order)
-        faults = verdicts.faults(texts("topology_enumeration.faults"), k=k)
+    summary = f"{counted(n, 'pattern')} listed"
+    if "surplus" in verdicts.metrics:
+        faults = verdicts.faults(FAULTS, k=len(params.corner_order))
         surplus = len(verdicts.metrics["surplus"])
-        belong = f"{surplus} that {'do' if surplus > 1 else 'does'} not belong"
-        faults += [belong] * bool(surplus) + [f"{len(missing)} missing"] * bool(missing)
+        if surplus:
+            verb = "do" if surplus > 1 else "does"
+            faults.append(f"{surplus} that {verb} not belong")
+        if missing:
+            faults.append(f"{missing} missing")
         summary += f"; {', '.join(faults) or 'all right, and none is missing'}"
-    if n > _MOST_PATTERNS:
-        summary += f"; the first {_MOST_PATTERNS} are drawn"
+    if n > MOST_PATTERNS:
+        summary += f"; the first {MOST_PATTERNS} are drawn"
     return f"{summary}; {verdicts.fraction}." if verdicts else f"{summary}."
 
 
-def _legend(
-    answered: Sequence[Tile], lacking: Sequence[Tile]
-) -> tuple[tuple[str, str], ...]:
-    words = texts("topology_enumeration.legend")
-    states = sorted({tile.state for tile in answered} - {""}) + ["missing"] * bool(
-        lacking
-    )
-    return tuple((state, words[state]) for state in states)
+def legend_lines(tiles: Sequence[Tile]) -> Legend:
+    """Return a line for each state of the tiles, those that are missing last."""
+    states = {tile.state for tile in tiles} - {""}
+    order = sorted(states, key=lambda state: (state == "missing", state))
+    return [(state, LEGEND[state]) for state in order]
 
 
-def _text(params: Params, answered: Sequence[Tile], lacking: Sequence[Tile]) -> str:
-    tiles = (*answered, *lacking)
+def text_view(params: Params, tiles: Sequence[Tile]) -> str:
+    """Return the patterns as text: squares as small pictures, the longer ones as tuples."""
+    lines = [*key_lines(params), ""]
     if len(params.corner_order) == 4:
-        return "\n".join(
-            (*_key_lines(params), "", side_by_side(map(square_text, tiles)))
-        )
-    lines = [
-        f"{tile.title} {tile.state} {' '.join(words for _, words in tile.below)}".rstrip()
-        for tile in tiles
-    ]
-    return "\n".join((*_key_lines(params), "", *lines))
+        lines.append(side_by_side(map(square_text, tiles)))
+        return "\n".join(lines)
+    for tile in tiles:
+        reason = " ".join(words for _, words in tile.below)
+        lines.append(f"{tile.title} {tile.state} {reason}".rstrip())
+    return "\n".join(lines)

@@ -1,308 +1,406 @@
 """Chosen cells in their cube, and the three shadows they must fill, holes marked in both."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from scbench.graders.voxel_grid_projection import forbidden
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.draw.voxels import voxels
 from scbench.report.gauges import Gauge, gauge_panels
-from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 # Entries looked at of a longer list.
-_READ = 50_000
+MOST_ENTRIES = 50_000
 # Cells drawn in three dimensions, each of up to twelve triangles.
-_SOLID = 1_600
-_OUTSIDE = 50
+MOST_SOLID = 1_600
+# Entries that are no cells of the cube, drawn as dots around it.
+MOST_OUTSIDE = 50
 # More holes in a shadow are neither ringed nor shown as lines through the cube.
-_MOST_HOLES = 12
-
+MOST_HOLES = 12
 # Colours from the lowest quarter of the cube to the highest.
-_BANDS = ("answer", "water", "given", "faint")
-
-# Check, the axes of a shadow, to the right and upwards, and the axis it falls along.
-_VIEWS = (
-    ("projection_xy", 0, 1, 2),
-    ("projection_xz", 0, 2, 1),
-    ("projection_yz", 1, 2, 0),
-)
+BANDS = ("answer", "water", "given", "faint")
+AXES = "xyz"
+FAULTS = {
+    "cells": "{n} entries are no cells of the cube|{n} entry is no cell of the cube",
+    "permitted": "{n} cells are forbidden|{n} cell is forbidden",
+    "repeats": "{n} cells are listed more than once|{n} cell is listed more than once",
+    "connected": "{n} cells hang apart|{n} cell hangs apart",
+}
+# Symmetries that have a plain name, by the axes that x, y and z become.
+SYMMETRIES = {
+    "yxz": "x and y exchanged",
+    "zyx": "x and z exchanged",
+    "xzy": "y and z exchanged",
+    "-xyz": "mirrored along x",
+    "x-yz": "mirrored along y",
+    "xy-z": "mirrored along z",
+    "-x-y-z": "mirrored through the middle",
+}
 
 Cell = tuple[int, int, int]
+Mask = npt.NDArray[np.bool_]
+Matrix = npt.NDArray[np.int64]
 
 
-class _Cells(NamedTuple):
-    """The entries of an answer, as far as they are read."""
+class View(NamedTuple):
+    """A shadow: the check that judges it, the axes to the right and upwards, and its direction."""
+
+    check_id: str
+    across: int
+    up: int
+    along: int
+
+
+# The three shadows of a cube. Here, because they need the type above.
+VIEWS = (
+    View("projection_xy", 0, 1, 2),
+    View("projection_xz", 0, 2, 1),
+    View("projection_yz", 1, 2, 0),
+)
+
+
+class Cells(NamedTuple):
+    """The entries of an answer, as far as they are read: cells of the cube, and the rest."""
 
     inside: Counter[Cell]
     outside: list[tuple[float, ...]]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the cube and its shadows; with an answer its cells, holes and what else is wrong."""
-    cells = _Cells(Counter(), []) if answer is None else _answered_cells(params, answer)
+    """Draw the cube and its shadows; with an answer its cells, holes and other faults."""
     legend: Legend = []
-    scene = _scene(params, cells, answer is not None, verdicts, legend)
-    shadows = _shadow_drawing(params, cells, answer is not None, verdicts)
+    cells = Cells(Counter(), [])
+    text = None
+    parts: list[Shape] = [wire((0, 0, 0), (params.size,) * 3, "quiet")]
+    if answer is None:
+        parts += forbidden_cells(params, legend)
+    else:
+        cells = answered_cells(params, answer)
+        text = text_view(params, cells)
+        parts += solid_cells(params, cells, verdicts, legend)
+        parts += hole_lines(params.size, verdicts)
+        parts += outside_marks(params.size, cells, verdicts, legend)
+        parts += mirror_planes(params.size, verdicts, legend)
     legend.append(("missing", "not covered by any cell"))
-    caption = _caption(params, answer, verdicts)
-    if len(cells.inside) > _SOLID:
-        caption += f" The cube shows {_SOLID} of {len(cells.inside)} cells."
-    if answer is not None and len(answer.voxels) > _READ:
-        caption += f" Only the first {_READ} of {len(answer.voxels)} entries are drawn."
+    caption = picture_caption(params, answer, verdicts)
+    if len(cells.inside) > MOST_SOLID:
+        caption += f" The cube shows {MOST_SOLID} of {len(cells.inside)} cells."
+    if answer is not None and len(answer.voxels) > MOST_ENTRIES:
+        caption += (
+            f" Only the first {MOST_ENTRIES} of {len(answer.voxels)} entries are drawn."
+        )
+    scene = Scene(tuple(parts), azimuth=-60, elevation=25)
+    shadows = shadow_drawing(params.size, cells, answer is not None, verdicts)
     panels = [
         Panel("the cube", scene, f"A cube of {params.size} cells a side. {caption}"),
         Panel("its three shadows", shadows, f"Shadows along z, y and x. {caption}"),
     ]
     count = verdicts.check("count")
     if count is not None and answer is not None:
-        gauge = Gauge(
-            "cells listed", len(answer.voxels), params.cells, count.passed, "exactly"
-        )
+        entries, passed = len(answer.voxels), count.passed
+        gauge = Gauge("cells listed", entries, params.cells, passed, "exactly")
         panels += gauge_panels([gauge])
-    text = None if answer is None else _text(params, cells)
     return Picture(tuple(panels), caption, tuple(legend), text)
 
 
-def _answered_cells(params: Params, answer: Answer) -> _Cells:
-    inside: Counter[Cell] = Counter()
-    outside: list[tuple[float, ...]] = []
+def answered_cells(params: Params, answer: Answer) -> Cells:
+    """Return the entries of an answer, sorted out."""
     n = params.size
-    for voxel in answer.voxels[:_READ]:
+    cells = Cells(Counter(), [])
+    for voxel in answer.voxels[:MOST_ENTRIES]:
         x, y, z = voxel.xyz
+        # Huge numbers are not rounded: some are too large for that.
         if max(abs(x), abs(y), abs(z)) < 2 * n:
             cell = (round(x), round(y), round(z))
             close = max(abs(x - cell[0]), abs(y - cell[1]), abs(z - cell[2])) < 1e-6
             if close and min(cell) >= 0 and max(cell) < n:
-                inside[cell] += 1
+                cells.inside[cell] += 1
                 continue
-        outside.append(voxel.xyz)
-    return _Cells(inside, outside)
+        cells.outside.append(voxel.xyz)
+    return cells
 
 
-def _mask(n: int, cells: Iterable[Sequence[int]]) -> np.ndarray:
+def mask_of(n: int, cells: Iterable[Sequence[int]]) -> Mask:
+    """Return cells as a mask of the cube, indexed x, y, z."""
     mask = np.zeros((n, n, n), bool)
     for x, y, z in cells:
         mask[x, y, z] = True
     return mask
 
 
-def _scene(
-    params: Params, cells: _Cells, answered: bool, verdicts: Verdicts, legend: Legend
-) -> Scene:
+def forbidden_cells(params: Params, legend: Legend) -> list[Shape]:
+    """Return the cells that must not be chosen; add them to the legend."""
+    n = params.size
+    sums, barred = forbidden(params)
+    coordinate_sums = np.indices((n, n, n)).sum(axis=0)
+    mask = np.isin(coordinate_sums, sorted(sums)) | mask_of(n, barred)
+    if not mask.any():
+        return []
+    legend.append(("wrong", "forbidden cells"))
+    return [voxels(mask, "wrong", opacity=0.25, name="forbidden cells", seams=True)]
+
+
+def solid_cells(
+    params: Params, cells: Cells, verdicts: Verdicts, legend: Legend
+) -> list[Shape]:
+    """Return the chosen cells, coloured by height or fault; add them to the legend."""
     n = params.size
     failed = verdicts.failures
-    parts: list[Shape] = [wire((0, 0, 0), (n, n, n), "quiet")]
-    if not answered:
-        sums, barred = forbidden(params)
-        shut = np.isin(np.indices((n, n, n)).sum(axis=0), sorted(sums)) | _mask(
-            n, barred
-        )
-        if shut.any():
-            parts.append(
-                voxels(shut, "wrong", opacity=0.25, name="forbidden cells", seams=True)
-            )
-            legend.append(("wrong", "forbidden cells"))
-    solid = list(cells.inside)[:_SOLID]
-    every = _mask(n, solid)
-    wrong = _mask(n, failed.get("permitted", ())) & every
-    twice = _mask(n, failed.get("repeats", ())) & every & ~wrong
-    apart = _mask(n, failed.get("connected", ())) & every & ~wrong & ~twice
-    heights = np.indices((n, n, n))[2] * len(_BANDS) // n
+    every = mask_of(n, list(cells.inside)[:MOST_SOLID])
+    # Each cell has the colour of its first fault.
+    wrong = mask_of(n, failed.get("permitted", ())) & every
+    twice = mask_of(n, failed.get("repeats", ())) & every & ~wrong
+    apart = mask_of(n, failed.get("connected", ())) & every & ~wrong & ~twice
     plain = every & ~(wrong | twice | apart)
-    marked = {
-        "wrong": (wrong, "a forbidden cell", "✗"),
-        "note": (twice, "listed more than once", "!"),
-        "target": (apart, "apart from the first cell", "!"),
-    }
-    masks = [(plain & (heights == i), role) for i, role in enumerate(_BANDS)]
-    masks += [(mask, role) for role, (mask, *_) in marked.items()]
-    for mask, role in masks:
-        if mask.any():
-            parts.append(voxels(mask, role, neighbours=every, seams=True))
+    heights = np.indices((n, n, n))[2] * len(BANDS) // n
+    masks = [(plain & (heights == i), role) for i, role in enumerate(BANDS)]
+    masks += [(wrong, "wrong"), (twice, "note"), (apart, "target")]
+    parts: list[Shape] = [
+        voxels(mask, role, neighbours=every, seams=True)
+        for mask, role in masks
+        if mask.any()
+    ]
     if plain.any():
         legend.append(("answer", "chosen cells, in four colours by height"))
-    for role, (mask, words, sign) in marked.items():
+    for mask, role, words, sign in (
+        (wrong, "wrong", "a forbidden cell", "✗"),
+        (twice, "note", "listed more than once", "!"),
+        (apart, "target", "apart from the first cell", "!"),
+    ):
         if mask.any():
             legend.append((role, words))
             middles = np.argwhere(mask).astype(np.float64) + 0.5
             parts.append(Marks(middles, role, 0, (sign,) * len(middles), name=words))
-    parts += _holes(n, verdicts)
-    if cells.outside and verdicts.failed("cells"):
-        points = [
-            [min(max(v, -2), n + 1) + 0.5 for v in xyz]
-            for xyz in cells.outside[:_OUTSIDE]
-        ]
-        parts.append(
-            Marks(np.array(points, dtype=np.float64), "wrong", 9, name="no cell")
-        )
-        legend.append(("wrong", "entries that are no cells of the cube"))
-    for name in _plainest(failed.get("no_symmetry", ())):
-        plane = _mirror(n, name)
-        if plane is not None:
-            parts.append(plane)
-            legend.append(("target", "a mirror that changes nothing"))
-    return Scene(tuple(parts), azimuth=-60, elevation=25)
+    return parts
 
 
-def _holes(n: int, verdicts: Verdicts) -> list[Shape]:
+def hole_lines(n: int, verdicts: Verdicts) -> list[Shape]:
+    """Return a line through the cube for each hole in a shadow, unless there are many."""
     paths = []
-    for check_id, i, j, along in _VIEWS:
-        holes = verdicts.failures.get(check_id, ())
-        for hole in holes if len(holes) <= _MOST_HOLES else ():
+    for view in VIEWS:
+        for a, b in few_holes(view, verdicts):
             ends = np.zeros((2, 3))
-            ends[:, i], ends[:, j] = hole[0] + 0.5, hole[1] + 0.5
-            ends[:, along] = (-0.5, n + 0.5)
+            ends[:, view.across] = a + 0.5
+            ends[:, view.up] = b + 0.5
+            ends[:, view.along] = (-0.5, n + 0.5)
             paths.append(ends)
     if not paths:
         return []
-    return [
-        Lines(tuple(paths), "missing", 3, dashed=True, name="lines that meet no cell")
+    name = "lines that meet no cell"
+    return [Lines(tuple(paths), "missing", 3, dashed=True, name=name)]
+
+
+def few_holes(view: View, verdicts: Verdicts) -> Sequence[Sequence[int]]:
+    """Return the holes that a verdict names in a shadow, across and up; none if they are many."""
+    holes = verdicts.failures.get(view.check_id, ())
+    return holes if len(holes) <= MOST_HOLES else ()
+
+
+def outside_marks(
+    n: int, cells: Cells, verdicts: Verdicts, legend: Legend
+) -> list[Shape]:
+    """Return dots around the cube for entries that are no cells; add them to the legend."""
+    if not cells.outside or not verdicts.failed("cells"):
+        return []
+    legend.append(("wrong", "entries that are no cells of the cube"))
+    points = [
+        [min(max(value, -2), n + 1) + 0.5 for value in place]
+        for place in cells.outside[:MOST_OUTSIDE]
     ]
+    return [Marks(np.array(points, dtype=np.float64), "wrong", 9, name="no cell")]
 
 
-def _matrix(name: str) -> np.ndarray | None:
-    """Return a symmetry as a matrix; None if it is not named as the grader names them."""
+def mirror_planes(n: int, verdicts: Verdicts, legend: Legend) -> list[Shape]:
+    """Return the mirror of the plainest symmetry, if it is a reflection; add it to the legend."""
+    matrix = reflection_matrix(plainest_symmetry(verdicts))
+    if matrix is None:
+        return []
+    legend.append(("target", "a mirror that changes nothing"))
+    return [mirror_plane(n, matrix)]
+
+
+def plainest_symmetry(verdicts: Verdicts) -> str:
+    """Return the one symmetry that is easiest to see, as the grader names it; "" for none."""
+    names = verdicts.failures.get("no_symmetry", ())
+    for name in names:
+        if not symmetry_words(name).startswith("mapped"):
+            return str(name)
+    return str(names[0]) if names else ""
+
+
+def symmetry_words(name: str) -> str:
+    """Return a symmetry in plain words, if there are any for it."""
+    images = axis_images(name)
+    if images is None:
+        return name
+    return SYMMETRIES.get("".join(images), f"mapped by {name}")
+
+
+def axis_images(name: str) -> list[str] | None:
+    """Return the axes that x, y and z become; None if the name is not as the grader's.
+
+    Those are such as ``(x, y, z) -> (7-y, x, z)`` in a cube of 8 cells a side, for -y, x, z.
+    """
     terms = name.partition("-> (")[2].rstrip(")").split(", ")
-    if len(terms) != 3 or {term[-1:] for term in terms} != set("xyz"):
+    if len(terms) != 3 or {term[-1:] for term in terms} != set(AXES):
         return None
-    return np.array(
-        [[(axis == t[-1]) * (-1 if "-" in t else 1) for axis in "xyz"] for t in terms]
-    )
+    images = [term[-1] for term in terms]
+    for i, term in enumerate(terms):
+        if "-" in term:
+            images[i] = f"-{images[i]}"
+    return images
 
 
-def _mirror(n: int, name: str) -> Mesh | None:
-    """Return the plane of a reflection; None for rotations."""
-    matrix = _matrix(name)
-    if matrix is None or matrix.trace() != 1 or round(np.linalg.det(matrix)) != -1:
+def reflection_matrix(name: str) -> Matrix | None:
+    """Return the matrix (3, 3) of a symmetry; None if it is no reflection in a plane."""
+    matrix = np.zeros((3, 3), int)
+    for row, image in enumerate(axis_images(name) or ()):
+        matrix[row, AXES.index(image[-1])] = -1 if "-" in image else 1
+    # Reflections in a plane, and no other symmetries, have trace 1 and determinant -1.
+    if matrix.trace() != 1 or round(np.linalg.det(matrix)) != -1:
         return None
+    return matrix
+
+
+def mirror_plane(n: int, matrix: Matrix) -> Mesh:
+    """Return the plane of a reflection through the middle of the cube."""
+    # The rows of I - M are multiples of the plane's normal.
     rows = np.identity(3, int) - matrix
     normal = rows[np.abs(rows).sum(axis=1).argmax()]
     normal = normal // max(1, np.abs(normal).max())
-    middle, half = n / 2, n / 2 + 0.6
-    fixed = np.nonzero(normal == 0)[0]
-    if len(fixed) == 2:
-        spans = np.identity(3)[fixed]
+    along_plane = np.nonzero(normal == 0)[0]
+    if len(along_plane) == 2:
+        spans = np.identity(3)[along_plane]
     else:
-        across = np.zeros(3)
-        (a, b) = np.nonzero(normal)[0]
-        across[a], across[b] = normal[b], -normal[a]
-        spans = np.stack([across, np.identity(3)[fixed[0]]])
+        # A diagonal plane: one side of it runs along the only axis in it.
+        diagonal = np.zeros(3)
+        a, b = np.nonzero(normal)[0]
+        diagonal[a], diagonal[b] = normal[b], -normal[a]
+        spans = np.stack([diagonal, np.identity(3)[along_plane[0]]])
     signs = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
+    middle, half = n / 2, n / 2 + 0.6
     points = middle + half * signs @ spans
     faces = np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int64)
     outline = (np.vstack([points, points[:1]]),)
     return Mesh(points, faces, "target", 0.4, "mirror", outline)
 
 
-def _shadow_drawing(
-    params: Params, cells: _Cells, answered: bool, verdicts: Verdicts
-) -> Drawing:
-    n = params.size
+def shadow_drawing(n: int, cells: Cells, answered: bool, verdicts: Verdicts) -> Drawing:
+    """Return the three shadows side by side."""
     pitch = n * 1.3
     drawing = Drawing((0, -0.12 * n, 2 * pitch + n, n * 1.15), size=680, margin=12)
-    for k, (check_id, i, j, along) in enumerate(_VIEWS):
-        left_edge = k * pitch
-        counts = Counter((cell[i], cell[j]) for cell in cells.inside)
-        highest = max(counts.values(), default=1)
-        for level in range(1, 6):
-            at_level = [
-                (left_edge + a, b)
-                for (a, b), count in counts.items()
-                if -(-5 * count // highest) == level
-            ]
-            drawing.tiles(at_level, "answer", opacity=0.25 + 0.1 * level)
-        lines = [[(left_edge + c, 0), (left_edge + c, n)] for c in range(n + 1)]
-        lines += [[(left_edge, c), (left_edge + n, c)] for c in range(n + 1)]
-        drawing.strokes(lines, "faint", width=0.7)
-        title = f"along {'xyz'[along]}"
+    for k, view in enumerate(VIEWS):
+        x = k * pitch
+        counts = Counter((cell[view.across], cell[view.up]) for cell in cells.inside)
+        shade_counts(drawing, x, counts)
+        upright = [[(x + c, 0), (x + c, n)] for c in range(n + 1)]
+        level = [[(x, c), (x + n, c)] for c in range(n + 1)]
+        drawing.strokes(upright + level, "faint", width=0.7)
+        title = f"along {AXES[view.along]}"
         role = "ink"
-        if answered and verdicts.failed(check_id):
-            holes = [(a, b) for a in range(n) for b in range(n) if (a, b) not in counts]
-            drawing.tiles(
-                [(left_edge + a, b) for a, b in holes], "missing", hatched=True
-            )
-            offenders = verdicts.failures.get(check_id, ())
-            for a, b in offenders if len(offenders) <= _MOST_HOLES else ():
-                radius = max(0.75 * drawing.scale, 6)
-                tip = f"no cell at {'xyz'[i]} = {a}, {'xyz'[j]} = {b}"
-                drawing.ring(
-                    (left_edge + a + 0.5, b + 0.5), "missing", radius=radius, tip=tip
-                )
-            count = verdicts.details(check_id).get("count", len(holes))
-            title += f": {count} hole{'s' * (count != 1)}"
+        if answered and verdicts.failed(view.check_id):
             role = "wrong"
-        elif answered and verdicts.passed(check_id):
-            title += ": full"
+            hole_count = draw_holes(drawing, x, n, view, counts, verdicts)
+            title += f": {counted(hole_count, 'hole')}"
+        elif answered and verdicts.passed(view.check_id):
             role = "right"
-        edge = rectangle((left_edge, 0), (left_edge + n, n))
-        drawing.line(edge, role, closed=True, width=2)
-        middle = left_edge + n / 2
+            title += ": full"
+        drawing.line(rectangle((x, 0), (x + n, n)), role, closed=True, width=2)
+        middle = x + n / 2
         drawing.text((middle, n), title, role, size=13, bold=answered, shift=(0, -12))
-        drawing.text((middle, 0), f"{'xyz'[i]} →", "quiet", size=11, shift=(0, 12))
-        words = f"{'xyz'[j]} ↑"
-        drawing.text(
-            (left_edge, n), words, "quiet", size=11, anchor="start", shift=(0, -12)
-        )
+        words = f"{AXES[view.across]} →"
+        drawing.text((middle, 0), words, "quiet", size=11, shift=(0, 12))
+        words = f"{AXES[view.up]} ↑"
+        shift = (0, -12)
+        drawing.text((x, n), words, "quiet", size=11, anchor="start", shift=shift)
     return drawing
 
 
-def _plainest(names: Sequence[str]) -> Sequence[str]:
-    """Return the one symmetry that is easiest to see; none of none."""
-    return sorted(names, key=lambda name: _in_words(name).startswith("mapped"))[:1]
+def shade_counts(drawing: Drawing, x: float, counts: Counter[tuple[int, int]]) -> None:
+    """Fill the places of a shadow, which starts at x: the more cells, the darker, in 5 shades."""
+    highest = max(counts.values(), default=1)
+    for level in range(1, 6):
+        places = []
+        for (a, b), count in counts.items():
+            # Rounded up, so that one cell can be seen.
+            if -(-5 * count // highest) == level:
+                places.append((x + a, b))
+        drawing.tiles(places, "answer", opacity=0.25 + 0.1 * level)
 
 
-def _in_words(name: str) -> str:
-    matrix = _matrix(name)
-    plain = texts("voxel_grid_projection.symmetries")
-    return (
-        name if matrix is None else plain.get(str(matrix.tolist()), f"mapped by {name}")
-    )
+def draw_holes(
+    drawing: Drawing,
+    x: float,
+    n: int,
+    view: View,
+    counts: Counter[tuple[int, int]],
+    verdicts: Verdicts,
+) -> int:
+    """Hatch the holes of a shadow, which starts at x, and ring a few; return how many there are."""
+    holes = [(x + a, b) for a in range(n) for b in range(n) if (a, b) not in counts]
+    drawing.tiles(holes, "missing", hatched=True)
+    radius = max(0.75 * drawing.scale, 6)
+    for a, b in few_holes(view, verdicts):
+        tip = f"no cell at {AXES[view.across]} = {a}, {AXES[view.up]} = {b}"
+        drawing.ring((x + a + 0.5, b + 0.5), "missing", radius=radius, tip=tip)
+    count: int = verdicts.details(view.check_id).get("count", len(holes))
+    return count
 
 
-def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
-    n = params.size
+def picture_caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
+    """Return the task in a sentence, or the faults and the score of an answer."""
     if answer is None:
-        task_words = (
-            f"{params.cells} of {n} x {n} x {n} cells are to fill all three shadows"
+        n = params.size
+        start = "There are no cells to draw. " if verdicts else ""
+        return (
+            f"{start}{params.cells} of {n} x {n} x {n} cells are to fill all three shadows, "
+            "without any symmetry."
         )
-        missing = "There are no cells to draw. " if verdicts else ""
-        return f"{missing}{task_words}, without any symmetry."
-    parts = []
     entries = len(answer.voxels)
+    if not verdicts:
+        return f"{entries} cells."
+    text = "; ".join(faults_in_words(params, entries, verdicts))
+    if not text:
+        text = f"{entries} cells, all shadows full and no symmetry"
+    return f"{text[0].upper()}{text[1:]}. {verdicts.fraction.capitalize()}."
+
+
+def faults_in_words(params: Params, entries: int, verdicts: Verdicts) -> Iterator[str]:
+    """Yield the faults of an answer with so many entries."""
     if verdicts.failed("count"):
-        parts.append(f"{entries} cells are listed instead of {params.cells}")
-    parts += verdicts.faults(texts("voxel_grid_projection.faults"))
-    holes = sum(verdicts.fault_count(view[0]) for view in _VIEWS)
+        yield f"{entries} cells are listed instead of {params.cells}"
+    yield from verdicts.faults(FAULTS)
+    holes = sum(verdicts.fault_count(view.check_id) for view in VIEWS)
     if holes:
-        parts.append(f"the shadows have {holes} hole{'s' * (holes != 1)}")
-    for name in _plainest(verdicts.failures.get("no_symmetry", ())):
-        parts.append(f"{_in_words(name)}, the set is the same")
+        yield f"the shadows have {counted(holes, 'hole')}"
+    symmetry = plainest_symmetry(verdicts)
+    if symmetry:
+        yield f"{symmetry_words(symmetry)}, the set is the same"
     if verdicts.failed("resource_limit"):
-        parts.append("the list is far too long to be judged")
-    score = f" {verdicts.fraction.capitalize()}." if verdicts else ""
-    if not parts:
-        praise = ", all shadows full and no symmetry" if verdicts else ""
-        return f"{entries} cells{praise}.{score}"
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}.{score}"
+        yield "the list is far too long to be judged"
 
 
-def _text(params: Params, cells: _Cells) -> str:
+def text_view(params: Params, cells: Cells) -> str:
     """Return the three shadows side by side, the first row with the highest coordinate."""
     n = params.size
     width = max(n, 12)
-    titles = [f"{'xyz'[i]} right, {'xyz'[j]} up" for _, i, j, _ in _VIEWS]
-    shadows = [{(cell[i], cell[j]) for cell in cells.inside} for _, i, j, _ in _VIEWS]
-    lines = ["  ".join(f"{title:<{width}}" for title in titles)]
-    for b in range(n - 1, -1, -1):
-        rows = [
-            "".join("#" if (a, b) in view else "o" for a in range(n))
-            for view in shadows
-        ]
-        lines.append("  ".join(f"{row:<{width}}" for row in rows))
-    return "\n".join([*(line.rstrip() for line in lines), "", "# covered, o a hole"])
+    blocks = []
+    for view in VIEWS:
+        covered = {(cell[view.across], cell[view.up]) for cell in cells.inside}
+        lines = [f"{AXES[view.across]} right, {AXES[view.up]} up"]
+        for b in range(n - 1, -1, -1):
+            signs = ["#" if (a, b) in covered else "o" for a in range(n)]
+            lines.append("".join(signs))
+        blocks.append(lines)
+    rows = []
+    for parts in zip(*blocks, strict=True):
+        padded = [f"{part:<{width}}" for part in parts]
+        rows.append("  ".join(padded).rstrip())
+    return "\n".join([*rows, "", "# covered, o a hole"])

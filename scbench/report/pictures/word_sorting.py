@@ -1,4 +1,4 @@
-"""Words in order: the list that was given beside the right one."""
+"""Words in order: the list of the answer next to the right one."""
 
 from itertools import zip_longest
 
@@ -13,21 +13,24 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     case = "capitals first" if params.case_sensitive else "capitals alike"
     caption = verdicts.caption(f"{len(params.words)} words, {params.order}, {case}.")
     if not verdicts:
-        rows: list[Row] = [(i, word) for i, word in enumerate(params.words, 1)]
-        return table_picture("to be sorted", ("", "word"), rows, caption)
+        words: list[Row] = [(i, word) for i, word in enumerate(params.words, 1)]
+        return table_picture("to be sorted", ("", "word"), words, caption)
     key = None if params.case_sensitive else str.lower
     right = sorted(params.words, key=key, reverse=params.order == "descending")
     answered = (entries(answer.answer) if answer else None) or ()
-    rows, astray = [], False
+    rows: list[Row] = []
+    # After the first wrong word all positions are shifted: the rest has no colour.
+    astray = False
     for i, (word, expected) in enumerate(zip_longest(answered, right), 1):
-        same = (
-            word is not None
-            and expected is not None
-            and word.lower() == expected.lower()
-        )
-        role = "right" if same and not astray else "" if astray else "wrong"
         if word is None:
-            role = "missing"
-        astray = astray or not same
-        rows.append((i, Cell("-" if word is None else word, role), expected or "-"))
+            astray = True
+            cell = Cell("-", "missing")
+        elif astray:
+            cell = Cell(word)
+        elif expected is not None and word.lower() == expected.lower():
+            cell = Cell(word, "right")
+        else:
+            astray = True
+            cell = Cell(word, "wrong")
+        rows.append((i, cell, expected or "-"))
     return table_picture("in order", ("", "given", "right"), rows, caption)
