@@ -31,7 +31,7 @@ from scbench.machine.processes import processors
 from scbench.release.load import find_release, installed_releases
 
 if TYPE_CHECKING:
-    from scbench.leaderboard.folder import Opened
+    from scbench.leaderboard.submission_files import Opened
     from scbench.leaderboard.validate import Releases, Validated
 
 
@@ -74,7 +74,7 @@ def init(
     Asks for what no option gives, if there is someone to ask.
     """
     with reported_errors("leaderboard", required=True):
-        from scbench.leaderboard.folder import write_about
+        from scbench.leaderboard.about import write_about
 
         newest = [*installed_releases(), None][-2 if installed_releases() else -1]
         options = {
@@ -116,7 +116,7 @@ def init(
 
 
 def _copy_predictions(source: Path, folder: Path) -> None:
-    from scbench.leaderboard.folder import MOST_PACKED, PREDICTIONS
+    from scbench.leaderboard.submission_files import MOST_PACKED, PREDICTIONS
 
     suffix = source.suffix if source.suffix in {".gz", ".zst"} else ""
     target = folder / f"{PREDICTIONS[0]}{suffix}"
@@ -146,13 +146,13 @@ def validate_(
     Whether claimed scores are right is seen by `grade`.
     """
     with reported_errors("leaderboard", required=True):
+        from scbench.leaderboard.answer_overlap import compare_with_others
         from scbench.leaderboard.folder import open_submission
-        from scbench.leaderboard.validate import (
+        from scbench.leaderboard.names import (
             check_organisation,
-            compare_with_others,
             read_organisations,
-            validate,
         )
+        from scbench.leaderboard.validate import validate
 
         releases, version = finder(release)
         registry = read_organisations(organisations) if organisations else None
@@ -216,7 +216,8 @@ def grade(
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.folder import open_submission
-        from scbench.leaderboard.grade import RECEIPT, grade_submission, write_report_of
+        from scbench.leaderboard.grade import grade_submission, write_report_of
+        from scbench.leaderboard.receipt import RECEIPT
         from scbench.leaderboard.validate import validate
 
         if report:
@@ -276,7 +277,7 @@ def pack(folder: Path, out: Path | None = None, release: str | None = None) -> N
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.folder import open_submission
-        from scbench.leaderboard.folder import pack as write
+        from scbench.leaderboard.packing import pack as write
         from scbench.leaderboard.validate import validate
 
         releases, version = finder(release)
