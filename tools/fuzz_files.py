@@ -18,9 +18,11 @@ from scbench.base.errors import PredictionsError, ReleaseError, ScbenchError, pr
 from scbench.formats.imports.gather import ImportOptions, gather, is_own
 from scbench.formats.imports.tables import read_mapping
 from scbench.formats.predictions import parse_line
+from scbench.leaderboard.claims import read_claims
 from scbench.leaderboard.findings import as_annotation, as_text
-from scbench.leaderboard.folder import PACKED, open_submission, pack
-from scbench.leaderboard.submission import read_claims, read_submission
+from scbench.leaderboard.folder import open_submission
+from scbench.leaderboard.packing import PACKED, pack
+from scbench.leaderboard.submission import read_submission
 from scbench.leaderboard.validate import release_finder, validate
 from scbench.release.manifest import parse_manifest
 

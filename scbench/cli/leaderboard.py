@@ -84,9 +84,10 @@ def build(
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.board import make_board
         from scbench.leaderboard.collect import collect
-        from scbench.leaderboard.page import write_board
+        from scbench.leaderboard.names import read_organisations
         from scbench.leaderboard.private import add_private, collect_private
-        from scbench.leaderboard.validate import read_organisations, release_finder
+        from scbench.leaderboard.publish import write_board
+        from scbench.leaderboard.validate import release_finder
 
         releases = release_finder([find_release(name) for name in release or []])
         limits = WorkerLimits(workers or processors(), None, MEMORY, allow_code)

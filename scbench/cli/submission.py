@@ -32,9 +32,9 @@ from scbench.machine.processes import processors
 from scbench.release.load import find_release, installed_releases
 
 if TYPE_CHECKING:
-    from scbench.leaderboard.folder import Opened
     from scbench.leaderboard.grade import GradedSubmission
     from scbench.leaderboard.submission import Submission
+    from scbench.leaderboard.submission_files import Opened
     from scbench.leaderboard.validate import Releases, Validated
 
 
@@ -110,7 +110,7 @@ def init(
     Asks for what no option gives, if there is someone to ask.
     """
     with reported_errors("leaderboard", required=True):
-        from scbench.leaderboard.folder import write_about
+        from scbench.leaderboard.about import write_about
 
         installed = [*installed_releases()]
         newest = installed[-1] if installed else None
@@ -210,7 +210,7 @@ def copy_predictions(source: Path, folder: Path) -> None:
     Raises:
         PredictionsError: there are predictions already, or the file is too large.
     """
-    from scbench.leaderboard.folder import MOST_PACKED, PREDICTIONS
+    from scbench.leaderboard.submission_files import MOST_PACKED, PREDICTIONS
 
     # A packed file stays packed.
     suffix = source.suffix if source.suffix in {".gz", ".zst"} else ""
@@ -258,13 +258,13 @@ def validate_(
     Whether claimed scores are right is seen by `grade`.
     """
     with reported_errors("leaderboard", required=True):
+        from scbench.leaderboard.answer_overlap import compare_with_others
         from scbench.leaderboard.folder import open_submission
-        from scbench.leaderboard.validate import (
+        from scbench.leaderboard.names import (
             check_organisation,
-            compare_with_others,
             read_organisations,
-            validate,
         )
+        from scbench.leaderboard.validate import validate
 
         releases, version = finder(release)
         registry = read_organisations(organisations) if organisations else None
@@ -353,7 +353,8 @@ def grade(
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.folder import open_submission
-        from scbench.leaderboard.grade import RECEIPT, grade_submission, write_report_of
+        from scbench.leaderboard.grade import grade_submission, write_report_of
+        from scbench.leaderboard.receipt import RECEIPT
         from scbench.leaderboard.validate import validate
 
         if report:
@@ -422,7 +423,7 @@ def pack(
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.folder import open_submission
-        from scbench.leaderboard.folder import pack as write
+        from scbench.leaderboard.packing import pack as write
         from scbench.leaderboard.validate import validate
 
         releases, version = finder(release)

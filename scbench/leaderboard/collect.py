@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -19,83 +19,86 @@ from scbench.grading.rows.columns import column_types
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.answer_overlap import (
     Answers,
-    Copied,
     answers_of,
-    copied,
-    copy_warning,
-    overlaps,
+    overlap_warning,
     sharing,
     stored_answers,
+)
+from scbench.leaderboard.archives import ARCHIVES
+from scbench.leaderboard.copied_answers import (
+    Copied,
+    copy_warning,
+    count_copies,
     telling_answers,
 )
 from scbench.leaderboard.findings import Finding, finding, problems
-from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
-from scbench.leaderboard.grade import (
+from scbench.leaderboard.folder import open_submission, submissions_in
+from scbench.leaderboard.grade import REPORT, grade_submission, write_report_of
+from scbench.leaderboard.names import Organisation, alike, check_organisation
+from scbench.leaderboard.receipt import (
     RECEIPT,
-    REPORT,
     Receipt,
-    grade_submission,
     installed_graders,
     mismatch,
     read_receipt,
     results_hash,
-    write_report_of,
 )
 from scbench.leaderboard.submission import Submission
-from scbench.leaderboard.validate import (
-    Organisation,
-    Releases,
-    Validated,
-    alike,
-    check_organisation,
-    read_about,
-    submissions_in,
-    validate,
-)
+from scbench.leaderboard.submission_files import Opened
+from scbench.leaderboard.validate import Releases, Validated, read_about, validate
 from scbench.machine.children import checked_parquet
 from scbench.release.load import Release
 
 # Folder, inside the board's, for each submission's results.
 GRADED = "graded"
+# Names become folders, file names and links, so they are plain.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
-_NEEDED = (
-    *("id", "task", "bucket", "subtask", "model", "setting", "budget", "sample"),
-    *("status", "score", "floor", "release", "release_hash", "grader_version"),
+# Columns of results that the board's tables are made of.
+_COLUMNS = (
+    "id",
+    "task",
+    "bucket",
+    "subtask",
+    "model",
+    "setting",
+    "budget",
+    "sample",
+    "status",
+    "score",
+    "floor",
+    "release",
+    "release_hash",
+    "grader_version",
 )
-
-
-def spent(results: pl.DataFrame) -> dict[str, Any]:
-    """Return mean output tokens and mean cost in US dollars of an answer.
-
-    Returns:
-        Each of `AMOUNTS` over the answers that report it (None if none does), and
-        ``AMOUNT_reported``, their number.
-    """
-    answers = results.filter(was_answered()).unique(
-        ["id", "sample"], maintain_order=True
-    )
-    amounts = answers.select(usage(name) for name in AMOUNTS)
-    return {name: amounts[name].mean() for name in AMOUNTS} | {
-        f"{name}_reported": int(amounts[name].count()) for name in AMOUNTS
-    }
 
 
 @dataclass(frozen=True, slots=True)
 class BoardEntry:
-    """A graded submission."""
+    """A graded submission.
 
-    name: str  #: of its folder or archive, without suffix.
-    about: Submission  #: what it says of itself.
-    release: Release  #: that it answers.
-    receipt: Receipt  #: of its grading.
-    results: pl.DataFrame  #: what tables need of each row.
-    answers: Answers  #: those that are not stored with the release, for comparison with others'.
-    copied: Copied  #: how many telling answers are those of the release.
-    spent: Mapping[str, Any]  #: tokens and cost of an answer, see `spent`.
-    files: tuple[
-        str, ...
-    ]  #: of its ``graded`` folder, those that the board can point at.
-    reused: bool  #: whether its receipt is of an earlier grading.
+    Attributes:
+        name: of its folder or archive, without suffix.
+        about: the content of ``submission.yaml``.
+        release: the release that it answers.
+        receipt: the receipt of its grading.
+        results: the columns that tables need.
+        answers: those that are not stored with the release, for comparison.
+        copied: the number of telling answers that are those of the release.
+        spent: tokens and cost of an answer, see `spent`.
+        files: the files of its ``graded`` folder to which the board can link.
+        reused: whether its receipt is of an earlier grading.
+    """
+
+    name: str
+    about: Submission
+    release: Release
+    receipt: Receipt
+    results: pl.DataFrame
+    answers: Answers
+    copied: Copied
+    spent: Mapping[str, Any]
+    files: tuple[str, ...]
+    reused: bool
 
     @property
     def ranked(self) -> bool:
@@ -105,13 +108,46 @@ class BoardEntry:
 
 @dataclass(slots=True)
 class Collected:
-    """What came of a folder of submissions."""
+    """The result of reading a folder of submissions.
 
-    entries: list[BoardEntry] = field(default_factory=list)  #: those that can be shown.
-    #: by name, what is wrong with the others.
+    Attributes:
+        entries: the submissions that can be shown.
+        refused: by name of the folder or archive, the problems of the other submissions.
+        warnings: by name of the folder or archive, findings for maintainers to look at.
+    """
+
+    entries: list[BoardEntry] = field(default_factory=list)
     refused: dict[str, list[Finding]] = field(default_factory=dict)
-    #: by name, what maintainers should look at.
     warnings: dict[str, list[Finding]] = field(default_factory=dict)
+
+
+class Job(NamedTuple):
+    """The way from one submission to an entry.
+
+    Attributes:
+        name: of the submission.
+        folder: for its results.
+        releases: finds releases by version.
+        limits: the limits of grading.
+        on_step: is called with a sentence if the submission is graded.
+        regrade: whether receipts are ignored.
+        reports: whether a report is written.
+    """
+
+    name: str
+    folder: Path
+    releases: Releases
+    limits: WorkerLimits
+    on_step: Callable[[str], object]
+    regrade: bool
+    reports: bool
+
+
+class Grading(NamedTuple):
+    """The receipt and the rows of a grading."""
+
+    receipt: Receipt
+    results: pl.DataFrame
 
 
 def collect(
@@ -125,111 +161,79 @@ def collect(
     organisations: Sequence[Organisation] | None = None,
     on_step: Callable[[str], object] = no_progress,
 ) -> Collected:
-    """Read or grade every submission in a folder; ``on_step`` hears a sentence of each that is.
+    """Read or grade every submission in a folder.
 
-    Results and receipts lie in ``graded/NAME`` below the board's folder, with reports if wanted.
-    Receipts are used again unless ``regrade``. None for organisations asks nobody who they are.
+    Args:
+        submissions: the folder of submissions.
+        out: the board's folder. Results and receipts are in ``graded/NAME`` in it.
+        releases: finds releases by version.
+        limits: the limits of grading.
+        regrade: grade everything anew, instead of using receipts that match.
+        reports: write reports, too.
+        organisations: those that the maintainers know; None to check no organisation.
+        on_step: is called with a sentence for each submission that is graded or refused.
 
     Raises:
         ScbenchError: the folder cannot be read, or the output cannot be written.
     """
     done = Collected()
+    # File name of the folder or archive, by name of the submission.
     places: dict[str, str] = {}
     for path in submissions_in(submissions):
-        name = _name_of(path)
-        wrong = _misnamed(path, name, done)
-        if wrong:
-            done.refused[path.name] = [wrong]
-        else:
-            with open_submission(path) as opened:
-                folder = out / GRADED / name
-                job = _Job(name, folder, releases, limits, on_step, regrade, reports)
-                entry = _board_entry(opened, job)
-            if isinstance(entry, BoardEntry):
-                done.entries.append(entry)
-                places[name] = path.name
-            else:
-                done.refused[path.name] = entry
-    _compare_entries(done, places, organisations)
-    for place, findings in done.refused.items():
-        on_step(
-            f"{printable(place)}: refused, {len(findings)} problem{'s' * (len(findings) != 1)}"
+        name = name_of(path)
+        problem = naming_problem(path, name, places)
+        if problem:
+            done.refused[path.name] = [problem]
+            continue
+        job = Job(
+            name, out / GRADED / name, releases, limits, on_step, regrade, reports
         )
+        with open_submission(path) as opened:
+            entry = board_entry(opened, job)
+        if isinstance(entry, BoardEntry):
+            done.entries.append(entry)
+            places[name] = path.name
+        else:
+            done.refused[path.name] = entry
+    compare_entries(done, places, organisations)
+    for place, findings in done.refused.items():
+        plural = "" if len(findings) == 1 else "s"
+        on_step(f"{printable(place)}: refused, {len(findings)} problem{plural}")
     return done
 
 
-def _compare_entries(
-    done: Collected,
-    places: Mapping[str, str],
-    organisations: Sequence[Organisation] | None,
-) -> None:
-    """Compare names and answers of all entries; of the same names all are refused."""
-    findings_of: dict[str, list[Finding]] = {entry.name: [] for entry in done.entries}
-    for entry, peer in permutations(done.entries, 2):
-        findings_of[entry.name] += alike(entry.about, peer.about, places[peer.name])
-    for entry in done.entries:
-        if organisations is not None:
-            findings_of[entry.name] += check_organisation(entry.about, organisations)
-        findings_of[entry.name] += copy_warning(entry.copied)
-    groups: dict[tuple[str, str], list[BoardEntry]] = {}
-    for entry in done.entries:
-        groups.setdefault((entry.about.release, entry.about.tasks), []).append(entry)
-    for entries in groups.values():
-        answers = {entry.name: entry.answers for entry in entries}
-        for pair in sharing(answers):
-            for name, peer_name in permutations(pair):
-                peers = {places[peer_name]: answers[peer_name]}
-                findings_of[name] += overlaps(answers[name], peers, "")
-    for name, findings in findings_of.items():
-        if wrong := problems(findings):
-            done.refused[places[name]] = wrong
-        elif findings:
-            done.warnings[places[name]] = findings
-    done.entries = [
-        entry for entry in done.entries if places[entry.name] not in done.refused
-    ]
+def name_of(path: Path) -> str:
+    """Return the name of a submission: that of its folder, or of its archive without suffix."""
+    if not path.is_dir():
+        for suffix in ARCHIVES:
+            if path.name.endswith(suffix):
+                return path.name.removesuffix(suffix)
+    return path.name
 
 
-def _name_of(path: Path) -> str:
-    suffix = next(
-        (end for end in sorted(ARCHIVES, key=len)[::-1] if path.name.endswith(end)), ""
-    )
-    return path.name if path.is_dir() else path.name.removesuffix(suffix)
-
-
-def _misnamed(path: Path, name: str, done: Collected) -> Finding | None:
+def naming_problem(path: Path, name: str, places: Mapping[str, str]) -> Finding | None:
+    """Return the problem with a submission's name, or with its path if that is a link."""
     if path.is_symlink():
         return finding("linked_submission")
     if not _NAME.fullmatch(name):
         return finding("bad_name", name=printable(name))
-    repeated = name in {entry.name for entry in done.entries}
-    return finding("duplicate_name", name=name) if repeated else None
+    if name in places:
+        return finding("duplicate_name", name=name)
+    return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """How one submission becomes an entry."""
-
-    name: str
-    folder: Path
-    releases: Releases
-    limits: WorkerLimits
-    on_step: Callable[[str], object]
-    regrade: bool
-    reports: bool
-
-
-def _board_entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
-    submission = Validated(opened, list(opened.findings))
-    read_about(submission, job.releases)
-    if submission.problems or submission.about is None or submission.release is None:
+def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
+    """Return a submission as an entry, graded if need be, or its problems."""
+    submission = read_about(opened, job.releases)
+    about, release = submission.about, submission.release
+    if submission.problems or about is None or release is None:
+        # The problems of the predictions are reported, too.
         return validate(opened, job.releases).problems
-    grading: tuple[Receipt, pl.DataFrame] | list[Finding] | str
-    grading = "it is asked for" if job.regrade else _reusable(submission, job.folder)
-    reused = not isinstance(grading, str)
+    grading: Grading | list[Finding] | str = earlier_grading(submission, job)
+    reused = isinstance(grading, Grading)
     if isinstance(grading, str):
         job.on_step(f"{job.name}: graded, because {grading}")
-        grading = _grade_anew(opened, job)
+        grading = grade_anew(opened, job)
     if isinstance(grading, list):
         return grading
     receipt, results = grading
@@ -238,64 +242,57 @@ def _board_entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
     files = tuple(
         file for file in (REPORT, RECEIPT, RESULTS) if (job.folder / file).is_file()
     )
+    # Rows without a hash are of lines that answer no instance of the release.
     graded = results.filter(pl.col("instance_hash").is_not_null())
-    release = submission.release
-    with_answer = graded.filter(pl.col("answer").is_not_null())
-    found_answers = with_answer.select("id", "sample", "answer").unique(
-        maintain_order=True
-    )
-    pairs = list(found_answers.select("id", "answer").iter_rows())
-    answers = answers_of(pairs, stored_answers(release))
-    copies = copied(pairs, telling_answers(release))
+    # An answer with several scores has as many rows.
+    answered = graded.filter(pl.col("answer").is_not_null())
+    columns = answered.select("id", "sample", "answer").unique(maintain_order=True)
+    pairs = list(columns.select("id", "answer").iter_rows())
     return BoardEntry(
-        job.name,
-        submission.about,
-        release,
-        receipt,
-        graded.select(_NEEDED),
-        answers,
-        copies,
-        spent(graded),
-        files,
-        reused,
+        name=job.name,
+        about=about,
+        release=release,
+        receipt=receipt,
+        results=graded.select(_COLUMNS),
+        answers=answers_of(pairs, stored_answers(release)),
+        copied=count_copies(pairs, telling_answers(release)),
+        spent=spent(graded),
+        files=files,
+        reused=reused,
     )
 
 
-def _grade_anew(
-    opened: Opened, job: _Job
-) -> tuple[Receipt, pl.DataFrame] | list[Finding]:
-    done = validate(opened, job.releases)
-    if done.problems:
-        return done.problems
-    graded = grade_submission(done, job.folder, job.limits)
-    if graded.receipt is not None:
-        return graded.receipt, graded.report.results
-    if graded.report.grader_errors:
-        return [finding("grader_error", count=graded.report.grader_errors)]
-    return graded.findings
-
-
-def _reusable(
-    submission: Validated, folder: Path
-) -> tuple[Receipt, pl.DataFrame] | str:
-    """Return receipt and results of an earlier grading, or why they are of no use."""
+def earlier_grading(submission: Validated, job: Job) -> Grading | str:
+    """Return an earlier grading that still matches, or the reason to grade anew."""
+    if job.regrade:
+        return "it is asked for"
     about, release = submission.about, submission.release
     predictions = submission.opened.predictions
     if about is None or release is None or predictions is None:
         return "it cannot be read"
-    if not (folder / RECEIPT).is_file():
+    path = job.folder / RECEIPT
+    if not path.is_file():
         return "it has no receipt yet"
     try:
-        receipt = read_receipt(folder / RECEIPT)
-        sent = sha256(predictions[1].read_bytes())
+        receipt = read_receipt(path)
+        predictions_hash = sha256(predictions[1].read_bytes())
         graders = installed_graders(release, about.tasks)
-        why = mismatch(receipt, release.manifest, graders, sent, submission.about_hash)
-        return why or (receipt, _read_results(folder / RESULTS, receipt))
+        reason = mismatch(
+            receipt, release.manifest, graders, predictions_hash, submission.about_hash
+        )
+        if reason:
+            return reason
+        return Grading(receipt, read_results(job.folder / RESULTS, receipt))
     except ScbenchError as error:
         return str(error)
 
 
-def _read_results(path: Path, receipt: Receipt) -> pl.DataFrame:
+def read_results(path: Path, receipt: Receipt) -> pl.DataFrame:
+    """Read the results of a receipt.
+
+    Raises:
+        ResultsError: they cannot be read, or are not those of the receipt.
+    """
     with checked_parquet(path, ResultsError) as rows:
         frame = rows.collect()
     if dict(frame.schema) != column_types():
@@ -303,3 +300,72 @@ def _read_results(path: Path, receipt: Receipt) -> pl.DataFrame:
     if results_hash(frame) != receipt.results_sha256:
         raise ResultsError(f"{path} was changed after it was written")
     return frame
+
+
+def grade_anew(opened: Opened, job: Job) -> Grading | list[Finding]:
+    """Validate and grade a submission; return its problems if there are any."""
+    done = validate(opened, job.releases)
+    if done.problems:
+        return done.problems
+    graded = grade_submission(done, job.folder, job.limits)
+    if graded.receipt is not None:
+        return Grading(graded.receipt, graded.report.results)
+    if graded.report.grader_errors:
+        return [finding("grader_error", count=graded.report.grader_errors)]
+    return graded.findings
+
+
+def spent(results: pl.DataFrame) -> dict[str, Any]:
+    """Return mean output tokens and mean cost in US dollars of an answer.
+
+    Returns:
+        Each of `AMOUNTS` over the answers that report it (None if none does), and
+        ``AMOUNT_reported``, their number.
+    """
+    answered = results.filter(was_answered())
+    answers = answered.unique(["id", "sample"], maintain_order=True)
+    amounts = answers.select(usage(name) for name in AMOUNTS)
+    means = {name: amounts[name].mean() for name in AMOUNTS}
+    return means | {f"{name}_reported": amounts[name].count() for name in AMOUNTS}
+
+
+def compare_entries(
+    done: Collected,
+    places: Mapping[str, str],
+    organisations: Sequence[Organisation] | None,
+) -> None:
+    """Compare names and answers of all entries; refuse all that have the same names.
+
+    Args:
+        done: is changed: entries with problems become refused ones.
+        places: see `collect`.
+        organisations: see `collect`.
+    """
+    findings_of: dict[str, list[Finding]] = {entry.name: [] for entry in done.entries}
+    for entry, peer in permutations(done.entries, 2):
+        findings_of[entry.name] += alike(entry.about, peer.about, places[peer.name])
+    # Answers are compared within the tasks of one release.
+    boards: dict[tuple[str, str], dict[str, Answers]] = {}
+    for entry in done.entries:
+        about = entry.about
+        if organisations is not None:
+            findings_of[entry.name] += check_organisation(about, organisations)
+        findings_of[entry.name] += copy_warning(entry.copied)
+        key = (about.release, about.tasks)
+        boards.setdefault(key, {})[entry.name] = entry.answers
+    for answers in boards.values():
+        # Comparing all pairs in full takes too long on a large board.
+        for pair in sharing(answers):
+            for name, peer_name in permutations(pair):
+                findings_of[name] += overlap_warning(
+                    answers[name], answers[peer_name], places[peer_name]
+                )
+    for name, findings in findings_of.items():
+        entry_problems = problems(findings)
+        if entry_problems:
+            done.refused[places[name]] = entry_problems
+        elif findings:
+            done.warnings[places[name]] = findings
+    done.entries = [
+        entry for entry in done.entries if places[entry.name] not in done.refused
+    ]

@@ -1,42 +1,58 @@
-"""What is wrong with a submission, and how it is printed: for people, programs and CI.
+"""The findings about a submission, and their forms for people, programs and CI.
 
-What findings say stands in ``findings.toml``.
+The texts of findings are in ``findings.toml``.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from scbench.base.data import packaged_toml
 from scbench.base.errors import printable
 
-_ORDER = ("", "submission.yaml", "claimed.json", "predictions")
-
-_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
-# How GitHub's commands write signs in a message, and in what comes before it.
-_PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
-
 Level = Literal["problem", "warning"]
+
+# Findings about the whole submission come first, then these files, then all others.
+_FILE_ORDER = ("submission.yaml", "claimed.json", "predictions")
+
+# GitHub's commands escape these characters in a message, and two more in a property.
+_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong, or that may be."""
+    """An error in a submission, or a possible one.
 
-    code: str  #: kind, for programs.
-    message: str  #: what is wrong.
-    todo: str  #: what to do about it.
-    file: str = (
-        ""  #: name of the file inside the submission; empty if it concerns the whole.
-    )
-    line: int | None = None  #: number of the line, from 1, where there is one.
-    id: str | None = None  #: instance id, where there is one.
-    level: Level = (
-        "problem"  #: a problem makes the submission unfit, a warning asks for a look.
-    )
+    Attributes:
+        code: the kind, for programs.
+        message: the error.
+        todo: advice how to correct it.
+        file: name of the file inside the submission; empty if it concerns the whole.
+        line: number of the line, from 1, if it concerns one.
+        id: the instance id, if it concerns one.
+        level: a problem makes the submission invalid, a warning asks for a look.
+    """
+
+    code: str
+    message: str
+    todo: str
+    file: str = ""
+    line: int | None = None
+    id: str | None = None
+    level: Level = "problem"
+
+    @property
+    def sentence(self) -> str:
+        """The message and the advice, after the instance id if the message does not name it."""
+        text = f"{self.message}; {self.todo}"
+        if self.id and self.id not in self.message:
+            return f"{self.id}: {text}"
+        return text
 
 
-def _finding_texts() -> Mapping[str, Any]:
+def finding_texts() -> Mapping[str, Any]:
+    """Return ``findings.toml``: message, advice, code and level of each kind of finding."""
     return packaged_toml("scbench.leaderboard", "findings.toml")
 
 
@@ -49,62 +65,68 @@ def finding(
     **words: object,
 ) -> Finding:
     """Return a finding of a kind in ``findings.toml``, whose texts are filled with words."""
-    text = _finding_texts()[kind]
-    message, todo = (text[part].format(**words) for part in ("message", "todo"))
-    code, level = text.get("code", kind), text.get("level", "problem")
-    return Finding(code, message, todo, file, line, row_id, level)
+    text = finding_texts()[kind]
+    message = text["message"].format(**words)
+    todo = text["todo"].format(**words)
+    # Several kinds may share a code. Most are problems.
+    return Finding(
+        text.get("code", kind),
+        message,
+        todo,
+        file,
+        line,
+        row_id,
+        text.get("level", "problem"),
+    )
 
 
 def advice(code: str, otherwise: str) -> str:
-    """Return what to do about a problem of a line that reading or grading tells."""
-    return str(_finding_texts()["problems"].get(code, otherwise))
+    """Return the advice on a problem that reading or grading a line reports."""
+    return str(finding_texts()["problems"].get(code, otherwise))
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings by file and line."""
+    return sorted(findings, key=sort_key)
 
-    def place(finding: Finding) -> tuple[Any, ...]:
-        places = [
-            i for i, name in enumerate(_ORDER) if name and finding.file.startswith(name)
-        ]
-        file = 0 if not finding.file else places[0] if places else len(_ORDER)
-        return (
-            file,
-            finding.file,
-            finding.line or 0,
-            finding.level,
-            finding.code,
-            finding.message,
-        )
 
-    return sorted(findings, key=place)
+def sort_key(finding: Finding) -> tuple[Any, ...]:
+    """Return the place of a finding in a list."""
+    file = finding.file
+    return (
+        # False comes before True.
+        file != "",
+        [not file.startswith(prefix) for prefix in _FILE_ORDER],
+        file,
+        finding.line or 0,
+        finding.level,
+        finding.code,
+        finding.message,
+    )
 
 
 def problems(findings: Iterable[Finding]) -> list[Finding]:
-    """Return those that make a submission invalid."""
+    """Return the findings that make a submission invalid."""
     return [finding for finding in findings if finding.level == "problem"]
 
 
 def as_text(finding: Finding, where: str) -> str:
-    """Return a finding as one line: place as the user knows it, kind, what is wrong, what to do."""
+    """Return a finding as one line: the place as the user knows it, kind, error and advice."""
     line = f":{finding.line}" if finding.line else ""
-    row = f"{finding.id}: " if finding.id and finding.id not in finding.message else ""
-    text = f"{where}{line}: {finding.level} [{finding.code}] {row}{finding.message}; {finding.todo}"
+    text = f"{where}{line}: {finding.level} [{finding.code}] {finding.sentence}"
     return printable(text)
 
 
 def as_annotation(finding: Finding, where: str) -> str:
     """Return a finding as the command that makes GitHub mark a line of a pull request."""
     kind = "error" if finding.level == "problem" else "warning"
-    parts = {"file": where, "line": str(finding.line or ""), "title": finding.code}
-    properties = ",".join(
-        f"{key}={printable(value.translate(_PROPERTY))}"
-        for key, value in parts.items()
-        if value
-    )
-    row = f"{finding.id}: " if finding.id and finding.id not in finding.message else ""
-    text = f"{row}{finding.message}; {finding.todo}".translate(_DATA)
-    return f"::{kind} {properties}::{printable(text)}"
+    values = {"file": where, "line": str(finding.line or ""), "title": finding.code}
+    properties = []
+    for key, value in values.items():
+        if value:
+            properties.append(f"{key}={printable(value.translate(_PROPERTY))}")
+    text = printable(finding.sentence.translate(_DATA))
+    return f"::{kind} {','.join(properties)}::{text}"
 
 
 def as_record(finding: Finding, where: str) -> dict[str, Any]:
@@ -112,8 +134,8 @@ def as_record(finding: Finding, where: str) -> dict[str, Any]:
     return asdict(finding) | {"path": where}
 
 
-# Forms of one line per finding.
-WRITERS: dict[str, Callable[[Finding, str], str]] = {
+# Forms of one line per finding. They name functions, so they come after them.
+WRITERS = {
     "text": as_text,
     "github": as_annotation,
 }

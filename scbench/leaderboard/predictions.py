@@ -1,7 +1,7 @@
 """Checking the predictions of a submission.
 
-They are read as in grading. What only a board asks for comes on top: one run, every instance once
-per sample, statuses and usage that fit what is said.
+They are read as in grading. A board asks for more: one run, every instance once per sample, and
+statuses and usage that agree with the responses and with ``submission.yaml``.
 """
 
 import hashlib
@@ -19,12 +19,12 @@ from scbench.base.errors import PredictionsError, printable
 from scbench.base.finish_reasons import finish_status
 from scbench.base.model import LOOP_SETTINGS, Instance, Prediction, Status, task_of
 from scbench.catalog import Task
-from scbench.formats.predictions import Line, open_predictions
+from scbench.formats.predictions import Line, Problem, open_predictions
 from scbench.grading.check import answer_warnings
 from scbench.grading.rows.coverage import Admission, Coverage
 from scbench.grading.rows.index import LineKind, known_ids
 from scbench.grading.run import choose_tasks
-from scbench.leaderboard.findings import Finding, advice, finding
+from scbench.leaderboard.findings import Finding, Level, advice, finding
 from scbench.leaderboard.submission import Submission
 from scbench.release.load import Release
 from scbench.scoring.answers.extract import find_answer
@@ -35,32 +35,45 @@ from scbench.scoring.outcomes import Outcome, seek_answer, without_answer
 Pair = tuple[str, str]
 # Bytes of a predictions file once unpacked; measured before a line of it is parsed.
 MOST_UNPACKED = 1_000_000_000
+# Lines of other tasks are allowed, but not any number of them.
 _SPARE_LINES = 1000
 _CHUNK = 2**20
-_MAX_IDS = 5
+# Ids that a message lists.
+_MOST_EXAMPLES = 5
 _TOOL_WORDS = ("tool", "search", "code_interpreter", "code_execution", "browser")
+# Mappings deeper inside the usage are not searched.
+_MOST_DEPTH = 3
+# Input tokens of a system prompt, and of an image.
 _SPARE_TOKENS = 4_096
 _IMAGE_TOKENS = 8_192
 
 
 @dataclass(slots=True)
 class CheckedPredictions:
-    """What was found in a predictions file."""
+    """The result of checking a predictions file.
 
-    findings: list[Finding] = field(default_factory=list)  #: what is wrong, or may be.
-    lines: int = 0  #: lines read.
-    expected: int = 0  #: scores that the submission should have, over all samples.
-    scored: int = 0  #: scores it will have, as far as can be told without grading.
-    #: as `read_answers` of `scbench.leaderboard.answer_overlap` gives them.
+    Attributes:
+        findings: problems and warnings.
+        lines: lines read.
+        expected: scores that the submission should have, over all samples.
+        scored: scores that it will have, as far as is known without grading.
+        answers: see `scbench.leaderboard.answer_overlap.read_answers`.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    lines: int = 0
+    expected: int = 0
+    scored: int = 0
     answers: list[Pair] = field(default_factory=list)
 
 
-def measure(path: Path) -> tuple[int, str] | None:
-    """Return size and SHA-256 of a file once unpacked; nothing if it is larger than allowed.
+def unpacked_hash(path: Path) -> str | None:
+    """Return the SHA-256 of a file once unpacked; None if it is larger than `MOST_UNPACKED`.
 
-    A file that ends too early or is damaged is measured up to there; reading says what is wrong.
+    If the file is damaged, the hash is that of the part before; reading it reports the damage.
     """
-    digest, size = hashlib.sha256(), 0
+    digest = hashlib.sha256()
+    size = 0
     try:
         with open_predictions(str(path)) as stream:
             while chunk := stream.read(_CHUNK):
@@ -70,18 +83,16 @@ def measure(path: Path) -> tuple[int, str] | None:
                 digest.update(chunk)
     except (OSError, EOFError, zlib.error, zstandard.ZstdError, PredictionsError):
         pass
-    return size, digest.hexdigest()
+    return digest.hexdigest()
 
 
 def answer_pair(prediction: Prediction, task: Task) -> list[Pair]:
-    """Return the answer of a prediction; none if there is none, or none that a file could hold."""
+    """Return the answer of a prediction; none without one, or if JSON cannot express it."""
     answer = seek_answer(prediction, task)
+    if isinstance(answer, Outcome):
+        return []
     try:
-        return (
-            []
-            if isinstance(answer, Outcome)
-            else [(prediction.id, canonical_json(answer.value))]
-        )
+        return [(prediction.id, canonical_json(answer.value))]
     except ValueError:
         return []
 
@@ -89,31 +100,28 @@ def answer_pair(prediction: Prediction, task: Task) -> list[Pair]:
 def check_predictions(
     name: str, path: Path, about: Submission, release: Release
 ) -> CheckedPredictions:
-    """Read a predictions file and return everything that is wrong with it."""
-    result = CheckedPredictions()
-    if measure(path) is None:
-        result.findings.append(finding("too_large_unpacked", name, limit=MOST_UNPACKED))
-        return result
-    checker = _Checker(name, about, release)
-    limit = len(checker.instances) * about.attempts + _SPARE_LINES
-    for admission, line in checker.coverage.read(str(path), hashlib.sha256()):
-        if checker.coverage.lines > limit:
-            words = {"limit": limit, "attempts": about.attempts}
-            result.findings.append(finding("too_many_lines", name, limit + 1, **words))
-            break
-        result.findings += checker.look(admission, line)
-    else:
-        result.findings += checker.close()
-    result.lines = checker.coverage.lines
-    result.expected = about.attempts * sum(
-        row.scores for row in checker.instances.values()
-    )
-    result.scored, result.answers = checker.scored, checker.answers
-    return result
+    """Read a predictions file and return all findings about it.
+
+    Args:
+        name: the name of the file, for messages.
+        path: where to read it.
+        about: the submission that it is part of.
+        release: the release that it answers.
+    """
+    if unpacked_hash(path) is None:
+        problem = finding("too_large_unpacked", name, limit=MOST_UNPACKED)
+        return CheckedPredictions([problem])
+    checker = PredictionsChecker(name, about, release)
+    checker.check_file(path)
+    return checker.result
 
 
-class _Checker:
-    """Looks at lines one by one, and at the end at what is missing."""
+class PredictionsChecker:
+    """Checks a predictions file line by line, and at the end for lines that are missing.
+
+    Attributes:
+        result: the result so far.
+    """
 
     def __init__(self, name: str, about: Submission, release: Release) -> None:
         self.name = name
@@ -122,176 +130,204 @@ class _Checker:
         names = list(release.manifest.board_records(about.tasks))
         self.instances = release.instances(names)
         self.tasks = {task.id: task for task in choose_tasks(release, names)}
-        self.coverage = Coverage(known_ids(self.instances, self.tasks))
         self.ids_by_sample: list[set[str]] = [set() for _ in range(about.attempts)]
-        self.budgets: Counter[int | None] = Counter()
-        self.unscored: Counter[Status] = Counter()
-        self.scored = 0
-        self.answers: list[Pair] = []
-        self.compared = {*release.manifest.default_tasks}
+        # The budgets so far, as keys in their order.
+        self.budgets: dict[int | None, None] = {}
+        self.unscored = Counter[Status]()
+        scores = sum(row.scores for row in self.instances.values())
+        self.result = CheckedPredictions(expected=about.attempts * scores)
 
-    def look(self, admission: Admission, line: Line | None) -> Iterator[Finding]:
+    def check_file(self, path: Path) -> None:
+        """Check all lines of the file."""
+        coverage = Coverage(known_ids(self.instances, self.tasks))
+        limit = len(self.instances) * self.about.attempts + _SPARE_LINES
+        findings = self.result.findings
+        for admission, line in coverage.read(str(path), hashlib.sha256()):
+            if coverage.lines > limit:
+                words = {"limit": limit, "attempts": self.about.attempts}
+                findings.append(
+                    finding("too_many_lines", self.name, limit + 1, **words)
+                )
+                break
+            findings += self.check_line(admission, line)
+        else:
+            findings += self.check_end()
+        self.result.lines = coverage.lines
+
+    def check_line(self, admission: Admission, line: Line | None) -> Iterator[Finding]:
+        """Yield the findings about one line, which is None if it cannot be read."""
         problem = admission.problem
         if problem is not None:
-            todo, message = (
-                advice(problem.code, "correct the line"),
-                problem.message.rstrip("."),
-            )
-            yield Finding(
-                problem.code, message, todo, self.name, problem.line, problem.id
-            )
-        if problem is not None or line is None:
+            yield self.finding_of(problem, "correct the line", "problem")
             return
+        if line is None:
+            return
+        prediction = line.prediction
+        task = task_of(prediction.id)
+        manifest = self.release.manifest
         if admission.kind is LineKind.NOT_IN_RELEASE:
-            task, version = task_of(line.prediction.id), self.release.version
-            kind = (
-                "not_on_board"
-                if task in self.release.manifest.tasks
-                else "not_in_release"
-            )
-            yield self._finding(kind, line, task=task, version=version)
+            kind = "not_on_board" if task in manifest.tasks else "not_in_release"
+            yield self.finding_at(line, kind, task=task, version=self.release.version)
             return
-        yield from self._run(line)
-        instance = self.instances[line.prediction.id]
-        yield from self._status(line, instance)
-        yield from self._usage(line, instance)
+        yield from self.check_run(line)
+        instance = self.instances[prediction.id]
+        yield from self.check_status(line, instance)
+        yield from self.check_usage(line, instance)
         for warning in answer_warnings(line, instance, self.tasks):
-            todo = advice(warning.code, "look at what the parser made of the response")
-            place = (self.name, line.number, line.prediction.id)
-            yield Finding(
-                warning.code, warning.message.rstrip("."), todo, *place, "warning"
-            )
-        if admission.kind is LineKind.GRADED and instance.task in self.compared:
-            self.answers += answer_pair(line.prediction, self.tasks[instance.task])
+            todo = "look at what the parser made of the response"
+            yield self.finding_of(warning, todo, "warning")
+        # Only answers of the default tasks are compared with those of others.
+        is_compared = instance.task in manifest.default_tasks
+        if admission.kind is LineKind.GRADED and is_compared:
+            self.result.answers += answer_pair(prediction, self.tasks[instance.task])
 
-    def _finding(self, kind: str, line: Line, **words: object) -> Finding:
+    def finding_of(self, problem: Problem, otherwise: str, level: Level) -> Finding:
+        """Return a problem that reading or grading a line reports, with advice."""
+        code, message = problem.code, problem.message.rstrip(".")
+        todo = advice(code, otherwise)
+        return Finding(code, message, todo, self.name, problem.line, problem.id, level)
+
+    def finding_at(self, line: Line, kind: str, **words: object) -> Finding:
+        """Return a finding at a line."""
         return finding(kind, self.name, line.number, line.prediction.id, **words)
 
-    def _run(self, line: Line) -> Iterator[Finding]:
-        """The file must hold the one run that submission.yaml speaks of."""
+    def check_run(self, line: Line) -> Iterator[Finding]:
+        """Yield the differences between a line's run and the one in ``submission.yaml``."""
         prediction, about = line.prediction, self.about
         expected = about.model.id or about.model.name
+        # Predictions without a model are "unnamed", those without a setting have None.
         if prediction.model not in {expected, "unnamed"}:
             model = printable(prediction.model)
-            yield self._finding("other_model", line, model=model, expected=expected)
-        if prediction.setting not in {about.setting, None}:
-            kind = (
-                "loop_setting"
-                if prediction.setting in LOOP_SETTINGS
-                else "other_setting"
-            )
-            yield self._finding(
-                kind, line, setting=prediction.setting, expected=about.setting
-            )
-        if prediction.sample < about.attempts:
-            self.ids_by_sample[prediction.sample].add(prediction.id)
+            yield self.finding_at(line, "other_model", model=model, expected=expected)
+        setting = prediction.setting
+        if setting not in {about.setting, None}:
+            kind = "loop_setting" if setting in LOOP_SETTINGS else "other_setting"
+            yield self.finding_at(line, kind, setting=setting, expected=about.setting)
+        sample, attempts = prediction.sample, about.attempts
+        if sample < attempts:
+            self.ids_by_sample[sample].add(prediction.id)
         else:
-            words = {"sample": prediction.sample, "attempts": about.attempts}
-            yield self._finding("sample_out_of_range", line, **words)
-        if self.budgets and prediction.budget not in self.budgets:
-            before = [*self.budgets]
-            yield self._finding(
-                "other_budget", line, budget=prediction.budget, before=before
+            yield self.finding_at(
+                line, "sample_out_of_range", sample=sample, attempts=attempts
             )
-        self.budgets.setdefault(prediction.budget, 0)
+        budget = prediction.budget
+        if self.budgets and budget not in self.budgets:
+            before = list(self.budgets)
+            yield self.finding_at(line, "other_budget", budget=budget, before=before)
+        self.budgets[budget] = None
 
-    def _status(self, line: Line, instance: Instance) -> Iterator[Finding]:
+    def check_status(self, line: Line, instance: Instance) -> Iterator[Finding]:
+        """Yield the contradictions between a line's status and the rest of it; count its scores."""
         prediction = line.prediction
         absent = without_answer(prediction)
+        # Some statuses without an answer are scored 0, others leave a gap.
         if absent is None or absent.status.scored:
-            self.scored += instance.scores
+            self.result.scored += instance.scores
         else:
             self.unscored[absent.status] += instance.scores
-        status, reason = prediction.status, (prediction.finish_reason or "").lower()
+        status = prediction.status
+        if status is None:
+            return
+        reason = (prediction.finish_reason or "").lower()
         if status is Status.TRUNCATED and finish_status(reason) is Status.ANSWERED:
-            yield self._finding(
-                "truncated_but_finished", line, reason=printable(reason)
+            reason = printable(reason)
+            yield self.finding_at(line, "truncated_but_finished", reason=reason)
+        tokens = prediction.usage.output_tokens if prediction.usage else None
+        if status in {Status.NOT_RUN, Status.MISSING} and tokens:
+            yield self.finding_at(
+                line, "unrun_with_tokens", status=status, tokens=tokens
             )
-        usage = prediction.usage
-        if status in {Status.NOT_RUN, Status.MISSING} and usage and usage.output_tokens:
-            words = {"status": status, "tokens": usage.output_tokens}
-            yield self._finding("unrun_with_tokens", line, **words)
-        if status is not None and not status.scored and prediction.response is not None:
+        if not status.scored and prediction.response is not None:
+            # Is there an answer if the status is ignored?
             bare = prediction.model_copy(update={"status": None})
             shape = shape_of(self.tasks[instance.task].answer_model)
             if without_answer(bare) is None and find_answer(bare, shape) is not None:
-                yield self._finding("status_hides_answer", line, status=status)
+                yield self.finding_at(line, "status_hides_answer", status=status)
 
-    def _usage(self, line: Line, instance: Instance) -> Iterator[Finding]:
-        usage = line.prediction.usage
-        if self.about.setting == "no_tools":
-            tool_use = _tool_use(line.data)
+    def check_usage(self, line: Line, instance: Instance) -> Iterator[Finding]:
+        """Yield the contradictions between a line's usage and the setting or the prompt."""
+        without_tools = self.about.setting == "no_tools"
+        if without_tools:
+            tool_use = find_tool_use(line.data)
             if tool_use:
-                yield self._finding(
-                    "usage_setting", line, name=printable(tool_use[:80])
-                )
+                name = printable(tool_use[:80])
+                yield self.finding_at(line, "usage_setting", name=name)
+        usage = line.prediction.usage
         if usage is None:
             return
         output, reasoning = usage.output_tokens, usage.reasoning_tokens
         if output is not None and reasoning is not None and reasoning > output:
-            yield self._finding(
-                "usage_contradicts", line, reasoning=reasoning, output=output
+            yield self.finding_at(
+                line, "usage_contradicts", reasoning=reasoning, output=output
             )
-        if usage.input_tokens and self.about.setting == "no_tools":
-            # A token is a byte at the least; the schema may have been sent beside the prompt.
-            limit = (
-                len(f"{instance.prompt}{instance.answer_schema}".encode())
-                + _SPARE_TOKENS
-            )
-            limit += _IMAGE_TOKENS * len(instance.images)
+        if usage.input_tokens and without_tools:
+            # A token is at least a byte; the schema may have been sent in addition to the prompt.
+            prompt_bytes = len(f"{instance.prompt}{instance.answer_schema}".encode())
+            limit = prompt_bytes + _SPARE_TOKENS + _IMAGE_TOKENS * len(instance.images)
             if usage.input_tokens > limit * max(usage.attempts or 1, 1):
-                yield self._finding("usage_input", line, tokens=usage.input_tokens)
+                yield self.finding_at(line, "usage_input", tokens=usage.input_tokens)
 
-    def close(self) -> Iterator[Finding]:
-        ids = list(self.instances)
-        for sample, ids_present in enumerate(self.ids_by_sample):
-            lack = [row_id for row_id in ids if row_id not in ids_present]
-            if lack:
-                examples = ", ".join(lack[:_MAX_IDS]) + (
-                    ", ..." if len(lack) > _MAX_IDS else ""
-                )
-                words = {"sample": sample, "absent": len(lack), "total": len(ids)}
+    def check_end(self) -> Iterator[Finding]:
+        """Yield the instances that are missing, and the scores that will be."""
+        for sample, ids in enumerate(self.ids_by_sample):
+            absent = [row_id for row_id in self.instances if row_id not in ids]
+            if absent:
+                examples = ", ".join(absent[:_MOST_EXAMPLES])
+                if len(absent) > _MOST_EXAMPLES:
+                    examples += ", ..."
+                total = len(self.instances)
+                words = {"sample": sample, "absent": len(absent), "total": total}
                 yield finding(
-                    "incomplete", self.name, None, lack[0], examples=examples, **words
+                    "incomplete", self.name, None, absent[0], examples=examples, **words
                 )
-        total = self.scored + self.unscored.total()
-        if self.unscored and not self.scored:
+        scored = self.result.scored
+        if not self.unscored:
+            return
+        if not scored:
             yield finding("nothing_scored", self.name)
-        elif self.unscored:
-            counts = ", ".join(
-                f"{n} {status}" for status, n in sorted(self.unscored.items())
-            )
-            shares = {"scored": self.scored, "total": total}
-            yield finding("coverage", self.name, counts=counts, **shares)
+            return
+        counts = ", ".join(
+            f"{n} {status}" for status, n in sorted(self.unscored.items())
+        )
+        total = scored + self.unscored.total()
+        yield finding("coverage", self.name, counts=counts, scored=scored, total=total)
 
 
-def _tool_use(data: bytes) -> str | None:
-    """Return the name of a count or list in a line that says tools were used."""
+def find_tool_use(data: bytes) -> str | None:
+    """Return the name of a count or list in a line of JSON that shows the use of tools."""
+    # Most lines have none of the words, and need not be parsed again.
     lower = data.lower()
     if not any(word.encode() in lower for word in _TOOL_WORDS):
         return None
     value = parse_json(data)
     if not isinstance(value, dict):
         return None
+    amounts: dict[str, JsonValue] = {}
     usage = value.get("usage")
-    amounts = dict(_flat_counts("usage", usage)) if isinstance(usage, dict) else {}
-    amounts |= {key: value[key] for key in ("tool_calls", "tools_used") if key in value}
+    if isinstance(usage, dict):
+        amounts |= flat_amounts("usage", usage)
+    for key in ("tool_calls", "tools_used"):
+        if key in value:
+            amounts[key] = value[key]
     for key, amount in amounts.items():
-        some = bool(amount) if isinstance(amount, list | dict) else _is_positive(amount)
-        if some and any(word in key.lower() for word in _TOOL_WORDS):
+        if is_used(amount) and any(word in key.lower() for word in _TOOL_WORDS):
             return key
     return None
 
 
-def _is_positive(value: JsonValue) -> bool:
-    return isinstance(value, int | float) and value > 0
+def is_used(amount: JsonValue) -> bool:
+    """Whether a number is positive, or a list or mapping not empty."""
+    if isinstance(amount, list | dict):
+        return bool(amount)
+    return isinstance(amount, int | float) and amount > 0
 
 
-def _flat_counts(
+def flat_amounts(
     name: str, value: Mapping[str, JsonValue], depth: int = 0
 ) -> Iterator[tuple[str, JsonValue]]:
+    """Yield the amounts inside a mapping, with the keys on the way to each, joined by dots."""
     for key, part in value.items():
-        if isinstance(part, dict) and depth < 3:
-            yield from _flat_counts(f"{name}.{key}", part, depth + 1)
+        if isinstance(part, dict) and depth < _MOST_DEPTH:
+            yield from flat_amounts(f"{name}.{key}", part, depth + 1)
         else:
             yield f"{name}.{key}", part

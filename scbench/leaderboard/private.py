@@ -1,16 +1,16 @@
-"""What cannot be copied: scores on a private ladder beside the public ones, and the gap of the two.
+"""Scores on a private ladder, which nobody can copy, next to the public ones; and their gap.
 
-The maintainers hold a folder that is never published::
+The maintainers have a folder that is never published::
 
     release/        a ladder, drawn with `scbench generate ladder --private --out FOLDER/release`
-    submissions/    what labs sent: answers to its prompts
-    graded/         results, written here; they hold answers, so they are no part of the board
+    submissions/    answers to its prompts, as labs sent them
+    graded/         results, written here; they contain answers, so the board does not link to them
 
-A private submission says what the public one says, the release included whose twin the ladder is,
-and ``tasks: ladder``. Nothing of it is shown but names, scores, levels and ranks.
+The ``submission.yaml`` of a private submission is that of the public one, with the same release and
+``tasks: ladder``. Only its names, scores, levels and ranks are shown.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,13 @@ from scbench.base.progress import no_progress
 from scbench.grading.means import MEANS
 from scbench.grading.score_tables import OVERALL
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.leaderboard.board import Key, key_of, make_board
+from scbench.leaderboard.board import Key, Record, Row, board_rows, key_of, make_board
 from scbench.leaderboard.collect import BoardEntry, Collected, collect
 from scbench.leaderboard.findings import finding
-from scbench.leaderboard.folder import ABOUT
-from scbench.leaderboard.validate import Organisation
+from scbench.leaderboard.names import Organisation
+from scbench.leaderboard.submission_files import ABOUT
 from scbench.release.load import open_release
 
-RELEASE, SUBMISSIONS = "release", "submissions"
 _SCORE = (*MEANS, "rank", "rank_low", "rank_high")
 _GAP = ("pairs", "public", "private", "difference", "low", "high", "p_value", "verdict")
 
@@ -45,92 +44,98 @@ def collect_private(
     organisations: Sequence[Organisation] | None = None,
     on_step: Callable[[str], object] = no_progress,
 ) -> Collected:
-    """Read or grade what was sent to a private ladder, as `scbench.leaderboard.collect.collect`.
+    """Read or grade the submissions to a private ladder, as `scbench.leaderboard.collect.collect`.
 
     Results are written into the maintainers' folder.
 
     Raises:
-        ResultsError: one of the two folders lies in the other, or the release is no private ladder.
+        ResultsError: one of the two folders is in the other, or the release is no private ladder.
         ScbenchError: something cannot be read or written.
     """
+    # A board is published as it is, so nothing private may be inside its folder.
     here, there = folder.resolve(), out.resolve()
     if here == there or here in there.parents or there in here.parents:
         raise ResultsError(
             f"{folder} is private, so it and the board's {out} must lie apart"
         )
-    release = open_release(folder / RELEASE)
+    place = folder / "release"
+    release = open_release(place)
     if not (release.manifest.is_ladder and release.manifest.is_generated):
         raise ResultsError(
-            f"{folder / RELEASE} is no private ladder; `scbench generate ladder --private --out "
-            f"{folder / RELEASE}` draws one"
+            f"{place} is no private ladder; `scbench generate ladder --private --out {place}` "
+            "draws one"
         )
     done = collect(
-        *(folder / SUBMISSIONS, folder, lambda _: release, limits),
+        folder / "submissions",
+        folder,
+        lambda _: release,
+        limits,
         regrade=regrade,
         reports=False,
         organisations=organisations,
         on_step=on_step,
     )
+    entries = []
     for entry in done.entries:
-        if entry.about.tasks != LADDER:
-            done.refused[entry.name] = [
-                finding("wrong_tasks", ABOUT, tasks=entry.about.tasks)
-            ]
-    done.entries = [
-        replace(entry, files=())
-        for entry in done.entries
-        if entry.about.tasks == LADDER
-    ]
+        tasks = entry.about.tasks
+        if tasks == LADDER:
+            # Without files the board links to none of them.
+            entries.append(replace(entry, files=()))
+        else:
+            done.refused[entry.name] = [finding("wrong_tasks", ABOUT, tasks=tasks)]
+    done.entries = entries
     return done
 
 
 def add_private(
     board: dict[str, Any], collected: Collected, private: Collected
 ) -> None:
-    """Put private scores and gaps beside the public ones, and private boards below all others."""
+    """Add private scores and gaps to the rows of a board, and private boards below all others.
+
+    Args:
+        board: the public board, which is changed.
+        collected: the public submissions.
+        private: the private submissions.
+    """
     private_board = make_board(private)
     scores: dict[Key, dict[str, Any]] = {}
-    for part in private_board["boards"]:
-        for setting, rows in part["settings"].items():
-            for row in rows:
-                overall = {name: row["buckets"][OVERALL][name] for name in _SCORE}
-                scores[_row_key(row, setting)] = overall | {
-                    "level": row["levels"][OVERALL]
-                }
-    # Two ladders are two releases: keys are compared without them.
-    there = {key_of(entry)[1:]: entry for entry in private.entries}
-    gaps = {
-        key: _overall_gap(entry, there[key])
-        for entry in collected.entries
-        if entry.receipt.tasks_of == LADDER and (key := key_of(entry)[1:]) in there
-    }
-    for part in board["boards"]:
-        for setting, rows in part["settings"].items():
-            for row in rows:
-                key = _row_key(row, setting)
-                if key in scores:
-                    row["private"] = scores[key]
-                if key in gaps:
-                    row["gap"] = gaps[key]
+    for key, row in keyed_rows(private_board):
+        overall = row["buckets"][OVERALL]
+        scores[key] = {name: overall[name] for name in _SCORE}
+        scores[key]["level"] = row["levels"][OVERALL]
+    # The two ladders are two releases, so keys are compared without the release.
+    private_entries = {key_of(entry)[1:]: entry for entry in private.entries}
+    gaps = {}
+    for entry in collected.entries:
+        key = key_of(entry)[1:]
+        if entry.receipt.tasks_of == LADDER and key in private_entries:
+            gaps[key] = overall_gap(entry, private_entries[key])
+    for key, row in keyed_rows(board):
+        if key in scores:
+            row["private"] = scores[key]
+        if key in gaps:
+            row["gap"] = gaps[key]
     board["boards"] += [part | {"private": True} for part in private_board["boards"]]
     for name in ("refused", "warnings"):
         board[name] += [record | {"private": True} for record in private_board[name]]
 
 
-def _row_key(row: Mapping[str, Any], setting: str) -> Key:
-    return (row["organisation"], row["model"], row["version"], setting)
+def keyed_rows(board: Record) -> Iterator[tuple[Key, Row]]:
+    """Yield the rows of a board with their keys, which are those of `key_of` without release."""
+    for _, setting, row in board_rows(board["boards"]):
+        yield (row["organisation"], row["model"], row["version"], setting), row
 
 
-def _overall_gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:
+def overall_gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:
+    """Return the overall line of the gap between a model's public and private scores."""
+    # The predictions of the two may name the model differently.
     names = {
-        "model": pl.lit(
-            public.about.title
-        ),  # predictions may call it otherwise here and there
+        "model": pl.lit(public.about.title),
         "setting": pl.lit(public.about.setting),
         "budget": pl.lit(None, pl.Int64),
     }
     table = gap_table(
-        *(entry.results.with_columns(**names) for entry in (public, private))
+        public.results.with_columns(**names), private.results.with_columns(**names)
     )
-    row = table.filter(pl.col("rung").is_null()).row(-1, named=True)
-    return {name: row[name] for name in _GAP}
+    overall = table.filter(pl.col("rung").is_null()).row(-1, named=True)
+    return {name: overall[name] for name in _GAP}

@@ -9,7 +9,7 @@ from scbench.analysis.compare import APART, MARGIN, NO_ROOM, TIED, TOO_FEW, comp
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.paper import paper_table
 from scbench.base.errors import ResultsError
-from scbench.leaderboard.board import told_apart
+from scbench.leaderboard.ranks import told_apart
 
 UNDECIDED = {TIED, APART, TOO_FEW, NO_ROOM}
 

@@ -19,7 +19,7 @@ from scbench.grading.rows.columns import column_types
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.collect import Collected, collect
 from scbench.leaderboard.folder import open_submission
-from scbench.leaderboard.grade import PredictionsOf, make_receipt, write_receipt
+from scbench.leaderboard.receipt import PredictionsOf, make_receipt, write_receipt
 from scbench.leaderboard.submission import read_submission
 from scbench.leaderboard.validate import Validated, release_finder, validate
 from scbench.release.load import Release, find_release

@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from scbench.leaderboard.answer_overlap import AnswerOverlap
+from scbench.leaderboard.answer_overlap import AnswerOverlap, compare_with_others
 from scbench.leaderboard.folder import open_submission
-from scbench.leaderboard.validate import compare_with_others, release_finder, validate
+from scbench.leaderboard.validate import release_finder, validate
 
 
 @pytest.fixture

@@ -13,11 +13,14 @@ from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
 from scbench.grading.means import MEANS
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.leaderboard.board import SCHEMA, flat_rows, make_board
+from scbench.leaderboard.board import make_board
+from scbench.leaderboard.board_table import SCHEMA, flat_rows
 from scbench.leaderboard.collect import collect
-from scbench.leaderboard.folder import open_submission, pack
-from scbench.leaderboard.grade import grade_submission, read_receipt, results_hash
-from scbench.leaderboard.page import write_board
+from scbench.leaderboard.folder import open_submission
+from scbench.leaderboard.grade import grade_submission
+from scbench.leaderboard.packing import pack
+from scbench.leaderboard.publish import write_board
+from scbench.leaderboard.receipt import read_receipt, results_hash
 from scbench.leaderboard.validate import release_finder
 from scbench.release.load import find_release
 

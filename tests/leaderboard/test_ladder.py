@@ -6,7 +6,7 @@ import pytest
 
 from scbench.base.errors import ResultsError
 from scbench.leaderboard.board import make_board
-from scbench.leaderboard.page import hub_results, write_board
+from scbench.leaderboard.publish import hub_results, write_board
 
 TASK = "delaunay_triangulation"
 RIGHT_UP_TO = {"aurora": 3, "boreal": 6, "corona": 8}

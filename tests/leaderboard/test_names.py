@@ -3,13 +3,9 @@
 import pytest
 
 from scbench.base.errors import ScbenchError
-from scbench.leaderboard.submission import hidden, read_submission
-from scbench.leaderboard.validate import (
-    alike,
-    check_organisation,
-    read_organisations,
-    skeleton,
-)
+from scbench.leaderboard.lookalikes import hidden_signs, skeleton
+from scbench.leaderboard.names import alike, check_organisation, read_organisations
+from scbench.leaderboard.submission import read_submission
 
 ALIKE = [
     ("\u0410urora", "Aurora"),  # Cyrillic A
@@ -34,7 +30,7 @@ HIDDEN = (
 
 @pytest.mark.parametrize("sign", HIDDEN.split(" "))
 def test_signs_that_nobody_sees_are_refused_in_every_name(kit, sign):
-    assert hidden(f"Aur{sign}ora")[0].startswith(f"U+{ord(sign):04X}")
+    assert hidden_signs(f"Aur{sign}ora")[0].startswith(f"U+{ord(sign):04X}")
     escaped = f"\\U{ord(sign):08x}"
     for old in ("Aurora", "Example Lab", "CC-BY-4.0", "someone@example.org", "effort"):
         text = kit.about.format(release="3.0.0").replace(

@@ -10,7 +10,7 @@ import html_reader
 import pytest
 
 from scbench.leaderboard.board import make_board
-from scbench.leaderboard.page import write_board
+from scbench.leaderboard.publish import write_board
 
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}"
 

@@ -4,8 +4,8 @@ import pytest
 import yaml
 
 from scbench.base.errors import ResultsError
-from scbench.leaderboard.grade import read_receipt
-from scbench.leaderboard.page import hub_results
+from scbench.leaderboard.publish import hub_results
+from scbench.leaderboard.receipt import read_receipt
 from scbench.release.load import find_release
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from scbench.analysis.sign_flips import adjusted, signs
-from scbench.leaderboard.board import Rank, ranks, told_apart
+from scbench.leaderboard.ranks import Rank, ranks, told_apart
 
 
 def names(n: int) -> list[str]:

@@ -14,7 +14,8 @@ import zstandard
 
 from scbench.leaderboard import predictions
 from scbench.leaderboard.findings import as_annotation, as_text
-from scbench.leaderboard.folder import open_submission, pack
+from scbench.leaderboard.folder import open_submission
+from scbench.leaderboard.packing import pack
 
 
 def at(entry, number: int, **change: object) -> None:

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from scbench.leaderboard.chart import Point, scatter
 from scbench.leaderboard.collect import spent
-from scbench.leaderboard.page import Point, scatter
 
 
 def test_means_are_over_the_answers_that_report(make_results):

@@ -8,8 +8,8 @@ import pytest
 from scbench.base.canonical import canonical_json
 from scbench.catalog import available_tasks, get_task
 from scbench.freezing.freeze import build_release
-from scbench.leaderboard.answer_overlap import copied, telling_answers
 from scbench.leaderboard.board import make_board
+from scbench.leaderboard.copied_answers import count_copies, telling_answers
 from scbench.leaderboard.page import render_board
 from scbench.release.load import find_release
 from scbench.scoring.judge import judge
@@ -48,7 +48,7 @@ def other(text: str) -> str:
 
 def test_nothing_but_references_is_marked_with_the_counts_by_task(frozen):
     _, right, telling = frozen
-    overlap = copied(right, telling)
+    overlap = count_copies(right, telling)
     assert overlap.marked
     assert (
         overlap.references["hamiltonian_loop"] == overlap.of["hamiltonian_loop"] == 10
@@ -65,7 +65,7 @@ def test_a_model_that_gets_everything_right_by_itself_is_not(frozen):
         (row, text if row.partition("/")[0] in ONE_ANSWER else other(text))
         for row, text in right
     ]
-    overlap = copied(own, telling)
+    overlap = count_copies(own, telling)
     assert overlap.count == 0
     assert sum(overlap.of.values()) >= 100
 
@@ -82,7 +82,7 @@ def test_a_reference_is_known_whatever_it_is_written_like(frozen):
         for row, text in right
         if row.startswith("hamiltonian_loop")
     ]
-    assert copied(loops, telling).references == {"hamiltonian_loop": 10}
+    assert count_copies(loops, telling).references == {"hamiltonian_loop": 10}
 
 
 def test_counter_references_are_counted_apart(frozen):
@@ -92,7 +92,7 @@ def test_counter_references_are_counted_apart(frozen):
         for ref in release.references()
         if ref.name == "one_missing" and ref.id.startswith("hamiltonian_loop/")
     ]
-    overlap = copied(wrong, telling)
+    overlap = count_copies(wrong, telling)
     assert overlap.references == {}
     assert overlap.counter_references == {"hamiltonian_loop": 10}
 

@@ -8,12 +8,11 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from scbench.leaderboard.folder import about_text
+from scbench.leaderboard.about import about_text
+from scbench.leaderboard.strict_yaml import DocumentError, read_yaml
 from scbench.leaderboard.submission import (
-    DocumentError,
     Submission,
     read_submission,
-    read_yaml,
     submission_schema,
 )
 

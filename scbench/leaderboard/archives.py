@@ -1,0 +1,295 @@
+"""Reading an archive that a stranger sent.
+
+An archive is not unpacked by its own names. If one of its entries is not allowed (a path that
+leads elsewhere, a link, a device, a name that occurs twice, too much of anything), nothing is
+read. Otherwise the few files that belong to a submission are copied, under names of our own and
+never beyond their limits.
+"""
+
+import io
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import zstandard
+
+from scbench.base.errors import PredictionsError, ScbenchError, printable
+from scbench.formats.predictions import open_predictions
+from scbench.leaderboard.findings import Finding, finding
+from scbench.leaderboard.submission_files import (
+    MOST_BYTES_OF,
+    MOST_PACKED,
+    Opened,
+    kind_of,
+    missing_files,
+    refusal_of,
+)
+
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst")
+
+_MOST_ENTRIES = 100
+# A tar file may contain the predictions and all other files.
+_MOST_TAR = 2 * MOST_PACKED
+# Deflate cannot pack better than about 1030 to 1: a higher ratio means a forged directory.
+_MOST_RATIO = 1100
+# Text of predictions packs by 5 to 50 to 1.
+_SUSPICIOUS_RATIO = 200
+# Ratios of smaller entries, in bytes, say nothing.
+_LEAST_SIZE = 1000
+_CHUNK = 2**20
+
+# The libraries raise all of these for damaged archives.
+_BROKEN = (
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    zlib.error,
+    zstandard.ZstdError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    PredictionsError,
+)
+_TAR_KINDS = {
+    tarfile.SYMTYPE: "symbolic link",
+    tarfile.LNKTYPE: "hard link",
+    tarfile.DIRTYPE: "folder",
+    tarfile.REGTYPE: "file",
+    tarfile.AREGTYPE: "file",
+}
+
+
+class TooLargeError(ScbenchError):
+    """An archive contains more than is allowed."""
+
+
+class Entry(NamedTuple):
+    """One entry of an archive.
+
+    Attributes:
+        name: as it is in the archive.
+        kind: "file", "folder", or another kind.
+        size: bytes that it claims to have.
+        open: opens its content.
+        packed_size: bytes that it claims to take in the archive, where the format says so.
+        encrypted: whether a password is needed.
+    """
+
+    name: str
+    kind: str
+    size: int
+    open: Callable[[], IO[bytes]]
+    packed_size: int | None = None
+    encrypted: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name for messages."""
+        return printable(self.name[:200])
+
+
+def open_archive(path: Path, scratch: Path) -> Opened:
+    """Copy the files of a submission from an archive into an empty folder."""
+    size = path.stat().st_size
+    if size > MOST_PACKED:
+        problem = finding(
+            "too_large",
+            label="the archive",
+            size=size,
+            limit=MOST_PACKED,
+            todo="send less, or pack it better",
+        )
+        return Opened(path, findings=[problem])
+    try:
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                return copy_files(path, list(zip_entries(archive)), scratch)
+        # Unpacked first, because a compressed tar file cannot be read out of order.
+        plain = scratch / "content.tar"
+        with open_predictions(str(path)) as stream:
+            write_at_most(_MOST_TAR, stream, plain, "unpacked, the archive")
+        with (
+            plain.open("rb") as file,
+            tarfile.open(fileobj=FrugalFile(file), mode="r:") as tar,
+        ):
+            return copy_files(path, list(tar_entries(tar)), scratch)
+    except TooLargeError as error:
+        problem = finding("archive_bomb", reason=error)
+    except _BROKEN as error:
+        lines = str(error).splitlines() or [type(error).__name__]
+        problem = finding("bad_archive", reason=printable(lines[0][:200]))
+    return Opened(path, findings=[problem])
+
+
+def zip_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
+    """Yield the entries of a zip file's directory.
+
+    Raises:
+        TooLargeError: there are too many.
+    """
+    infos = archive.infolist()
+    check_count(len(infos))
+    for info in infos:
+        mode = info.external_attr >> 16
+        kind = "file"
+        if stat.S_IFMT(mode):
+            kind = kind_of(mode)
+        elif info.orig_filename.endswith("/"):
+            # Programs without modes mark folders by their names.
+            kind = "folder"
+        yield Entry(
+            info.orig_filename,
+            kind,
+            info.file_size,
+            partial(archive.open, info),
+            info.compress_size,
+            encrypted=bool(info.flag_bits & 1),
+        )
+
+
+class FrugalFile(io.BufferedReader):
+    """A file that refuses large reads, because headers of tar files claim any size."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__(io.FileIO(file.fileno(), closefd=False))
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return the next bytes, at most `_CHUNK`.
+
+        Raises:
+            TooLargeError: more are asked for.
+        """
+        if size is None or not 0 <= size <= _CHUNK:
+            raise TooLargeError(f"a header of the archive claims {size:,} bytes")
+        return super().read(size)
+
+
+def tar_entries(tar: tarfile.TarFile) -> Iterator[Entry]:
+    """Yield the entries of a tar file.
+
+    Raises:
+        TooLargeError: there are too many.
+    """
+    for count, member in enumerate(tar, 1):
+        check_count(count)
+        kind = _TAR_KINDS.get(member.type, "device or pipe")
+        if member.issparse():
+            kind = "sparse file"
+        # `tar -cf x.tar .` writes "." and puts "./" before each name.
+        name = member.name.removeprefix("./")
+        if name != "." or not member.isdir():
+            yield Entry(name, kind, member.size, partial(open_member, tar, member))
+
+
+def open_member(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+    """Open the content of a tar file's entry.
+
+    Raises:
+        ValueError: it has none.
+    """
+    file = tar.extractfile(member)
+    if file is None:
+        raise ValueError(f"{member.name} has no content")
+    return file
+
+
+def check_count(count: int) -> None:
+    """Refuse an archive of more entries than are allowed.
+
+    Raises:
+        TooLargeError: there are too many.
+    """
+    if count > _MOST_ENTRIES:
+        raise TooLargeError(f"the archive has more than {_MOST_ENTRIES} entries")
+
+
+def copy_files(path: Path, entries: Sequence[Entry], scratch: Path) -> Opened:
+    """Copy the entries of an archive at a path; if one is not allowed, copy none."""
+    findings = [*filter(None, map(forgery_in, entries))]
+    findings += repeated_names(entries)
+    if findings:
+        return Opened(path, findings=findings)
+    by_name = without_top_folder(entries)
+    for name, entry in by_name:
+        refusal = refusal_of(name.rstrip("/"), entry.kind, entry.size)
+        if refusal:
+            findings.append(refusal)
+    findings += missing_files(name for name, _ in by_name)
+    if findings:
+        return Opened(path, findings=findings)
+    files = {}
+    for name, entry in by_name:
+        # Every name is one of the few that were just allowed, so the copy stays in the folder.
+        files[name] = scratch / name
+        with entry.open() as source:
+            write_at_most(MOST_BYTES_OF[name], source, files[name], name)
+    return Opened(path, files)
+
+
+def forgery_in(entry: Entry) -> Finding | None:
+    """Return the reason why an entry cannot be of an honest archive, None if there is none."""
+    name, label = entry.name, entry.label
+    parts = name.rstrip("/").split("/")
+    if (
+        not name.isprintable()
+        or "\\" in name
+        or ":" in name
+        or not {"", ".", ".."}.isdisjoint(parts)
+    ):
+        return finding("unsafe_path", label=label)
+    if entry.kind not in {"file", "folder"}:
+        return finding("archived_link", label, label=label, kind=entry.kind)
+    if entry.encrypted:
+        return finding("encrypted", label, label=label)
+    if entry.packed_size is not None and entry.size > _LEAST_SIZE:
+        ratio = entry.size / max(entry.packed_size, 1)
+        limit = _MOST_RATIO if entry.size < _CHUNK else _SUSPICIOUS_RATIO
+        if ratio > limit:
+            return finding("suspicious_ratio", label, label=label, ratio=ratio)
+    return None
+
+
+def repeated_names(entries: Iterable[Entry]) -> Iterator[Finding]:
+    """Yield a finding for each name that occurs again, on systems that ignore case."""
+    earlier_names: set[str] = set()
+    for entry in entries:
+        name = entry.name.rstrip("/").casefold()
+        if name in earlier_names:
+            yield finding("duplicate_entry", label=entry.label)
+        earlier_names.add(name)
+
+
+def without_top_folder(entries: Sequence[Entry]) -> list[tuple[str, Entry]]:
+    """Return entries with their names inside the folder that all of them are in, if there is one.
+
+    The entry of that folder itself is left out.
+    """
+    tops = {entry.name.partition("/")[0] for entry in entries}
+    files = [entry for entry in entries if entry.kind == "file"]
+    prefix = ""
+    if len(tops) == 1 and all("/" in entry.name for entry in files):
+        prefix = f"{tops.pop()}/"
+    by_name = []
+    for entry in entries:
+        name = entry.name.removeprefix(prefix)
+        if name.rstrip("/") + "/" not in {prefix, "/"}:
+            by_name.append((name, entry))
+    return by_name
+
+
+def write_at_most(limit: int, source: IO[bytes], path: Path, label: str) -> None:
+    """Copy a stream to a file, whatever size it claimed to have.
+
+    Raises:
+        TooLargeError: it has more bytes than the limit.
+    """
+    with path.open("wb") as file:
+        while chunk := source.read(_CHUNK):
+            if file.tell() + len(chunk) > limit:
+                raise TooLargeError(f"{label} has more than {limit:,} bytes")
+            file.write(chunk)

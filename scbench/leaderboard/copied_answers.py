@@ -1,0 +1,213 @@
+"""Is a submission made of the answers that the release prints?
+
+References are public, so a file of nothing but them scores 100. Whoever solves an instance alone
+gives the same answer only where there is one, or one that anybody would choose. So an answer
+*tells* where it comes from if
+
+- its task accepts many answers, see `scbench.catalog.Task.one_answer`, and is no text task; and
+- it is long, see `LONG`; and
+- it is in no natural order: the parts of its longest list neither rise nor fall throughout.
+
+Stored answers for which this is true (references and counter-references) are counted by task. Two
+answers are the same if the grader reads the same from them, with numbers to six digits. A row with
+`LEAST` or more of them is marked, and has no rank. Answers that are forced are never counted, so a
+model that gets everything right by itself has none.
+"""
+
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from scbench.base.canonical import canonical_json, sha256
+from scbench.base.model import task_of
+from scbench.catalog import MANIFOLDS, get_task
+from scbench.leaderboard.findings import Finding, finding
+from scbench.leaderboard.predictions import Pair
+from scbench.release.load import Release
+
+# Bytes that a long answer has after deflating: it could have been written in very many ways.
+LONG = 64
+# Telling answers that are stored ones, and so mark a submission.
+LEAST = 5
+# Larger numbers are not rounded: rounding up could exceed the largest double.
+_GREATEST = 1e300
+
+
+class StoredAnswers(NamedTuple):
+    """Stored answers that tell, by instance.
+
+    Attributes:
+        references: identities of references, see `answer_identity`.
+        counter_references: SHA-256 of counter-references.
+    """
+
+    references: dict[str, set[str]]
+    counter_references: dict[str, set[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """The number of telling answers in a submission that are stored ones, by task.
+
+    Attributes:
+        references: those that are a reference.
+        counter_references: those that are a counter-reference.
+        of: answered instances that have a reference that tells.
+    """
+
+    references: Mapping[str, int]
+    counter_references: Mapping[str, int]
+    of: Mapping[str, int]
+
+    @property
+    def count(self) -> int:
+        """The number of answers that are a stored one of either kind."""
+        return sum(self.references.values()) + sum(self.counter_references.values())
+
+    @property
+    def marked(self) -> bool:
+        """Whether it is more than anybody gets by chance or by nature."""
+        return self.count >= LEAST
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the numbers for JSON."""
+        return {
+            "same": self.count,
+            "of": sum(self.of.values()),
+            "references": dict(self.references),
+            "counter_references": dict(self.counter_references),
+            "answered": dict(self.of),
+        }
+
+    def __str__(self) -> str:
+        same, total = sum(self.references.values()), sum(self.of.values())
+        tasks = ", ".join(
+            f"{task} {count} of {self.of[task]}"
+            for task, count in self.references.items()
+        )
+        task_words = f" ({tasks})" if tasks else ""
+        counters = sum(self.counter_references.values())
+        return (
+            f"{same} of {total} answers to items with many right answers are the release's "
+            f"references{task_words}, and {counters} its counter-references"
+        )
+
+
+@lru_cache(maxsize=4)
+def telling_answers(release: Release) -> StoredAnswers:
+    """Return the stored answers of a release that may tell where an answer comes from."""
+    stored = StoredAnswers({}, {})
+    for ref in release.references():
+        task = task_of(ref.id)
+        is_text_task = release.manifest.tasks[task].bucket == MANIFOLDS
+        if get_task(task).one_answer or is_text_task:
+            continue
+        # Counter-references are compared byte for byte, references by their content.
+        if ref.kind != "reference":
+            stored.counter_references.setdefault(ref.id, set()).add(sha256(ref.answer))
+        elif is_telling(ref.answer):
+            identity = answer_identity(task, ref.answer)
+            stored.references.setdefault(ref.id, set()).add(identity)
+    return stored
+
+
+def is_telling(text: str) -> bool:
+    """Whether an answer, as canonical JSON, is long and in no natural order."""
+    return is_long(text) and not is_natural(json.loads(text))
+
+
+def is_long(canonical: str) -> bool:
+    """Whether an answer could have been written in very many ways, by its canonical JSON."""
+    return len(zlib.compress(canonical.encode(), 9)) >= LONG
+
+
+def is_natural(answer: Any) -> bool:  # noqa: ANN401  (JSON)
+    """Whether the parts of the longest list in an answer rise or fall, as anybody lists them."""
+    longest: list[Any] = []
+    for node in json_nodes(answer):
+        if isinstance(node, list) and len(node) > len(longest):
+            longest = node
+    keys = [leaves_of(part) for part in longest]
+    if len(keys) < 2:
+        return False
+    rising_keys = sorted(keys)
+    return keys in (rising_keys, rising_keys[::-1])
+
+
+def json_nodes(value: Any) -> Iterator[Any]:  # noqa: ANN401  (JSON)
+    """Yield a value and everything in it; entries of mappings in the order of their keys."""
+    yield value
+    if isinstance(value, dict):
+        value = [value[key] for key in sorted(value)]
+    if isinstance(value, list):
+        for part in value:
+            yield from json_nodes(part)
+
+
+def leaves_of(value: Any) -> list[tuple[bool, Any]]:  # noqa: ANN401  (JSON)
+    """Return the words and numbers in a value so that they can be sorted: numbers come first."""
+    leaves: list[tuple[bool, Any]] = []
+    for node in json_nodes(value):
+        if isinstance(node, str):
+            leaves.append((True, node))
+        elif not isinstance(node, dict | list):
+            # null counts as 0
+            leaves.append((False, node or 0))
+    return leaves
+
+
+def answer_identity(task_id: str, text: str) -> str:
+    """Return a hash that is the same for answers that the grader reads alike, to six digits."""
+    answer = json.loads(text)
+    # An answer that the model refuses scores 0, and is compared as it is.
+    with suppress(ValueError):
+        model = get_task(task_id).answer_model.model_validate(answer)
+        answer = model.model_dump(mode="json")
+    return sha256(canonical_json(rounded_numbers(answer)))
+
+
+def rounded_numbers(value: Any) -> Any:  # noqa: ANN401  (JSON)
+    """Return a value with its numbers as floats of six digits."""
+    if isinstance(value, dict):
+        return {key: rounded_numbers(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [rounded_numbers(part) for part in value]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or abs(value) > _GREATEST:
+        return value
+    return float(f"{float(value):.6g}") + 0.0  # -0.0 + 0.0 is 0.0
+
+
+def count_copies(answers: Iterable[Pair], stored: StoredAnswers) -> Copied:
+    """Count the answers of a submission that are stored ones; of several samples, one suffices."""
+    references = set()
+    counters = set()
+    answered = set()
+    for row_id, text in answers:
+        identities = stored.references.get(row_id)
+        if identities is not None:
+            answered.add(row_id)
+            if answer_identity(task_of(row_id), text) in identities:
+                references.add(row_id)
+        hashes = stored.counter_references.get(row_id, ())
+        if sha256(text) in hashes and is_telling(text):
+            counters.add(row_id)
+    return Copied(
+        by_task(references), by_task(counters - references), by_task(answered)
+    )
+
+
+def by_task(ids: Iterable[str]) -> dict[str, int]:
+    """Return the number of instances of each task, by task."""
+    return dict(Counter(map(task_of, sorted(ids))))
+
+
+def copy_warning(copies: Copied, file: str = "") -> Iterator[Finding]:
+    """Yield a warning, naming the predictions' file, if a submission is marked."""
+    if copies.marked:
+        yield finding("references", file, copies=copies)

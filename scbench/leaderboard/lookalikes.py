@@ -1,0 +1,78 @@
+"""Names that look alike, and characters that nobody sees.
+
+Two names look alike if their skeletons are the same. In a skeleton, one character replaces all
+that are drawn like it, by the confusables of Unicode (Technical Standard 39, section 4). Compatible
+forms, case and blanks do not count either.
+"""
+
+import unicodedata
+from functools import cache
+
+# Categories of characters that nobody sees, or that change the text around them.
+_HIDDEN = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
+# Letters and marks that are drawn as nothing: fillers and joiners, and selectors of variants.
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+_SELECTORS = (
+    range(0x180B, 0x1810),
+    range(0xFE00, 0xFE10),
+    range(0xE0100, 0xE01F0),
+)
+
+
+def is_hidden(sign: str) -> bool:
+    """Whether nobody sees a character, or it changes the text around it."""
+    if unicodedata.category(sign) in _HIDDEN or sign in _BLANK:
+        return True
+    return any(ord(sign) in selectors for selectors in _SELECTORS)
+
+
+def hidden_signs(text: str) -> list[str]:
+    """Return the hidden characters of a text, each by its number and name."""
+    signs = dict.fromkeys(filter(is_hidden, text))
+    return [
+        f"U+{ord(sign):04X} {unicodedata.name(sign, '')}".rstrip() for sign in signs
+    ]
+
+
+def without_hidden_signs(text: str) -> str:
+    """Return a text unchanged.
+
+    Raises:
+        ValueError: it contains hidden characters.
+    """
+    signs = hidden_signs(text)
+    if signs:
+        raise ValueError(f"holds what nobody sees: {', '.join(signs[:3])}")
+    return text
+
+
+@cache
+def skeleton(text: str) -> str:
+    """Return the skeleton of a name."""
+    normal = unicodedata.normalize("NFKC", text)
+    visible = (sign for sign in normal if not is_hidden(sign))
+    # Confusables are replaced before case is folded: a capital I looks like a small l, but its
+    # small form does not. Folding gives characters that have confusables of their own.
+    folded = "".join(map(common_sign, visible)).casefold()
+    return "".join("".join(map(common_sign, folded)).split())
+
+
+@cache
+def common_sign(sign: str) -> str:
+    """Return the character that replaces all that are drawn like a character."""
+    from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415  (an extra)
+
+    twins = [without_formats(entry["c"]) for entry in confusables_data.get(sign, ())]
+    if len(twins) != 1:
+        return sign
+    # The list has one twin for most characters. The common character of a group has all others
+    # of the group as twins, so a twin with several is the common one.
+    twin = twins[0]
+    if len(confusables_data.get(twin, ())) > 1:
+        return twin
+    return min(sign, twin)
+
+
+def without_formats(text: str) -> str:
+    """Return a text without format characters, which the list of confusables contains."""
+    return "".join(sign for sign in text if unicodedata.category(sign) != "Cf")

@@ -1,0 +1,137 @@
+"""Writing the board: the page, JSON, a table, and files for the Hub, each whole or not at all.
+
+The keys of the ``.eval_results`` files, which make the Hub show a model's scores on a data set's
+board, are those that huggingface_hub reads and writes (``EvalResultEntry``). The Hub knows the
+tasks by the names in the release's ``eval.yaml``: ``default`` for all, and one for each bucket.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scbench.analysis.sheets import rounded
+from scbench.base.errors import ResultsError
+from scbench.base.model import LADDER
+from scbench.catalog import MANIFOLDS
+from scbench.grading.score_tables import OVERALL
+from scbench.leaderboard.board_table import flat_rows
+from scbench.leaderboard.collect import BoardEntry
+from scbench.leaderboard.page import render_board
+from scbench.leaderboard.receipt import Receipt
+from scbench.machine.files import write_whole
+
+PAGE, JSON, PARQUET = "index.html", "leaderboard.json", "leaderboard.parquet"
+# Folder of the files for the Hub.
+HUB = "eval_results"
+# ORG/NAME, both of the characters that the Hub allows.
+_DATASET = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+
+
+def write_board(
+    out: Path,
+    board: Mapping[str, Any],
+    entries: Sequence[BoardEntry] = (),
+    dataset: str | None = None,
+) -> list[Path]:
+    """Write a board into a folder, which is made if need be, and return the files.
+
+    Args:
+        out: the folder.
+        board: see `scbench.leaderboard.board.make_board`.
+        entries: the entries for which files for the Hub are written.
+        dataset: the data set on the Hub, as ORG/NAME; None for no such files.
+
+    Raises:
+        ResultsError: something cannot be written.
+    """
+    page = render_board(board)
+    text = json.dumps(board, indent=1, ensure_ascii=False) + "\n"
+    table = flat_rows(board)
+    files = [out / PAGE, out / JSON, out / PARQUET]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        write_text(out / JSON, text)
+        write_whole(
+            out / PARQUET, lambda part: table.write_parquet(part, compression="zstd")
+        )
+        # The page comes last: it links to the others.
+        write_text(out / PAGE, page)
+        if dataset is not None:
+            (out / HUB).mkdir(exist_ok=True)
+            for entry in entries:
+                if entry.ranked and entry.receipt.tasks_of != LADDER:
+                    path = out / HUB / f"{entry.name}.yaml"
+                    files.append(path)
+                    write_text(path, hub_results(entry.receipt, dataset))
+    except OSError as error:
+        raise ResultsError(f"cannot write to {out}: {error.strerror}") from None
+    return files
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    write_whole(path, lambda part: part.write_text(text, "utf-8"))
+
+
+def hub_results(
+    receipt: Receipt,
+    dataset: str,
+    *,
+    revision: str | None = None,
+    source: str | None = None,
+) -> str:
+    """Return the text of a file for ``.eval_results/`` of a model's repository.
+
+    Args:
+        receipt: with the scores.
+        dataset: ORG/NAME on the Hub.
+        revision: of the data set.
+        source: address of a page that shows the result.
+
+    Raises:
+        ResultsError: scores are missing, or are of the ladder, so that the data set's board cannot
+            show the result; or ``dataset`` is no name.
+    """
+    if not _DATASET.fullmatch(dataset):
+        raise ResultsError(
+            f"{dataset!r} is not the name of a data set; name it as ORG/NAME"
+        )
+    if receipt.tasks_of == LADDER:
+        raise ResultsError(
+            "the Hub's board has means of the other configs, and no levels"
+        )
+    if not receipt.complete:
+        overall = receipt.overall
+        raise ResultsError(
+            f"only {overall.scored} of {overall.expected} scores are there, and the Hub's board "
+            "takes means over all of them"
+        )
+    notes = (
+        f"mean of all scores; {receipt.setting.replace('_', '-')}; "
+        f"scbench release {receipt.release.version}, "
+        f"{receipt.attempts} answer(s) per instance, receipt {receipt.digest[:16]}"
+    )
+    names = [OVERALL, *sorted(receipt.buckets.keys() - {OVERALL})]
+    if receipt.tasks_of == MANIFOLDS:
+        # The default config has no text tasks.
+        names.remove(OVERALL)
+    entries = []
+    for name in names:
+        place = {"id": dataset, "task_id": "default" if name == OVERALL else name}
+        if revision:
+            place["revision"] = revision
+        mean = receipt.buckets[name].mean or 0.0
+        value = float(rounded(100 * mean))
+        entry: dict[str, Any] = {
+            "dataset": place,
+            "value": value,
+            "date": receipt.date,
+        }
+        if source:
+            entry["source"] = {"url": source, "name": "scbench"}
+        entries.append(entry | {"notes": notes})
+    return yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=100)

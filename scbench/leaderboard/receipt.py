@@ -1,0 +1,295 @@
+"""The receipt of a submission: the files that were graded, with which versions, and the scores.
+
+The digest is the SHA-256 of the receipt with an empty digest, as in a release's manifest. It shows
+that a receipt was changed, not who made it: maintainers keep the receipts that they made.
+"""
+
+from collections.abc import Mapping
+from math import fsum
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+from pydantic import Field, ValidationError
+
+from scbench.base import __version__
+from scbench.base.canonical import canonical_json, sha256
+from scbench.base.errors import ResultsError, faults_of
+from scbench.base.model import Frozen, OneShot, RunMetadata, Status
+from scbench.grading.run import choose_tasks
+from scbench.grading.score_tables import OVERALL, metadata_by_run
+from scbench.grading.summary import fingerprints_in
+from scbench.leaderboard.submission import Submission
+from scbench.machine.files import write_whole
+from scbench.release.load import Release
+from scbench.release.manifest import Manifest
+
+RECEIPT = "receipt.json"
+# Larger files are no receipts, and are not parsed.
+_MOST_BYTES = 1_000_000
+# A column that may name the machine and its libraries; no score depends on it.
+_MACHINE_COLUMN = "metrics"
+
+
+class ReleaseOf(Frozen):
+    """The release that was graded against."""
+
+    version: str
+    rows_hash: str
+
+
+class PredictionsOf(Frozen):
+    """The predictions that were graded.
+
+    Attributes:
+        file: name of the file.
+        bytes: size of the file as it was sent.
+        sha256: of the file as it was sent.
+        content_sha256: of the file once unpacked.
+        lines: lines of the file.
+    """
+
+    file: str
+    bytes: int
+    sha256: str
+    content_sha256: str
+    lines: int
+
+
+class Score(Frozen):
+    """The score of a bucket or task.
+
+    Attributes:
+        n: scores of one sample.
+        expected: scores over all samples.
+        scored: scores that are there.
+        mean: of the scores that are there, from 0 to 1.
+        mean_missing_as_zero: of the expected scores.
+    """
+
+    n: int
+    expected: int
+    scored: int
+    mean: float | None
+    mean_missing_as_zero: float
+
+
+class Receipt(Frozen):
+    """The content of ``receipt.json``.
+
+    Attributes:
+        format: version of this format.
+        release: the release.
+        package_version: version of scbench.
+        graders: version of each task's grader.
+        fingerprints: by task, of the machines that judged it, if its scores depend on how they
+            compute.
+        predictions: the predictions.
+        submission_sha256: of ``submission.yaml``.
+        model: name and version.
+        organisation: as in ``submission.yaml``.
+        tasks_of: the tasks that were answered, and so the board.
+        setting: with or without tools.
+        date: as in ``submission.yaml``.
+        attempts: answers per instance.
+        allow_code: whether Python programs among the answers were run.
+        statuses: number of rows by status.
+        buckets: by bucket, and "overall".
+        tasks: by task.
+        run: how the run was made, according to the predictions.
+        ungraded: answers that the grading machine could not grade.
+        results_sha256: of the rows of ``results.parquet``, see `results_hash`.
+        digest: SHA-256 of this receipt with an empty digest.
+    """
+
+    format: Literal[1] = 1
+    release: ReleaseOf
+    package_version: str
+    graders: dict[str, int]
+    fingerprints: dict[str, list[str]] = Field(default_factory=dict)
+    predictions: PredictionsOf
+    submission_sha256: str
+    model: str
+    organisation: str
+    tasks_of: Literal["spatial", "manifolds", "ladder"] = "spatial"
+    setting: OneShot
+    date: str
+    attempts: int
+    allow_code: bool
+    statuses: dict[str, int]
+    buckets: dict[str, Score]
+    tasks: dict[str, Score]
+    run: list[RunMetadata] = Field(default_factory=list)
+    ungraded: int
+    results_sha256: str
+    digest: str = ""
+
+    def sealed(self) -> "Receipt":
+        """Return the receipt with its digest."""
+        blank = self.model_copy(update={"digest": ""})
+        return self.model_copy(update={"digest": sha256(blank.text())})
+
+    def text(self) -> str:
+        """Return the text of the receipt's file: canonical JSON."""
+        return canonical_json(self.model_dump(mode="json")) + "\n"
+
+    @property
+    def overall(self) -> Score:
+        """The score over everything."""
+        return self.buckets[OVERALL]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every score is there, so that the model can be ranked."""
+        return self.overall.scored == self.overall.expected
+
+
+def make_receipt(
+    about: Submission,
+    release: Release,
+    results: pl.DataFrame,
+    *,
+    predictions: PredictionsOf,
+    submission_sha256: str,
+    allow_code: bool = False,
+) -> Receipt:
+    """Return the receipt of results, sealed."""
+    # Tasks are in the order of the release, not of the rows.
+    order = release.manifest.board_records(about.tasks)
+    tasks = scores_of(results, "task")
+    # Runs may share their metadata; each is listed once.
+    runs = {}
+    for run in metadata_by_run(results).values():
+        for metadata in run:
+            runs[canonical_json(metadata)] = RunMetadata.model_validate(metadata)
+    # Rows that have an answer and yet were not graded.
+    not_run = pl.col("status") == Status.NOT_RUN.value
+    ungraded = results.filter(not_run & pl.col("answer_source").is_not_null())
+    return Receipt(
+        release=release_record(release.manifest),
+        package_version=__version__,
+        graders=installed_graders(release, about.tasks),
+        fingerprints=fingerprints_in(results.lazy()),
+        predictions=predictions,
+        submission_sha256=submission_sha256,
+        model=about.title,
+        organisation=about.organisation,
+        tasks_of=about.tasks,
+        setting=about.setting,
+        date=about.date,
+        attempts=about.attempts,
+        allow_code=allow_code,
+        statuses=dict(sorted(results["status"].value_counts().iter_rows())),
+        buckets=scores_of(results, "bucket") | {OVERALL: score_over(results)},
+        tasks={task: tasks[task] for task in order},
+        ungraded=ungraded.height,
+        run=[runs[text] for text in sorted(runs)],
+        results_sha256=results_hash(results),
+    ).sealed()
+
+
+def release_record(manifest: Manifest) -> ReleaseOf:
+    """Return the identity of a release."""
+    return ReleaseOf(version=manifest.version, rows_hash=manifest.rows_hash)
+
+
+def installed_graders(release: Release, board: str) -> dict[str, int]:
+    """Return the versions of the installed graders of a board's tasks."""
+    names = list(release.manifest.board_records(board))
+    return {task.id: task.grader_version for task in choose_tasks(release, names)}
+
+
+def scores_of(results: pl.DataFrame, column: str) -> dict[str, Score]:
+    """Return scores by bucket or task, in the order of the rows' first appearance."""
+    parts = results.partition_by(column, maintain_order=True)
+    return {part[column][0]: score_over(part) for part in parts}
+
+
+def score_over(results: pl.DataFrame) -> Score:
+    """Return the score over rows, of which some may have none."""
+    scores = results["score"].to_list()
+    present = [score for score in scores if score is not None]
+    total = fsum(present)
+    return Score(
+        # Samples of one item count once.
+        n=results.n_unique(["id", "subtask"]),
+        expected=len(scores),
+        scored=len(present),
+        mean=total / len(present) if present else None,
+        mean_missing_as_zero=total / len(scores),
+    )
+
+
+def results_hash(results: pl.DataFrame) -> str:
+    """Return the identity of results: SHA-256 over their rows as canonical JSON, one per line.
+
+    The column that may name the machine (metrics) is left out. Parquet files of the same rows
+    differ with the version of the library that wrote them; this does not.
+    """
+    rows = results.drop(_MACHINE_COLUMN).iter_rows(named=True)
+    return sha256("".join(f"{canonical_json(row)}\n" for row in rows))
+
+
+def write_receipt(folder: Path, receipt: Receipt) -> None:
+    """Write a receipt, whole or not at all.
+
+    Raises:
+        ResultsError: the folder cannot be written.
+    """
+    text = receipt.text()
+    try:
+        write_whole(folder / RECEIPT, lambda part: part.write_text(text, "utf-8"))
+    except OSError as error:
+        raise ResultsError(f"cannot write to {folder}: {error.strerror}") from None
+
+
+def read_receipt(path: Path) -> Receipt:
+    """Read a receipt, and check its digest.
+
+    Raises:
+        ResultsError: it cannot be read, is no receipt, or was changed.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise ResultsError(f"{path} cannot be read: {error.strerror}") from None
+    try:
+        receipt = Receipt.model_validate_json(data)
+    except ValidationError as error:
+        raise ResultsError(f"{path} is no receipt: {faults_of(error, 1)[0]}") from None
+    # Sealing it again gives the same digest unless a field was changed.
+    if receipt != receipt.sealed():
+        raise ResultsError(f"{path} was changed after it was written")
+    return receipt
+
+
+def mismatch(
+    receipt: Receipt,
+    manifest: Manifest,
+    graders: Mapping[str, int],
+    predictions: str,
+    about: str,
+) -> str | None:
+    """Return the reason why a receipt is not of a submission as it is now; None if it is.
+
+    Args:
+        receipt: the receipt.
+        manifest: of the release that the submission answers.
+        graders: versions of the installed graders by task.
+        predictions: SHA-256 of the predictions' file.
+        about: SHA-256 of ``submission.yaml``.
+    """
+    if receipt.release != release_record(manifest):
+        return f"the receipt is of release {receipt.release.version}, not {manifest.version}"
+    for task in sorted(receipt.graders.keys() | graders.keys()):
+        old, new = receipt.graders.get(task), graders.get(task)
+        if old != new:
+            return f"{task} was graded by version {old}, installed is version {new}"
+    if receipt.predictions.sha256 != predictions:
+        return "the predictions have changed"
+    if receipt.submission_sha256 != about:
+        return "submission.yaml has changed"
+    if receipt.ungraded:
+        return f"{receipt.ungraded} answers could not be graded then"
+    return None
