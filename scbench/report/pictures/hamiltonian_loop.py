@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.tables import joint
+from scbench.report.pictures.shared.path_text import joint
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
 # Steps drawn of a longer tour; the largest grid has 10,000 cells.

@@ -12,7 +12,7 @@ from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape, boxes,
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.tables import joint
+from scbench.report.pictures.shared.path_text import joint
 from scbench.schemas.hyper_snake import Answer, Params
 
 MOST_CELLS = 8_000
