@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from scbench.graders.shared.short_answers import unspaced
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import (
     Cell,
     Row,
@@ -66,8 +67,8 @@ def depth_drawing(
         range(start, min(start + _ACROSS, count)) for start in range(0, count, _ACROSS)
     ]
     heights = [(max(depths[i] for i in line) + 1) * _LEVEL for line in lines]
-    size = (max(map(len, lines)) * _STEP, sum(heights))
-    drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=10)
+    width = max(map(len, lines)) * _STEP
+    drawing = pixel_canvas(width, sum(heights), margin=10)
     top = 0
     for line, height in zip(lines, heights, strict=True):
         for k, i in enumerate(line):

@@ -8,6 +8,7 @@ from scbench.graders.but_for_causation import necessary
 from scbench.graders.shared.short_answers import entries, option
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import (
     Cell,
     Row,
@@ -184,8 +185,8 @@ def graph(
     columns = event_columns(levels, rules)
     tallest = max(map(len, columns))
     width, height = _WIDTH + _GAP, _HEIGHT + _ROW_GAP
-    size = (len(columns) * width - _GAP, tallest * height)
-    drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=8)
+    across = len(columns) * width - _GAP
+    drawing = pixel_canvas(across, tallest * height, margin=8)
     rows = {}
     for column in columns:
         shift = (tallest - len(column)) / 2

@@ -66,6 +66,9 @@ _FAULTS = {
     "resource_limit": "it is too large to be judged",
 }
 
+# Failed checks, and the offenders of each.
+Failures = Mapping[str, Sequence[Any]]
+
 
 class DrawnMesh(NamedTuple):
     """The part of an answer that is drawn.
@@ -249,7 +252,7 @@ def union_edges(edges: tuple[Points, ...]) -> Lines:
     return Lines(edges, "target", 1.5, dashed=True, name="edges of the union")
 
 
-def bad_faces(mesh: DrawnMesh, failed: Mapping[str, Sequence[Any]]) -> set[int]:
+def bad_faces(mesh: DrawnMesh, failed: Failures) -> set[int]:
     """Return the faces, as positions among those drawn, that checks point at."""
     offenders: set[int] = set()
     for check_id in _ON_FACES:
@@ -299,7 +302,7 @@ def missing_edges(
     return tuple(edge for edge in edges if not np.any(near(edge[0]) & near(edge[1])))
 
 
-def edge_marks(mesh: DrawnMesh, failed: Mapping[str, Sequence[Any]]) -> list[Lines]:
+def edge_marks(mesh: DrawnMesh, failed: Failures) -> list[Lines]:
     """Return the edges that checks point at, by check."""
     parts = []
     for check_id in _ON_EDGES:
@@ -311,7 +314,7 @@ def edge_marks(mesh: DrawnMesh, failed: Mapping[str, Sequence[Any]]) -> list[Lin
     return parts
 
 
-def vertex_marks(mesh: DrawnMesh, failed: Mapping[str, Sequence[Any]]) -> list[Marks]:
+def vertex_marks(mesh: DrawnMesh, failed: Failures) -> list[Marks]:
     """Return the vertices that checks point at, numbered, if there are any."""
     vertices: list[int] = []
     for check_id in _ON_VERTICES:

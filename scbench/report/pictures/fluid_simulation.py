@@ -8,11 +8,12 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from scbench.graders.fluid_simulation import earthworks
-from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
-from scbench.report.draw.svg import Drawing, Fill, rectangle
+from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape, wire
+from scbench.report.draw.svg import XY, Drawing, Fill, rectangle
 from scbench.report.draw.voxels import Cells, rectangles, roughness, voxels
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
+from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.schemas.fluid_simulation import Answer, Params
 
 # Lakes that are numbered; there may be hundreds of puddles.
@@ -121,14 +122,6 @@ class World(NamedTuple):
         return self.rock.shape[2]
 
 
-class Window(NamedTuple):
-    """A square of columns: its lowest x and y, and its width."""
-
-    x: int
-    y: int
-    width: int
-
-
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the ground; with an answer the world after its earthworks and the rain."""
     goal = goal_words(params)
@@ -196,8 +189,7 @@ def ground_scene(params: Params) -> Scene:
     surface = rock.sum(axis=2) * stretch
     drops = []
     for x, y in params.rain:
-        low = (x + 0.5, y + 0.5, float(surface[x, y]))
-        drops.append(np.array([(x + 0.5, y + 0.5, top * 1.15), low]))
+        drops.append(upright(x, y, top * 1.15, float(surface[x, y])))
     name = "where most of the rain falls"
     parts: list[Shape] = [
         stretched(voxels(rock, "rock", name="rock"), stretch),
@@ -240,8 +232,8 @@ def read_world(params: Params, verdicts: Verdicts) -> World:
     changed = np.any(water | (rock ^ earthworks.ground(params)), axis=2)
     for x, y in [*drains, *params.rain]:
         changed[x, y] = True
-    x, y, width = window(changed)
-    part = np.s_[x : x + width, y : y + width]
+    part = window(changed)
+    x, y = part[0].start, part[1].start
     return World(
         rock[part],
         fallen[part],
@@ -297,17 +289,17 @@ def lake_cells(water: Cells) -> list[Cells]:
     return lakes
 
 
-def window(changed: Cells) -> Window:
-    """Return a square with all columns (x, y) that changed, and some room."""
+def window(changed: Cells) -> tuple[slice, slice]:
+    """Return the x and y of a square with all columns that changed, and some room."""
     world = len(changed)
     if world <= _UNCUT:
-        return Window(0, 0, world)
+        return slice(0, world), slice(0, world)
     places = np.argwhere(changed)
     low = np.maximum(places.min(axis=0) - _ROOM, 0)
     high = np.minimum(places.max(axis=0) + 1 + _ROOM, world)
     width = min(max(int((high - low).max()), _LEAST_WIDE), world)
     x, y = np.clip((low + high - width) // 2, 0, world - width).tolist()
-    return Window(x, y, width)
+    return slice(x, x + width), slice(y, y + width)
 
 
 def cut_open(world: World, cut: int) -> World:
@@ -358,6 +350,11 @@ def stretched(mesh: Mesh, stretch: float) -> Mesh:
     return replace(mesh, points=mesh.points * scale, outline=lines)
 
 
+def upright(x: int, y: int, start: float, end: float) -> Points:
+    """Return a line through the middle of a column, from one height to another."""
+    return np.array([(x + 0.5, y + 0.5, start), (x + 0.5, y + 0.5, end)])
+
+
 def zone_wire(
     low: Sequence[int], high_cell: Sequence[int], stretch: float, role: str, name: str
 ) -> Lines:
@@ -387,16 +384,14 @@ def world_scene(
             mesh = voxels(mask, role, neighbours=solid, name=name)
             parts.append(stretched(mesh, stretch))
     for x, y, z in np.argwhere(world.wrong)[:_MOST_LAKES].tolist():
-        low, high = (z + 1) * stretch, top * 1.2
-        ends = np.array([(x + 0.5, y + 0.5, low), (x + 0.5, y + 0.5, high)])
-        parts.append(Lines((ends,), "wrong", 2, dashed=True, name="seen from above"))
-    paths = []
-    for x, y in world.drains[:_MOST_LAKES]:
-        low, high = -top * 0.2, top * 1.2
-        paths.append(np.array([(x + 0.5, y + 0.5, high), (x + 0.5, y + 0.5, low)]))
-    if paths:
+        sight = (upright(x, y, (z + 1) * stretch, top * 1.2),)
+        parts.append(Lines(sight, "wrong", 2, dashed=True, name="seen from above"))
+    drains = [
+        upright(x, y, top * 1.2, -top * 0.2) for x, y in world.drains[:_MOST_LAKES]
+    ]
+    if drains:
         name = "water runs out at z = 0"
-        parts.append(Lines(tuple(paths), "wrong", 3, dashed=True, name=name))
+        parts.append(Lines(tuple(drains), "wrong", 3, dashed=True, name=name))
     if answer is not None:
         shift = (*world.corner, 0)
         for zone in params.protected:
@@ -467,8 +462,7 @@ def level_maps(world: World, verdicts: Verdicts) -> Drawing:
         draw_level(drawing, world, z, corner)
         if z == 0:
             for x, y in world.drains:
-                place = (corner[0] + x + 0.5, corner[1] + y + 0.5)
-                drawing.cross(place, "wrong", radius=4, width=2)
+                drawing.cross(middle(x, y, corner), "wrong", radius=4, width=2)
         role, words = "ink", f"z = {z}"
         if z in dry:
             role, words = "wrong", f"z = {z}: must be dry"
@@ -487,25 +481,27 @@ def mixed_levels(world: World) -> list[int]:
     return levels or [0]
 
 
-def draw_level(
-    drawing: Drawing, world: World, z: int, corner: tuple[float, float]
-) -> None:
+def draw_level(drawing: Drawing, world: World, z: int, corner: XY) -> None:
     """Draw the map of one level, with numbers on lakes that are largest there."""
     width = world.width
-    x, y = corner
     paint_cut(drawing, world, np.s_[:, :, z], corner, 0.55)
     wrong = np.argwhere(world.wrong[:, :, z]).tolist()
     # More rings would cover each other.
     if len(wrong) <= _MOST_LAKES:
-        for a, b in wrong:
-            drawing.ring((x + a + 0.5, y + b + 0.5), "wrong", radius=7)
-    border = rectangle(corner, (x + width, y + width))
+        for x, y in wrong:
+            drawing.ring(middle(x, y, corner), "wrong", radius=7)
+    border = rectangle(corner, (corner[0] + width, corner[1] + width))
     drawing.line(border, "quiet", closed=True, width=1)
     for i, lake in enumerate(world.lakes):
         levels = lake.sum(axis=(0, 1))
         if int(levels.argmax()) == z:
-            a, b = middle_cell(lake[:, :, z])
-            drawing.text((x + a + 0.5, y + b + 0.5), i + 1, size=13, bold=True)
+            place = middle(*middle_cell(lake[:, :, z]), corner)
+            drawing.text(place, i + 1, size=13, bold=True)
+
+
+def middle(x: int, y: int, corner: XY) -> XY:
+    """Return the middle of a cell of a map; `corner` is that of cell (0, 0)."""
+    return corner[0] + x + 0.5, corner[1] + y + 0.5
 
 
 def side_cut(world: World, cut: int) -> Drawing:
@@ -539,7 +535,7 @@ def paint_cut(
     drawing: Drawing,
     world: World,
     part: Part,
-    corner: tuple[float, float],
+    corner: XY,
     opacity: float,
 ) -> None:
     """Paint the cells of a flat cut through a world; the opacity is that of rock."""
@@ -554,7 +550,7 @@ def paint_cut(
 def paint_cells(
     drawing: Drawing,
     mask: Cells,
-    corner: tuple[float, float],
+    corner: XY,
     role: str,
     **fill: Unpack[Fill],
 ) -> None:
@@ -571,8 +567,7 @@ def lake_table(verdicts: Verdicts) -> Drawing:
     good = {*details.get("lakes", ()), details.get("lake")}
     lakes = metrics["lakes"][:_MOST_LAKES]
     height = _TABLE_ROW * (len(lakes) + 2)
-    size = (_TABLE_WIDTH, height)
-    drawing = Drawing((0, 0, *size), size=max(size), up=False)
+    drawing = pixel_canvas(_TABLE_WIDTH, height, margin=16)
     for title, place in _TABLE_COLUMNS.items():
         drawing.text((place, 8), title, "quiet", size=11)
     # Water may be seen unless the goal forbids it.

@@ -34,6 +34,7 @@ _MEANINGS = {
 }
 
 Cell = tuple[int, int]
+Place = tuple[float, float]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -82,7 +83,7 @@ def grid(params: Params, room: float) -> Drawing:
     return drawing
 
 
-def corners(cells: Sequence[Cell]) -> list[tuple[float, float]]:
+def corners(cells: Sequence[Cell]) -> list[Place]:
     """Return the lowest corner of each cell."""
     return [(x - 0.5, y - 0.5) for x, y in cells]
 
@@ -120,10 +121,10 @@ def draw_tour(
 
 
 def runs(
-    places: Sequence[tuple[float, float]], jumps: set[int], *, closed: bool
-) -> list[list[tuple[float, float]]]:
+    places: Sequence[Place], jumps: set[int], *, closed: bool
+) -> list[list[Place]]:
     """Return the parts of a tour between jumps; the last runs on to the start if it is closed."""
-    parts: list[list[tuple[float, float]]] = [[]]
+    parts: list[list[Place]] = [[]]
     for i, place in enumerate(places):
         if i in jumps:
             parts.append([])
@@ -157,7 +158,7 @@ def mark_cells(drawing: Drawing, cells: Sequence[Cell], verdicts: Verdicts) -> L
     return legend
 
 
-def draw_start(drawing: Drawing, places: Sequence[tuple[float, float]]) -> None:
+def draw_start(drawing: Drawing, places: Sequence[Place]) -> None:
     """Draw the start of a tour as a dot, and its direction as an arrow."""
     start = places[0]
     radius = max(min(drawing.scale / 4, 7), 3)
@@ -170,7 +171,7 @@ def draw_start(drawing: Drawing, places: Sequence[tuple[float, float]]) -> None:
 
 
 def number_cells(
-    drawing: Drawing, cells: Sequence[Cell], places: Sequence[tuple[float, float]]
+    drawing: Drawing, cells: Sequence[Cell], places: Sequence[Place]
 ) -> None:
     """Write the number of the step that enters a cell first."""
     shift = (-drawing.scale / 3, 10)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import mark, text_picture
 
 # Numbers or truth values of an expression that is drawn.
@@ -113,7 +114,7 @@ def placeholder(leaves: int, verdicts: Verdicts) -> Picture:
     """Return a picture that says how large an expression is, in place of its tree."""
     words = f"{leaves} values, too many to be drawn"
     caption = verdicts.caption(f"An expression of {words}.")
-    drawing = Drawing((0, 0, 420, 40), size=420, up=False)
+    drawing = pixel_canvas(420, 40, margin=16)
     role = "wrong" if verdicts.wrong else "ink"
     drawing.text((210, 20), words, role, size=13)
     return text_picture([Panel("steps", drawing, caption)], caption, caption)
@@ -205,8 +206,8 @@ def tree_drawing(
     leaves = sum(not node.below for node in nodes)
     longest = max((len(value) for value in values if value), default=3)
     width = max(_WIDTH, 7 * min(longest, _LONGEST) + 8)
-    size = (max(leaves, 4) * width, (max(depth) + 1) * _HEIGHT)
-    drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=10)
+    height = (max(depth) + 1) * _HEIGHT
+    drawing = pixel_canvas(max(leaves, 4) * width, height, margin=10)
     places = []
     for column, level in zip(columns, depth, strict=True):
         places.append(((column + 0.5) * width, (level + 0.5) * _HEIGHT))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from scbench.graders.shared.corner_labels import canonical, crossed_sides
 from scbench.report.draw.svg import Drawing
+from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import side_by_side
 
 Point = tuple[float, float]
@@ -99,8 +100,7 @@ def sheet(tiles: Sequence[Tile], *, half: float = _HALF) -> Drawing:
     lines = max(len(tile.below) for tile in tiles)
     height = _HEAD + 2 * (half + _ROOM) + _FOOT * lines + (6 if lines else 0)
     rows = -(-len(tiles) // columns)
-    frame = (columns * width, rows * height)
-    drawing = Drawing((0, 0, *frame), size=max(frame), up=False, margin=4)
+    drawing = pixel_canvas(columns * width, rows * height, margin=4)
     for i, tile in enumerate(tiles):
         low = (i % columns * width, i // columns * height)
         draw_state(drawing, tile.state, low, (low[0] + width, low[1] + height))

@@ -5,8 +5,9 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from scbench.graders.shared.short_answers import Value, integer, quote
-from scbench.report.draw.svg import Drawing
+from scbench.report.draw.svg import XY, Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.canvas import pixel_canvas
 
 # Characters of one cell.
 LONGEST = 44
@@ -104,8 +105,7 @@ def table_drawing(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
     starts = [sum(widths[:k]) for k in range(len(widths))]
     head_rows = 1 if head else 0
     height = _ROW_HEIGHT * (len(table) + head_rows) or 1
-    size = (max(sum(widths), 1.0), height)
-    drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=6)
+    drawing = pixel_canvas(max(sum(widths), 1.0), height, margin=6)
     for start, words in zip(starts, head, strict=False):
         place = (start + 6, _ROW_HEIGHT / 2)
         drawing.text(place, words, "quiet", size=11, anchor="start")
@@ -123,8 +123,8 @@ def table_drawing(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
 
 def mark(
     drawing: Drawing,
-    low: tuple[float, float],
-    high: tuple[float, float],
+    low: XY,
+    high: XY,
     role: str,
     tip: str = "",
 ) -> None:
