@@ -38,6 +38,8 @@ _LEGEND = {
 Course = Mapping[int, bool]
 # Events, and the role of each in the picture.
 Roles = Mapping[int, str]
+# Events, the lowest first, and the level of each: its column in the graph.
+Levels = Mapping[int, int]
 
 
 class Rule(NamedTuple):
@@ -58,6 +60,7 @@ Rules = Mapping[int, Rule]
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw events by causes; with an answer what happened, and letters wrong or right."""
     rules = {event: Rule(kind, conditions) for event, kind, conditions in params.rules}
+    levels = event_levels(len(params.events), rules)
     outcome = event_words(params, params.outcome)
     supposed = None
     if params.question == "but_for":
@@ -72,10 +75,11 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     roles = event_roles(params, answer, verdicts)
     courses: dict[str, Course] = {}
     if verdicts:
-        courses["happened"] = course_of_events(params, None)
+        courses["happened"] = course_of_events(params, rules, levels, None)
         if supposed is not None:
-            courses["but for it"] = course_of_events(params, supposed)
-    panel = Panel("causes to the left", graph(params, rules, roles, courses), caption)
+            courses["but for it"] = course_of_events(params, rules, levels, supposed)
+    drawing = graph(params, rules, levels, roles, courses)
+    panel = Panel("causes to the left", drawing, caption)
     rows = [
         event_row(params, event, rules.get(event), roles, courses)
         for event in range(len(params.events))
@@ -119,20 +123,19 @@ def answered_events(params: Params, answer: Answer | None) -> set[int] | None:
     return events or None
 
 
-def course_of_events(params: Params, without: int | None) -> Course:
-    """Return whether each event happens, the causes before what they cause."""
+def course_of_events(
+    params: Params, rules: Rules, levels: Levels, without: int | None
+) -> Course:
+    """Return whether each event happens, with one struck out or with none."""
     course = dict(params.told)
     if without is not None:
         course[without] = False
-    waiting = [rule for rule in params.rules if rule[0] != without]
-    # Rules of which all causes are decided, over and over: the story has no circles.
-    while ready := [
-        rule for rule in waiting if all(cause in course for cause, _ in rule[2])
-    ]:
-        for event, kind, conditions in ready:
+    # Causes are on lower levels, and so decided before what they cause.
+    for event in levels:
+        if event in rules and event != without:
+            kind, conditions = rules[event]
             met = [course[cause] == expected for cause, expected in conditions]
             course[event] = all(met) if kind == "all" else any(met)
-        waiting = [rule for rule in waiting if rule[0] not in course]
     return course
 
 
@@ -178,10 +181,13 @@ def event_row(
 
 
 def graph(
-    params: Params, rules: Rules, roles: Roles, courses: Mapping[str, Course]
+    params: Params,
+    rules: Rules,
+    levels: Levels,
+    roles: Roles,
+    courses: Mapping[str, Course],
 ) -> Drawing:
     """Return events as boxes in columns, with arrows from causes."""
-    levels = event_levels(len(params.events), rules)
     columns = event_columns(levels, rules)
     tallest = max(map(len, columns))
     width, height = _WIDTH + _GAP, _HEIGHT + _ROW_GAP
@@ -218,7 +224,7 @@ def graph(
     return drawing
 
 
-def event_levels(count: int, rules: Rules) -> dict[int, int]:
+def event_levels(count: int, rules: Rules) -> Levels:
     """Return the level of each event: 0 without a rule, else one above the highest cause."""
     levels = {event: 0 for event in range(count) if event not in rules}
     while ready := [
@@ -232,7 +238,7 @@ def event_levels(count: int, rules: Rules) -> dict[int, int]:
     return levels
 
 
-def event_columns(levels: Mapping[int, int], rules: Rules) -> list[list[int]]:
+def event_columns(levels: Levels, rules: Rules) -> list[list[int]]:
     """Return the events of each level from top to bottom."""
     columns: list[list[int]] = [[] for _ in range(max(levels.values()) + 1)]
     for event, level in sorted(levels.items()):

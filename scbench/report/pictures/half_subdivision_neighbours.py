@@ -8,7 +8,7 @@ import numpy as np
 from scbench.graders.half_subdivision_neighbours import boxes as integer_boxes
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing, rectangle
-from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
 # Labels are followed so far down; such boxes are far too small to be seen.
@@ -84,90 +84,88 @@ class Rectangle(NamedTuple):
         return self.high[0] - self.low[0], self.high[1] - self.low[1]
 
 
-class LabelGroups(NamedTuple):
-    """Labels by the part they play.
+class LabelledBoxes(NamedTuple):
+    """The boxes of a tree and of an answer, and their labels by the part they play.
 
     Attributes:
+        places: the box of each label.
         parts: labels of leaves for each part.
         strangers: labels that are no leaves.
         marked: leaves named too often, and the target if it is named.
     """
 
+    places: Mapping[str, Box]
     parts: Mapping[str, Sequence[str]]
-    strangers: Sequence[str] = ()
-    marked: Sequence[str] = ()
+    strangers: Sequence[str]
+    marked: Sequence[str]
+
+    @property
+    def target(self) -> Box:
+        """The box of the target."""
+        return self.places[self.parts[TARGET][0]]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the target in its tree; with an answer its neighbours, right, missing and surplus."""
-    groups = label_groups(params, answer, verdicts)
-    labels = dict.fromkeys((*params.leaves, *groups.strangers))
-    axes = AXES[params.dimension]
-    places = unit_boxes(labels, params.axis_cycle, axes)
+    tree = labelled_boxes(params, answer, verdicts)
     caption = question(params)
     if answer is not None:
-        caption = answer_caption(answer, groups, verdicts)
-    if len(axes) == 2:
-        panels = square_panels(places, groups, params.target, caption)
-    else:
-        panels = cube_panels(places, groups, params.target, caption)
-    legend: Legend = []
-    for part, words in _LEGEND.items():
-        if groups.parts.get(part):
-            legend.append((part, words))
-    if groups.strangers:
+        caption = answer_caption(answer, tree, verdicts)
+    draw_panels = square_panels if params.dimension == "2D" else cube_panels
+    panels = draw_panels(tree, caption)
+    legend = [(part, words) for part, words in _LEGEND.items() if tree.parts.get(part)]
+    if tree.strangers:
         legend.append((SURPLUS, "hatched or dashed: named, but no leaf of the tree"))
-    if groups.marked:
+    if tree.marked:
         legend.append((SURPLUS, "thick edges: named twice, or the target itself"))
-    return Picture(tuple(panels), caption, tuple(legend), tree_text(params, groups))
+    return Picture(tuple(panels), caption, tuple(legend), tree_text(params, tree))
 
 
-def label_groups(
+def labelled_boxes(
     params: Params, answer: Answer | None, verdicts: Verdicts
-) -> LabelGroups:
-    """Return the labels of the tree and of an answer by the part they play."""
+) -> LabelledBoxes:
+    """Return the boxes of the tree and of an answer by the part they play."""
     parts: dict[str, Sequence[str]] = {TARGET: (params.target,)}
-    if answer is None:
-        return LabelGroups(parts)
-    metrics = verdicts.metrics
-    leaves = set(params.leaves) - {params.target}
-    answered = [label for label in dict.fromkeys(answer.neighbors) if label in leaves]
-    if "surplus" not in metrics:
-        return LabelGroups(parts | {"answer": answered})
-    surplus = set(metrics["surplus"])
-    parts[RIGHT] = [label for label in answered if label not in surplus]
-    parts[MISSING] = list(metrics["missing"])
-    parts[SURPLUS] = list(metrics["surplus"])
-    failed = verdicts.failures
-    strangers = (*failed.get("tree", ()), *failed.get("leaves", ()))
-    marked = [label for label in failed.get("repeats", ()) if label in leaves]
-    if "target" in failed:
-        marked.append(params.target)
-    return LabelGroups(parts, strangers, marked)
+    strangers: list[str] = []
+    marked: list[str] = []
+    if answer is not None:
+        metrics, failed = verdicts.metrics, verdicts.failures
+        leaves = set(params.leaves) - {params.target}
+        answered = [
+            label for label in dict.fromkeys(answer.neighbors) if label in leaves
+        ]
+        if "surplus" in metrics:
+            surplus = set(metrics["surplus"])
+            parts[RIGHT] = [label for label in answered if label not in surplus]
+            parts[MISSING] = metrics["missing"]
+            parts[SURPLUS] = metrics["surplus"]
+            strangers = [*failed.get("tree", ()), *failed.get("leaves", ())]
+            marked = [label for label in failed.get("repeats", ()) if label in leaves]
+            if "target" in failed:
+                marked.append(params.target)
+        else:
+            parts["answer"] = answered
+    places = unit_boxes(params, (*params.leaves, *strangers))
+    return LabelledBoxes(places, parts, strangers, marked)
 
 
-def unit_boxes(
-    labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]
-) -> dict[str, Box]:
+def unit_boxes(params: Params, labels: Iterable[str]) -> dict[str, Box]:
     """Return the box of each label in the unit square or cube, followed `_DEEPEST` bits down."""
     names = {label: label[:_DEEPEST] for label in labels}
     unit = 1 << max(map(len, names.values()), default=0)
-    integer = integer_boxes(names.values(), cycle, axes)
+    axes = AXES[params.dimension]
+    integer = integer_boxes(names.values(), params.axis_cycle, axes)
     places = {}
     for label, name in names.items():
         places[label] = tuple((low / unit, high / unit) for low, high in integer[name])
     return places
 
 
-def square_panels(
-    places: Mapping[str, Box], groups: LabelGroups, target: str, caption: str
-) -> list[Panel]:
+def square_panels(tree: LabelledBoxes, caption: str) -> list[Panel]:
     """Return the square, and what is close to a small target."""
-    square = plan(places, groups, _WHOLE, _SQUARE)
-    panels = [Panel("the square", square, caption)]
-    box = places[target]
-    if min(high - low for low, high in box) < _SMALL:
-        close = plan(places, groups, frame_around(box), _SQUARE)
+    panels = [Panel("the square", plan(tree, _WHOLE, _SQUARE), caption)]
+    if min(high - low for low, high in tree.target) < _SMALL:
+        close = plan(tree, frame_around(tree.target), _SQUARE)
         alt = f"The same, larger. {caption}"
         panels.append(Panel("close to the target", close, alt))
     return panels
@@ -186,43 +184,40 @@ def frame_around(box: Box) -> Frame:
     )
 
 
-def plan(
-    places: Mapping[str, Box], groups: LabelGroups, frame: Frame, size: float
-) -> Drawing:
+def plan(tree: LabelledBoxes, frame: Frame, size: float) -> Drawing:
     """Return the square, or what a frame holds of it, with labels where they fit.
 
     Args:
-        places: the box of every label, two intervals each.
-        groups: which of them are the target, right, missing, and so on.
+        tree: boxes of two intervals each.
         frame: what to show.
         size: side of the drawing in pixels.
     """
     left, bottom, right, top = frame
     in_frame = {}
-    for label, ((x0, x1), (y0, y1)) in places.items():
+    for label, ((x0, x1), (y0, y1)) in tree.places.items():
         if x1 >= left and x0 <= right and y1 >= bottom and y0 <= top:
             in_frame[label] = Rectangle((x0, y0), (x1, y1))
     drawing = Drawing(frame, size=size, margin=8)
-    strangers = set(groups.strangers)
+    strangers = set(tree.strangers)
     leaves = {label: box for label, box in in_frame.items() if label not in strangers}
     drawing.strokes((box.ring for box in leaves.values()), "faint")
     for part in _PARTS:
-        for label in groups.parts.get(part, ()):
+        for label in tree.parts.get(part, ()):
             if label in in_frame:
                 paint_box(drawing, in_frame[label], part, f"{label}: {part}")
-    for label in groups.strangers:
+    for label in tree.strangers:
         if label in in_frame:
             box, tip = in_frame[label], f"{label[:_DEEPEST]} is no leaf"
             drawing.box(*box, SURPLUS, hatched=True, edge=SURPLUS, width=3, tip=tip)
             drawing.ring(box.middle, SURPLUS, radius=7)
-    for label in groups.marked:
+    for label in tree.marked:
         if label in in_frame:
             box = in_frame[label]
             drawing.line(box.ring, SURPLUS, width=4, closed=True)
             # Thick edges of a small box look like a dot.
             if max(box.sides) * drawing.scale < 24:
                 drawing.ring(box.middle, SURPLUS, radius=14)
-    write_labels(drawing, leaves, groups, frame)
+    write_labels(drawing, leaves, tree, frame)
     return drawing
 
 
@@ -243,7 +238,7 @@ def paint_box(drawing: Drawing, box: Rectangle, part: str, tip: str) -> None:
 def write_labels(
     drawing: Drawing,
     leaves: Mapping[str, Rectangle],
-    groups: LabelGroups,
+    tree: LabelledBoxes,
     frame: Frame,
 ) -> None:
     """Write labels where they fit: all of them, or if most do not, those that matter."""
@@ -257,54 +252,48 @@ def write_labels(
         if width > _LETTER * len(label) + 4 and height > 12:
             fitting[label] = box.middle
     if 2 * len(fitting) < len(leaves):
-        matter = {label for labels in groups.parts.values() for label in labels}
+        matter = {label for labels in tree.parts.values() for label in labels}
         fitting = {label: at for label, at in fitting.items() if label in matter}
     for label, at in fitting.items():
-        drawing.text(at, label, bold=label in groups.parts.get(TARGET, ()), size=10.5)
+        drawing.text(at, label, bold=label in tree.parts.get(TARGET, ()), size=10.5)
 
 
-def cube_panels(
-    places: Mapping[str, Box], groups: LabelGroups, target: str, caption: str
-) -> list[Panel]:
+def cube_panels(tree: LabelledBoxes, caption: str) -> list[Panel]:
     """Return the cube, and cuts through the target; of an answer, the boxes pulled apart."""
-    panels = [Panel("in the cube", cube(places, groups), caption)]
-    if len(groups.parts) > 1:
-        apart = pulled_apart(places, groups, target)
+    panels = [Panel("in the cube", cube(tree), caption)]
+    if len(tree.parts) > 1:
         title = "close to the target, pulled apart"
-        return [*panels, Panel(title, apart, f"The same. {caption}")]
+        return [*panels, Panel(title, pulled_apart(tree), f"The same. {caption}")]
     for axis, name in enumerate(AXES["3D"]):
-        low, high = places[target][axis]
+        low, high = tree.target[axis]
         at = (low + high) / 2
-        cut = section(places, groups, axis, at)
         right, up = (direction for direction in AXES["3D"] if direction != name)
         title = f"cut at {name} = {at:.4g} ({right} right, {up} up)"
         alt = f"The boxes in a cut through the target across {name}."
-        panels.append(Panel(title, cut, alt))
+        panels.append(Panel(title, section(tree, axis, at), alt))
     return panels
 
 
-def section(
-    places: Mapping[str, Box], groups: LabelGroups, axis: int, at: float
-) -> Drawing:
+def section(tree: LabelledBoxes, axis: int, at: float) -> Drawing:
     """Return the cut through a cube across an axis; the other two axes go right and up."""
     cut = {}
-    for label, box in places.items():
+    for label, box in tree.places.items():
         low, high = box[axis]
         if low <= at < high:
             cut[label] = (*box[:axis], *box[axis + 1 :])
-    return plan(cut, groups, _WHOLE, _CUT)
+    return plan(tree._replace(places=cut), _WHOLE, _CUT)
 
 
-def cube(places: Mapping[str, Box], groups: LabelGroups) -> Scene:
+def cube(tree: LabelledBoxes) -> Scene:
     """Return the whole cube with the boxes that play a part."""
 
     def corners(labels: Iterable[str]) -> list[Corners]:
-        return [box_corners(places[label]) for label in labels if label in places]
+        return [box_corners(tree.places[label]) for label in labels]
 
     parts: list[Shape] = [wire((0, 0, 0), (1, 1, 1), "quiet")]
     for part in _PARTS:
-        parts += part_shapes(corners(groups.parts.get(part, ())), part)
-    parts += outlines(corners(groups.strangers), corners(groups.marked))
+        parts += part_shapes(corners(tree.parts.get(part, ())), part)
+    parts += outlines(corners(tree.strangers), corners(tree.marked))
     ends = np.array([(1.07, 0, 0), (0, 1.07, 0), (0, 0, 1.07)])
     parts.append(Marks(ends, "quiet", 0, ("x", "y", "z")))
     return Scene(tuple(parts))
@@ -315,27 +304,28 @@ def box_corners(box: Box) -> Corners:
     return Corners([low for low, _ in box], [high for _, high in box])
 
 
-def pulled_apart(places: Mapping[str, Box], groups: LabelGroups, target: str) -> Scene:
+def pulled_apart(tree: LabelledBoxes) -> Scene:
     """Return the target and the boxes near it, each moved away along the axes where it lies beside.
 
     Boxes far from the target are left out, and large boxes are cut off.
     """
 
-    def moved_corners(labels: Iterable[str]) -> dict[str, Corners]:
-        moved_boxes = {}
+    def corners(labels: Iterable[str]) -> dict[str, Corners]:
+        boxes_near = {}
         for label in labels:
-            if label in places:
-                moved_boxes[label] = moved_apart(places[label], places[target])
-        return {label: box for label, box in moved_boxes.items() if box is not None}
+            box = moved_apart(tree.places[label], tree.target)
+            if box is not None:
+                boxes_near[label] = box
+        return boxes_near
 
     parts: list[Shape] = []
     for part in _PARTS:
-        members = moved_corners(groups.parts.get(part, ()))
+        members = corners(tree.parts.get(part, ()))
         parts += part_shapes(list(members.values()), part)
         if members:
             middles = np.array([np.mean(box, axis=0) for box in members.values()])
             parts.append(Marks(middles, "ink", 0, tuple(members)))
-    strangers, marked = moved_corners(groups.strangers), moved_corners(groups.marked)
+    strangers, marked = corners(tree.strangers), corners(tree.marked)
     parts += outlines(list(strangers.values()), list(marked.values()))
     return Scene(tuple(parts))
 
@@ -392,7 +382,7 @@ def question(params: Params) -> str:
     )
 
 
-def answer_caption(answer: Answer, groups: LabelGroups, verdicts: Verdicts) -> str:
+def answer_caption(answer: Answer, tree: LabelledBoxes, verdicts: Verdicts) -> str:
     """Return how many boxes an answer names, rightly and wrongly."""
     summary = f"{len(answer.neighbors)} boxes named"
     if not verdicts:
@@ -400,8 +390,8 @@ def answer_caption(answer: Answer, groups: LabelGroups, verdicts: Verdicts) -> s
     metrics = verdicts.metrics
     if "missing" not in metrics:
         return f"{summary}, far too many; {verdicts.fraction}."
-    right = len(groups.parts[RIGHT])
-    missing, surplus = len(groups.parts[MISSING]), len(groups.parts[SURPLUS])
+    right = len(tree.parts[RIGHT])
+    missing, surplus = len(tree.parts[MISSING]), len(tree.parts[SURPLUS])
     parts = [f"{right} of {right + missing} neighbours named"]
     if surplus:
         verb = "are" if surplus > 1 else "is"
@@ -418,13 +408,13 @@ def answer_caption(answer: Answer, groups: LabelGroups, verdicts: Verdicts) -> s
     return f"{'; '.join(parts)}; {verdicts.fraction}."
 
 
-def tree_text(params: Params, groups: LabelGroups) -> str:
+def tree_text(params: Params, tree: LabelledBoxes) -> str:
     """Return the labels of each part as lines of text."""
     cycle = " ".join(params.axis_cycle)
     count = len(params.leaves)
     lines = [f"{params.dimension}, halved along {cycle}, over and over: {count} leaves"]
-    rows = {words: groups.parts.get(part, ()) for part, words in _LEGEND.items()}
-    rows["named, but no leaf"] = groups.strangers
+    rows = {words: tree.parts.get(part, ()) for part, words in _LEGEND.items()}
+    rows["named, but no leaf"] = tree.strangers
     for words, labels in rows.items():
         if not labels:
             continue

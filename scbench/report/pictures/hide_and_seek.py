@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from itertools import product
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -153,8 +153,7 @@ def plan(params: Params, crowd: Crowd, judged: bool) -> Drawing:
         drawing.area(outline, "note", opacity=0.22, edge="note", width=1, dashed=True)
     reach = params.max_distance
     drawing.ring((0, 0), "quiet", radius=reach, units="task", width=1.5, dashed=True)
-    half_x, half_y = params.building[0] / 2, params.building[1] / 2
-    drawing.box((-half_x, -half_y), (half_x, half_y), "given", edge="ink", width=1.5)
+    drawing.box(*footprint(params), "given", edge="ink", width=1.5)
     draw_sniper(drawing, params, frame)
     draw_people(drawing, params, crowd, judged)
     point_at_strays(drawing, crowd, frame)
@@ -174,11 +173,11 @@ def crowd_frame(params: Params, crowd: Crowd) -> Frame:
     if not crowd.near:
         return Frame(-reach, -reach, reach, reach)
     near = crowd.xy[crowd.near]
-    half_x, half_y = params.building[0] / 2, params.building[1] / 2
-    low = np.minimum(near.min(axis=0), (-half_x, -half_y))
-    high = np.maximum(near.max(axis=0), (half_x, half_y))
+    corner, opposite = footprint(params)
+    low = np.minimum(near.min(axis=0), corner)
+    high = np.maximum(near.max(axis=0), opposite)
     # Twice as wide as the building, and eight people wide, at least.
-    least = max(4 * max(half_x, half_y), 8 * params.person[0])
+    least = max(4 * max(opposite), 8 * params.person[0])
     side = max(float((high - low).max()) * 1.28, least)
     side = min(side, 2 * reach)
     x, y = ((low + high) / 2).tolist()
@@ -187,24 +186,28 @@ def crowd_frame(params: Params, crowd: Crowd) -> Frame:
 
 def ground_shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapely)
     """Return the ground where the head of a person, and so all of him, is hidden."""
-    width, depth, roof = params.building
-    half_x, half_y = width / 2, depth / 2
     eye_x, eye_y, eye_z = params.sniper
-    head = params.person[2]
+    roof, head = params.building[2], params.person[2]
     if head >= roof:
         return shapely.Polygon()
     # At the height of a head, the roof's corners are this many times as far from the eye.
     stretch = (eye_z - head) / (eye_z - roof) if eye_z > roof else math.inf
     stretch = min(stretch, _FAR_AWAY)
-    footprint = [(x, y) for x in (-half_x, half_x) for y in (-half_y, half_y)]
+    corner, opposite = footprint(params)
+    corners = list(product(*zip(corner, opposite, strict=True)))
     thrown = [
         (eye_x + (x - eye_x) * stretch, eye_y + (y - eye_y) * stretch)
-        for x, y in footprint
+        for x, y in corners
     ]
-    hull = shapely.MultiPoint(footprint + thrown).convex_hull
+    hull = shapely.MultiPoint(corners + thrown).convex_hull
     ground = shapely.Point(0, 0).buffer(params.max_distance, quad_segs=24)
-    building = shapely.box(-half_x, -half_y, half_x, half_y)
-    return hull.intersection(ground).difference(building)
+    return hull.intersection(ground).difference(shapely.box(*corner, *opposite))
+
+
+def footprint(params: Params) -> tuple[XY, XY]:
+    """Return two opposite corners of the building on the ground, the lowest first."""
+    half_x, half_y = params.building[0] / 2, params.building[1] / 2
+    return (-half_x, -half_y), (half_x, half_y)
 
 
 def draw_sniper(drawing: Drawing, params: Params, frame: Frame) -> None:
@@ -232,25 +235,22 @@ def draw_people(drawing: Drawing, params: Params, crowd: Crowd, judged: bool) ->
     """Draw people as boxes, and mark who is seen, in the building or overlaps."""
     width, depth, _ = params.person
     faulty = crowd.overlapping | crowd.inside
-    right: list[XY] = []
-    visible: list[XY] = []
-    hatched: list[XY] = []
+    corners: dict[str, list[XY]] = {"hidden": [], "visible": [], "faulty": []}
     for i in crowd.near:
-        x, y = crowd.xy[i].tolist()
-        corner = (x - width / 2, y - depth / 2)
+        kind = "hidden"
         if i in crowd.pixels:
-            visible.append(corner)
+            kind = "visible"
         elif i in faulty:
-            hatched.append(corner)
-        else:
-            right.append(corner)
+            kind = "faulty"
+        x, y = crowd.xy[i].tolist()
+        corners[kind].append((x - width / 2, y - depth / 2))
     size = (width, depth)
     role = "right" if judged else "answer"
-    drawing.tiles(right, role, size=size, opacity=0.75)
-    drawing.tiles(hatched, "wrong", size=size, hatched=True)
-    drawing.tiles(visible, "wrong", size=size)
+    drawing.tiles(corners["hidden"], role, size=size, opacity=0.75)
+    drawing.tiles(corners["faulty"], "wrong", size=size, hatched=True)
+    drawing.tiles(corners["visible"], "wrong", size=size)
     outlines = []
-    for x, y in right + visible + hatched:
+    for x, y in chain.from_iterable(corners.values()):
         outlines.append([*rectangle((x, y), (x + width, y + depth)), (x, y)])
     drawing.strokes(outlines, "ink", width=0.7)
     radius = max(width * drawing.scale * 0.9, 7)
@@ -303,6 +303,7 @@ def sniper_view(params: Params, crowd: Crowd, metrics: Mapping[str, Any]) -> Dra
         first, last = np.zeros(2), np.array(camera.image)
     drawing = Drawing((*first.tolist(), *last.tolist()), size=380, up=False, margin=18)
     away = np.linalg.norm((low + high) / 2 - np.array(camera.eye), axis=1)
+    role = "wrong" if metrics else "answer"
     behind = []
     # The farthest first: what is nearer covers it. The first box is the building.
     for k in np.argsort(-away, kind="stable").tolist():
@@ -311,10 +312,9 @@ def sniper_view(params: Params, crowd: Crowd, metrics: Mapping[str, Any]) -> Dra
             drawing.area(outline, "given", edge="ink")
             draw_nearest_edges(drawing, camera, low[0], high[0])
             continue
-        if not metrics:
-            drawing.area(outline, "answer", opacity=0.6, edge="paper", width=0.4)
-        elif crowd.near[k - 1] in crowd.pixels:
-            drawing.area(outline, "wrong", opacity=0.6, edge="paper", width=0.4)
+        # Of a judged crowd, only those are filled who can be seen.
+        if not metrics or crowd.near[k - 1] in crowd.pixels:
+            drawing.area(outline, role, opacity=0.6, edge="paper", width=0.4)
         if away[k] > away[0]:
             behind.append([*outline, outline[0]])
     drawing.strokes(behind, "quiet", width=0.5, opacity=0.5)

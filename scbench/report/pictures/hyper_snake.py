@@ -135,11 +135,8 @@ def unfolded_box(
         if path is None:
             role = "target"
         draw_food(drawing, layout.middle(food), role)
-    if params.food and path is None:
-        legend.append(("target", "food"))
-    elif len(missed) < len(params.food):
-        legend.append(("right", "food that is eaten"))
-    if params.food and missed:
+    legend += [("target", "food"), ("right", "food that is eaten")]
+    if missed:
         legend.append(("wrong", "food that is missed"))
     if layout.holds(params.start):
         place, cell = layout.middle(params.start), drawing.scale
