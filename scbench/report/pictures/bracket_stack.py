@@ -33,7 +33,7 @@ _LEGEND = {
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the brackets by depth; with an answer those still open, and what closes each."""
+    """Draw the brackets by depth; with an answer those still open, and how it closes each."""
     sequence = params.sequence
     stack: list[int] = []
     depths = []

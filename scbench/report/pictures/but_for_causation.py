@@ -1,4 +1,4 @@
-"""Events and rules as a graph from causes to the outcome: what happened, and what was necessary."""
+"""Events and rules as a graph from causes to the outcome, with the course and necessary events."""
 
 from collections.abc import Mapping
 from textwrap import wrap
@@ -58,7 +58,7 @@ Rules = Mapping[int, Rule]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw events by causes; with an answer what happened, and letters wrong or right."""
+    """Draw events by causes; with an answer their course, and letters wrong or right."""
     rules = {event: Rule(kind, conditions) for event, kind, conditions in params.rules}
     levels = event_levels(len(params.events), rules)
     outcome = event_words(params, params.outcome)
@@ -193,7 +193,7 @@ def graph(
     width, height = _WIDTH + _GAP, _HEIGHT + _ROW_GAP
     across = len(columns) * width - _GAP
     drawing = pixel_canvas(across, tallest * height, margin=8)
-    rows = {}
+    rows: dict[int, float] = {}
     for column in columns:
         shift = (tallest - len(column)) / 2
         rows |= {event: i + 0.5 + shift for i, event in enumerate(column)}

@@ -81,7 +81,7 @@ def judged_tile(square: Tile, label: str, right: str) -> Tile:
 
 
 def tiles_legend(tiles: Sequence[Tile]) -> Legend:
-    """Return the lines of the legend for what is drawn in the tiles."""
+    """Return the legend of the tiles."""
     legend = []
     if any(stroke.dashed for tile in tiles for stroke in tile.strokes):
         legend.append(("quiet", "dashed: another drawing that is possible"))

@@ -114,7 +114,7 @@ class Triangles(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the solids; with an answer its mesh on the union, then what is missing and surplus."""
+    """Draw the solids; with an answer its mesh on the union, then missing and surplus volume."""
     if answer is None:
         return instance_picture(params)
     union = union_body(params)
@@ -388,7 +388,7 @@ def volume_scene(
 
 
 def cut_scene(mesh: DrawnMesh, union: Manifold) -> Scene:
-    """Return the back half of the answer, for what the outside hides."""
+    """Return the back half of the answer, with the surfaces that the outside hides."""
     low, high = body_bounds(union)
     middle = (low[1] + high[1]) / 2
     # The half that stays lies on the side that the normal points to.

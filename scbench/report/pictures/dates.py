@@ -44,7 +44,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     texts = [table_text(_HEAD, rows)]
     right = date_of(params) if verdicts else None
     answered = date(answer.answer) if answer and verdicts.wrong else None
-    months = []
+    months: list[tuple[int, int]] = []
     for day in (right, answered):
         # A wrong answer may name a month that no calendar has.
         if day and 1 <= day[1] <= 12 and day[:2] not in months:

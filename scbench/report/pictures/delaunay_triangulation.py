@@ -41,7 +41,15 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if answer is not None:
         draw_triangles(drawing, params, answer, verdicts)
         mark_faults(drawing, params, verdicts)
-        legend = answer_legend(verdicts)
+        legend = [
+            ("right", "listed, and right" if verdicts else "listed"),
+            ("surplus", "listed, but wrong"),
+            ("missing", "of a right answer, not listed"),
+        ]
+        failed = verdicts.failures
+        legend += wrong_line(
+            {words: failed.get(check_id) for check_id, words in _MARKED.items()}
+        )
         caption = answer_caption(answer, verdicts)
     # Points come last, so that no triangle hides one.
     for i, point in enumerate(params.points):
@@ -112,18 +120,6 @@ def mark_faults(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
 def ring_point(drawing: Drawing, point: Sequence[float], tip: str) -> None:
     """Draw a ring round a point that breaks a rule."""
     drawing.ring(point, "wrong", radius=8, width=2.5, tip=tip)
-
-
-def answer_legend(verdicts: Verdicts) -> Legend:
-    """Return the legend of an answer."""
-    failed = verdicts.failures
-    clauses = {words: failed.get(check_id) for check_id, words in _MARKED.items()}
-    return [
-        ("right", "listed, and right" if verdicts else "listed"),
-        ("surplus", "listed, but wrong"),
-        ("missing", "of a right answer, not listed"),
-        *wrong_line(clauses),
-    ]
 
 
 def answer_caption(answer: Answer, verdicts: Verdicts) -> str:

@@ -142,7 +142,7 @@ def pairs_text(pairs: Sequence[Sequence[int]]) -> str:
 
 
 def tiles_legend(tiles: Sequence[Tile]) -> Legend:
-    """Return the lines of the legend for what is drawn in the tiles."""
+    """Return the legend of the tiles."""
     roles = {stroke.role for tile in tiles for stroke in tile.strokes}
     legend = [(role, words) for role, words in _LEGEND.items() if role in roles]
     if any(tile.faults for tile in tiles):

@@ -264,7 +264,7 @@ def cells_from_text(text: str, width: int, height: int) -> Cells:
 
 
 def wrong_water(water: Cells, verdicts: Verdicts) -> Cells:
-    """Return the water where it must not be: what is seen from above, and on dry levels."""
+    """Return the water where it must not be: seen from above, and on dry levels."""
     wrong = np.zeros_like(water)
     for x, y in verdicts.failures.get("no_visible_water", ()):
         wet = np.nonzero(water[x, y])[0]
@@ -603,7 +603,7 @@ def lake_values(i: int, lake: Mapping[str, Any], good: set[Any]) -> list[object]
 
 
 def goal_gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
-    """Return the gauges of the goal and of what it forbids; none if it was not judged."""
+    """Return the gauges of the goal and of its bans; none if it was not judged."""
     goal = verdicts.check("goal")
     if goal is None or "wanted" not in goal.details:
         return []

@@ -162,7 +162,7 @@ def unit_boxes(params: Params, labels: Iterable[str]) -> dict[str, Box]:
 
 
 def square_panels(tree: LabelledBoxes, caption: str) -> list[Panel]:
-    """Return the square, and what is close to a small target."""
+    """Return the square, and a close view of a small target."""
     panels = [Panel("the square", plan(tree, _WHOLE, _SQUARE), caption)]
     if min(high - low for low, high in tree.target) < _SMALL:
         close = plan(tree, frame_around(tree.target), _SQUARE)
@@ -175,9 +175,9 @@ def frame_around(box: Box) -> Frame:
     """Return the frame in the unit square that shows a box with room on all sides of it."""
     room = _CLOSE_ROOM * max(high - low for low, high in box)
     (x0, x1), (y0, y1) = box
-    left, bottom, right, top = _WHOLE
+    left_edge, bottom, right, top = _WHOLE
     return (
-        max(x0 - room, left),
+        max(x0 - room, left_edge),
         max(y0 - room, bottom),
         min(x1 + room, right),
         min(y1 + room, top),
@@ -185,17 +185,17 @@ def frame_around(box: Box) -> Frame:
 
 
 def plan(tree: LabelledBoxes, frame: Frame, size: float) -> Drawing:
-    """Return the square, or what a frame holds of it, with labels where they fit.
+    """Return the square, or the part of it in a frame, with labels where they fit.
 
     Args:
         tree: boxes of two intervals each.
         frame: what to show.
         size: side of the drawing in pixels.
     """
-    left, bottom, right, top = frame
+    left_edge, bottom, right, top = frame
     in_frame = {}
     for label, ((x0, x1), (y0, y1)) in tree.places.items():
-        if x1 >= left and x0 <= right and y1 >= bottom and y0 <= top:
+        if x1 >= left_edge and x0 <= right and y1 >= bottom and y0 <= top:
             in_frame[label] = Rectangle((x0, y0), (x1, y1))
     drawing = Drawing(frame, size=size, margin=8)
     strangers = set(tree.strangers)
@@ -242,11 +242,11 @@ def write_labels(
     frame: Frame,
 ) -> None:
     """Write labels where they fit: all of them, or if most do not, those that matter."""
-    left, bottom, right, top = frame
+    left_edge, bottom, right, top = frame
     fitting: dict[str, XY] = {}
     for label, ((x0, y0), (x1, y1)) in leaves.items():
         box = Rectangle(
-            (max(x0, left), max(y0, bottom)), (min(x1, right), min(y1, top))
+            (max(x0, left_edge), max(y0, bottom)), (min(x1, right), min(y1, top))
         )
         width, height = (side * drawing.scale for side in box.sides)
         if width > _LETTER * len(label) + 4 and height > 12:

@@ -42,22 +42,22 @@ XY = tuple[float, float]
 
 
 class Frame(NamedTuple):
-    """The part of the ground that the plan shows, in metres."""
+    """The square part of the ground that the plan shows, in metres."""
 
-    left: float
-    bottom: float
-    right: float
-    top: float
+    x_min: float
+    y_min: float
+    x_max: float
+    y_max: float
 
     @property
     def middle(self) -> XY:
         """Its middle."""
-        return (self.left + self.right) / 2, (self.bottom + self.top) / 2
+        return (self.x_min + self.x_max) / 2, (self.y_min + self.y_max) / 2
 
     @property
     def half(self) -> float:
-        """Half of its width, which is also half of its height."""
-        return (self.right - self.left) / 2
+        """Half of its side."""
+        return (self.x_max - self.x_min) / 2
 
 
 class Crowd(NamedTuple):
@@ -161,7 +161,7 @@ def plan(params: Params, crowd: Crowd, judged: bool) -> Drawing:
     for length in _SCALES:
         if length * drawing.scale > 30:
             break
-    start = (frame.left, frame.bottom)
+    start = (frame.x_min, frame.y_min)
     drawing.line([start, (start[0] + length, start[1])], "ink", width=2)
     drawing.text(start, f"{length} m", size=10, anchor="start", shift=(0, 11))
     return drawing
@@ -433,7 +433,7 @@ def answer_caption(
 
 
 def published_note(params: Params, crowd: Crowd) -> str:
-    """Return the number of pixels in the paper's picture, if it is not what the sniper sees."""
+    """Return the number of pixels in the paper's picture, if it differs from the sniper's."""
     if len(crowd.xy) > len(crowd.near):
         return ""
     pixels = fitted_view_pixels(params, crowd.xy)

@@ -1,4 +1,4 @@
-"""A snake in a box, unfolded: how it winds, what stays empty, and its first illegal move."""
+"""A snake in a box, unfolded: its path, the cells that stay empty, and its first illegal move."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -111,8 +111,8 @@ def unfolded_box(
 ) -> Drawing:
     """Return the box with a path in it, without its faults; add to the legend."""
     longer = max(layout.width, layout.height)
-    most = 340 if len(params.size) <= 2 else 640
-    size = min(max(34 * longer, 200), most)
+    limit = 340 if len(params.size) <= 2 else 640
+    size = min(max(34 * longer, 200), limit)
     frame = (0, 0, layout.width, layout.height)
     drawing = Drawing(frame, size=size, up=False, margin=26)
     if path is not None:
@@ -174,7 +174,7 @@ def name_axes(drawing: Drawing, layout: Unfolded) -> None:
 
 def shade_path(drawing: Drawing, layout: Unfolded, path: Path) -> None:
     """Fill visited cells, the later the darker."""
-    visited = set()
+    visited: set[Cell] = set()
     shades: list[list[Place]] = [[] for _ in range(_SHADES)]
     for i, cell in enumerate(path.legal_cells):
         key = tuple(cell)
@@ -304,9 +304,10 @@ def space_scene(params: Params, path: Path, missed: set[tuple[int, ...]]) -> Sce
                 Lines((after[1:],), "quiet", 1.5, dashed=True, name="after it")
             )
     parts.append(Marks(points([params.start]), "note", 12, ("S",), name="start"))
-    eaten = [food for food in params.food if tuple(food) not in missed]
-    lost = [food for food in params.food if tuple(food) in missed]
-    for role, cells in (("right", eaten), ("wrong", lost)):
+    for role in ("right", "wrong"):
+        cells = [
+            food for food in params.food if (tuple(food) in missed) == (role == "wrong")
+        ]
         if cells:
             labels = ("food",) * len(cells)
             parts.append(Marks(points(cells), role, 10, labels, name="food"))
@@ -372,7 +373,7 @@ def unfolded_text(params: Params, path: Path | None) -> str | None:
     signs = dict.fromkeys(np.ndindex(*layout.extents), "·")
 
     def put(cell: Cell, character: str) -> None:
-        """Write into a cell, if it is laid out; what comes later covers what came before."""
+        """Write into a cell, if it is laid out; later characters cover earlier ones."""
         if tuple(cell) in signs:
             signs[tuple(cell)] = character
 

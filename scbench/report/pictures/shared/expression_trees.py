@@ -24,7 +24,7 @@ _LEGEND = {
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A step of an expression, or what it begins with.
+    """A step of an expression, or a number or truth value in it.
 
     Attributes:
         words: the operator, or the number or truth value as written.
@@ -99,10 +99,10 @@ def tree_picture(
     elif verdicts.wrong:
         slip = first_slip(nodes, rules, answered)
         step, value = slip or (last, answered)
-        written = rules.write(value)
-        remarks[step] = Remark("wrong", f"{written}?")
+        wording = rules.write(value)
+        remarks[step] = Remark("wrong", f"{wording}?")
         if slip and step < last:
-            caption += f" Taking one step for {written} gives the answer (marked)."
+            caption += f" Taking one step for {wording} gives the answer (marked)."
     caption = verdicts.caption(caption)
     texts = [None if value is None else rules.write(value) for value in values]
     panel = Panel("steps", tree_drawing(nodes, texts, remarks), caption)
@@ -166,7 +166,7 @@ def parsed(tokens: Sequence[str], rules: Rules) -> list[Node]:
 def worked_out(
     nodes: Sequence[Node], rules: Rules, slip: Slip | None = None
 ) -> list[Any]:
-    """Return the value of every node, None where it has none; with a slip, what follows from it."""
+    """Return the value of every node, None where it has none; a slip changes later values."""
     values: list[Any] = []
     for i, node in enumerate(nodes):
         below = [values[k] for k in node.below]
@@ -208,9 +208,10 @@ def tree_drawing(
     width = max(_WIDTH, 7 * min(longest, _LONGEST) + 8)
     height = (max(depth) + 1) * _HEIGHT
     drawing = pixel_canvas(max(leaves, 4) * width, height, margin=10)
-    places = []
-    for column, level in zip(columns, depth, strict=True):
-        places.append(((column + 0.5) * width, (level + 0.5) * _HEIGHT))
+    places = [
+        ((column + 0.5) * width, (level + 0.5) * _HEIGHT)
+        for column, level in zip(columns, depth, strict=True)
+    ]
     # All lines first, so that boxes cover their ends.
     for place, node in zip(places, nodes, strict=True):
         branches = [[place, places[k]] for k in node.below]
@@ -265,7 +266,7 @@ def node_columns(nodes: Sequence[Node]) -> list[float]:
 def tree_lines(
     nodes: Sequence[Node], values: Sequence[str | None], remarks: Mapping[int, Remark]
 ) -> Iterator[str]:
-    """Yield the tree as lines of text: each step before what it works on."""
+    """Yield the tree as lines of text: each step before the nodes below it."""
     waiting = [(len(nodes) - 1, 0)]
     while waiting:
         at, depth = waiting.pop()
