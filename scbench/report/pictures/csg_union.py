@@ -14,6 +14,7 @@ from scbench.report.draw.colours import series
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import body_mesh, box_around, pulled_in
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.wording import counted
 from scbench.schemas.csg_union import Answer, Params
 
 # Corners of faces drawn of an answer; of one face, a tenth.
@@ -166,8 +167,8 @@ def instance_picture(params: Params) -> Picture:
     names = tuple(str(i + 1) for i in range(len(middles)))
     parts: list[Shape] = [*solid_meshes(params, 0.55)]
     parts.append(Marks(np.array(middles), "ink", 0, names))
-    noun = "solids" if len(middles) > 1 else "solid"
-    caption = f"{len(middles)} {noun} whose union is to be given as one closed mesh."
+    count = counted(len(middles), "solid")
+    caption = f"{count} whose union is to be given as one closed mesh."
     scene = Scene(tuple(parts), grid=body_bounds(union_body(params)))
     return Picture((Panel("the solids", scene, caption),), caption)
 

@@ -11,6 +11,7 @@ from scbench.report.pictures.shared.square_lists import (
     squares_picture,
 )
 from scbench.report.pictures.shared.squares import Stroke, Tile, joining
+from scbench.report.pictures.shared.wording import counted
 from scbench.schemas.corner_labels import CORNERS, SIDES
 from scbench.schemas.enumerate_edges import Answer, Params
 
@@ -88,14 +89,15 @@ def answered_tile(
     """Return a square with the curves of its pairs; None if the answer has no list for it."""
     surplus = {tuple(item["pair"]) for item in faults.get("certain", ())}
     missing = [tuple(item["pair"]) for item in faults.get("complete", ())]
-    plain_role = "right" if judged else "answer"
     strokes: list[Stroke] = []
     ascending = [(min(pair), max(pair)) for pair in (pairs or ())[:_PAIRS]]
     for a, b in dict.fromkeys(ascending):
         # There are no curves of a side to itself, or to sides that do not exist.
         if a == b or b > 3:
             continue
-        role = "wrong" if (a, b) in surplus else plain_role
+        role = "right" if judged else "answer"
+        if (a, b) in surplus:
+            role = "wrong"
         tip = f"sides {a} and {b}"
         strokes.append(joining(4, ring_sides[a], ring_sides[b], role, tip=tip))
     for a, b in missing:
@@ -107,9 +109,11 @@ def answered_tile(
     changes = {side for side in range(4) if labels[side] != labels[(side + 1) % 4]}
     surplus_sides = {ring_sides[number] for pair in surplus for number in pair}
     state = "right" if judged else ""
+    if faults:
+        state = "wrong"
     return replace(
         square,
-        state="wrong" if faults else state,
+        state=state,
         below=tuple(notes_below(pairs, faults, missing)),
         strokes=tuple(strokes),
         faults=tuple(sorted(surplus_sides - changes)),
@@ -161,8 +165,7 @@ def answer_caption(n: int, answer: Answer, verdicts: Verdicts) -> str:
     parts = [f"{metrics['squares_right']} of {n} squares have the right pairs"]
     surplus, missing = len(metrics.get("surplus", ())), len(metrics.get("missing", ()))
     if surplus:
-        noun = "pair" if surplus == 1 else "pairs"
-        parts.append(f"{surplus} wrong {noun} listed")
+        parts.append(f"{counted(surplus, 'wrong pair')} listed")
     if missing:
         parts.append(f"{missing} missing")
     if _FORM.keys() & verdicts.failures.keys():

@@ -14,6 +14,7 @@ from scbench.report.draw.voxels import Cells, rectangles, roughness, voxels
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.report.pictures.shared.canvas import pixel_canvas
+from scbench.report.pictures.shared.wording import counted
 from scbench.schemas.fluid_simulation import Answer, Params
 
 # Lakes that are numbered; there may be hundreds of puddles.
@@ -640,8 +641,7 @@ def answer_caption(goal: str, verdicts: Verdicts) -> str:
     metrics = verdicts.metrics
     lakes, water = metrics["lake_count"], metrics["water_voxels"]
     if water:
-        noun = "lake" if lakes == 1 else "lakes"
-        summary = f"There are {water} voxels of water in {lakes} {noun}"
+        summary = f"There are {water} voxels of water in {counted(lakes, 'lake')}"
     else:
         summary = "No water stays"
         fates = set(metrics.get("last_round", ()))

@@ -6,6 +6,7 @@ from itertools import pairwise
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.report.pictures.shared.path_text import joint
+from scbench.report.pictures.shared.wording import counted
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
 # Steps drawn of a longer tour; the largest grid has 10,000 cells.
@@ -185,7 +186,7 @@ def number_cells(
 def answer_caption(answer: Answer, verdicts: Verdicts, free: int) -> str:
     """Return how far a tour comes, and its faults; `free` cells are to be visited."""
     n = len(answer.steps)
-    summary = f"{n} cell listed" if n == 1 else f"{n} cells listed"
+    summary = f"{counted(n, 'cell')} listed"
     if n > _MOST_STEPS:
         summary += f", the first {_MOST_STEPS} drawn"
     if not verdicts:

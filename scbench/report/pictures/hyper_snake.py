@@ -11,6 +11,7 @@ from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.report.pictures.shared.path_text import joint
 from scbench.report.pictures.shared.unfolding import Place, Unfolded, unfold
+from scbench.report.pictures.shared.wording import counted
 from scbench.schemas.hyper_snake import Answer, Params
 
 # Cells drawn of a longer path, in the plane and in space.
@@ -353,8 +354,7 @@ def box_caption(params: Params, path: Path | None, verdicts: Verdicts) -> str:
     if fault:
         summary = f"{_FAULTS[fault]}, which voids the path"
         if path.legal:
-            noun = "cell" if path.legal == 1 else "cells"
-            summary = f"after {path.legal} {noun} {summary}"
+            summary = f"after {counted(path.legal, 'cell')} {summary}"
         return f"{summary[0].upper()}{summary[1:]}. {score}"
     length, free = metrics["length"], metrics["free_cells"]
     summary = f"The path fills {length} of {free} free cells"

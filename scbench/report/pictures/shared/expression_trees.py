@@ -8,6 +8,7 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import mark, text_picture
+from scbench.report.pictures.shared.wording import shortened
 
 # Numbers or truth values of an expression that is drawn.
 MOST_LEAVES = 64
@@ -227,7 +228,7 @@ def tree_drawing(
         drawing.box(low, high, "paper", edge="given", width=1, tip=value or "")
         mark(drawing, low, high, remark.role, remark.words)
         for k, words in enumerate(lines):
-            cut = words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+            cut = shortened(words, _LONGEST)
             shift = (0, 14 * (k - (len(lines) - 1) / 2))
             operator = k == 0 and bool(node.below)
             bold = bool(remark.role) or operator

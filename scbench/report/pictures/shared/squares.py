@@ -131,9 +131,11 @@ def draw_tile(drawing: Drawing, tile: Tile, top: Point, half: float) -> None:
     def at(place: Point) -> Point:
         return cx + place[0] * half, cy - place[1] * half
 
-    # A tick or a cross needs the upper right corner.
-    shift = -8 if tile.state in {"right", "wrong"} else 0
-    drawing.text((cx + shift, top[1] + 12), tile.title, size=11)
+    title_x = cx
+    if tile.state in {"right", "wrong"}:
+        # A tick or a cross needs the upper right corner.
+        title_x -= 8
+    drawing.text((title_x, top[1] + 12), tile.title, size=11)
     ring = [at(corner(k, i)) for i in range(k)]
     if tile.state == "missing":
         drawing.area(ring, "paper", opacity=0.8)

@@ -8,6 +8,7 @@ from scbench.graders.shared.short_answers import Value, integer, quote
 from scbench.report.draw.svg import XY, Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.canvas import pixel_canvas
+from scbench.report.pictures.shared.wording import shortened
 
 # Characters of one cell.
 LONGEST = 44
@@ -40,8 +41,7 @@ class Cell(NamedTuple):
     @property
     def text(self) -> str:
         """The words, cut where they are long."""
-        words = str(self.words)
-        return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
+        return shortened(str(self.words), LONGEST)
 
 
 Row = Sequence[Cell | object]
