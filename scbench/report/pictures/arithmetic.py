@@ -10,6 +10,7 @@ from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.expression_trees import Rules, tree_picture
 from scbench.schemas.arithmetic import Answer, Params
 
+# The higher binds closer.
 _RANKS = {"+": 1, "-": 1, "*": 2, "/": 2}
 _OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 

@@ -9,7 +9,9 @@ from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.expression_trees import Rules, tree_picture
 from scbench.schemas.boolean import LITERALS, Answer, Params
 
+# The higher binds closer; NOT binds closest.
 _RANKS = {"OR": 1, "XOR": 2, "AND": 3}
+# Words of all notations; longer words come before those that they begin with.
 _WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]")
 
 

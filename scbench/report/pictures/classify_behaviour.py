@@ -43,6 +43,7 @@ def answered_tiles(
     squares: Sequence[Tile], answer: Answer, verdicts: Verdicts
 ) -> list[Tile]:
     """Return the squares with the names of an answer; once it is judged, with interfaces."""
+    # A verdict on an answer that breaks the form has no such count.
     judged = "squares_right" in verdicts.metrics
     offenders = verdicts.failures.get("names", ())
     corrections = {item["square"]: item["expected"] for item in offenders}

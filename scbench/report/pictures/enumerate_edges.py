@@ -106,6 +106,7 @@ def answered_tile(
         curve = joining(4, first, second, "missing", dashed=True, tip=tip)
         strokes.append(curve._replace(width=2.5))
     labels = square.labels
+    # A curve can end only where the class changes.
     changes = {side for side in range(4) if labels[side] != labels[(side + 1) % 4]}
     surplus_sides = {ring_sides[number] for pair in surplus for number in pair}
     state = "right" if judged else ""

@@ -157,7 +157,7 @@ def plan(params: Params, crowd: Crowd, judged: bool) -> Drawing:
     draw_sniper(drawing, params, frame)
     draw_people(drawing, params, crowd, judged)
     point_at_strays(drawing, crowd, frame)
-    # The shortest scale that can be seen.
+    # The shortest scale that is longer than 30 pixels.
     for length in _SCALES:
         if length * drawing.scale > 30:
             break

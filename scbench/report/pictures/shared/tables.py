@@ -106,6 +106,7 @@ def table_drawing(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
     head_rows = 1 if head else 0
     height = _ROW_HEIGHT * (len(table) + head_rows) or 1
     drawing = pixel_canvas(max(sum(widths), 1.0), height, margin=6)
+    # Rows may be shorter than the head, and the head shorter than rows.
     for start, words in zip(starts, head, strict=False):
         place = (start + 6, _ROW_HEIGHT / 2)
         drawing.text(place, words, "quiet", size=11, anchor="start")
