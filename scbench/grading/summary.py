@@ -17,6 +17,7 @@ import polars as pl
 
 from scbench.base import __version__
 from scbench.base.model import LOOP_SETTINGS, Status
+from scbench.base.wording import counted
 from scbench.catalog import Task, all_tasks
 from scbench.formats.predictions import Problem
 from scbench.grading.means import RUN
@@ -156,11 +157,6 @@ def loop_remarks(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 f"Of {run['trials']} trials of {run['model']!r} in setting {run['setting']}, these "
                 f"stopped without an answer and count as 0: {ways}."
             )
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 @dataclass(frozen=True, slots=True)

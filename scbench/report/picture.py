@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from scbench.base.data import packaged_toml
 from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
 from scbench.report.draw.scene import Mesh, Scene
@@ -207,11 +206,3 @@ def wrong_line(clauses: Mapping[str, object], between: str = "; ") -> Legend:
     """Return the line of a legend for errors: the words of the clauses that hold."""
     words = [words for words, holds in clauses.items() if holds]
     return [("wrong", between.join(words))] if words else []
-
-
-def texts(name: str) -> dict[str, str]:
-    """Return a table of words, by check id, role or kind; its name is as in `words.toml`."""
-    task, use = name.split(".")
-    words = packaged_toml("scbench.report", "pictures/words.toml")
-    table: dict[str, str] = words[task][use]
-    return table

@@ -10,16 +10,24 @@ from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.expression_trees import Rules, tree_picture
 from scbench.schemas.arithmetic import Answer, Params
 
+# The higher binds closer.
+_RANKS = {"+": 1, "-": 1, "*": 2, "/": 2}
 _OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the tree; with a wrong answer, the first step whose slip would give it."""
     answered = None if answer is None else number(answer.answer)
-    return tree_picture(read_tokens(params.expression), _RULES, answered, verdicts)
+    return tree_picture(read_tokens(params.expression), rules(), answered, verdicts)
 
 
-def _node_value(words: str, below: Sequence[Fraction]) -> Fraction | None:
+def rules() -> Rules:
+    """Return the rules of arithmetic, with exact values."""
+    return Rules(_RANKS, node_value, str, slips)
+
+
+def node_value(words: str, below: Sequence[Fraction]) -> Fraction | None:
+    """Return the value of a number or of a step; None of a division by zero."""
     if not below:
         return Fraction(words)
     first, second = below
@@ -29,21 +37,15 @@ def _node_value(words: str, below: Sequence[Fraction]) -> Fraction | None:
     return result
 
 
-def _slips(_: str, below: Sequence[Fraction], value: Fraction) -> Iterator[Fraction]:
-    """Yield what a step is easily taken for: a sign lost, another operator, a miscount by one."""
+def slips(_: str, below: Sequence[Fraction], value: Fraction) -> Iterator[Fraction]:
+    """Yield the values that are easily taken for that of a step."""
     first, second = below
-    yield from (
-        -value,
-        abs(value),
-        first + second,
-        first - second,
-        second - first,
-        first * second,
-    )
+    # A sign lost, or another operator.
+    yield from (-value, abs(value), first + second, first - second)
+    yield from (second - first, first * second)
     yield from (first + abs(second), abs(first) + second)
+    # A miscount by one, also among the tens.
     yield from (value + 1, value - 1, value + 10, value - 10)
+    # A quotient rounded down, towards zero, and to the nearest number.
     if second:
         yield from map(Fraction, (first // second, int(first / second), round(value)))
-
-
-_RULES = Rules({"+": 1, "-": 1, "*": 2, "/": 2}, _node_value, str, _slips)

@@ -9,6 +9,9 @@ from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.expression_trees import Rules, tree_picture
 from scbench.schemas.boolean import LITERALS, Answer, Params
 
+# The higher binds closer; NOT binds closest.
+_RANKS = {"OR": 1, "XOR": 2, "AND": 3}
+# Words of all notations; longer words come before those that they begin with.
 _WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]")
 
 
@@ -19,12 +22,25 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """
     true, false = LITERALS[params.format]
     lines = params.expression.splitlines()
-    values = read_values(answer.answer, len(lines)) if answer is not None else None
-    right = [evaluate(line, true, false) for line in lines]
-    faults = [i for i, value in enumerate(values or ()) if value != right[i]]
-    at = faults[0] if faults else 0
+    values = None if answer is None else read_values(answer.answer, len(lines))
+    at = 0
+    if values:
+        right = [evaluate(line, true, false) for line in lines]
+        faults = [i for i, value in enumerate(values) if value != right[i]]
+        at = faults[0] if faults else 0
+    answered = None if values is None else values[at]
+    tokens = _WORD.findall(lines[at])
+    picture = tree_picture(tokens, rules(true, false), answered, verdicts)
+    if len(lines) == 1:
+        return picture
+    caption = f"Expression {at + 1} of {len(lines)}. {picture.caption}"
+    return replace(picture, caption=caption)
 
-    def value(words: str, below: Sequence[bool]) -> bool:
+
+def rules(true: str, false: str) -> Rules:
+    """Return the rules of logic, in the notation of a format."""
+
+    def node_value(words: str, below: Sequence[bool]) -> bool:
         match words:
             case "NOT":
                 return not below[0]
@@ -36,17 +52,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
                 return below[0] != below[1]
         return words == true
 
-    rules = Rules(
-        {"OR": 1, "XOR": 2, "AND": 3},
-        value,
-        lambda value: true if value else false,
-        lambda _words, _below, value: [not value],
-        prefix="NOT",
-    )
-    answered = None if values is None else values[at]
-    picture = tree_picture(_WORD.findall(lines[at]), rules, answered, verdicts)
-    if len(lines) == 1:
-        return picture
-    return replace(
-        picture, caption=f"Expression {at + 1} of {len(lines)}. {picture.caption}"
-    )
+    def write(value: bool) -> str:
+        return true if value else false
+
+    def slips(_words: str, _below: Sequence[bool], value: bool) -> list[bool]:
+        return [not value]
+
+    return Rules(_RANKS, node_value, write, slips, prefix="NOT")

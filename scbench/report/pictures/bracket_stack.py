@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from scbench.graders.shared.short_answers import unspaced
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import (
     Cell,
     Row,
@@ -15,87 +16,91 @@ from scbench.report.pictures.shared.tables import (
 )
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
-_STEP, _LINE, _ACROSS = 11, 13, 66
-_LINES = 8
+# Pixels from one bracket to the next, and from one depth to the next.
+_STEP, _LEVEL = 11, 13
+# Brackets in a line, and lines that are drawn.
+_ACROSS, _LINES = 66, 8
+# Surplus brackets of an answer that are listed.
+_MOST_SURPLUS = 5
 _CLOSES = {pair[0]: pair[1] for pair in PAIRS}
+_HEAD = ("place", "open", "needs", "given")
+_LEGEND = {
+    "target": "still open",
+    "right": "closes it",
+    "wrong": "the first fault",
+    "missing": "not given",
+}
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the brackets by depth; with an answer those still open, and what closes each."""
+    """Draw the brackets by depth; with an answer those still open, and how it closes each."""
+    sequence = params.sequence
     stack: list[int] = []
-    depth = []
-    for i, bracket in enumerate(params.sequence):
+    depths = []
+    # A bracket and the one that closes it have the same depth.
+    for i, bracket in enumerate(sequence):
         if bracket in _CLOSES:
             stack.append(i)
-        depth.append(len(stack))
+        depths.append(len(stack))
         if bracket not in _CLOSES:
             stack.pop()
-    still = stack if verdicts else []
-    count = len(params.sequence)
-    caption = verdicts.caption(f"{count} brackets; what is still open is to be closed.")
-    panels = [
-        Panel(
-            "brackets by depth", _depth_drawing(params.sequence, depth, still), caption
-        )
-    ]
-    head = ("place", "open", "needs", "given")
-    rows = _stack(params.sequence, still, answer) if verdicts else []
-    if rows:
-        panels += table_panels("the stack, top first", head, rows, caption)
-    text = f"{params.sequence}\n\n{table_text(head, rows)}" if rows else params.sequence
-    return text_picture(panels, caption, text, texts("bracket_stack.legend"))
-
-
-def _stack(sequence: str, still: Sequence[int], answer: Answer | None) -> list[Row]:
-    """Return the open brackets from the top with what closes them, the first fault marked."""
+    text = sequence
+    caption = verdicts.caption(
+        f"{len(sequence)} brackets; what is still open is to be closed."
+    )
+    drawing = depth_drawing(sequence, depths, stack if verdicts else [])
+    panels = [Panel("brackets by depth", drawing, caption)]
     closing = (unspaced(answer.answer) if answer else None) or ""
-    rows: list[Row] = []
-    astray = False
-    for k, i in enumerate(reversed(still)):
-        needs = _CLOSES[sequence[i]]
-        bracket = closing[k] if k < len(closing) else ""
-        role = (
-            ""
-            if astray
-            else "right"
-            if bracket == needs
-            else "wrong"
-            if bracket
-            else "missing"
-        )
-        astray = astray or bracket != needs
-        rows.append((i + 1, sequence[i], needs, Cell(bracket or "-", role)))
-    role = "" if astray else "wrong"
-    rows += [("", "", "-", Cell(sign, role)) for sign in closing[len(still) :][:5]]
-    return rows
+    rows = stack_rows(sequence, stack, closing) if verdicts else []
+    if rows:
+        panels += table_panels("the stack, top first", _HEAD, rows, caption)
+        text = f"{sequence}\n\n{table_text(_HEAD, rows)}"
+    return text_picture(panels, caption, text, _LEGEND)
 
 
-def _depth_drawing(
-    sequence: str, depth: Sequence[int], still: Sequence[int]
+def depth_drawing(
+    sequence: str, depths: Sequence[int], still_open: Sequence[int]
 ) -> Drawing:
     """Draw every bracket as deep as it stands, in lines; those still open are boxed."""
+    count = min(len(sequence), _ACROSS * _LINES)
     lines = [
-        range(i, min(i + _ACROSS, len(sequence)))
-        for i in range(0, len(sequence), _ACROSS)
+        range(start, min(start + _ACROSS, count)) for start in range(0, count, _ACROSS)
     ]
-    lines = lines[:_LINES]
-    high = [(max(depth[i] for i in line) + 1) * _LINE for line in lines]
-    size = (max(map(len, lines)) * _STEP, sum(high))
-    drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=10)
+    heights = [(max(depths[i] for i in line) + 1) * _LEVEL for line in lines]
+    width = max(map(len, lines)) * _STEP
+    drawing = pixel_canvas(width, sum(heights), margin=10)
     top = 0
-    for line, tall in zip(lines, high, strict=True):
+    for line, height in zip(lines, heights, strict=True):
         for k, i in enumerate(line):
-            place = ((k + 0.5) * _STEP, top + depth[i] * _LINE)
-            if i in still:
-                low = (place[0] - 5, place[1] - 7)
-                mark(
-                    drawing,
-                    low,
-                    (place[0] + 5, place[1] + 6),
-                    "target",
-                    f"place {i + 1}",
-                )
-            role = "ink" if i in still else "quiet"
-            drawing.text(place, sequence[i], role, size=12, bold=i in still)
-        top += tall
+            x, y = (k + 0.5) * _STEP, top + depths[i] * _LEVEL
+            role = "quiet"
+            if i in still_open:
+                role = "ink"
+                low, high = (x - 5, y - 7), (x + 5, y + 6)
+                mark(drawing, low, high, "target", f"place {i + 1}")
+            drawing.text((x, y), sequence[i], role, size=12, bold=i in still_open)
+        top += height
     return drawing
+
+
+def stack_rows(sequence: str, stack: Sequence[int], closing: str) -> list[Row]:
+    """Return the open brackets from the top, and how an answer closes each.
+
+    The first fault is marked; after it, nothing is right or wrong.
+    """
+    rows: list[Row] = []
+    astray = False
+    for k, i in enumerate(reversed(stack)):
+        needs = _CLOSES[sequence[i]]
+        bracket = closing[k] if k < len(closing) else ""
+        if astray:
+            role = ""
+        elif bracket == needs:
+            role = "right"
+        else:
+            role = "wrong" if bracket else "missing"
+            astray = True
+        rows.append((i + 1, sequence[i], needs, Cell(bracket or "-", role)))
+    role = "" if astray else "wrong"
+    surplus = closing[len(stack) :][:_MOST_SURPLUS]
+    return rows + [("", "", "-", Cell(bracket, role)) for bracket in surplus]

@@ -1,12 +1,14 @@
-"""Events and rules as a graph from causes to the outcome: what happened, and what was necessary."""
+"""Events and rules as a graph from causes to the outcome, with the course and necessary events."""
 
 from collections.abc import Mapping
 from textwrap import wrap
+from typing import NamedTuple
 
 from scbench.graders.but_for_causation import necessary
 from scbench.graders.shared.short_answers import entries, option
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import (
     Cell,
     Row,
@@ -17,174 +19,240 @@ from scbench.report.pictures.shared.tables import (
 from scbench.schemas.but_for_causation import Answer, Params
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-Rules = Mapping[int, tuple[str, tuple[tuple[int, bool], ...]]]
-Course = dict[int, bool]
-
-_WIDTH, _HEIGHT, _GAP = 124, 34, 36
+# Pixels of an event's box, between columns and between rows.
+_WIDTH, _HEIGHT, _GAP, _ROW_GAP = 124, 34, 36, 18
+# Letters of a line in a box.
 _ACROSS = 22
+# Letters of a line of text.
+_TEXT_WIDTH = 140
+_LEGEND = {
+    "target": "the outcome",
+    "given": "dashed box: did not happen; dashed arrow: unless",
+    "note": "supposed not to happen",
+    "right": "necessary",
+    "missing": "necessary, not named",
+    "wrong": "answered wrongly",
+}
+
+# Events, and whether each happens.
+Course = Mapping[int, bool]
+# Events, and the role of each in the picture.
+Roles = Mapping[int, str]
+# Events, the lowest first, and the level of each: its column in the graph.
+Levels = Mapping[int, int]
+
+
+class Rule(NamedTuple):
+    """The rule of an event.
+
+    Attributes:
+        kind: whether ``all`` or ``any`` of the conditions are needed.
+        conditions: events, and whether each has to happen or must not.
+    """
+
+    kind: str
+    conditions: tuple[tuple[int, bool], ...]
+
+
+Rules = Mapping[int, Rule]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw events by causes; with an answer what happened, and letters wrong or right."""
-    rules = {event: (kind, conditions) for event, kind, conditions in params.rules}
-    single = params.question == "but_for"
-    outcome = _event_words(params, params.outcome)
-    if single:
-        supposed = _event_words(params, params.candidates[0])
-        question = (
-            f'Without "{supposed}", would "{outcome}" have happened all the same?'
-        )
+    """Draw events by causes; with an answer their course, and letters wrong or right."""
+    rules = {event: Rule(kind, conditions) for event, kind, conditions in params.rules}
+    levels = event_levels(len(params.events), rules)
+    outcome = event_words(params, params.outcome)
+    supposed = None
+    if params.question == "but_for":
+        supposed = params.candidates[0]
+        words = event_words(params, supposed)
+        question = f'Without "{words}", would "{outcome}" have happened all the same?'
     else:
         question = (
             f'Without which of the lettered events would "{outcome}" not have happened?'
         )
     caption = verdicts.caption(question)
+    roles = event_roles(params, answer, verdicts)
+    courses: dict[str, Course] = {}
+    if verdicts:
+        courses["happened"] = course_of_events(params, rules, levels, None)
+        if supposed is not None:
+            courses["but for it"] = course_of_events(params, rules, levels, supposed)
+    drawing = graph(params, rules, levels, roles, courses)
+    panel = Panel("causes to the left", drawing, caption)
+    rows = [
+        event_row(params, event, rules.get(event), roles, courses)
+        for event in range(len(params.events))
+    ]
+    text = table_text(("", "event", "rule", *courses), rows, _TEXT_WIDTH)
+    return text_picture([panel], caption, text, _LEGEND)
+
+
+def event_roles(params: Params, answer: Answer | None, verdicts: Verdicts) -> Roles:
+    """Return the roles of the outcome, of necessary events, and of those that an answer names."""
     needed = {params.candidates[k] for k in necessary(params)} if verdicts else set()
-    answered = (
-        _answered_events(params, answer) if verdicts.wrong and not single else None
-    )
-    happened = _played(params, None) if verdicts else {}
-    without = _played(params, params.candidates[0]) if verdicts and single else {}
     roles = dict.fromkeys(needed, "right")
+    answered = None
+    single = params.question == "but_for"
+    if verdicts.wrong and not single:
+        answered = answered_events(params, answer)
     if answered is not None:
         roles |= dict.fromkeys(answered - needed, "wrong")
         roles |= dict.fromkeys(needed - answered, "missing")
-    roles.setdefault(
-        params.outcome, "wrong" if verdicts.wrong and answered is None else "target"
-    )
+    # A wrong answer without letters is marked at the outcome.
+    outcome_role = "wrong" if verdicts.wrong and answered is None else "target"
+    roles.setdefault(params.outcome, outcome_role)
     if single:
         roles.setdefault(params.candidates[0], "note")
-    drawing = _graph(params, rules, roles, happened, without)
-    facts = {"happened": happened, "but for it": without}
-    columns = {name: course for name, course in facts.items() if course}
-    rows: list[Row] = []
-    for event in range(len(params.events)):
-        kind, conditions = rules.get(event, ("all", ()))
-        causes = f" {'and' if kind == 'all' else 'or'} ".join(
-            f"{'' if expected else 'not '}({cause})" for cause, expected in conditions
-        )
-        words = Cell(
-            f"{_letter(params, event)}{_event_words(params, event)}",
-            roles.get(event, ""),
-        )
-        fates = [_yes(course.get(event)) for course in columns.values()]
-        rows.append((f"({event})", words, f"if {causes}" if causes else "told", *fates))
-    head = ("", "event", "rule", *columns)
-    panel = Panel("causes to the left", drawing, caption)
-    return text_picture(
-        [panel], caption, table_text(head, rows, 140), texts("but_for_causation.legend")
-    )
+    return roles
 
 
-def _yes(value: bool | None) -> str:
-    return "" if value is None else "yes" if value else "no"
-
-
-def _event_words(params: Params, event: int) -> str:
-    return f"{params.events[event][0]} {params.events[event][3]}"
-
-
-def _letter(params: Params, event: int) -> str:
-    if params.question == "but_for" or event not in params.candidates:
-        return ""
-    return f"{_LETTERS[params.candidates.index(event)]}: "
-
-
-def _answered_events(params: Params, answer: Answer | None) -> set[int] | None:
+def answered_events(params: Params, answer: Answer | None) -> set[int] | None:
     """Return the events that an answer names; None if it cannot be read as letters."""
-    words = (
-        entries(answer.answer)
-        if answer and not isinstance(answer.answer, bool)
-        else None
-    )
-    texts = [_event_words(params, event) for event in params.candidates]
-    places = [option(word, texts) for word in words or () if word.casefold() != "and"]
-    events = {params.candidates[place] for place in places if place is not None}
-    return events if places and None not in places else None
+    if answer is None or isinstance(answer.answer, bool):
+        return None
+    texts = [event_words(params, event) for event in params.candidates]
+    events = set()
+    for word in entries(answer.answer) or ():
+        if word.casefold() == "and":
+            continue
+        place = option(word, texts)
+        if place is None:
+            return None
+        events.add(params.candidates[place])
+    return events or None
 
 
-def _played(params: Params, without: int | None) -> dict[int, bool]:
-    """Return whether each event happens, the causes before what they cause."""
-    course = dict(params.told) | ({} if without is None else {without: False})
-    waiting = [rule for rule in params.rules if rule[0] != without]
-    while ready := [
-        rule for rule in waiting if all(cause in course for cause, _ in rule[2])
-    ]:
-        for event, kind, conditions in ready:
+def course_of_events(
+    params: Params, rules: Rules, levels: Levels, without: int | None
+) -> Course:
+    """Return whether each event happens, with one struck out or with none."""
+    course = dict(params.told)
+    if without is not None:
+        course[without] = False
+    # Causes are on lower levels, and so decided before what they cause.
+    for event in levels:
+        if event in rules and event != without:
+            kind, conditions = rules[event]
             met = [course[cause] == expected for cause, expected in conditions]
             course[event] = all(met) if kind == "all" else any(met)
-        waiting = [rule for rule in waiting if rule[0] not in course]
     return course
 
 
-def _graph(
+def event_words(params: Params, event: int) -> str:
+    """Return an event in the past tense."""
+    phrase = params.events[event]
+    return f"{phrase[0]} {phrase[3]}"
+
+
+def lettered_words(params: Params, event: int) -> str:
+    """Return an event with its letter, if the question has letters."""
+    words = event_words(params, event)
+    if params.question == "but_for" or event not in params.candidates:
+        return words
+    return f"{_LETTERS[params.candidates.index(event)]}: {words}"
+
+
+def fate(course: Course, event: int) -> str:
+    """Return whether an event happens in words; nothing if that is not known."""
+    if event not in course:
+        return ""
+    return "yes" if course[event] else "no"
+
+
+def event_row(
+    params: Params,
+    event: int,
+    rule: Rule | None,
+    roles: Roles,
+    courses: Mapping[str, Course],
+) -> Row:
+    """Return the row of an event in the table: number, words, rule, and fates."""
+    origin = "told"
+    if rule and rule.conditions:
+        causes = []
+        for cause, expected in rule.conditions:
+            causes.append(f"({cause})" if expected else f"not ({cause})")
+        conjunction = " and " if rule.kind == "all" else " or "
+        origin = f"if {conjunction.join(causes)}"
+    words = Cell(lettered_words(params, event), roles.get(event, ""))
+    fates = [fate(course, event) for course in courses.values()]
+    return (f"({event})", words, origin, *fates)
+
+
+def graph(
     params: Params,
     rules: Rules,
-    roles: dict[int, str],
-    happened: Course,
-    without: Course,
+    levels: Levels,
+    roles: Roles,
+    courses: Mapping[str, Course],
 ) -> Drawing:
-    level: dict[int, int] = {
-        event: 0 for event in range(len(params.events)) if event not in rules
-    }
-    while ready := [
-        event
-        for event in rules
-        if event not in level and all(c in level for c, _ in rules[event][1])
-    ]:
-        for event in ready:
-            level[event] = 1 + max(
-                (level[cause] for cause, _ in rules[event][1]), default=0
-            )
-    columns: list[list[int]] = [[] for _ in range(max(level.values()) + 1)]
-    for event, k in sorted(level.items()):
-        columns[k].append(event)
-    row: dict[int, float] = {}
-    for column in columns:  # beside the middle of its causes, so that few arrows cross
-        column.sort(
-            key=lambda e: (
-                sum(row[c] for c, _ in rules[e][1]) / len(rules[e][1])
-                if e in rules and rules[e][1]
-                else e
-            )
-        )
-        row |= {event: i + 0.5 for i, event in enumerate(column)}
+    """Return events as boxes in columns, with arrows from causes."""
+    columns = event_columns(levels, rules)
     tallest = max(map(len, columns))
-    size = (len(columns) * (_WIDTH + _GAP) - _GAP, tallest * (_HEIGHT + 18))
-    drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=8)
+    width, height = _WIDTH + _GAP, _HEIGHT + _ROW_GAP
+    across = len(columns) * width - _GAP
+    drawing = pixel_canvas(across, tallest * height, margin=8)
+    rows: dict[int, float] = {}
     for column in columns:
         shift = (tallest - len(column)) / 2
-        row |= {event: row[event] + shift for event in column}
-    place = {
-        event: (level[event] * (_WIDTH + _GAP), row[event] * (_HEIGHT + 18))
-        for event in level
+        rows |= {event: i + 0.5 + shift for i, event in enumerate(column)}
+    # The middle of the left side of each box.
+    places = {
+        event: (level * width, rows[event] * height) for event, level in levels.items()
     }
-    for event, (_, conditions) in rules.items():
-        for cause, expected in conditions:
-            (ax, ay), (bx, by) = place[cause], place[event]
+    for event, rule in rules.items():
+        for cause, expected in rule.conditions:
+            (ax, ay), (bx, by) = places[cause], places[event]
             ends = [(ax + _WIDTH, ay), (bx - 2, by)]
             drawing.line(ends, "given", dashed=not expected, arrow=True)
-    for event, (x, y) in place.items():
+    happened, without = courses.get("happened", {}), courses.get("but for it", {})
+    for event, (x, y) in places.items():
         low, high = (x, y - _HEIGHT / 2), (x + _WIDTH, y + _HEIGHT / 2)
-        drawing.box(
-            low, high, "paper", edge="given", dashed=happened.get(event) is False
-        )
-        fate = _yes(without.get(event))
-        mark(
-            drawing,
-            low,
-            high,
-            roles.get(event, ""),
-            f"but for it: {fate}" if fate else "",
-        )
-        kind = (
-            f" ({rules[event][0]})"
-            if event in rules and len(rules[event][1]) > 1
-            else ""
-        )
-        words = f"{_letter(params, event)}{_event_words(params, event)}{kind}"
+        dashed = happened.get(event) is False
+        drawing.box(low, high, "paper", edge="given", dashed=dashed)
+        changed_fate = fate(without, event)
+        tip = f"but for it: {changed_fate}" if changed_fate else ""
+        mark(drawing, low, high, roles.get(event, ""), tip)
+        words = lettered_words(params, event)
+        if event in rules and len(rules[event].conditions) > 1:
+            words += f" ({rules[event].kind})"
         lines = wrap(words, _ACROSS, max_lines=2, placeholder="…")
         for i, line in enumerate(lines):
             down = (0.0, 12 * (i - (len(lines) - 1) / 2))
             drawing.text((x + _WIDTH / 2, y), line, size=10, shift=down)
     return drawing
+
+
+def event_levels(count: int, rules: Rules) -> Levels:
+    """Return the level of each event: 0 without a rule, else one above the highest cause."""
+    levels = {event: 0 for event in range(count) if event not in rules}
+    while ready := [
+        event
+        for event, rule in rules.items()
+        if event not in levels and all(cause in levels for cause, _ in rule.conditions)
+    ]:
+        for event in ready:
+            causes = [levels[cause] for cause, _ in rules[event].conditions]
+            levels[event] = 1 + max(causes, default=0)
+    return levels
+
+
+def event_columns(levels: Levels, rules: Rules) -> list[list[int]]:
+    """Return the events of each level from top to bottom."""
+    columns: list[list[int]] = [[] for _ in range(max(levels.values()) + 1)]
+    for event, level in sorted(levels.items()):
+        columns[level].append(event)
+    rows: dict[int, float] = {}
+
+    def middle_of_causes(event: int) -> float:
+        if event not in rules or not rules[event].conditions:
+            return event
+        causes = [rows[cause] for cause, _ in rules[event].conditions]
+        return sum(causes) / len(causes)
+
+    for column in columns:
+        # Beside the middle of its causes, so that few arrows cross.
+        column.sort(key=middle_of_causes)
+        rows |= {event: i + 0.5 for i, event in enumerate(column)}
+    return columns

@@ -1,44 +1,88 @@
-"""Squares with labelled corners, what happens inside them, and what an answer called it."""
+"""Squares with labelled corners, the interfaces inside them, and the names that an answer gives."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.picture import Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.squares import (
-    Tile,
-    interfaces,
-    key_text,
-    sheet,
-    tuple_text,
+from scbench.report.picture import Legend, Picture, Verdicts
+from scbench.report.pictures.shared.square_lists import (
+    limit_note,
+    plain_tiles,
+    squares_picture,
 )
+from scbench.report.pictures.shared.squares import Tile, interfaces
 from scbench.schemas.classify_behaviour import Answer, Params
 from scbench.schemas.corner_labels import CORNERS
 
-_MOST_SQUARES = 47
-_NAMES = texts("classify_behaviour.names")
+# Short names of behaviours.
+_NAMES = {
+    "known behaviour": "known",
+    "three domains meeting": "three domains",
+    "ambiguous": "ambiguous",
+}
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw every square; with an answer the interfaces as they are, and the names given."""
     order = tuple(map(CORNERS.index, params.corner_order))
     tiles = [Tile(title="order of corners", order=order)]
+    squares = plain_tiles(params.squares, params.corner_order)
     n = len(params.squares)
     if answer is None:
-        tiles += [_square_tile(params, i) for i in range(n)][:_MOST_SQUARES]
+        tiles += squares
         caption = (
             f"{n} squares, corners read in the numbered order: do the corners fix what is inside? "
             "Dots are where a side changes class."
         )
     else:
-        judged = "squares_right" in verdicts.metrics
-        wrong = {item["square"]: item for item in verdicts.failures.get("names", ())}
-        tiles += [
-            _answered_square(params, answer, i, wrong, judged)
-            for i in range(n)[:_MOST_SQUARES]
-        ]
-        caption = _caption(params, answer, verdicts)
+        tiles += answered_tiles(squares, answer, verdicts)
+        caption = answer_caption(n, answer, verdicts)
+    return squares_picture(tiles, params.corner_order, caption, tiles_legend(tiles))
+
+
+def answered_tiles(
+    squares: Sequence[Tile], answer: Answer, verdicts: Verdicts
+) -> list[Tile]:
+    """Return the squares with the names of an answer; once it is judged, with interfaces."""
+    # A verdict on an answer that breaks the form has no such count.
+    judged = "squares_right" in verdicts.metrics
+    offenders = verdicts.failures.get("names", ())
+    corrections = {item["square"]: item["expected"] for item in offenders}
+    tiles = []
+    for i, square in enumerate(squares):
+        if i >= len(answer.labels):
+            tiles.append(replace(square, below=(("wrong", "no name"),)))
+            continue
+        label = answer.labels[i]
+        if judged:
+            tiles.append(judged_tile(square, label, corrections.get(i, label)))
+        else:
+            tiles.append(replace(square, below=(("ink", _NAMES[label]),)))
+    return tiles
+
+
+def judged_tile(square: Tile, label: str, right: str) -> Tile:
+    """Return a square with its interfaces, the name that an answer gives, and the right one."""
+    strokes, junctions = interfaces(square.labels, "ink")
+    if right == "ambiguous":
+        # The drawings compete, so their points are not marked.
+        alternative = interfaces(square.labels, "quiet", later=True, dashed=True)
+        strokes += alternative.strokes
+        junctions = ()
+    name = _NAMES[label]
+    below = [("right", name)]
+    if label != right:
+        below = [("wrong", f"✗ {name}"), ("right", f"right: {_NAMES[right]}")]
+    return replace(
+        square,
+        state="right" if label == right else "wrong",
+        below=tuple(below),
+        strokes=strokes,
+        junctions=junctions,
+    )
+
+
+def tiles_legend(tiles: Sequence[Tile]) -> Legend:
+    """Return the legend of the tiles."""
     legend = []
     if any(stroke.dashed for tile in tiles for stroke in tile.strokes):
         legend.append(("quiet", "dashed: another drawing that is possible"))
@@ -46,55 +90,15 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         legend.append(("ink", "large dot: a point where three classes meet"))
     if any(tile.state == "wrong" for tile in tiles):
         legend.append(("wrong", "named wrongly; the right name is below"))
-    text = key_text(params.corner_order, tiles)
-    panel = Panel("squares", sheet(tiles), caption)
-    return Picture((panel,), caption, tuple(legend), text)
+    return legend
 
 
-def _square_tile(params: Params, i: int) -> Tile:
-    labels = params.squares[i]
-    return Tile(
-        on_ring(labels, params.corner_order, CORNERS), f"{i}: {tuple_text(labels)}"
-    )
-
-
-def _answered_square(
-    params: Params,
-    answer: Answer,
-    i: int,
-    wrong: Mapping[int, Mapping[str, Any]],
-    judged: bool,
-) -> Tile:
-    plain = _square_tile(params, i)
-    if i >= len(answer.labels):
-        return replace(plain, below=(("wrong", "no name"),))
-    label = answer.labels[i]
-    if not judged:
-        return replace(plain, below=(("ink", _NAMES[label]),))
-    right = wrong[i]["expected"] if i in wrong else label
-    strokes, junctions = interfaces(plain.labels, "ink")
-    if right == "ambiguous":
-        # The drawings compete, so their points are not marked.
-        alternative, _ = interfaces(plain.labels, "quiet", later=True, dashed=True)
-        strokes, junctions = (*strokes, *alternative), ()
-    if i not in wrong:
-        verdict_line = (("right", _NAMES[label]),)
-        return Tile(
-            plain.labels, plain.title, "right", verdict_line, strokes, junctions
-        )
-    below = (("wrong", f"✗ {_NAMES[label]}"), ("right", f"right: {_NAMES[right]}"))
-    return Tile(plain.labels, plain.title, "wrong", below, strokes, junctions)
-
-
-def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
-    n = len(params.squares)
-    limit_note = (
-        f" The first {_MOST_SQUARES} squares are drawn." if n > _MOST_SQUARES else ""
-    )
-    if not verdicts:
-        return f"{len(answer.labels)} names for {n} squares.{limit_note}"
-    right = verdicts.metrics.get("squares_right")
+def answer_caption(n: int, answer: Answer, verdicts: Verdicts) -> str:
+    """Return the caption of an answer about n squares."""
     summary = f"{len(answer.labels)} names for {n} squares"
-    if right is not None:
-        summary = f"{right} of {n} squares have the right name"
-    return f"{summary}; {verdicts.fraction}.{limit_note}"
+    if verdicts:
+        right = verdicts.metrics.get("squares_right")
+        if right is not None:
+            summary = f"{right} of {n} squares have the right name"
+        summary += f"; {verdicts.fraction}"
+    return f"{summary}.{limit_note(n)}"

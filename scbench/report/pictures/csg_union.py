@@ -1,118 +1,191 @@
 """Solids and the mesh of their union: broken edges and faces, missing and surplus volume."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from manifold3d import Manifold
 
+from scbench.base.wording import counted
 from scbench.graders.csg_union.solids import solid_body, union_body
 from scbench.graders.shared import meshes
 from scbench.graders.shared.meshes import PolygonMesh, triangulate
 from scbench.report.draw.colours import series
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import body_mesh, box_around, pulled_in
-from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.csg_union import Answer, Params
 
 # Corners of faces drawn of an answer; of one face, a tenth.
 _MOST_CORNERS = 12_000
 _MOST_MARKS = 50
+# Faults named in a caption.
+_MOST_FAULTS = 3
 # How far beyond the union, in times its size, vertices are drawn where they are.
 _VIEW = 0.9
+# Parts of the union's size and volume below which a body is a sliver left by rounding.
 _ROUNDING = 1e-3
 # Edges so near each other are the same for the eye.
 _NEAR = 0.02
 
+# Checks by what their offenders are: edges, faces, pairs of faces, first faces of
+# shells, and vertices or pairs of them.
 _ON_EDGES = ("winding", "watertight", "edge_manifold")
 _ON_FACES = ("indices", "degenerate_faces", "planar_faces", "simple_faces")
 _ON_PAIRS = ("self_intersection", "touching")
 _ON_SHELLS = ("zero_volume", "nesting")
 _ON_VERTICES = ("coordinates", "duplicate_vertices", "outliers")
+# Pixels of wrong edges; open ones are wider than edges that are merely turned round.
+_EDGE_WIDTHS = {"winding": 3.0, "watertight": 4.0, "edge_manifold": 6.0}
+
+# Faults in words, by check id: of many offenders and of one.
+_FAULTS = {
+    "not_empty": "there are no faces",
+    "coordinates": "{n} vertices are absurdly far away|{n} vertex is absurdly far away",
+    "indices": "{n} faces name vertices that do not exist, or one twice"
+    "|{n} face names vertices that do not exist, or one twice",
+    "duplicate_vertices": "vertices are doubled at {n} places"
+    "|vertices are doubled at {n} place",
+    "outliers": "{n} vertices lie far away from all others"
+    "|{n} vertex lies far away from all others",
+    "degenerate_faces": "{n} faces have no area|{n} face has no area",
+    "planar_faces": "{n} faces are not flat|{n} face is not flat",
+    "winding": "{n} edges join faces that disagree which side is outside"
+    "|{n} edge joins faces that disagree which side is outside",
+    "watertight": "{n} edges are open|{n} edge is open",
+    "edge_manifold": "{n} edges are on more than two faces"
+    "|{n} edge is on more than two faces",
+    "simple_faces": "{n} faces cross themselves|{n} face crosses itself",
+    "self_intersection": "{n} pairs of faces cut through each other"
+    "|{n} pair of faces cut through each other",
+    "touching": "{n} pairs of faces lie on each other"
+    "|{n} pair of faces lie on each other",
+    "zero_volume": "{n} shells enclose no volume|{n} shell encloses no volume",
+    "nesting": "{n} shells lie inside material or point the wrong way"
+    "|{n} shell lies inside material or points the wrong way",
+    "resource_limit": "it is too large to be judged",
+}
+
+# Failed checks, and the offenders of each.
+Failures = Mapping[str, Sequence[Any]]
 
 
-class _Mesh(NamedTuple):
-    """What can be drawn of an answer."""
+class DrawnMesh(NamedTuple):
+    """The part of an answer that is drawn.
+
+    Attributes:
+        points: vertices, shape (n, 3).
+        faces: indices of vertices.
+        positions: of each face in the answer's list.
+        left_out: how many faces are too large to be drawn.
+        pulled: how many vertices were moved to the rim.
+    """
 
     points: Points
     faces: meshes.Faces
-    at: list[int]
-    """Position of each face in the answer's list."""
+    positions: list[int]
     left_out: int
+    pulled: int
+
+
+class Volumes(NamedTuple):
+    """Volumes of the union, of the answer, and of both together."""
+
+    union: float
+    answer: float
+    common: float
+
+    @property
+    def missing(self) -> float:
+        """Volume of the union outside the answer."""
+        return self.union - self.common
+
+    @property
+    def surplus(self) -> float:
+        """Volume of the answer outside the union."""
+        return self.answer - self.common
+
+
+class Triangles(NamedTuple):
+    """Points (n, 3), each on a triangle, and triangles (m, 3) that face outwards."""
+
+    points: Points
+    corners: npt.NDArray[np.int64]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the solids; with an answer its mesh on the union, then what is missing and surplus."""
+    """Draw the solids; with an answer its mesh on the union, then missing and surplus volume."""
     if answer is None:
-        return _instance(params)
+        return instance_picture(params)
     union = union_body(params)
+    mesh = drawn_mesh(answer, union)
     metrics = verdicts.metrics
-    mesh, pulled = _usable(answer, union)
-    caption = _caption(mesh, verdicts, pulled)
+    volumes = judged_volumes(metrics)
+    caption = answer_caption(mesh, verdicts, volumes)
     legend: Legend = []
-    panels = [
-        Panel("the answer", _answer_scene(mesh, union, verdicts, legend), caption)
-    ]
-    unequal = metrics.get("surplus") or metrics.get("missing")
-    if volumes := _difference_bodies(mesh, union, metrics) if unequal else None:
-        scene = _volume_scene(union, volumes, metrics, legend)
-        panels.append(Panel("missing and surplus volume", scene, caption))
-    if "volume_answer" in metrics and not mesh.left_out and _hollow(union):
-        panels.append(
-            Panel("the front half taken away", _cut_scene(mesh, union), caption)
-        )
-    return Picture(tuple(panels), caption, tuple(legend), _volume_table(metrics))
+    scene = answer_scene(mesh, union, verdicts, legend)
+    panels = [Panel("the answer", scene, caption)]
+    if volumes and (metrics.get("surplus") or metrics.get("missing")):
+        bodies = difference_bodies(mesh, union, volumes)
+        if bodies:
+            scene = volume_scene(union, bodies, metrics, legend)
+            panels.append(Panel("missing and surplus volume", scene, caption))
+    # Inner shells of a union cannot be seen from outside.
+    hollow = any(part.volume() < 0 for part in union.decompose())
+    if volumes and not mesh.left_out and hollow:
+        scene = cut_scene(mesh, union)
+        panels.append(Panel("the front half taken away", scene, caption))
+    text = volume_table(volumes) if volumes else None
+    return Picture(tuple(panels), caption, tuple(legend), text)
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the solids, or the answer's mesh, to be written as a file."""
     if answer is None:
-        return _solids(params, 1.0)
-    mesh, _ = _usable(answer, union_body(params))
+        return solid_meshes(params, 1.0)
+    mesh = drawn_mesh(answer, union_body(params))
     cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
     return [Mesh(mesh.points, cut.corners, "answer", name="the answer")]
 
 
-def _solids(params: Params, opacity: float) -> list[Mesh]:
-    return [
-        body_mesh(
-            solid_body(solid), series(i), opacity=opacity, name=f"{i + 1}: {solid.kind}"
-        )
-        for i, solid in enumerate(params.solids)
-    ]
+def solid_meshes(params: Params, opacity: float) -> list[Mesh]:
+    """Return the solids of an item in colours of their own."""
+    parts = []
+    for i, solid in enumerate(params.solids):
+        body, name = solid_body(solid), f"{i + 1}: {solid.kind}"
+        parts.append(body_mesh(body, series(i), opacity=opacity, name=name))
+    return parts
 
 
-def _instance(params: Params) -> Picture:
-    middles = [
-        [(a + b) / 2 for a, b in zip(*_body_bounds(solid_body(s)), strict=True)]
-        for s in params.solids
-    ]
+def instance_picture(params: Params) -> Picture:
+    """Return the solids, numbered, inside the bounds of their union."""
+    middles = []
+    for solid in params.solids:
+        low, high = body_bounds(solid_body(solid))
+        middles.append([(a + b) / 2 for a, b in zip(low, high, strict=True)])
     names = tuple(str(i + 1) for i in range(len(middles)))
-    parts: tuple[Shape, ...] = (
-        *_solids(params, 0.55),
-        Marks(np.array(middles), "ink", 0, names),
-    )
-    many = len(params.solids)
-    caption = (
-        f"{many} solid{'s' * (many > 1)} whose union is to be given as one closed mesh."
-    )
-    scene = Scene(parts, grid=_body_bounds(union_body(params)))
+    parts: list[Shape] = [*solid_meshes(params, 0.55)]
+    parts.append(Marks(np.array(middles), "ink", 0, names))
+    count = counted(len(middles), "solid")
+    caption = f"{count} whose union is to be given as one closed mesh."
+    scene = Scene(tuple(parts), grid=body_bounds(union_body(params)))
     return Picture((Panel("the solids", scene, caption),), caption)
 
 
-def _body_bounds(body: Manifold) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def body_bounds(body: Manifold) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the lowest and the highest corner of a body."""
     box = body.bounding_box()
     return tuple(box[:3]), tuple(box[3:])
 
 
-def _usable(answer: Answer, union: Manifold) -> tuple[_Mesh, int]:
-    """Return what can be drawn of an answer, and how many vertices had to be pulled in."""
-    points = np.array(
-        [v.xyz for v in answer.polyhedron.vertex], dtype=np.float64
-    ).reshape(-1, 3)
-    near, far = pulled_in(points, *box_around(np.array(_body_bounds(union)), _VIEW))
-    room, faces, at, left_out = _MOST_CORNERS, [], [], 0
+def drawn_mesh(answer: Answer, union: Manifold) -> DrawnMesh:
+    """Return the part of an answer that can be drawn, its vertices pulled near the union."""
+    vertices = [vertex.xyz for vertex in answer.polyhedron.vertex]
+    points = np.array(vertices, dtype=np.float64).reshape(-1, 3)
+    near, far = pulled_in(points, *box_around(np.array(body_bounds(union)), _VIEW))
+    room = _MOST_CORNERS
+    faces, positions, left_out = [], [], 0
     for i, face in enumerate(answer.polyhedron.faces):
         corners = face.vertex
         if max(corners) >= len(points) or len(set(corners)) < len(corners):
@@ -122,81 +195,98 @@ def _usable(answer: Answer, union: Manifold) -> tuple[_Mesh, int]:
             continue
         room -= len(corners)
         faces.append(corners)
-        at.append(i)
-    return _Mesh(near, tuple(faces), at, left_out), int(np.sum(far))
+        positions.append(i)
+    return DrawnMesh(near, tuple(faces), positions, left_out, int(np.sum(far)))
 
 
-def _answer_scene(
-    mesh: _Mesh, union: Manifold, verdicts: Verdicts, legend: Legend
+def judged_volumes(metrics: Mapping[str, Any]) -> Volumes | None:
+    """Return the volumes of a verdict; None if the answer bounds no body."""
+    if "volume_answer" not in metrics:
+        return None
+    names = ("volume_union", "volume_answer", "volume_common")
+    return Volumes(*(metrics[name] for name in names))
+
+
+def answer_scene(
+    mesh: DrawnMesh, union: Manifold, verdicts: Verdicts, legend: Legend
 ) -> Scene:
+    """Return the answer with its faults marked, on the edges of the union; add to the legend."""
     failed = verdicts.failures
-    bad = _bad_faces(mesh, failed)
+    bad = bad_faces(mesh, failed)
     cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
     wrong = np.isin(cut.face, sorted(bad))
     right = bool(verdicts) and verdicts[0].score == 1
-    role = "right" if right else "answer"
+    role, opacity, words = "answer", 0.75, "the answer"
+    if right:
+        role, opacity, words = "right", 0.9, "the answer, which is the union"
+    elif failed.keys() - {"union"}:
+        # Marks of faults behind a face have to shine through.
+        opacity = 0.55
     parts: list[Shape] = []
     if len(cut.corners):
-        rims = _face_rims(mesh, [f for f in range(len(mesh.faces)) if f not in bad])
-        opacity = 0.9 if right else 0.55 if failed.keys() - {"union"} else 0.75
-        parts.append(
-            Mesh(mesh.points, cut.corners[~wrong], role, opacity, "the answer", rims)
-        )
-        legend.append(
-            (role, "the answer, which is the union" if right else "the answer")
-        )
+        rims = face_rims(mesh, [f for f in range(len(mesh.faces)) if f not in bad])
+        corners = cut.corners[~wrong]
+        parts.append(Mesh(mesh.points, corners, role, opacity, "the answer", rims))
+        legend.append((role, words))
     if bad:
-        rims = _face_rims(mesh, sorted(bad))
-        parts.append(
-            Mesh(mesh.points, cut.corners[wrong], "wrong", 0.85, "wrong faces", rims)
-        )
+        rims = face_rims(mesh, bad)
+        corners = cut.corners[wrong]
+        parts.append(Mesh(mesh.points, corners, "wrong", 0.85, "wrong faces", rims))
     if not right:
-        rims = _face_rims(mesh, range(len(mesh.faces)))
-        edges = _missing_edges(body_mesh(union, "target").outline, rims)
+        rims = face_rims(mesh, range(len(mesh.faces)))
+        edges = missing_edges(body_mesh(union, "target").outline, rims)
         if edges:
-            parts.append(
-                Lines(edges, "target", 1.5, dashed=True, name="edges of the union")
-            )
+            parts.append(union_edges(edges))
             legend.append(
                 ("target", "edges of the union that the answer does not have (dashed)")
             )
-    parts += _fault_marks(mesh, failed)
+    parts += edge_marks(mesh, failed)
+    parts += vertex_marks(mesh, failed)
     legend.append(
         ("wrong", "edges, faces and vertices that are wrong (thick, filled, dots)")
     )
-    return Scene(tuple(parts), grid=_body_bounds(union))
+    return Scene(tuple(parts), grid=body_bounds(union))
 
 
-def _bad_faces(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> set[int]:
+def union_edges(edges: tuple[Points, ...]) -> Lines:
+    """Return edges of the union as dashed lines."""
+    return Lines(edges, "target", 1.5, dashed=True, name="edges of the union")
+
+
+def bad_faces(mesh: DrawnMesh, failed: Failures) -> set[int]:
     """Return the faces, as positions among those drawn, that checks point at."""
-    offenders = {i for check in _ON_FACES for i in failed.get(check, ())}
-    offenders |= {
-        i for check in _ON_PAIRS for pair in failed.get(check, ()) for i in pair
-    }
-    place = {i: k for k, i in enumerate(mesh.at)}
+    offenders: set[int] = set()
+    for check_id in _ON_FACES:
+        offenders.update(failed.get(check_id, ()))
+    for check_id in _ON_PAIRS:
+        for pair in failed.get(check_id, ()):
+            offenders.update(pair)
+    place = {i: k for k, i in enumerate(mesh.positions)}
     bad = {place[i] for i in offenders if i in place}
-    firsts = {place[i] for c in _ON_SHELLS for i in failed.get(c, ()) if i in place}
+    first_faces: set[int] = set()
+    for check_id in _ON_SHELLS:
+        first_faces.update(failed.get(check_id, ()))
+    firsts = sorted(place[i] for i in first_faces if i in place)
     if firsts:
         shell = meshes.shells(mesh.faces)
-        bad |= set(np.flatnonzero(np.isin(shell, shell[sorted(firsts)])).tolist())
+        bad |= set(np.flatnonzero(np.isin(shell, shell[firsts])).tolist())
     return bad
 
 
-def _face_rims(mesh: _Mesh, members: Sequence[int]) -> tuple[Points, ...]:
-    edges = {
-        (min(a, b), max(a, b))
-        for f in members
-        for a, b in zip(
-            mesh.faces[f], mesh.faces[f][1:] + mesh.faces[f][:1], strict=True
-        )
-    }
+def face_rims(mesh: DrawnMesh, members: Iterable[int]) -> tuple[Points, ...]:
+    """Return the edges (2, 3) of some faces, each once."""
+    edges = set()
+    for i in members:
+        face = mesh.faces[i]
+        for a, b in zip(face, face[1:] + face[:1], strict=True):
+            edges.add((min(a, b), max(a, b)))
     return tuple(mesh.points[list(edge)] for edge in sorted(edges))
 
 
-def _missing_edges(
+def missing_edges(
     edges: Sequence[Points], present: Sequence[Points]
 ) -> tuple[Points, ...]:
-    """Return the edges that do not run along one of a mesh's own edges."""
+    """Return the edges (2, 3) that do not run along one of those that are present."""
     if not present:
         return tuple(edges)
     start = np.array([edge[0] for edge in present])
@@ -204,6 +294,7 @@ def _missing_edges(
     length = np.maximum(np.einsum("ij,ij->i", along, along), 1e-12)
 
     def near(point: Points) -> npt.NDArray[np.bool_]:
+        """Return for each present edge whether it passes near a point."""
         share = np.clip(np.einsum("ij,ij->i", point - start, along) / length, 0, 1)
         away = start + share[:, None] * along - point
         close: npt.NDArray[np.bool_] = np.einsum("ij,ij->i", away, away) < _NEAR**2
@@ -212,127 +303,130 @@ def _missing_edges(
     return tuple(edge for edge in edges if not np.any(near(edge[0]) & near(edge[1])))
 
 
-def _fault_marks(
-    mesh: _Mesh, failed: Mapping[str, Sequence[Any]]
-) -> list[Lines | Marks]:
-    parts: list[Lines | Marks] = []
-    for check in _ON_EDGES:
-        paths = tuple(
-            mesh.points[list(edge)] for edge in failed.get(check, ())[:_MOST_MARKS]
-        )
-        if paths:
-            width = {"winding": 3.0, "watertight": 4.0}.get(check, 6.0)
-            dashed = check == "winding"
-            parts.append(Lines(paths, "wrong", width, dashed, check.replace("_", " ")))
-    entries = [
-        entry for check in _ON_VERTICES for entry in failed.get(check, ())[:_MOST_MARKS]
-    ]
-    vertices = [i for e in entries for i in ([e] if isinstance(e, int) else e[:2])]
-    vertices = [i for i in dict.fromkeys(vertices) if i < len(mesh.points)][
-        :_MOST_MARKS
-    ]
-    if vertices:
-        labels = tuple(str(i) for i in vertices)
-        parts.append(Marks(mesh.points[vertices], "wrong", 8, labels, "wrong vertices"))
+def edge_marks(mesh: DrawnMesh, failed: Failures) -> list[Lines]:
+    """Return the edges that checks point at, by check."""
+    parts = []
+    for check_id in _ON_EDGES:
+        edges = failed.get(check_id, ())[:_MOST_MARKS]
+        if edges:
+            paths = tuple(mesh.points[list(edge)] for edge in edges)
+            width, name = _EDGE_WIDTHS[check_id], check_id.replace("_", " ")
+            parts.append(Lines(paths, "wrong", width, check_id == "winding", name))
     return parts
 
 
-def _body(mesh: _Mesh) -> tuple[Points, npt.NDArray[np.int64]]:
-    """Return points, each on a triangle, and triangles that face outwards."""
+def vertex_marks(mesh: DrawnMesh, failed: Failures) -> list[Marks]:
+    """Return the vertices that checks point at, numbered, if there are any."""
+    vertices: list[int] = []
+    for check_id in _ON_VERTICES:
+        for entry in failed.get(check_id, ())[:_MOST_MARKS]:
+            vertices += [entry] if isinstance(entry, int) else entry[:2]
+    vertices = [i for i in dict.fromkeys(vertices) if i < len(mesh.points)]
+    del vertices[_MOST_MARKS:]
+    if not vertices:
+        return []
+    labels = tuple(map(str, vertices))
+    return [Marks(mesh.points[vertices], "wrong", 8, labels, "wrong vertices")]
+
+
+def outward_triangles(mesh: DrawnMesh) -> Triangles:
+    """Return the triangles of a mesh, turned so that its volume is not negative."""
     cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
     used, corners = np.unique(cut.corners, return_inverse=True)
     points, corners = mesh.points[used], corners.reshape(-1, 3)
+    # Six times the volume is the sum of the triple products of all triangles.
     a, b, c = (points[corners[:, k]] - points[0] for k in range(3))
     if np.sum(np.cross(a, b) * c) < 0:
         corners = corners[:, ::-1]
-    return points, corners
+    return Triangles(points, corners)
 
 
-def _difference_bodies(
-    mesh: _Mesh, union: Manifold, metrics: Mapping[str, Any]
+def difference_bodies(
+    mesh: DrawnMesh, union: Manifold, volumes: Volumes
 ) -> tuple[Manifold, Manifold] | None:
     """Return the bodies that are surplus and missing, if they agree with the verdict's volumes."""
-    r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
+    points, corners = outward_triangles(mesh)
     try:
-        return meshes.difference_bodies(*_body(mesh), union, v - i, r - i)
+        return meshes.difference_bodies(
+            points, corners, union, volumes.surplus, volumes.missing
+        )
     except ValueError:
-        return None  # not all of the mesh is drawn
+        # Not all of the mesh is drawn, so it is not closed.
+        return None
 
 
-def _volume_scene(
+def volume_scene(
     union: Manifold,
-    volumes: tuple[Manifold, Manifold],
+    bodies: tuple[Manifold, Manifold],
     metrics: Mapping[str, Any],
     legend: Legend,
 ) -> Scene:
+    """Return the surplus and the missing bodies in the pale union; add to the legend."""
     parts: list[Shape] = [body_mesh(union, "given", opacity=0.12)]
+    low, high = body_bounds(union)
     # Slivers that rounding leaves would look like faults; shells of voids are negative.
-    thin = _ROUNDING * float(np.max(np.subtract(*_body_bounds(union)[::-1])))
-    for role, body, words in (
-        ("surplus", volumes[0], "surplus: in the answer, but not in the union"),
-        ("missing", volumes[1], "missing: in the union, but not in the answer"),
-    ):
+    thin = _ROUNDING * float(np.max(np.subtract(high, low)))
+    least = _ROUNDING * metrics["volume_union"]
+    words = {
+        "surplus": "surplus: in the answer, but not in the union",
+        "missing": "missing: in the union, but not in the answer",
+    }
+    for role, body in zip(words, bodies, strict=True):
         pieces = metrics.get(role, ())
         if not pieces:
             continue
-        parts.extend(
+        parts += [
             body_mesh(part, role, opacity=0.8, thickness=thin)
             for part in body.decompose()
-            if abs(part.volume()) >= _ROUNDING * metrics["volume_union"]
-        )
-        places = np.array([[*piece["low"], *piece["high"]] for piece in pieces])
+            if abs(part.volume()) >= least
+        ]
+        lows = np.array([piece["low"] for piece in pieces])
+        highs = np.array([piece["high"] for piece in pieces])
         labels = tuple(f"{role} {piece['volume']:.4g}" for piece in pieces)
-        parts.append(Marks((places[:, :3] + places[:, 3:]) / 2, "ink", 0, labels))
-        legend.append((role, words))
-    return Scene(tuple(parts), grid=_body_bounds(union))
+        parts.append(Marks((lows + highs) / 2, "ink", 0, labels))
+        legend.append((role, words[role]))
+    return Scene(tuple(parts), grid=(low, high))
 
 
-def _hollow(union: Manifold) -> bool:
-    return any(part.volume() < 0 for part in union.decompose())
-
-
-def _cut_scene(mesh: _Mesh, union: Manifold) -> Scene:
-    """Show the back half of the answer, for what the outside hides."""
-    low, high = _body_bounds(union)
+def cut_scene(mesh: DrawnMesh, union: Manifold) -> Scene:
+    """Return the back half of the answer, with the surfaces that the outside hides."""
+    low, high = body_bounds(union)
     middle = (low[1] + high[1]) / 2
-    # What is kept lies on the side that the normal points to.
-    half = meshes.to_body(*_body(mesh)).trim_by_plane((0.0, 1.0, 0.0), middle)
-    edges = body_mesh(union.trim_by_plane((0.0, 1.0, 0.0), middle), "target").outline
-    outline = Lines(edges, "target", 1.5, dashed=True, name="edges of the union")
-    parts = (body_mesh(half, "answer", name="the answer"), outline)
+    # The half that stays lies on the side that the normal points to.
+    normal = (0.0, 1.0, 0.0)
+    half = meshes.to_body(*outward_triangles(mesh)).trim_by_plane(normal, middle)
+    edges = body_mesh(union.trim_by_plane(normal, middle), "target").outline
+    parts = (body_mesh(half, "answer", name="the answer"), union_edges(edges))
     return Scene(parts, elevation=35, grid=(low, high))
 
 
-def _caption(mesh: _Mesh, verdicts: Verdicts, pulled: int) -> str:
-    many = f"A mesh of {len(mesh.points)} vertices and {len(mesh.faces)} faces"
+def answer_caption(mesh: DrawnMesh, verdicts: Verdicts, volumes: Volumes | None) -> str:
+    """Return the size of the mesh, its first faults, and shares of wrong volume."""
+    size = f"A mesh of {len(mesh.points)} vertices and {len(mesh.faces)} faces"
     if not verdicts:
-        return f"{many}."
+        return f"{size}."
     metrics = verdicts.metrics
-    findings = verdicts.faults(texts("csg_union.faults"))[:3]
-    if "volume_answer" in metrics and (
-        metrics.get("missing") or metrics.get("surplus")
-    ):
-        r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
-        words = f"{(r - i) / r:.1%} of the union's volume is missing, {(v - i) / r:.1%} surplus"
-        findings.append(words)
+    findings = verdicts.faults(_FAULTS)[:_MOST_FAULTS]
+    if volumes and (metrics.get("missing") or metrics.get("surplus")):
+        missing = volumes.missing / volumes.union
+        surplus = volumes.surplus / volumes.union
+        findings.append(
+            f"{missing:.1%} of the union's volume is missing, {surplus:.1%} surplus"
+        )
     if mesh.left_out:
         findings.append(f"{mesh.left_out} large faces are not drawn")
-    if pulled:
-        findings.append(f"{pulled} vertices far outside are drawn at the rim")
-    return f"{many}{': ' if findings else '; '}{'; '.join([*findings, verdicts.fraction])}."
+    if mesh.pulled:
+        findings.append(f"{mesh.pulled} vertices far outside are drawn at the rim")
+    colon = ": " if findings else "; "
+    return f"{size}{colon}{'; '.join([*findings, verdicts.fraction])}."
 
 
-def _volume_table(metrics: Mapping[str, Any]) -> str | None:
-    if "volume_answer" not in metrics:
-        return None
-    r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
-    rows = (
-        ("union", r),
-        ("answer", v),
-        ("common", i),
-        ("missing", r - i),
-        ("surplus", v - i),
-    )
-    return "\n".join(
-        f"{name:8}{value + 0.0:14.3f}{value / r:9.1%}" for name, value in rows
-    )
+def volume_table(volumes: Volumes) -> str:
+    """Return the volumes as a table, with their shares of the union."""
+    rows = volumes._asdict()
+    rows |= {"missing": volumes.missing, "surplus": volumes.surplus}
+    lines = []
+    for name, value in rows.items():
+        # Adding 0.0 makes a negative zero positive.
+        lines.append(f"{name:8}{value + 0.0:14.3f}{value / volumes.union:9.1%}")
+    return "\n".join(lines)

@@ -1,117 +1,148 @@
-"""Points and triangles: what was listed, what is wrong with it, what is missing."""
+"""Points and triangles: those that an answer lists, their faults, and those that are missing."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts, wrong_line
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
 # Triangles drawn of an answer that lists more.
 _MOST_TRIANGLES = 400
 # Missing triangles up to which each has a thick outline.
 _MOST_OUTLINES = 12
+# Circles and other marks of a kind.
+_MOST_CIRCLES, _MOST_MARKS = 8, 50
+# How faults are marked, by check id.
+_MARKED = {
+    "empty_circle": "dashed: a circle with a point in it (ringed)",
+    "repeats": "thick: a triangle listed twice",
+    "overlap": "thick: an edge at which triangles overlap",
+    "all_points": "ringed: a point in no triangle",
+}
+
+
+class Circle(NamedTuple):
+    """A circle in the task's coordinates."""
+
+    centre: tuple[float, float]
+    radius: float
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the points; with an answer its triangles, wrong ones shaded with their circles."""
-    points = params.points
-    n = len(points)
-    xs, ys = zip(*points, strict=True)
+    xs, ys = zip(*params.points, strict=True)
     pad = 0.06 * max(max(xs) - min(xs), max(ys) - min(ys), 1e-9)
-    drawing = Drawing(
-        (min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad), size=380
-    )
+    frame = (min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad)
+    drawing = Drawing(frame, size=380)
     legend: Legend = []
-    caption = f"{n} points to be joined into triangles with empty circumcircles."
+    count = len(params.points)
+    caption = f"{count} points to be joined into triangles with empty circumcircles."
     if answer is not None:
-        caption = _draw_answer(drawing, params, answer, verdicts, legend)
-    for i, point in enumerate(points):
-        drawing.dot(
-            point, "ink", radius=2.5, tip=f"point {i} at {point[0]:g}, {point[1]:g}"
+        draw_triangles(drawing, params, answer, verdicts)
+        mark_faults(drawing, params, verdicts)
+        legend = [
+            ("right", "listed, and right" if verdicts else "listed"),
+            ("surplus", "listed, but wrong"),
+            ("missing", "of a right answer, not listed"),
+        ]
+        failed = verdicts.failures
+        legend += wrong_line(
+            {words: failed.get(check_id) for check_id, words in _MARKED.items()}
         )
+        caption = answer_caption(answer, verdicts)
+    # Points come last, so that no triangle hides one.
+    for i, point in enumerate(params.points):
+        tip = f"point {i} at {point[0]:g}, {point[1]:g}"
+        drawing.dot(point, "ink", radius=2.5, tip=tip)
         drawing.name(point, i)
-    return Picture(
-        (Panel("points and triangles", drawing, caption),), caption, tuple(legend)
-    )
+    panel = Panel("points and triangles", drawing, caption)
+    return Picture((panel,), caption, tuple(legend))
 
 
-def _draw_answer(
-    drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts, legend: Legend
-) -> str:
+def draw_triangles(
+    drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts
+) -> None:
+    """Draw the triangles of an answer, and those that it lacks."""
     points = params.points
-    n = len(points)
-    drawable = [t for t in answer.triangles if max(t) < n and len(set(t)) == 3][
-        :_MOST_TRIANGLES
-    ]
-    failed = verdicts.failures
     metrics = verdicts.metrics
-    surplus = {tuple(t) for t in metrics.get("surplus", ())}
-    missing = [tuple(t) for t in metrics.get("missing", ())][:_MOST_TRIANGLES]
+    surplus = {tuple(triangle) for triangle in metrics.get("surplus", ())}
+    missing = metrics.get("missing", ())[:_MOST_TRIANGLES]
     for triangle in missing:
-        drawing.area(
-            [points[i] for i in triangle], "missing", hatched=True, opacity=0.5
-        )
-    for triangle in drawable:
         corners = [points[i] for i in triangle]
-        wrong = tuple(sorted(triangle)) in surplus
-        role, opacity, width = ("surplus", 0.3, 2) if wrong else ("right", 0.12, 1.5)
+        drawing.area(corners, "missing", hatched=True, opacity=0.5)
+    drawable = [
+        triangle
+        for triangle in answer.triangles
+        if max(triangle) < len(points) and len(set(triangle)) == 3
+    ]
+    for triangle in drawable[:_MOST_TRIANGLES]:
+        corners = [points[i] for i in triangle]
+        role, opacity, width = "right", 0.12, 1.5
+        if tuple(sorted(triangle)) in surplus:
+            role, opacity, width = "surplus", 0.3, 2
         tip = f"triangle {list(triangle)}"
         drawing.area(corners, role, opacity=opacity, edge=role, width=width, tip=tip)
-    for triangle in missing:  # on top: a sliver shows by its outline alone
+    # Once more, on top: a sliver shows by its outline alone.
+    width = 2.5 if len(missing) <= _MOST_OUTLINES else 1
+    for triangle in missing:
         corners = [points[i] for i in triangle]
-        width = 2.5 if len(missing) <= _MOST_OUTLINES else 1
         tip = f"triangle {list(triangle)} is missing"
         drawing.line(corners, "missing", closed=True, dashed=True, width=width, tip=tip)
-    for a, b, c, inside in failed.get("empty_circle", ())[:8]:
-        circle = _circle(points[a], points[b], points[c])
+
+
+def mark_faults(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
+    """Mark the circles, triangles, edges and points that failed checks name."""
+    points = params.points
+    failed = verdicts.failures
+    for a, b, c, inside in failed.get("empty_circle", ())[:_MOST_CIRCLES]:
+        circle = circumcircle(points[a], points[b], points[c])
         if circle:
             drawing.ring(
-                circle[0], "wrong", radius=circle[1], units="task", width=1, dashed=True
+                circle.centre,
+                "wrong",
+                radius=circle.radius,
+                units="task",
+                width=1,
+                dashed=True,
             )
-        drawing.ring(
-            points[inside],
-            "wrong",
-            radius=8,
-            width=2.5,
-            tip=f"point {inside} is inside",
-        )
-    for triangle in failed.get("repeats", ())[:50]:
+        ring_point(drawing, points[inside], f"point {inside} is inside")
+    for triangle in failed.get("repeats", ())[:_MOST_MARKS]:
+        corners = [points[i] for i in triangle]
         tip = f"triangle {triangle} is listed more than once"
-        drawing.line(
-            [points[i] for i in triangle], "wrong", closed=True, width=3.5, tip=tip
-        )
-    for edge in failed.get("overlap", ())[:50]:
+        drawing.line(corners, "wrong", closed=True, width=3.5, tip=tip)
+    for edge in failed.get("overlap", ())[:_MOST_MARKS]:
         drawing.line([points[i] for i in edge], "wrong", width=3.5)
-    for i in failed.get("all_points", ())[:50]:
-        drawing.ring(
-            points[i], "wrong", radius=8, width=2.5, tip=f"point {i} is in no triangle"
-        )
-    legend += [
-        ("right", "listed, and right" if verdicts else "listed"),
-        ("surplus", "listed, but wrong"),
-        ("missing", "of a right answer, not listed"),
-    ]
-    marked = texts("delaunay_triangulation.marked")
-    legend += wrong_line(
-        {words: failed.get(check_id) for check_id, words in marked.items()}
-    )
+    for i in failed.get("all_points", ())[:_MOST_MARKS]:
+        ring_point(drawing, points[i], f"point {i} is in no triangle")
+
+
+def ring_point(drawing: Drawing, point: Sequence[float], tip: str) -> None:
+    """Draw a ring round a point that breaks a rule."""
+    drawing.ring(point, "wrong", radius=8, width=2.5, tip=tip)
+
+
+def answer_caption(answer: Answer, verdicts: Verdicts) -> str:
+    """Return the caption of an answer."""
     summary = f"{len(answer.triangles)} triangles listed"
     if not verdicts:
         return f"{summary}."
-    if not missing and not surplus and not failed:
-        return f"{summary}; {verdicts.fraction}."
-    lost = len(metrics.get("missing", ()))
-    return f"{summary}; {lost} missing, {len(surplus)} that do not belong; {verdicts.fraction}."
+    missing = len(verdicts.metrics.get("missing", ()))
+    surplus = len(verdicts.metrics.get("surplus", ()))
+    if missing or surplus or verdicts.failures:
+        summary += f"; {missing} missing, {surplus} that do not belong"
+    return f"{summary}; {verdicts.fraction}."
 
 
-def _circle(
+def circumcircle(
     a: Sequence[float], b: Sequence[float], c: Sequence[float]
-) -> tuple[tuple[float, float], float] | None:
-    """Return centre and radius of the circle through three points; None if they are in line."""
+) -> Circle | None:
+    """Return the circle through three points; None if they are in line."""
+    # Coordinates relative to a; d is four times the area of the triangle.
     bx, by, cx, cy = b[0] - a[0], b[1] - a[1], c[0] - a[0], c[1] - a[1]
     d = 2 * (bx * cy - by * cx)
     if d == 0:
         return None
     ux = (cy * (bx * bx + by * by) - by * (cx * cx + cy * cy)) / d
     uy = (bx * (cx * cx + cy * cy) - cx * (bx * bx + by * by)) / d
-    return (a[0] + ux, a[1] + uy), (ux * ux + uy * uy) ** 0.5
+    return Circle((a[0] + ux, a[1] + uy), (ux * ux + uy * uy) ** 0.5)

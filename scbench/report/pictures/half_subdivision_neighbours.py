@@ -1,6 +1,6 @@
 """A square or cube of halved boxes: the target, and the boxes that were named as its neighbours."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -8,373 +8,418 @@ import numpy as np
 from scbench.graders.half_subdivision_neighbours import boxes as integer_boxes
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing, rectangle
-from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
-Interval = tuple[float, float]
-Box = tuple[Interval, ...]
-Ends = tuple[list[float], list[float]]
-Frame = tuple[float, float, float, float]
-
 # Labels are followed so far down; such boxes are far too small to be seen.
-DEEPEST = 60
-
+_DEEPEST = 60
 TARGET, RIGHT, MISSING, SURPLUS = "target", "right", "missing", "wrong"
 # The parts that boxes can play, named like their colours, in the order they are
 # painted.
-ORDER = (RIGHT, "answer", MISSING, SURPLUS, TARGET)
+_PARTS = (RIGHT, "answer", MISSING, SURPLUS, TARGET)
 _OPACITY = {TARGET: 0.85, RIGHT: 0.45, "answer": 0.4, SURPLUS: 0.3}
-# Pixels of a letter of a label.
-_LETTER = 6.2
-# How far boxes are pulled apart, in sides of the target.
-_GAP = 0.45
-
-
-# A target with a shorter side than this gets a close view of its own.
-_SMALL = 0.2
-_WORDS = {
+_LEGEND = {
     TARGET: "the target",
     RIGHT: "named, and a neighbour",
     "answer": "named",
     MISSING: "a neighbour, but not named",
     SURPLUS: "named, but no neighbour",
 }
+# Pixels of a letter of a label.
+_LETTER = 6.2
+# Pixels of a drawing of the square, and of a cut through the cube.
+_SQUARE, _CUT = 340, 220
+# How far boxes are pulled apart, in sides of the target.
+_GAP = 0.45
+# How far around the target boxes are drawn when pulled apart, in its sides.
+_NEAR = 1.1
+# A target with a shorter side than this gets a close view of its own, with so much
+# room around it in sides of the target.
+_SMALL, _CLOSE_ROOM = 0.2, 1.6
+# Labels of a part that are listed in a terminal.
+_MOST_LABELS = 50
+# Faults in words, by check id: of many labels and of one.
+_FAULTS = {
+    "tree": ("{n} that are no leaf", "{n} that is no leaf"),
+    "leaves": ("{n} that are no leaf", "{n} that is no leaf"),
+    "repeats": ("{n} named twice", "{n} named twice"),
+    "target": ("the target itself named", "the target itself named"),
+}
+
+# Lowest and highest coordinate along each axis.
+Box = tuple[tuple[float, float], ...]
+XY = tuple[float, float]
+# Left, bottom, right, top.
+Frame = tuple[float, float, float, float]
+
+_WHOLE: Frame = (-0.01, -0.01, 1.01, 1.01)
 
 
-class Sorted(NamedTuple):
-    """Labels by the part they play; boxes that are no leaves; leaves that should be named less."""
+class Corners(NamedTuple):
+    """Lowest and highest corner of a box in space."""
 
+    low: Sequence[float]
+    high: Sequence[float]
+
+
+class Rectangle(NamedTuple):
+    """Lowest and highest corner of a flat box."""
+
+    low: XY
+    high: XY
+
+    @property
+    def middle(self) -> XY:
+        """Its middle."""
+        return (self.low[0] + self.high[0]) / 2, (self.low[1] + self.high[1]) / 2
+
+    @property
+    def ring(self) -> list[XY]:
+        """Its corners and the first again."""
+        return [*rectangle(self.low, self.high), self.low]
+
+    @property
+    def sides(self) -> XY:
+        """Its width and its height."""
+        return self.high[0] - self.low[0], self.high[1] - self.low[1]
+
+
+class LabelledBoxes(NamedTuple):
+    """The boxes of a tree and of an answer, and their labels by the part they play.
+
+    Attributes:
+        places: the box of each label.
+        parts: labels of leaves for each part.
+        strangers: labels that are no leaves.
+        marked: leaves named too often, and the target if it is named.
+    """
+
+    places: Mapping[str, Box]
     parts: Mapping[str, Sequence[str]]
-    strangers: Sequence[str] = ()
-    marked: Sequence[str] = ()
+    strangers: Sequence[str]
+    marked: Sequence[str]
+
+    @property
+    def target(self) -> Box:
+        """The box of the target."""
+        return self.places[self.parts[TARGET][0]]
 
 
-def unit_boxes(
-    labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]
-) -> dict[str, Box]:
-    """Return the box of each label, followed `DEEPEST` bits down."""
-    names = {label: label[:DEEPEST] for label in labels}
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
+    """Draw the target in its tree; with an answer its neighbours, right, missing and surplus."""
+    tree = labelled_boxes(params, answer, verdicts)
+    caption = question(params)
+    if answer is not None:
+        caption = answer_caption(answer, tree, verdicts)
+    draw_panels = square_panels if params.dimension == "2D" else cube_panels
+    panels = draw_panels(tree, caption)
+    legend = [(part, words) for part, words in _LEGEND.items() if tree.parts.get(part)]
+    if tree.strangers:
+        legend.append((SURPLUS, "hatched or dashed: named, but no leaf of the tree"))
+    if tree.marked:
+        legend.append((SURPLUS, "thick edges: named twice, or the target itself"))
+    return Picture(tuple(panels), caption, tuple(legend), tree_text(params, tree))
+
+
+def labelled_boxes(
+    params: Params, answer: Answer | None, verdicts: Verdicts
+) -> LabelledBoxes:
+    """Return the boxes of the tree and of an answer by the part they play."""
+    parts: dict[str, Sequence[str]] = {TARGET: (params.target,)}
+    strangers: list[str] = []
+    marked: list[str] = []
+    if answer is not None:
+        metrics, failed = verdicts.metrics, verdicts.failures
+        leaves = set(params.leaves) - {params.target}
+        answered = [
+            label for label in dict.fromkeys(answer.neighbors) if label in leaves
+        ]
+        if "surplus" in metrics:
+            surplus = set(metrics["surplus"])
+            parts[RIGHT] = [label for label in answered if label not in surplus]
+            parts[MISSING] = metrics["missing"]
+            parts[SURPLUS] = metrics["surplus"]
+            strangers = [*failed.get("tree", ()), *failed.get("leaves", ())]
+            marked = [label for label in failed.get("repeats", ()) if label in leaves]
+            if "target" in failed:
+                marked.append(params.target)
+        else:
+            parts["answer"] = answered
+    places = unit_boxes(params, (*params.leaves, *strangers))
+    return LabelledBoxes(places, parts, strangers, marked)
+
+
+def unit_boxes(params: Params, labels: Iterable[str]) -> dict[str, Box]:
+    """Return the box of each label in the unit square or cube, followed `_DEEPEST` bits down."""
+    names = {label: label[:_DEEPEST] for label in labels}
     unit = 1 << max(map(len, names.values()), default=0)
-    integer = integer_boxes(names.values(), cycle, axes)
-    return {
-        label: tuple((low / unit, high / unit) for low, high in integer[name])
-        for label, name in names.items()
-    }
+    axes = AXES[params.dimension]
+    integer = integer_boxes(names.values(), params.axis_cycle, axes)
+    places = {}
+    for label, name in names.items():
+        places[label] = tuple((low / unit, high / unit) for low, high in integer[name])
+    return places
 
 
-def plan(
-    places: Mapping[str, Box], groups: Sorted, frame: Frame, size: float
-) -> Drawing:
-    """Return the square, or what a frame holds of it, with labels where they fit.
+def square_panels(tree: LabelledBoxes, caption: str) -> list[Panel]:
+    """Return the square, and a close view of a small target."""
+    panels = [Panel("the square", plan(tree, _WHOLE, _SQUARE), caption)]
+    if min(high - low for low, high in tree.target) < _SMALL:
+        close = plan(tree, frame_around(tree.target), _SQUARE)
+        alt = f"The same, larger. {caption}"
+        panels.append(Panel("close to the target", close, alt))
+    return panels
+
+
+def frame_around(box: Box) -> Frame:
+    """Return the frame in the unit square that shows a box with room on all sides of it."""
+    room = _CLOSE_ROOM * max(high - low for low, high in box)
+    (x0, x1), (y0, y1) = box
+    left_edge, bottom, right, top = _WHOLE
+    return (
+        max(x0 - room, left_edge),
+        max(y0 - room, bottom),
+        min(x1 + room, right),
+        min(y1 + room, top),
+    )
+
+
+def plan(tree: LabelledBoxes, frame: Frame, size: float) -> Drawing:
+    """Return the square, or the part of it in a frame, with labels where they fit.
 
     Args:
-        places: the box of every label, two intervals each.
-        groups: which of them are the target, right, missing, and so on.
-        frame: what to show: left, bottom, right, top.
+        tree: boxes of two intervals each.
+        frame: what to show.
         size: side of the drawing in pixels.
     """
-    left_edge, bottom, right_edge, top = frame
-    in_frame = {
-        label: ((x0, y0), (x1, y1))
-        for label, ((x0, x1), (y0, y1)) in places.items()
-        if x1 >= left_edge and x0 <= right_edge and y1 >= bottom and y0 <= top
-    }
+    left_edge, bottom, right, top = frame
+    in_frame = {}
+    for label, ((x0, x1), (y0, y1)) in tree.places.items():
+        if x1 >= left_edge and x0 <= right and y1 >= bottom and y0 <= top:
+            in_frame[label] = Rectangle((x0, y0), (x1, y1))
     drawing = Drawing(frame, size=size, margin=8)
-    leaves = [label for label in in_frame if label not in set(groups.strangers)]
-    drawing.strokes((_box_ring(*in_frame[label]) for label in leaves), "faint")
-    for part in ORDER:
-        for label in groups.parts.get(part, ()):
+    strangers = set(tree.strangers)
+    leaves = {label: box for label, box in in_frame.items() if label not in strangers}
+    drawing.strokes((box.ring for box in leaves.values()), "faint")
+    for part in _PARTS:
+        for label in tree.parts.get(part, ()):
             if label in in_frame:
-                _paint(drawing, in_frame[label], part, label)
-    for label in filter(in_frame.__contains__, groups.strangers):
-        low, high = in_frame[label]
-        tip = f"{label[:DEEPEST]} is no leaf"
-        drawing.box(low, high, SURPLUS, hatched=True, edge=SURPLUS, width=3, tip=tip)
-        drawing.ring(_box_middle(low, high), SURPLUS, radius=7)
-    for label in filter(in_frame.__contains__, groups.marked):
-        low, high = in_frame[label]
-        drawing.line(_box_ring(low, high), SURPLUS, width=4, closed=True)
-        if max(high[0] - low[0], high[1] - low[1]) * drawing.scale < 24:
-            drawing.ring(_box_middle(low, high), SURPLUS, radius=14)
-    _write_labels(drawing, {label: in_frame[label] for label in leaves}, groups, frame)
+                paint_box(drawing, in_frame[label], part, f"{label}: {part}")
+    for label in tree.strangers:
+        if label in in_frame:
+            box, tip = in_frame[label], f"{label[:_DEEPEST]} is no leaf"
+            drawing.box(*box, SURPLUS, hatched=True, edge=SURPLUS, width=3, tip=tip)
+            drawing.ring(box.middle, SURPLUS, radius=7)
+    for label in tree.marked:
+        if label in in_frame:
+            box = in_frame[label]
+            drawing.line(box.ring, SURPLUS, width=4, closed=True)
+            # Thick edges of a small box look like a dot.
+            if max(box.sides) * drawing.scale < 24:
+                drawing.ring(box.middle, SURPLUS, radius=14)
+    write_labels(drawing, leaves, tree, frame)
     return drawing
 
 
-def _write_labels(
-    drawing: Drawing,
-    in_frame: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    groups: Sorted,
-    frame: Frame,
-) -> None:
-    """Write labels where they fit: all of them, or if most do not, those that matter."""
-    left_edge, bottom, right_edge, top = frame
-    fitting: dict[str, tuple[float, float]] = {}
-    for label, ((x0, y0), (x1, y1)) in in_frame.items():
-        low, high = (
-            (max(x0, left_edge), max(y0, bottom)),
-            (min(x1, right_edge), min(y1, top)),
-        )
-        width, height = (
-            (b - a) * drawing.scale for a, b in zip(low, high, strict=True)
-        )
-        if width > _LETTER * len(label) + 4 and height > 12:
-            fitting[label] = _box_middle(low, high)
-    if 2 * len(fitting) < len(in_frame):
-        matter = {label for labels in groups.parts.values() for label in labels}
-        fitting = {label: at for label, at in fitting.items() if label in matter}
-    for label, at in fitting.items():
-        drawing.text(at, label, bold=label in groups.parts.get(TARGET, ()), size=10.5)
-
-
-def _box_ring(low: Sequence[float], high: Sequence[float]) -> list[tuple[float, float]]:
-    return [*rectangle(low, high), (low[0], low[1])]
-
-
-def _box_middle(low: Sequence[float], high: Sequence[float]) -> tuple[float, float]:
-    return (low[0] + high[0]) / 2, (low[1] + high[1]) / 2
-
-
-def _paint(
-    drawing: Drawing,
-    box: tuple[Sequence[float], Sequence[float]],
-    part: str,
-    label: str,
-) -> None:
-    low, high = box
-    tip = f"{label}: {part}"
+def paint_box(drawing: Drawing, box: Rectangle, part: str, tip: str) -> None:
+    """Fill a box in the way of the part that it plays."""
     if part == MISSING:
         drawing.box(
-            low, high, part, hatched=True, edge=part, dashed=True, width=2.5, tip=tip
+            *box, part, hatched=True, edge=part, dashed=True, width=2.5, tip=tip
         )
         return
     width = 3 if part == SURPLUS else 1.5
-    drawing.box(
-        low, high, part, opacity=_OPACITY[part], edge=part, width=width, tip=tip
-    )
+    drawing.box(*box, part, opacity=_OPACITY[part], edge=part, width=width, tip=tip)
     if part == SURPLUS:
-        span = min(high[0] - low[0], high[1] - low[1]) * drawing.scale
-        drawing.cross(_box_middle(low, high), part, radius=min(max(span * 0.4, 4), 12))
+        span = min(box.sides) * drawing.scale
+        drawing.cross(box.middle, part, radius=min(max(span * 0.4, 4), 12))
 
 
-def around(box: Box, room: float) -> Frame:
-    """Return the frame in the unit square that shows a box with room on all sides of it."""
-    sides = max(high - low for low, high in box)
-    (x0, x1), (y0, y1) = (
-        (low - room * sides, high + room * sides) for low, high in box
-    )
-    return max(x0, -0.01), max(y0, -0.01), min(x1, 1.01), min(y1, 1.01)
+def write_labels(
+    drawing: Drawing,
+    leaves: Mapping[str, Rectangle],
+    tree: LabelledBoxes,
+    frame: Frame,
+) -> None:
+    """Write labels where they fit: all of them, or if most do not, those that matter."""
+    left_edge, bottom, right, top = frame
+    fitting: dict[str, XY] = {}
+    for label, ((x0, y0), (x1, y1)) in leaves.items():
+        box = Rectangle(
+            (max(x0, left_edge), max(y0, bottom)), (min(x1, right), min(y1, top))
+        )
+        width, height = (side * drawing.scale for side in box.sides)
+        if width > _LETTER * len(label) + 4 and height > 12:
+            fitting[label] = box.middle
+    if 2 * len(fitting) < len(leaves):
+        matter = {label for labels in tree.parts.values() for label in labels}
+        fitting = {label: at for label, at in fitting.items() if label in matter}
+    for label, at in fitting.items():
+        drawing.text(at, label, bold=label in tree.parts.get(TARGET, ()), size=10.5)
 
 
-def section(places: Mapping[str, Box], groups: Sorted, axis: int, at: float) -> Drawing:
+def cube_panels(tree: LabelledBoxes, caption: str) -> list[Panel]:
+    """Return the cube, and cuts through the target; of an answer, the boxes pulled apart."""
+    panels = [Panel("in the cube", cube(tree), caption)]
+    if len(tree.parts) > 1:
+        title = "close to the target, pulled apart"
+        return [*panels, Panel(title, pulled_apart(tree), f"The same. {caption}")]
+    for axis, name in enumerate(AXES["3D"]):
+        low, high = tree.target[axis]
+        at = (low + high) / 2
+        right, up = (direction for direction in AXES["3D"] if direction != name)
+        title = f"cut at {name} = {at:.4g} ({right} right, {up} up)"
+        alt = f"The boxes in a cut through the target across {name}."
+        panels.append(Panel(title, section(tree, axis, at), alt))
+    return panels
+
+
+def section(tree: LabelledBoxes, axis: int, at: float) -> Drawing:
     """Return the cut through a cube across an axis; the other two axes go right and up."""
-    flat_axes = [i for i in range(3) if i != axis]
-    cut = {
-        label: tuple(box[i] for i in flat_axes)
-        for label, box in places.items()
-        if box[axis][0] <= at < box[axis][1]
-    }
-    return plan(cut, groups, (-0.01, -0.01, 1.01, 1.01), 220)
+    cut = {}
+    for label, box in tree.places.items():
+        low, high = box[axis]
+        if low <= at < high:
+            cut[label] = (*box[:axis], *box[axis + 1 :])
+    return plan(tree._replace(places=cut), _WHOLE, _CUT)
 
 
-def cube(places: Mapping[str, Box], groups: Sorted) -> Scene:
+def cube(tree: LabelledBoxes) -> Scene:
     """Return the whole cube with the boxes that play a part."""
+
+    def corners(labels: Iterable[str]) -> list[Corners]:
+        return [box_corners(tree.places[label]) for label in labels]
+
     parts: list[Shape] = [wire((0, 0, 0), (1, 1, 1), "quiet")]
-    for part in ORDER:
-        members = [
-            places[label] for label in groups.parts.get(part, ()) if label in places
-        ]
-        parts += _boxes([_box_ends(box) for box in members], part)
-    for labels, dashed in ((groups.strangers, True), (groups.marked, False)):
-        outlined = [_box_ends(places[label]) for label in labels if label in places]
-        parts += _box_edges(outlined, dashed)
+    for part in _PARTS:
+        parts += part_shapes(corners(tree.parts.get(part, ())), part)
+    parts += outlines(corners(tree.strangers), corners(tree.marked))
     ends = np.array([(1.07, 0, 0), (0, 1.07, 0), (0, 0, 1.07)])
     parts.append(Marks(ends, "quiet", 0, ("x", "y", "z")))
     return Scene(tuple(parts))
 
 
-def pulled_apart(places: Mapping[str, Box], groups: Sorted, target: str) -> Scene:
+def box_corners(box: Box) -> Corners:
+    """Return the corners of a box in space."""
+    return Corners([low for low, _ in box], [high for _, high in box])
+
+
+def pulled_apart(tree: LabelledBoxes) -> Scene:
     """Return the target and the boxes near it, each moved away along the axes where it lies beside.
 
-    What lies far from the target is left out, and large boxes are cut off.
+    Boxes far from the target are left out, and large boxes are cut off.
     """
-    centre = places[target]
-    side = max(high - low for low, high in centre)
-    near = [(low - 1.1 * side, high + 1.1 * side) for low, high in centre]
 
-    def ends_after(labels: Iterable[str]) -> dict[str, Ends]:
-        present = (label for label in labels if label in places)
-        ends = {
-            label: _moved_apart(places[label], centre, near, _GAP * side)
-            for label in present
-        }
-        return {label: box for label, box in ends.items() if box is not None}
+    def corners(labels: Iterable[str]) -> dict[str, Corners]:
+        boxes_near = {}
+        for label in labels:
+            box = moved_apart(tree.places[label], tree.target)
+            if box is not None:
+                boxes_near[label] = box
+        return boxes_near
 
     parts: list[Shape] = []
-    for part in ORDER:
-        members = ends_after(groups.parts.get(part, ()))
-        parts += _boxes(list(members.values()), part)
+    for part in _PARTS:
+        members = corners(tree.parts.get(part, ()))
+        parts += part_shapes(list(members.values()), part)
         if members:
-            middles = np.array([np.mean(ends, axis=0) for ends in members.values()])
+            middles = np.array([np.mean(box, axis=0) for box in members.values()])
             parts.append(Marks(middles, "ink", 0, tuple(members)))
-    for labels, dashed in ((groups.strangers, True), (groups.marked, False)):
-        parts += _box_edges(list(ends_after(labels).values()), dashed)
+    strangers, marked = corners(tree.strangers), corners(tree.marked)
+    parts += outlines(list(strangers.values()), list(marked.values()))
     return Scene(tuple(parts))
 
 
-def _moved_apart(
-    box: Box, centre: Box, near: Sequence[Interval], gap: float
-) -> Ends | None:
-    low, high = [], []
-    for (a, b), (c, d), (least, greatest) in zip(box, centre, near, strict=True):
-        start, end = max(a, least), min(b, greatest)
+def moved_apart(box: Box, target: Box) -> Corners | None:
+    """Return the part of a box near the target, moved away from it; None if there is none."""
+    side = max(high - low for low, high in target)
+    lows, highs = [], []
+    for (low, high), (target_low, target_high) in zip(box, target, strict=True):
+        start = max(low, target_low - _NEAR * side)
+        end = min(high, target_high + _NEAR * side)
         if end <= start:
             return None
-        shift = gap * ((a >= d) - (b <= c))
-        low.append(start + shift)
-        high.append(end + shift)
-    return low, high
+        shift = 0.0
+        if low >= target_high:
+            shift = _GAP * side
+        elif high <= target_low:
+            shift = -_GAP * side
+        lows.append(start + shift)
+        highs.append(end + shift)
+    return Corners(lows, highs)
 
 
-def _box_ends(box: Box) -> Ends:
-    return [low for low, _ in box], [high for _, high in box]
-
-
-def _box_edges(ends: Sequence[Ends], dashed: bool) -> list[Lines]:
-    """Return the edges alone, for boxes inside or around others that are drawn."""
-    if not ends:
+def part_shapes(members: Sequence[Corners], part: str) -> list[Mesh | Lines]:
+    """Return boxes in the way of the part that they play."""
+    if not members:
         return []
-    name = "no leaf" if dashed else "named once too often"
-    return [Lines(boxes(ends, SURPLUS).outline, SURPLUS, 3.5, dashed=dashed, name=name)]
-
-
-def _boxes(ends: Sequence[Ends], part: str) -> Iterator[Mesh | Lines]:
-    if not ends:
-        return
     if part == MISSING:
-        yield Lines(boxes(ends, part).outline, part, 3, dashed=True, name=part)
-        yield boxes(ends, part, opacity=0.15, name=part, edges=False)
-    else:
-        opacity = 1.0 if part == TARGET else 0.45
-        yield boxes(ends, part, opacity=opacity, name=part)
+        edges = boxes(members, part).outline
+        pale = boxes(members, part, opacity=0.15, name=part, edges=False)
+        return [Lines(edges, part, 3, dashed=True, name=part), pale]
+    opacity = 1.0 if part == TARGET else 0.45
+    return [boxes(members, part, opacity=opacity, name=part)]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the target in its tree; with an answer its neighbours, right, missing and surplus."""
-    axes = AXES[params.dimension]
-    groups = _sort_labels(params, answer, verdicts)
-    labels = dict.fromkeys((*params.leaves, *groups.strangers))
-    places = unit_boxes(labels, params.axis_cycle, axes)
-    caption = _caption(params, answer, groups, verdicts)
-    panels = (_square_panels if len(axes) == 2 else _cube_panels)(
-        params, places, groups, caption
+def outlines(strangers: Sequence[Corners], marked: Sequence[Corners]) -> list[Lines]:
+    """Return edges alone, for boxes inside or around others that are drawn."""
+    lines = []
+    if strangers:
+        edges = boxes(strangers, SURPLUS).outline
+        lines.append(Lines(edges, SURPLUS, 3.5, dashed=True, name="no leaf"))
+    if marked:
+        edges = boxes(marked, SURPLUS).outline
+        lines.append(Lines(edges, SURPLUS, 3.5, name="named once too often"))
+    return lines
+
+
+def question(params: Params) -> str:
+    """Return the caption of an instance."""
+    shape, shared = ("square", "side") if params.dimension == "2D" else ("cube", "face")
+    return (
+        f"A {shape} halved into {len(params.leaves)} boxes (along {' '.join(params.axis_cycle)}"
+        f", over and over): which share a {shared} with {params.target}?"
     )
-    legend = [(part, words) for part, words in _WORDS.items() if groups.parts.get(part)]
-    if groups.strangers:
-        legend.append((SURPLUS, "hatched or dashed: named, but no leaf of the tree"))
-    if groups.marked:
-        legend.append((SURPLUS, "thick edges: named twice, or the target itself"))
-    return Picture(tuple(panels), caption, tuple(legend), _text(params, groups))
 
 
-def _sort_labels(params: Params, answer: Answer | None, verdicts: Verdicts) -> Sorted:
-    parts: dict[str, Sequence[str]] = {TARGET: (params.target,)}
-    if answer is None:
-        return Sorted(parts)
-    metrics = verdicts.metrics
-    leaves = set(params.leaves) - {params.target}
-    answered = [label for label in dict.fromkeys(answer.neighbors) if label in leaves]
-    if "surplus" not in metrics:
-        return Sorted(parts | {"answer": answered})
-    surplus = set(metrics["surplus"])
-    failed = verdicts.failures
-    parts[RIGHT] = [label for label in answered if label not in surplus]
-    parts[MISSING] = list(metrics["missing"])
-    parts[SURPLUS] = list(metrics["surplus"])
-    strangers = (*failed.get("tree", ()), *failed.get("leaves", ()))
-    marked = [label for label in failed.get("repeats", ()) if label in leaves]
-    marked += [params.target] * ("target" in failed)
-    return Sorted(parts, strangers, marked)
-
-
-def _square_panels(
-    params: Params, places: dict[str, Box], groups: Sorted, caption: str
-) -> list[Panel]:
-    target = places[params.target]
-    square = plan(places, groups, (-0.01, -0.01, 1.01, 1.01), 340)
-    panels = [Panel("the square", square, caption)]
-    if min(high - low for low, high in target) < _SMALL:
-        close = plan(places, groups, around(target, 1.6), 340)
-        panels.append(
-            Panel("close to the target", close, f"The same, larger. {caption}")
-        )
-    return panels
-
-
-def _cube_panels(
-    params: Params, places: dict[str, Box], groups: Sorted, caption: str
-) -> list[Panel]:
-    panels = [Panel("in the cube", cube(places, groups), caption)]
-    if len(groups.parts) > 1:
-        apart = pulled_apart(places, groups, params.target)
-        panels.append(
-            Panel("close to the target, pulled apart", apart, f"The same. {caption}")
-        )
-        return panels
-    for axis, name in enumerate(AXES["3D"]):
-        low, high = places[params.target][axis]
-        cut = section(places, groups, axis, (low + high) / 2)
-        right, up = (direction for direction in AXES["3D"] if direction != name)
-        title = f"cut at {name} = {(low + high) / 2:.4g} ({right} right, {up} up)"
-        panels.append(
-            Panel(title, cut, f"The boxes in a cut through the target across {name}.")
-        )
-    return panels
-
-
-def _caption(
-    params: Params, answer: Answer | None, groups: Sorted, verdicts: Verdicts
-) -> str:
-    shape = "square" if params.dimension == "2D" else "cube"
-    if answer is None:
-        return (
-            f"A {shape} halved into {len(params.leaves)} boxes (along {' '.join(params.axis_cycle)}"
-            f", over and over): which share a {'side' if shape == 'square' else 'face'} with "
-            f"{params.target}?"
-        )
+def answer_caption(answer: Answer, tree: LabelledBoxes, verdicts: Verdicts) -> str:
+    """Return how many boxes an answer names, rightly and wrongly."""
+    summary = f"{len(answer.neighbors)} boxes named"
     if not verdicts:
-        return f"{len(answer.neighbors)} boxes named."
-    if not groups.parts.get(RIGHT) and "missing" not in verdicts.metrics:
-        return (
-            f"{len(answer.neighbors)} boxes named, far too many; {verdicts.fraction}."
-        )
-    right, missing, surplus = (
-        len(groups.parts[part]) for part in (RIGHT, MISSING, SURPLUS)
-    )
+        return f"{summary}."
+    metrics = verdicts.metrics
+    if "missing" not in metrics:
+        return f"{summary}, far too many; {verdicts.fraction}."
+    right = len(tree.parts[RIGHT])
+    missing, surplus = len(tree.parts[MISSING]), len(tree.parts[SURPLUS])
     parts = [f"{right} of {right + missing} neighbours named"]
-    grazing = len(verdicts.metrics.get("grazing", ()))
     if surplus:
-        touch = f" ({grazing} touch at a corner or edge only)" if grazing else ""
-        parts.append(
-            f"{surplus} that {'are' if surplus > 1 else 'is'} no neighbour{touch}"
-        )
-    words = texts("half_subdivision_neighbours.faults")
+        verb = "are" if surplus > 1 else "is"
+        finding = f"{surplus} that {verb} no neighbour"
+        grazing = len(metrics.get("grazing", ()))
+        if grazing:
+            finding += f" ({grazing} touch at a corner or edge only)"
+        parts.append(finding)
     for check in verdicts[0].failed:
-        n = check.details.get("count", 0)
-        if check.id in words:
-            parts.append(words[check.id].split("|")[0 if n > 1 else -1].format(n=n))
+        if check.id in _FAULTS:
+            n = check.details.get("count", 0)
+            plural, singular = _FAULTS[check.id]
+            parts.append((plural if n > 1 else singular).format(n=n))
     return f"{'; '.join(parts)}; {verdicts.fraction}."
 
 
-def _text(params: Params, groups: Sorted) -> str:
+def tree_text(params: Params, tree: LabelledBoxes) -> str:
+    """Return the labels of each part as lines of text."""
     cycle = " ".join(params.axis_cycle)
-    lines = [
-        f"{params.dimension}, halved along {cycle}, over and over: {len(params.leaves)} leaves"
-    ]
-    rows = [(_WORDS[part], groups.parts.get(part, ())) for part in _WORDS]
-    rows.append(("named, but no leaf", groups.strangers))
-    for words, labels in rows:
-        if labels:
-            lines.append(f"{words}:")
-            lines += [f"  {label}" for label in labels[:50]]
-            lines += [f"  and {len(labels) - 50} more"] if len(labels) > 50 else []
+    count = len(params.leaves)
+    lines = [f"{params.dimension}, halved along {cycle}, over and over: {count} leaves"]
+    rows = {words: tree.parts.get(part, ()) for part, words in _LEGEND.items()}
+    rows["named, but no leaf"] = tree.strangers
+    for words, labels in rows.items():
+        if not labels:
+            continue
+        lines.append(f"{words}:")
+        lines += [f"  {label}" for label in labels[:_MOST_LABELS]]
+        if len(labels) > _MOST_LABELS:
+            lines.append(f"  and {len(labels) - _MOST_LABELS} more")
     return "\n".join(lines)

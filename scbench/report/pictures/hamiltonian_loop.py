@@ -1,22 +1,41 @@
 """A grid with blocked cells, and the tour that an answer makes of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from scbench.base.wording import counted
 from scbench.report.draw.svg import Drawing, rectangle
-from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.tables import joint
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.path_text import joint
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
 # Steps drawn of a longer tour; the largest grid has 10,000 cells.
 _MOST_STEPS = 12_000
 # Grids up to this size show the number of each step.
 _NUMBERED = 8
+# Grids up to this size are printed with two characters a cell.
+_WIDE_TEXT = 58
+# Faults that a verdict names in full; of others it names 50.
+_ALL_NAMED = "repeats"
+_MOST_NAMED = 50
+# Sides through which a step leaves a cell, and enters the next.
+_MOVES = {(1, 0): "rl", (-1, 0): "lr", (0, 1): "du", (0, -1): "ud"}
+# Faults in words, by check id.
+_FAULTS = {
+    "inside": "outside the grid",
+    "free": "blocked",
+    "repeats": "visited again",
+    "adjacent": "jumps",
+}
+# Characters in the text that are no lines.
+_MEANINGS = {
+    ".": "not visited",
+    "#": "blocked",
+    "*": "entered more than once, or by a jump",
+}
 
 Cell = tuple[int, int]
-
-
-_MOVES = {(1, 0): "rl", (-1, 0): "lr", (0, 1): "du", (0, -1): "ud"}
+Place = tuple[float, float]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -24,124 +43,150 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     n = params.size
     free = n * n - len(params.blocked)
     if answer is None:
-        drawing = _tour_grid(params, outside=False)
         counts = f"{n} x {n} cells, {len(params.blocked)} of them blocked"
         caption = f"{counts}: visit all {free} others."
-        text = "\n".join(_tour_rows(params, {}))
-        panel = Panel("the grid", drawing, caption)
+        panel = Panel("the grid", grid(params, 0.0), caption)
+        text = "\n".join(tour_rows(params, {}))
         return Picture((panel,), caption, (("rock", "blocked"),), text)
-    cells: list[Cell] = [
-        (step["xy"][0], step["xy"][1]) for step in answer.steps[:_MOST_STEPS]
-    ]
-    legend: Legend = [("rock", "blocked")]
-    drawing = _tour_grid(params, outside=verdicts.failed("inside"))
-    _draw_tour(drawing, params, cells, verdicts, legend)
-    caption = _caption(answer, verdicts, free)
-    rows = list(_tour_rows(params, _links(cells)))
-    text = "\n".join((*rows, *_sign_meanings(rows)))
-    return Picture((Panel("the tour", drawing, caption),), caption, tuple(legend), text)
+    steps = answer.steps[:_MOST_STEPS]
+    cells = [(step["xy"][0], step["xy"][1]) for step in steps]
+    drawing = grid(params, 1.0 if verdicts.failed("inside") else 0.0)
+    legend = draw_tour(drawing, params, cells, verdicts)
+    caption = answer_caption(answer, verdicts, free)
+    rows = tour_rows(params, cell_links(cells))
+    meanings = []
+    for sign, words in _MEANINGS.items():
+        if any(sign in row for row in rows):
+            meanings.append(f"{sign} {words}")
+    if meanings:
+        rows += ["", ", ".join(meanings)]
+    panel = Panel("the tour", drawing, caption)
+    return Picture((panel,), caption, tuple(legend), "\n".join(rows))
 
 
-def _tour_grid(params: Params, *, outside: bool) -> Drawing:
+def grid(params: Params, room: float) -> Drawing:
+    """Return the empty grid, with so many cells of room around it."""
     n = params.size
-    room = 1.0 if outside else 0.0
+    # Cells are counted from 1, and have their middles at whole numbers.
+    low, high = 0.5, n + 0.5
     size = min(max(24 * n, 240), 640)
-    drawing = Drawing(
-        (0.5 - room, 0.5 - room, n + 0.5 + room, n + 0.5 + room), size=size, up=False
-    )
+    frame = (low - room, low - room, high + room, high + room)
+    drawing = Drawing(frame, size=size, up=False)
     ticks = [i + 0.5 for i in range(n + 1)]
-    drawing.strokes([[(0.5, t), (n + 0.5, t)] for t in ticks], "faint")
-    drawing.strokes([[(t, 0.5), (t, n + 0.5)] for t in ticks], "faint")
-    drawing.tiles([(x - 0.5, y - 0.5) for x, y in params.blocked], "rock", opacity=0.75)
-    drawing.line(rectangle((0.5, 0.5), (n + 0.5, n + 0.5)), "ink", closed=True)
+    drawing.strokes([[(low, tick), (high, tick)] for tick in ticks], "faint")
+    drawing.strokes([[(tick, low), (tick, high)] for tick in ticks], "faint")
+    drawing.tiles(corners(params.blocked), "rock", opacity=0.75)
+    drawing.line(rectangle((low, low), (high, high)), "ink", closed=True)
     every = 1 if drawing.scale >= 14 else 10
     for i in sorted({1, *range(every, n + 1, every)}):
-        drawing.text((i, 0.5), i, "quiet", size=9, shift=(0, -8))
-        drawing.text((0.5, i), i, "quiet", size=9, shift=(-8, 0))
+        drawing.text((i, low), i, "quiet", size=9, shift=(0, -8))
+        drawing.text((low, i), i, "quiet", size=9, shift=(-8, 0))
     return drawing
 
 
-def _draw_tour(
-    drawing: Drawing,
-    params: Params,
-    cells: Sequence[Cell],
-    verdicts: Verdicts,
-    legend: Legend,
-) -> None:
-    missing = [(x - 0.5, y - 0.5) for x, y in verdicts.metrics.get("missing", ())]
+def corners(cells: Sequence[Cell]) -> list[Place]:
+    """Return the lowest corner of each cell."""
+    return [(x - 0.5, y - 0.5) for x, y in cells]
+
+
+def draw_tour(
+    drawing: Drawing, params: Params, cells: Sequence[Cell], verdicts: Verdicts
+) -> Legend:
+    """Draw a tour with its faults; return the legend."""
+    missing = corners(verdicts.metrics.get("missing", ()))
     drawing.tiles(missing, "missing", hatched=True, opacity=0.6, tip="not visited")
     places = [drawing.nearest(cell) for cell in cells]
-    jumps = {i for i in verdicts.failures.get("adjacent", ()) if i < len(cells)}
     role = "right" if verdicts and verdicts[0].score == 1 else "answer"
-    thick = min(max(drawing.scale / 8, 1.5), 4)
-    run: list[tuple[float, float]] = []
-    for i, place in enumerate(places):
-        if i in jumps:
-            drawing.line(run, role, width=thick)
-            run = []
-        run.append(place)
+    legend = [(role, "the tour, from the dot"), ("rock", "blocked")]
+    jumps = {i for i in verdicts.failures.get("adjacent", ()) if i < len(cells)}
     closed = verdicts.passed("closed")
-    drawing.line(
-        [*run, places[0]] if closed and len(cells) > 2 else run, role, width=thick
-    )
+    width = min(max(drawing.scale / 8, 1.5), 4)
+    for run in runs(places, jumps, closed=bool(closed)):
+        drawing.line(run, role, width=width)
     for i in sorted(jumps):
         ends = places[i - 1 : i + 1]
         tip = f"step {i + 1} does not lead to a neighbour"
-        drawing.line(ends, "wrong", width=thick + 0.5, tip=tip, arrow=True)
-    _mark_cells(drawing, cells, verdicts, legend)
-    open_end = closed is False and len(cells) > 1
-    if open_end:
-        drawing.line(
-            [places[-1], places[0]], "wrong", width=2.5, dashed=True, tip="not closed"
-        )
+        drawing.line(ends, "wrong", width=width + 0.5, tip=tip, arrow=True)
+    legend += mark_cells(drawing, cells, verdicts)
+    if jumps:
+        legend.append(("wrong", "arrows: steps that do not lead to a neighbour"))
+    if closed is False and len(cells) > 1:
+        ends = [places[-1], places[0]]
+        drawing.line(ends, "wrong", width=2.5, dashed=True, tip="not closed")
         drawing.cross(places[-1], "wrong", radius=max(drawing.scale / 4, 4), width=3)
+        legend.append(("wrong", "dashed: the tour does not close"))
+    draw_start(drawing, places)
+    if params.size <= _NUMBERED:
+        number_cells(drawing, cells, places)
+    return [*legend, ("missing", "hatched: not visited")]
+
+
+def runs(
+    places: Sequence[Place], jumps: set[int], *, closed: bool
+) -> list[list[Place]]:
+    """Return the parts of a tour between jumps; the last runs on to the start if it is closed."""
+    parts: list[list[Place]] = [[]]
+    for i, place in enumerate(places):
+        if i in jumps:
+            parts.append([])
+        parts[-1].append(place)
+    if closed and len(places) > 2:
+        parts[-1].append(places[0])
+    return parts
+
+
+def mark_cells(drawing: Drawing, cells: Sequence[Cell], verdicts: Verdicts) -> Legend:
+    """Mark the cells of a tour that should not be in it; return their lines of the legend."""
+    failed = verdicts.failures
+    legend: Legend = []
+    radius = min(max(drawing.scale * 0.42, 4), 14)
+    repeated = verdicts.metrics.get("repeated", ())
+    for x, y in repeated:
+        drawing.ring((x, y), "wrong", radius=radius, width=2.5, tip="visited again")
+    if repeated:
+        legend.append(("wrong", "ringed: visited more than once"))
+    entered = {cells[i] for i in failed.get("free", ()) if i < len(cells)}
+    for cell in sorted(entered):
+        drawing.cross(cell, "wrong", radius=radius * 0.7, width=3)
+    if entered:
+        legend.append(("wrong", "crosses: blocked cells that are entered"))
+    outside = [cells[i] for i in failed.get("inside", ()) if i < len(cells)]
+    for place in sorted({drawing.nearest(cell) for cell in outside}):
+        drawing.ring(place, "wrong", radius=5, width=2.5, tip="outside the grid")
+        drawing.cross(place, "wrong", radius=3, width=2)
+    if outside:
+        legend.append(("wrong", "crossed rings: outside the grid"))
+    return legend
+
+
+def draw_start(drawing: Drawing, places: Sequence[Place]) -> None:
+    """Draw the start of a tour as a dot, and its direction as an arrow."""
     start = places[0]
-    drawing.dot(start, "ink", radius=max(min(drawing.scale / 4, 7), 3), tip="start")
+    radius = max(min(drawing.scale / 4, 7), 3)
+    drawing.dot(start, "ink", radius=radius, tip="start")
     if len(places) > 1:
         (ax, ay), (bx, by) = places[:2]
         length = max(abs(bx - ax), abs(by - ay), 1.0)
         ahead = (ax + 0.75 * (bx - ax) / length, ay + 0.75 * (by - ay) / length)
         drawing.line([start, ahead], "ink", width=2, arrow=True)
-    if params.size <= _NUMBERED:
-        numbered: set[Cell] = set()
-        for i, (cell, place) in enumerate(zip(cells, places, strict=True)):
-            if cell not in numbered:
-                drawing.text(
-                    place, i + 1, "quiet", size=9, shift=(-drawing.scale / 3, 10)
-                )
-            numbered.add(cell)
-    legend.insert(0, (role, "the tour, from the dot"))
-    wrong = texts("hamiltonian_loop.wrong")
-    legend += [("wrong", wrong["jumps"])] * bool(jumps)
-    legend += [("wrong", wrong["open_end"])] * open_end
-    legend.append(("missing", "hatched: not visited"))
 
 
-def _mark_cells(
-    drawing: Drawing, cells: Sequence[Cell], verdicts: Verdicts, legend: Legend
+def number_cells(
+    drawing: Drawing, cells: Sequence[Cell], places: Sequence[Place]
 ) -> None:
-    failed = verdicts.failures
-    radius = min(max(drawing.scale * 0.42, 4), 14)
-    repeated = verdicts.metrics.get("repeated", ())
-    for x, y in repeated:
-        drawing.ring((x, y), "wrong", radius=radius, width=2.5, tip="visited again")
-    entered = {cells[i] for i in failed.get("free", ()) if i < len(cells)}
-    for cell in sorted(entered):
-        drawing.cross(cell, "wrong", radius=radius * 0.7, width=3)
-    away = {
-        drawing.nearest(cells[i]) for i in failed.get("inside", ()) if i < len(cells)
-    }
-    for place in sorted(away):
-        drawing.ring(place, "wrong", radius=5, width=2.5, tip="outside the grid")
-        drawing.cross(place, "wrong", radius=3, width=2)
-    marked = {"repeated": repeated, "entered": entered, "away": away}
-    wrong = texts("hamiltonian_loop.wrong")
-    legend += [("wrong", wrong[kind]) for kind, places in marked.items() if places]
+    """Write the number of the step that enters a cell first."""
+    shift = (-drawing.scale / 3, 10)
+    numbered: set[Cell] = set()
+    for i, cell in enumerate(cells):
+        if cell not in numbered:
+            drawing.text(places[i], i + 1, "quiet", size=9, shift=shift)
+        numbered.add(cell)
 
 
-def _caption(answer: Answer, verdicts: Verdicts, free: int) -> str:
+def answer_caption(answer: Answer, verdicts: Verdicts, free: int) -> str:
+    """Return how far a tour comes, and its faults; `free` cells are to be visited."""
     n = len(answer.steps)
-    summary = f"{n} cell{'s' * (n != 1)} listed"
+    summary = f"{counted(n, 'cell')} listed"
     if n > _MOST_STEPS:
         summary += f", the first {_MOST_STEPS} drawn"
     if not verdicts:
@@ -149,21 +194,20 @@ def _caption(answer: Answer, verdicts: Verdicts, free: int) -> str:
     if "visited" not in verdicts.metrics:
         return f"{summary}, but only {free} are free; {verdicts.fraction}."
     parts = [f"{summary}; {verdicts.metrics['visited']} of {free} free cells visited"]
-    for check_id, words in texts("hamiltonian_loop.faults").items():
+    for check_id, words in _FAULTS.items():
         count = verdicts.details(check_id).get("count", 0)
-        if count:
-            limit_note = (
-                " (50 are marked)" if check_id != "repeats" and count > 50 else ""
-            )
-            parts.append(
-                f"{count} {words if count > 1 else words.removesuffix('s')}{limit_note}"
-            )
+        if not count:
+            continue
+        fault = words if count > 1 else words.removesuffix("s")
+        if check_id != _ALL_NAMED and count > _MOST_NAMED:
+            fault += f" ({_MOST_NAMED} are marked)"
+        parts.append(f"{count} {fault}")
     if verdicts.failed("closed"):
         parts.append("the end does not meet the start")
     return f"{'; '.join(parts)}; {verdicts.fraction}."
 
 
-def _links(cells: Sequence[Cell]) -> Mapping[Cell, set[str]]:
+def cell_links(cells: Sequence[Cell]) -> Mapping[Cell, set[str]]:
     """Return for each cell of a tour the sides through which it is entered and left."""
     links: dict[Cell, set[str]] = {cell: set() for cell in cells}
     for (ax, ay), (bx, by) in pairwise((*cells, cells[0])):
@@ -174,31 +218,20 @@ def _links(cells: Sequence[Cell]) -> Mapping[Cell, set[str]]:
     return links
 
 
-def _tour_rows(params: Params, links: Mapping[Cell, set[str]]) -> Iterable[str]:
-    """Yield the rows of the grid as text; a second character joins neighbours side by side."""
+def tour_rows(params: Params, links: Mapping[Cell, set[str]]) -> list[str]:
+    """Return the rows of the grid as text; a second character joins neighbours side by side."""
     n = params.size
     blocked = set(params.blocked)
+    rows = []
     for y in range(1, n + 1):
-        row = []
+        row = ""
         for x in range(1, n + 1):
             sides = links.get((x, y))
-            sign = "#" if (x, y) in blocked else "."
-            row.append(sign if sides is None else joint(sides, "*"))
-            if n <= 58:
-                row.append("─" if sides and "r" in sides else " ")
-        yield "".join(row).rstrip()
-
-
-def _sign_meanings(rows: Sequence[str]) -> Iterable[str]:
-    """Yield an empty line, and what the signs in the rows mean that are no lines."""
-    meanings = {
-        ".": "not visited",
-        "#": "blocked",
-        "*": "entered more than once, or by a jump",
-    }
-    key = [
-        f"{sign} {words}"
-        for sign, words in meanings.items()
-        if any(sign in r for r in rows)
-    ]
-    yield from ("", ", ".join(key)) if key else ()
+            if sides is None:
+                row += "#" if (x, y) in blocked else "."
+            else:
+                row += joint(sides, "*")
+            if n <= _WIDE_TEXT:
+                row += "─" if sides and "r" in sides else " "
+        rows.append(row.rstrip())
+    return rows

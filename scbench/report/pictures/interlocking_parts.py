@@ -15,6 +15,7 @@ from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
 
 from scbench.base.errors import CannotGrade
+from scbench.base.wording import counted
 from scbench.graders.interlocking_parts.print_checks import Shell
 from scbench.graders.interlocking_parts.printed_parts import read_parts
 from scbench.graders.shared.meshes import to_body
@@ -33,7 +34,6 @@ from scbench.report.draw.scene import (
 from scbench.report.draw.solids import creases, fill, loose_edges, pulled_in
 from scbench.report.draw.svg import XY, Drawing, rectangle
 from scbench.report.picture import Panel, Picture, Verdicts, wrong_line
-from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.interlocking_parts import Answer, Params
 
 # Files beyond these limits are not drawn.

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from scbench.base.wording import counted
 from scbench.graders.largest_printable_prime import HEIGHTS, Pose, Stand, groups, pose
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Panel, Picture, Verdicts, wrong_line
-from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
 # Digits drawn from above of a longer tower, and from the side.

@@ -11,6 +11,7 @@ import shapely
 from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
 
+from scbench.base.wording import counted
 from scbench.graders.lego_hemispherical_shell.bricks import (
     HEIGHT,
     Body,
@@ -22,7 +23,6 @@ from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Sh
 from scbench.report.draw.solids import fill, upright_prisms
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 # Bricks drawn of an answer that lists more.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from scbench.base.wording import counted
 from scbench.report.draw.scene import (
     Lines,
     Marks,
@@ -20,7 +21,6 @@ from scbench.report.draw.scene import (
 )
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
-from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
 # Boxes drawn of an answer that lists more.

@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from scbench.base.wording import counted
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
-from scbench.report.pictures.shared.counts import counted
 from scbench.schemas import pipe_loop_fitting as schema
 from scbench.schemas.pipe_loop_fitting import Answer, Params
 

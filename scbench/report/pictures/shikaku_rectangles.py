@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scbench.base.wording import counted
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
-from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
 # Rectangles drawn of an answer that lists more.

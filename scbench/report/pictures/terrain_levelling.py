@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from scbench.base.wording import counted
 from scbench.graders.terrain_levelling.blast_simulation import largest_flat
 from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.draw.voxels import columns
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
-from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.terrain_levelling import Answer, Blast, Params
 
 # Shades of one colour, from the lowest ground to the highest.

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from scbench.base.wording import counted
 from scbench.graders.shared.corner_labels import canonical, on_ring
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
-from scbench.report.pictures.shared.counts import counted
 from scbench.report.pictures.shared.squares import (
     Tile,
     interfaces,

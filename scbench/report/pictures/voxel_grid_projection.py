@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from scbench.base.wording import counted
 from scbench.graders.voxel_grid_projection import forbidden
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.draw.voxels import voxels
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
-from scbench.report.pictures.shared.counts import counted
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 # Entries looked at of a longer list.

@@ -8,7 +8,7 @@ from contract import items
 from scbench.builders.arithmetic import read_tokens
 from scbench.graders.arithmetic import evaluate
 from scbench.graders.boolean import evaluate as evaluate_boolean
-from scbench.report.pictures.arithmetic import _RULES
+from scbench.report.pictures.arithmetic import rules
 from scbench.report.pictures.shared.expression_trees import (
     first_slip,
     parsed,
@@ -19,8 +19,8 @@ from scbench.schemas.boolean import LITERALS, Params
 
 def test_trees_have_the_value_that_graders_find():
     for params, _, _ in items("arithmetic"):
-        nodes = parsed(read_tokens(params.expression), _RULES)
-        assert worked_out(nodes, _RULES)[-1] == evaluate(params.expression), (
+        nodes = parsed(read_tokens(params.expression), rules())
+        assert worked_out(nodes, rules())[-1] == evaluate(params.expression), (
             params.expression
         )
 
@@ -45,10 +45,10 @@ def test_logic_has_the_value_that_graders_find(drawn):
     ],
 )
 def test_the_first_step_whose_slip_gives_the_answer(expression, given, step, value):
-    nodes = parsed(read_tokens(expression), _RULES)
-    at, slip = first_slip(nodes, _RULES, given)
+    nodes = parsed(read_tokens(expression), rules())
+    at, slip = first_slip(nodes, rules(), given)
     assert (nodes[at].words, slip) == (step, value)
-    assert first_slip(nodes, _RULES, 10**6) is None
+    assert first_slip(nodes, rules(), 10**6) is None
 
 
 def test_of_several_expressions_the_first_wrong_one_is_drawn(drawn):

@@ -5,7 +5,7 @@ from itertools import pairwise, product
 
 import pytest
 
-from scbench.report.pictures.hyper_snake import unfold
+from scbench.report.pictures.shared.unfolding import unfold
 
 
 @pytest.mark.parametrize(

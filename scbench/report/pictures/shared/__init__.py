@@ -1,1 +1,1 @@
-"""What the pictures of several tasks use."""
+"""Tables, trees, tiles and layouts that the pictures of tasks are made of."""

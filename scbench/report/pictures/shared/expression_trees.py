@@ -5,20 +5,27 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import mark, text_picture
+from scbench.report.pictures.shared.wording import shortened
 
 # Numbers or truth values of an expression that is drawn.
 MOST_LEAVES = 64
+# Pixels of a node, at least.
 _WIDTH, _HEIGHT = 46, 46
 # Characters of a value; all of them are shown where the pointer rests, and in a
 # terminal.
 _LONGEST = 9
+_LEGEND = {
+    "right": "the value",
+    "wrong": "the first step whose slip alone gives the answer, or the last",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A step of an expression, or what it begins with.
+    """A step of an expression, or a number or truth value in it.
 
     Attributes:
         words: the operator, or the number or truth value as written.
@@ -47,11 +54,79 @@ class Rules(NamedTuple):
     prefix: str = ""
 
 
+class Remark(NamedTuple):
+    """A remark on a node: the colour of its box, and words below it."""
+
+    role: str
+    words: str = ""
+
+
+class Slip(NamedTuple):
+    """A step, by its place in the list of nodes, and the wrong value taken for its own."""
+
+    step: int
+    value: Any
+
+
+def tree_picture(
+    tokens: Sequence[str],
+    rules: Rules,
+    answered: Any,  # noqa: ANN401
+    verdicts: Verdicts,
+) -> Picture:
+    """Return the tree of an expression; of a wrong answer, the step that may have gone wrong.
+
+    Args:
+        tokens: the expression.
+        rules: how to read it.
+        answered: the answer; None if it could not be read.
+        verdicts: on the answer; without any, no value is shown.
+    """
+    nodes = parsed(tokens, rules)
+    leaves = sum(not node.below for node in nodes)
+    if leaves > MOST_LEAVES:
+        return placeholder(leaves, verdicts)
+    caption = (
+        f"An expression of {leaves} values, worked out from the bottom to the top."
+    )
+    values: list[Any] = [None] * len(nodes)
+    remarks: dict[int, Remark] = {}
+    last = len(nodes) - 1
+    if verdicts:
+        values = worked_out(nodes, rules)
+        remarks[last] = Remark("right")
+    if verdicts.wrong and answered is None:
+        remarks[last] = Remark("wrong", "not read")
+    elif verdicts.wrong:
+        slip = first_slip(nodes, rules, answered)
+        step, value = slip or (last, answered)
+        wording = rules.write(value)
+        remarks[step] = Remark("wrong", f"{wording}?")
+        if slip and step < last:
+            caption += f" Taking one step for {wording} gives the answer (marked)."
+    caption = verdicts.caption(caption)
+    texts = [None if value is None else rules.write(value) for value in values]
+    panel = Panel("steps", tree_drawing(nodes, texts, remarks), caption)
+    text = "\n".join(tree_lines(nodes, texts, remarks))
+    return text_picture([panel], caption, text, _LEGEND)
+
+
+def placeholder(leaves: int, verdicts: Verdicts) -> Picture:
+    """Return a picture that says how large an expression is, in place of its tree."""
+    words = f"{leaves} values, too many to be drawn"
+    caption = verdicts.caption(f"An expression of {words}.")
+    drawing = pixel_canvas(420, 40, margin=16)
+    role = "wrong" if verdicts.wrong else "ink"
+    drawing.text((210, 20), words, role, size=13)
+    return text_picture([Panel("steps", drawing, caption)], caption, caption)
+
+
 def parsed(tokens: Sequence[str], rules: Rules) -> list[Node]:
     """Return the steps of an expression in the order in which they are worked out; the last is all.
 
     Operators of one rank are taken from left to right.
     """
+    # Two stacks: operators that wait for their values, and places of the values.
     nodes: list[Node] = []
     values: list[int] = []
     waiting: list[str] = []
@@ -73,6 +148,7 @@ def parsed(tokens: Sequence[str], rules: Rules) -> list[Node]:
             waiting.pop()
         elif word in rules.ranks:
             rank = rules.ranks[word]
+            # The prefix has no rank, and binds closer than any operator.
             while (
                 waiting
                 and waiting[-1] != "("
@@ -89,19 +165,18 @@ def parsed(tokens: Sequence[str], rules: Rules) -> list[Node]:
 
 
 def worked_out(
-    nodes: Sequence[Node],
-    rules: Rules,
-    at: int = -1,
-    instead: Any = None,  # noqa: ANN401
+    nodes: Sequence[Node], rules: Rules, slip: Slip | None = None
 ) -> list[Any]:
-    """Return the value of every node; with ``at``, as if that one had another value."""
+    """Return the value of every node, None where it has none; a slip changes later values."""
     values: list[Any] = []
     for i, node in enumerate(nodes):
         below = [values[k] for k in node.below]
-        complete = None not in below
-        values.append(
-            instead if i == at else rules.value(node.words, below) if complete else None
-        )
+        if slip and i == slip.step:
+            values.append(slip.value)
+        elif None in below:
+            values.append(None)
+        else:
+            values.append(rules.value(node.words, below))
     return values
 
 
@@ -109,137 +184,99 @@ def first_slip(
     nodes: Sequence[Node],
     rules: Rules,
     answered: Any,  # noqa: ANN401
-) -> tuple[int, Any] | None:
-    """Return the first step, and its value, that makes the whole what was answered."""
+) -> Slip | None:
+    """Return the first slip that makes the whole equal to the answer."""
     values = worked_out(nodes, rules)
     for i, node in enumerate(nodes):
         if not node.below:
             continue
-        for slip in rules.slips(node.words, [values[k] for k in node.below], values[i]):
-            if slip != values[i] and worked_out(nodes, rules, i, slip)[-1] == answered:
-                return i, slip
+        below = [values[k] for k in node.below]
+        for value in rules.slips(node.words, below, values[i]):
+            slip = Slip(i, value)
+            if value != values[i] and worked_out(nodes, rules, slip)[-1] == answered:
+                return slip
     return None
 
 
-def tree_picture(
-    tokens: Sequence[str],
-    rules: Rules,
-    answered: Any,  # noqa: ANN401
-    verdicts: Verdicts,
-) -> Picture:
-    """Return the tree of an expression; of a wrong answer, the step that may have gone wrong.
-
-    Args:
-        tokens: the expression.
-        rules: how to read it.
-        answered: the answer; None if it could not be read.
-        verdicts: on the answer; without any, no value is shown.
-    """
-    nodes = parsed(tokens, rules)
-    leaves = sum(not node.below for node in nodes)
-    caption = (
-        f"An expression of {leaves} values, worked out from the bottom to the top."
-    )
-    values = worked_out(nodes, rules) if verdicts else [None] * len(nodes)
-    if leaves > MOST_LEAVES:
-        caption = verdicts.caption(
-            f"An expression of {leaves} values, too many to be drawn."
-        )
-        drawing = Drawing((0, 0, 420, 40), size=420, up=False)
-        role = "wrong" if verdicts.wrong else "ink"
-        drawing.text((210, 20), f"{leaves} values, too many to be drawn", role, size=13)
-        return text_picture([Panel("steps", drawing, caption)], caption, caption)
-    marks = {len(nodes) - 1: ("right", "")} if verdicts else {}
-    if verdicts.wrong:
-        slip = first_slip(nodes, rules, answered) if answered is not None else None
-        at, value = slip or (len(nodes) - 1, answered)
-        remark = "not read" if answered is None else f"{rules.write(value)}?"
-        marks[at] = ("wrong", remark)
-        if slip and at < len(nodes) - 1:
-            caption += (
-                f" Taking one step for {rules.write(value)} gives the answer (marked)."
-            )
-    caption = verdicts.caption(caption)
-    drawing = _tree(
-        nodes, [None if v is None else rules.write(v) for v in values], marks
-    )
-    text = "\n".join(_tree_lines(nodes, rules, values, marks))
-    return text_picture(
-        [Panel("steps", drawing, caption)],
-        caption,
-        text,
-        texts("expression_trees.legend"),
-    )
-
-
-def _tree(
-    nodes: Sequence[Node],
-    values: Sequence[str | None],
-    marks: Mapping[int, tuple[str, str]],
+def tree_drawing(
+    nodes: Sequence[Node], values: Sequence[str | None], remarks: Mapping[int, Remark]
 ) -> Drawing:
-    across: list[float] = []
-    up: list[int] = []
-    leaf = 0
-    for node in nodes:
-        if node.below:
-            across.append(sum(across[k] for k in node.below) / len(node.below))
-            up.append(1 + max(up[k] for k in node.below))
-        else:
-            across.append(leaf)
-            up.append(0)
-            leaf += 1
-    depth = [0] * len(nodes)
-    for i in reversed(range(len(nodes))):
-        for k in nodes[i].below:
-            depth[k] = depth[i] + 1
-    widest = max((len(v) for v in values if v), default=3)
-    width = max(_WIDTH, 7 * min(widest, _LONGEST) + 8)
-    size = (max(leaf, 4) * width, (max(depth) + 1) * _HEIGHT)
-    drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=10)
-    place = [
-        ((x + 0.5) * width, (d + 0.5) * _HEIGHT)
-        for x, d in zip(across, depth, strict=True)
+    """Return the tree with the whole at the top, and the value of each step below its operator."""
+    depth = depths(nodes)
+    columns = node_columns(nodes)
+    leaves = sum(not node.below for node in nodes)
+    longest = max((len(value) for value in values if value), default=3)
+    width = max(_WIDTH, 7 * min(longest, _LONGEST) + 8)
+    height = (max(depth) + 1) * _HEIGHT
+    drawing = pixel_canvas(max(leaves, 4) * width, height, margin=10)
+    places = [
+        ((column + 0.5) * width, (level + 0.5) * _HEIGHT)
+        for column, level in zip(columns, depth, strict=True)
     ]
-    for i, node in enumerate(nodes):
-        drawing.strokes([[place[i], place[k]] for k in node.below], "given", width=1.5)
-    for i, (node, value) in enumerate(zip(nodes, values, strict=True)):
-        x, y = place[i]
-        role, remark = marks.get(i, ("", ""))
-        half = (width / 2 - 3, 15 if node.below and value else 10)
-        low, high = (x - half[0], y - half[1]), (x + half[0], y + half[1])
+    # All lines first, so that boxes cover their ends.
+    for place, node in zip(places, nodes, strict=True):
+        branches = [[place, places[k]] for k in node.below]
+        drawing.strokes(branches, "given", width=1.5)
+    for i, (x, y) in enumerate(places):
+        node, value = nodes[i], values[i]
+        remark = remarks.get(i, Remark(""))
+        lines = [node.words]
+        if node.below and value:
+            lines.append(value)
+        half_width, half_height = width / 2 - 3, (10 if len(lines) == 1 else 15)
+        low, high = (x - half_width, y - half_height), (x + half_width, y + half_height)
         drawing.box(low, high, "paper", edge="given", width=1, tip=value or "")
-        mark(drawing, low, high, role, remark)
-        lines = [node.words, *([value] if node.below and value else [])]
+        mark(drawing, low, high, remark.role, remark.words)
         for k, words in enumerate(lines):
-            cut = words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+            cut = shortened(words, _LONGEST)
             shift = (0, 14 * (k - (len(lines) - 1) / 2))
-            head = not k and bool(node.below)
-            bold = bool(role) or head
-            drawing.text((x, y), cut, size=11 + head, shift=shift, bold=bold)
-        if remark:
-            drawing.text(
-                (x, y), remark[:18], "wrong", size=11, shift=(0, half[1] + 8), bold=True
-            )
+            operator = k == 0 and bool(node.below)
+            bold = bool(remark.role) or operator
+            letters = 12 if operator else 11
+            drawing.text((x, y), cut, size=letters, shift=shift, bold=bold)
+        if remark.words:
+            shift = (0, half_height + 8)
+            words = remark.words[:18]
+            drawing.text((x, y), words, "wrong", size=11, shift=shift, bold=True)
     return drawing
 
 
-def _tree_lines(
-    nodes: Sequence[Node],
-    rules: Rules,
-    values: Sequence[Any],
-    marks: Mapping[int, tuple[str, str]],
+def depths(nodes: Sequence[Node]) -> list[int]:
+    """Return the level of each node, counted from the whole downwards."""
+    depth = [0] * len(nodes)
+    # Nodes come after those below them, so this meets each after the one above it.
+    for i in reversed(range(len(nodes))):
+        for k in nodes[i].below:
+            depth[k] = depth[i] + 1
+    return depth
+
+
+def node_columns(nodes: Sequence[Node]) -> list[float]:
+    """Return the column of each node: leaves in turn, a step over the middle of those below it."""
+    columns: list[float] = []
+    leaf = 0
+    for node in nodes:
+        if node.below:
+            columns.append(sum(columns[k] for k in node.below) / len(node.below))
+        else:
+            columns.append(leaf)
+            leaf += 1
+    return columns
+
+
+def tree_lines(
+    nodes: Sequence[Node], values: Sequence[str | None], remarks: Mapping[int, Remark]
 ) -> Iterator[str]:
-    """Yield the tree as lines of text: each step before what it works on."""
+    """Yield the tree as lines of text: each step before the nodes below it."""
     waiting = [(len(nodes) - 1, 0)]
     while waiting:
         at, depth = waiting.pop()
-        node = nodes[at]
-        value = (
-            ""
-            if values[at] is None or not node.below
-            else f" = {rules.write(values[at])}"
-        )
-        role, remark = marks.get(at, ("", ""))
-        sign = f"  <- {remark}" if role == "wrong" else ""
-        yield f"{'  ' * depth}{node.words}{value}{sign}"
+        node, value = nodes[at], values[at]
+        line = f"{'  ' * depth}{node.words}"
+        if node.below and value is not None:
+            line += f" = {value}"
+        remark = remarks.get(at, Remark(""))
+        if remark.role == "wrong":
+            line += f"  <- {remark.words}"
+        yield line
         waiting += [(k, depth + 1) for k in reversed(node.below)]

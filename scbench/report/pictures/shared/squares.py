@@ -12,19 +12,24 @@ from typing import NamedTuple
 
 from scbench.graders.shared.corner_labels import canonical, crossed_sides
 from scbench.report.draw.svg import Drawing
+from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import side_by_side
 
 Point = tuple[float, float]
 
+# Tiles in a row.
 _COLUMNS = 6
+# Pixels of a tile: its width, its title, each line below it, and the space round the polygon.
 _WIDTH, _HEAD, _FOOT, _ROOM = 118.0, 20.0, 15.0, 24.0
-"""Pixels of a tile: its width, its title, each line below it, and the space round the polygon."""
+# Pixels of half a square's side.
 _HALF = 33.0
+# Labels from here on are too long to be written.
 _BRIEF = 10**4
+# Labels of a tuple that are written.
+_MOST_LABELS = 6
 # Colours of classes: none of those that say right or wrong.
 _CLASSES = ("c0", "c5", "c3", "c4")
-
-
+# What a terminal shows of a tile's state.
 _SIGNS = {"": "", "right": "[right]", "wrong": "[WRONG]", "missing": "[MISSING]"}
 
 
@@ -41,6 +46,13 @@ class Stroke(NamedTuple):
     dashed: bool = False
     width: float = 3.0
     tip: str = ""
+
+
+class Interfaces(NamedTuple):
+    """The interfaces of a polygon, and (role, place) of the points where they meet."""
+
+    strokes: tuple[Stroke, ...]
+    junctions: tuple[tuple[str, Point], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,90 +91,6 @@ class Tile:
         return len(self.labels) or self.corners
 
 
-def key_text(corners: Sequence[str], tiles: Iterable[Tile]) -> str:
-    """Return the order in which corners are read and all tiles with labels, for a terminal."""
-    return side_by_side(
-        [["corners:", *corners], *(square_text(t) for t in tiles if t.labels)]
-    )
-
-
-def brief(label: int) -> str:
-    """Return a label in few characters, however large a number it is."""
-    return str(label) if abs(label) < _BRIEF else "large"
-
-
-def tuple_text(labels: Sequence[int]) -> str:
-    """Return labels as a prompt writes them, cut where they are many."""
-    ellipsis = ", ..." if len(labels) > 6 else ""
-    return f"({', '.join(map(brief, labels[:6]))}{ellipsis})"
-
-
-def corner(k: int, i: int) -> Point:
-    """Return a corner of a tile with k of them."""
-    angle = math.pi * (2 * i / k - 0.5 - 1 / k)
-    radius = math.sqrt(2) if k == 4 else 1.3
-    return radius * math.cos(angle), radius * math.sin(angle)
-
-
-def middle(k: int, side: int) -> Point:
-    """Return the middle of a side, where its class changes if it does."""
-    (ax, ay), (bx, by) = corner(k, side), corner(k, side + 1)
-    return (ax + bx) / 2, (ay + by) / 2
-
-
-def joining(
-    k: int, first: int, second: int, role: str, *, dashed: bool = False, tip: str = ""
-) -> Stroke:
-    """Return an interface between the middles of two sides."""
-    return Stroke(
-        middle(k, first), (0.0, 0.0), middle(k, second), role, dashed, tip=tip
-    )
-
-
-def interfaces(
-    ring: Sequence[int], role: str, *, later: bool = False, dashed: bool = False
-) -> tuple[tuple[Stroke, ...], tuple[tuple[str, Point], ...]]:
-    """Return one way to draw the interfaces of a polygon, and their junctions, as few as possible.
-
-    Ends of one type that follow each other are joined; what is left runs to a junction, or to two
-    if there are more than three classes. With `later` it begins one side later, which gives another
-    drawing if there is one.
-    """
-    k = len(ring)
-    ends = crossed_sides(ring)
-    if later:
-        ends = ends[1:] + ends[:1]
-    kind = {side: frozenset((ring[side], ring[(side + 1) % k])) for side in ends}
-    strokes: list[Stroke] = []
-    at = 0
-    while len(ends) > 1 and at < len(ends):
-        first, second = ends[at], ends[(at + 1) % len(ends)]
-        if kind[first] == kind[second]:
-            strokes.append(joining(k, first, second, role, dashed=dashed))
-            ends = [side for side in ends if side not in {first, second}]
-            at = 0
-        else:
-            at += 1
-    if not ends:
-        return tuple(strokes), ()
-    classes = {label for side in ends for label in kind[side]}
-    groups = (
-        [ends]
-        if len(classes) <= 3
-        else [ends[: len(ends) // 2], ends[len(ends) // 2 :]]
-    )
-    places: list[Point] = []
-    for group in groups:
-        far = [middle(k, side) for side in group]
-        share = 0.0 if len(groups) == 1 else 0.5 / len(far)
-        place = (share * sum(x for x, _ in far), share * sum(y for _, y in far))
-        places.append(place)
-        strokes += [Stroke(end, place, place, role, dashed) for end in far]
-    if len(places) == 2:
-        strokes.append(Stroke(places[0], places[0], places[1], role, dashed))
-    return tuple(strokes), tuple((role, place) for place in places)
-
-
 def sheet(tiles: Sequence[Tile], *, half: float = _HALF) -> Drawing:
     """Return tiles in rows, left to right, top to bottom; half a square's side is in pixels."""
     columns = min(_COLUMNS, len(tiles))
@@ -172,55 +100,47 @@ def sheet(tiles: Sequence[Tile], *, half: float = _HALF) -> Drawing:
     lines = max(len(tile.below) for tile in tiles)
     height = _HEAD + 2 * (half + _ROOM) + _FOOT * lines + (6 if lines else 0)
     rows = -(-len(tiles) // columns)
-    frame = (columns * width, rows * height)
-    drawing = Drawing((0, 0, *frame), size=max(frame), up=False, margin=4)
+    drawing = pixel_canvas(columns * width, rows * height, margin=4)
     for i, tile in enumerate(tiles):
-        _draw(
-            drawing,
-            tile,
-            (i % columns * width, i // columns * height),
-            width,
-            height,
-            half,
-        )
+        low = (i % columns * width, i // columns * height)
+        draw_state(drawing, tile.state, low, (low[0] + width, low[1] + height))
+        draw_tile(drawing, tile, (low[0] + width / 2, low[1]), half)
     return drawing
 
 
-def _draw(
-    drawing: Drawing,
-    tile: Tile,
-    corner_at: Point,
-    width: float,
-    height: float,
-    half: float,
-) -> None:
-    left_edge, top = corner_at
-    cx, cy = left_edge + width / 2, top + _HEAD + half + _ROOM
+def draw_state(drawing: Drawing, state: str, low: Point, high: Point) -> None:
+    """Draw the frame of a tile between two opposite corners, with a tick or a cross."""
+    frame = ((low[0] + 2, low[1] + 2), (high[0] - 2, high[1] - 2))
+    x, y = high[0] - 12, low[1] + 12
+    if state == "missing":
+        drawing.box(*frame, "missing", hatched=True, opacity=0.3)
+        drawing.box(*frame, "missing", opacity=0, edge="missing", dashed=True, width=2)
+    elif state == "wrong":
+        drawing.box(*frame, "wrong", opacity=0.1, edge="wrong", width=2.5)
+        drawing.cross((x, y), "wrong", radius=4.5, width=2.5)
+    elif state == "right":
+        drawing.box(*frame, "right", opacity=0.08, edge="right", width=1)
+        drawing.line([(x - 5, y), (x - 1.5, y + 4), (x + 5, y - 4)], "right", width=2.5)
+
+
+def draw_tile(drawing: Drawing, tile: Tile, top: Point, half: float) -> None:
+    """Draw the title, the polygon and the lines below it; `top` is the middle of its upper edge."""
+    cx, cy = top[0], top[1] + _HEAD + half + _ROOM
     k = tile.size
 
     def at(place: Point) -> Point:
         return cx + place[0] * half, cy - place[1] * half
 
-    frame = ((left_edge + 2, top + 2), (left_edge + width - 2, top + height - 2))
-    if tile.state == "missing":
-        drawing.box(*frame, "missing", hatched=True, opacity=0.3)
-        drawing.box(*frame, "missing", opacity=0, edge="missing", dashed=True, width=2)
-    elif tile.state == "wrong":
-        drawing.box(*frame, "wrong", opacity=0.1, edge="wrong", width=2.5)
-    elif tile.state == "right":
-        drawing.box(*frame, "right", opacity=0.08, edge="right", width=1)
-    x, y = left_edge + width - 12, top + 12
-    if tile.state == "right":
-        drawing.line([(x - 5, y), (x - 1.5, y + 4), (x + 5, y - 4)], "right", width=2.5)
-    elif tile.state == "wrong":
-        drawing.cross((x, y), "wrong", radius=4.5, width=2.5)
-    shift = -8 if tile.state in {"right", "wrong"} else 0
-    drawing.text((cx + shift, top + 12), tile.title, size=11)
+    title_x = cx
+    if tile.state in {"right", "wrong"}:
+        # A tick or a cross needs the upper right corner.
+        title_x -= 8
+    drawing.text((title_x, top[1] + 12), tile.title, size=11)
     ring = [at(corner(k, i)) for i in range(k)]
     if tile.state == "missing":
         drawing.area(ring, "paper", opacity=0.8)
     drawing.line(ring, "quiet", closed=True, width=1.5, dashed=not tile.labels)
-    _sides(drawing, tile, at)
+    draw_sides(drawing, tile, at)
     for start, bend, end, role, dashed, thick, tip in tile.strokes:
         drawing.curve(
             at(start), at(bend), at(end), role, width=thick, dashed=dashed, tip=tip
@@ -231,67 +151,166 @@ def _draw(
         drawing.dot(at(middle(k, side)), "ink", radius=3)
     for side in tile.faults:
         drawing.cross(at(middle(k, side)), "wrong", radius=5)
-    _draw_corners(drawing, tile, ring)
-    base = top + _HEAD + 2 * (half + _ROOM) + 6
+    draw_path(drawing, tile, ring)
+    draw_labels(drawing, tile, ring)
+    draw_letters(drawing, tile, ring)
+    base = top[1] + _HEAD + 2 * (half + _ROOM) + 6
     for i, (role, words) in enumerate(tile.below):
-        drawing.text((cx, base + i * _FOOT), words, role, size=11, bold=role != "ink")
+        place = (cx, base + i * _FOOT)
+        drawing.text(place, words, role, size=11, bold=role != "ink")
 
 
-def _sides(drawing: Drawing, tile: Tile, at: Callable[[Point], Point]) -> None:
+def draw_sides(drawing: Drawing, tile: Tile, at: Callable[[Point], Point]) -> None:
     """Draw each half of a side in the colour of its corner, and the words beside sides."""
     k = tile.size
-    classes = canonical(tile.labels)
-    for i, name in enumerate(classes):
+    for i, name in enumerate(canonical(tile.labels)):
         halves = [middle(k, (i - 1) % k), corner(k, i), middle(k, i)]
-        drawing.line(map(at, halves), _CLASSES[name % len(_CLASSES)], width=4)
+        drawing.line(map(at, halves), class_colour(name), width=4)
     for side, words in enumerate(tile.sides):
         x, y = middle(k, side)
         away = math.hypot(x, y)
-        drawing.text(
-            at((x, y)), words, "quiet", size=10, shift=(12 * x / away, -12 * y / away)
-        )
+        shift = (12 * x / away, -12 * y / away)
+        drawing.text(at((x, y)), words, "quiet", size=10, shift=shift)
 
 
-def _draw_corners(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
-    """Draw labels in discs, or the numbers of a path with its steps."""
+def draw_path(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
+    """Draw the numbers of a path along the corners, with its steps."""
     for a, b in pairwise(tile.order):
         (ax, ay), (bx, by) = ring[a], ring[b]
         length = math.hypot(bx - ax, by - ay)
+        # Arrows end before the discs.
         ux, uy = (bx - ax) / length * 13, (by - ay) / length * 13
-        drawing.line(
-            [(ax + ux, ay + uy), (bx - ux, by - uy)], "note", width=2, arrow=True
-        )
+        ends = [(ax + ux, ay + uy), (bx - ux, by - uy)]
+        drawing.line(ends, "note", width=2, arrow=True)
     for place, i in enumerate(tile.order):
         drawing.dot(ring[i], "note", radius=10)
         drawing.dot(ring[i], "paper", radius=8)
         drawing.text(ring[i], place + 1, size=11, bold=True)
-    for i, (label, name) in enumerate(
-        zip(tile.labels, canonical(tile.labels), strict=True)
-    ):
-        words = brief(label)
-        drawing.dot(
-            ring[i], _CLASSES[name % len(_CLASSES)], radius=10, tip=f"class {words}"
-        )
+
+
+def draw_labels(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
+    """Draw the label of each corner in a disc of its class."""
+    for i, name in enumerate(canonical(tile.labels)):
+        words = brief(tile.labels[i])
+        tip = f"class {words}"
+        drawing.dot(ring[i], class_colour(name), radius=10, tip=tip)
         drawing.dot(ring[i], "paper", radius=7.5)
         drawing.text(ring[i], words, size=12 if len(words) < 3 else 9, bold=True)
-    centre = tuple(sum(values) / len(ring) for values in zip(*ring, strict=True))
+
+
+def draw_letters(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
+    """Draw a letter outside each corner."""
+    xs, ys = zip(*ring, strict=True)
+    cx, cy = sum(xs) / len(ring), sum(ys) / len(ring)
     for place, letter in zip(tile.order, tile.letters, strict=False):
-        (x, y), (cx, cy) = ring[place], centre
+        x, y = ring[place]
         away = math.hypot(x - cx, y - cy)
         shift = ((x - cx) / away * 18, (y - cy) / away * 18)
         drawing.text((x, y), letter, "target", size=12, bold=True, shift=shift)
 
 
+def class_colour(name: int) -> str:
+    """Return the colour of a class, by its number in order of occurrence."""
+    return _CLASSES[name % len(_CLASSES)]
+
+
+def interfaces(
+    ring: Sequence[int], role: str, *, later: bool = False, dashed: bool = False
+) -> Interfaces:
+    """Return one way to draw the interfaces of a polygon, and their junctions, as few as possible.
+
+    Ends of one type that follow each other are joined; what is left runs to a junction, or to two
+    if there are more than three classes. With `later` it begins one side later, which gives another
+    drawing if there is one.
+    """
+    k = len(ring)
+    ends = crossed_sides(ring)
+    if later:
+        ends = ends[1:] + ends[:1]
+    kinds = {side: frozenset((ring[side], ring[(side + 1) % k])) for side in ends}
+    strokes: list[Stroke] = []
+    at = 0
+    while len(ends) > 1 and at < len(ends):
+        first, second = ends[at], ends[(at + 1) % len(ends)]
+        if kinds[first] == kinds[second]:
+            strokes.append(joining(k, first, second, role, dashed=dashed))
+            ends = [side for side in ends if side not in {first, second}]
+            # Ends that were apart may follow each other now.
+            at = 0
+        else:
+            at += 1
+    if not ends:
+        return Interfaces(tuple(strokes), ())
+    classes = {label for side in ends for label in kinds[side]}
+    groups = [ends]
+    if len(classes) > 3:
+        half = len(ends) // 2
+        groups = [ends[:half], ends[half:]]
+    places: list[Point] = []
+    for group in groups:
+        far = [middle(k, side) for side in group]
+        # A single junction is in the centre; two are half way to the middle of their ends.
+        share = 0.0 if len(groups) == 1 else 0.5 / len(far)
+        place = (share * sum(x for x, _ in far), share * sum(y for _, y in far))
+        places.append(place)
+        strokes += [Stroke(end, place, place, role, dashed) for end in far]
+    if len(places) == 2:
+        strokes.append(Stroke(places[0], places[0], places[1], role, dashed))
+    return Interfaces(tuple(strokes), tuple((role, place) for place in places))
+
+
+def joining(
+    k: int, first: int, second: int, role: str, *, dashed: bool = False, tip: str = ""
+) -> Stroke:
+    """Return an interface between the middles of two sides of a polygon with k corners."""
+    start, end = middle(k, first), middle(k, second)
+    return Stroke(start, (0.0, 0.0), end, role, dashed, tip=tip)
+
+
+def corner(k: int, i: int) -> Point:
+    """Return a corner of a tile with k of them."""
+    angle = math.pi * (2 * i / k - 0.5 - 1 / k)
+    # A square's sides are 2 long; other polygons are a little smaller to fit the tile.
+    radius = math.sqrt(2) if k == 4 else 1.3
+    return radius * math.cos(angle), radius * math.sin(angle)
+
+
+def middle(k: int, side: int) -> Point:
+    """Return the middle of a side, where its class changes if it does."""
+    (ax, ay), (bx, by) = corner(k, side), corner(k, side + 1)
+    return (ax + bx) / 2, (ay + by) / 2
+
+
+def key_text(corners: Sequence[str], tiles: Iterable[Tile]) -> str:
+    """Return the order in which corners are read and all tiles with labels, for a terminal."""
+    blocks = [["corners:", *corners]]
+    blocks += [square_text(tile) for tile in tiles if tile.labels]
+    return side_by_side(blocks)
+
+
 def square_text(tile: Tile) -> list[str]:
     """Return a tile of four corners as lines of text; words beside sides stand at the sides."""
-    k = [brief(label)[:3] for label in tile.labels] or ["?"] * 4
+    labels = [brief(label)[:3] for label in tile.labels] or ["?"] * 4
     bottom, right, top, left_side = tile.sides or ("-", "|", "-", "|")
-    return [
+    lines = [
         f"{tile.title} {_SIGNS[tile.state]}".rstrip(),
-        f"  {k[3]:>3}--{top}--{k[2]:<3}",
+        f"  {labels[3]:>3}--{top}--{labels[2]:<3}",
         "    |     |",
         f"    {left_side}     {right}",
         "    |     |",
-        f"  {k[0]:>3}--{bottom}--{k[1]:<3}",
-        *(words for _, words in tile.below),
+        f"  {labels[0]:>3}--{bottom}--{labels[1]:<3}",
     ]
+    return lines + [words for _, words in tile.below]
+
+
+def tuple_text(labels: Sequence[int]) -> str:
+    """Return labels as a prompt writes them, cut where they are many."""
+    words = [brief(label) for label in labels[:_MOST_LABELS]]
+    if len(labels) > _MOST_LABELS:
+        words.append("...")
+    return f"({', '.join(words)})"
+
+
+def brief(label: int) -> str:
+    """Return a label in few characters, however large a number it is."""
+    return str(label) if abs(label) < _BRIEF else "large"

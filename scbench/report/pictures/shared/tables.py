@@ -1,58 +1,35 @@
-"""Views of text tasks: tables that are drawn and printed alike, and what was said of an answer."""
+"""Tables of text tasks, drawn and printed alike, and the pictures made of them."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scbench.graders.shared.short_answers import Value, integer, quote
-from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, texts
-
-_ENDS = ("l", "r", "u", "d", "lr", "ud", "ld", "lu", "rd", "ru")
-_JOINTS = dict(zip(map(frozenset, _ENDS), "╴╶╵╷─│┐┘┌└", strict=True))
-
+from scbench.report.draw.svg import XY, Drawing
+from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.canvas import pixel_canvas
+from scbench.report.pictures.shared.wording import shortened
 
 # Characters of one cell.
 LONGEST = 44
-# Rows of a table; what is longer goes on beside it.
+# Rows of a table; a longer one continues in a further table.
 _BLOCK = 26
-# Tables beside each other.
+# Tables in one picture.
 _MOST_TABLES = 10
-# What stands behind words with a role in a terminal.
-_SIGNS = {"right": " ok", "wrong": " WRONG", "missing": " MISSING", "note": " *"}
-_WORDS = texts("text_views.legend")
-
-
-def joint(sides: Collection[str], otherwise: str) -> str:
-    """Return the line that joins one or two sides of a cell: l, r, u and d; else what is given."""
-    return _JOINTS.get(frozenset(sides), otherwise)
-
-
-def side_by_side(
-    blocks: Iterable[Sequence[str]], width: int = 110, gap: int = 4
-) -> str:
-    """Return blocks of lines side by side, in as many rows as they need."""
-    rows: list[list[Sequence[str]]] = [[]]
-    used = 0
-    for block in blocks:
-        needs = max(map(len, block), default=0) + gap
-        if rows[-1] and used + needs > width:
-            rows.append([])
-            used = 0
-        rows[-1].append(block)
-        used += needs
-    return "\n\n".join("\n".join(_block_rows(row, gap)) for row in rows if row)
-
-
-def _block_rows(row: Sequence[Sequence[str]], gap: int) -> Iterator[str]:
-    widths = [max(map(len, block), default=0) + gap for block in row]
-    for lines in zip_longest(*row, fillvalue=""):
-        yield "".join(
-            f"{line:<{width}}" for line, width in zip(lines, widths, strict=True)
-        ).rstrip()
-
-
+# Pixels: of a row, of a letter, and between columns.
 _ROW_HEIGHT, _LETTER, _GAP = 21, 6.9, 14
+# Spaces between blocks of text.
+_BLOCK_GAP = 4
+# Signs behind words with a role in a terminal, which has no colours.
+_SIGNS = {"right": " ok", "wrong": " WRONG", "missing": " MISSING", "note": " *"}
+# Roles that have a box behind their words, and their meaning.
+_LEGEND = {
+    "right": "right",
+    "wrong": "wrong",
+    "missing": "missing",
+    "note": "counts",
+    "target": "asked for",
+}
 
 
 class Cell(NamedTuple):
@@ -64,59 +41,77 @@ class Cell(NamedTuple):
     @property
     def text(self) -> str:
         """The words, cut where they are long."""
-        words = str(self.words)
-        return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
+        return shortened(str(self.words), LONGEST)
 
 
 Row = Sequence[Cell | object]
 
 
 def text_picture(
-    panels: Iterable[Panel], caption: str, text: str, words: Mapping[str, str] = _WORDS
+    panels: Iterable[Panel], caption: str, text: str, words: Mapping[str, str] = _LEGEND
 ) -> Picture:
     """Return the picture of a text task; `words` are for the legend, of each role drawn."""
     return Picture(tuple(panels), caption, tuple(words.items()), text)
 
 
+def table_picture(
+    title: str, head: Sequence[str], rows: Sequence[Row], caption: str
+) -> Picture:
+    """Return a picture that is one table."""
+    panels = table_panels(title, head, rows, caption)
+    return text_picture(panels, caption, table_text(head, rows))
+
+
+def sum_rows(
+    answered: Value | None, verdicts: Verdicts, total: int, columns: int
+) -> list[Row]:
+    """Return the rows below a sum: the right one, and the answer if it is wrong."""
+    if not verdicts:
+        return []
+    blank = [""] * (columns - 2)
+    rows: list[Row] = [("in all", *blank, Cell(total, "right"))]
+    if verdicts.wrong:
+        entry: object = "nothing"
+        if answered is not None:
+            number = integer(answered)
+            entry = quote(answered) if number is None else number
+        rows.append(("given", *blank, Cell(entry, "wrong")))
+    return rows
+
+
 def table_panels(
     title: str, head: Sequence[str], rows: Sequence[Row], alt: str
 ) -> list[Panel]:
-    """Return a table as panels: so many rows in each, and not without end."""
-    blocks = [rows[i : i + _BLOCK] for i in range(0, len(rows), _BLOCK)] or [[]]
-    panels = [
-        Panel(title if not i else "continued", _table_drawing(head, block), alt)
-        for i, block in enumerate(blocks[:_MOST_TABLES])
-    ]
-    if len(blocks) > _MOST_TABLES:
-        last = panels[-1]
-        title_of_last = (
-            f"{last.title}; {len(rows) - _MOST_TABLES * _BLOCK} rows more are not drawn"
-        )
-        panels[-1] = Panel(title_of_last, last.view, alt)
+    """Return a table as panels of `_BLOCK` rows each, at most `_MOST_TABLES` of them."""
+    panels = []
+    # A table without rows still shows its head.
+    for start in range(0, max(len(rows), 1), _BLOCK):
+        if len(panels) == _MOST_TABLES:
+            left_out = len(rows) - _MOST_TABLES * _BLOCK
+            last = panels[-1]
+            last_title = f"{last.title}; {left_out} rows more are not drawn"
+            panels[-1] = Panel(last_title, last.view, alt)
+            break
+        drawing = table_drawing(head, rows[start : start + _BLOCK])
+        panels.append(Panel("continued" if panels else title, drawing, alt))
     return panels
 
 
-def _row_cells(row: Row) -> list[Cell]:
-    return [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
-
-
-def _widths(table: Iterable[Sequence[str]]) -> list[int]:
-    return [max(map(len, column)) for column in zip_longest(*table, fillvalue="")]
-
-
-def _table_drawing(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
-    cells = [_row_cells(row) for row in rows]
-    texts = [list(head), *([cell.text for cell in row] for row in cells)]
-    widths = [_LETTER * letters + _GAP for letters in _widths(texts)]
+def table_drawing(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
+    """Return a table with its head, the cells with a role in coloured boxes."""
+    table = [row_cells(row) for row in rows]
+    texts = [[cell.text for cell in cells] for cells in table]
+    widths = [_LETTER * letters + _GAP for letters in column_letters([head, *texts])]
     starts = [sum(widths[:k]) for k in range(len(widths))]
-    size = (max(sum(widths), 1.0), _ROW_HEIGHT * (len(cells) + bool(head)) or 1)
-    drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=6)
+    head_rows = 1 if head else 0
+    height = _ROW_HEIGHT * (len(table) + head_rows) or 1
+    drawing = pixel_canvas(max(sum(widths), 1.0), height, margin=6)
+    # Rows may be shorter than the head, and the head shorter than rows.
     for start, words in zip(starts, head, strict=False):
-        drawing.text(
-            (start + 6, _ROW_HEIGHT / 2), words, "quiet", size=11, anchor="start"
-        )
-    for i, row in enumerate(cells, bool(head)):
-        for start, width, cell in zip(starts, widths, row, strict=False):
+        place = (start + 6, _ROW_HEIGHT / 2)
+        drawing.text(place, words, "quiet", size=11, anchor="start")
+    for i, cells in enumerate(table, head_rows):
+        for start, width, cell in zip(starts, widths, cells, strict=False):
             low = (start, _ROW_HEIGHT * i)
             high = (start + width - 2, _ROW_HEIGHT * (i + 1) - 2)
             mark(drawing, low, high, cell.role)
@@ -129,63 +124,79 @@ def _table_drawing(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
 
 def mark(
     drawing: Drawing,
-    low: tuple[float, float],
-    high: tuple[float, float],
+    low: XY,
+    high: XY,
     role: str,
     tip: str = "",
 ) -> None:
     """Draw the box behind words that have a role, if it is one that has a box."""
-    if role in _WORDS:
-        strong = role in {"wrong", "missing"}
-        fill: dict[str, Any] = {
-            "opacity": 0.18,
-            "edge": role,
-            "width": 2.5 if strong else 1,
-        }
-        drawing.box(low, high, role, **fill, dashed=role == "missing", tip=tip)
+    if role not in _LEGEND:
+        return
+    width = 2.5 if role in {"wrong", "missing"} else 1
+    dashed = role == "missing"
+    drawing.box(
+        low, high, role, opacity=0.18, edge=role, width=width, dashed=dashed, tip=tip
+    )
 
 
 def table_text(head: Sequence[str], rows: Sequence[Row], width: int = 100) -> str:
-    """Return a table as lines of text, long ones as blocks side by side."""
-    table = [list(head)] * bool(head)
-    table += [
-        [c.text + _SIGNS.get(c.role, "") for c in _row_cells(row)] for row in rows
-    ]
-    widths = _widths(table)
-    lines = [
-        "  ".join(
-            f"{words:<{letters}}" for words, letters in zip(row, widths, strict=False)
-        ).rstrip()
-        for row in table
-    ]
+    """Return a table as lines of text, a long one as blocks side by side."""
+    table = [list(head)] if head else []
+    for row in rows:
+        cells = row_cells(row)
+        table.append([cell.text + _SIGNS.get(cell.role, "") for cell in cells])
+    letters = column_letters(table)
+    lines = []
+    for texts in table:
+        columns = zip(texts, letters, strict=False)
+        line = "  ".join(f"{words:<{count}}" for words, count in columns)
+        lines.append(line.rstrip())
     if len(lines) <= _BLOCK:
         return "\n".join(lines)
-    return side_by_side(
-        [lines[i : i + _BLOCK] for i in range(0, len(lines), _BLOCK)], width
-    )
+    blocks = [lines[i : i + _BLOCK] for i in range(0, len(lines), _BLOCK)]
+    return side_by_side(blocks, width)
 
 
-def table_picture(
-    title: str, head: Sequence[str], rows: Sequence[Row], caption: str
-) -> Picture:
-    """Return a picture that is one table."""
-    return text_picture(
-        table_panels(title, head, rows, caption), caption, table_text(head, rows)
-    )
+def row_cells(row: Row) -> list[Cell]:
+    """Return a row as cells, those without a role included."""
+    return [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
 
 
-def sum_rows(
-    answered: Value | None, verdicts: Verdicts, total: int, columns: int
-) -> list[Row]:
-    """Return the rows below a sum: the right one, and what was given if that is another."""
-    if not verdicts:
-        return []
-    blank = [""] * (columns - 2)
-    rows: list[Row] = [("in all", *blank, Cell(total, "right"))]
-    if verdicts.wrong:
-        read = None if answered is None else integer(answered)
-        entry = (
-            "nothing" if answered is None else quote(answered) if read is None else read
-        )
-        rows.append(("given", *blank, Cell(entry, "wrong")))
-    return rows
+def column_letters(table: Iterable[Sequence[str]]) -> list[int]:
+    """Return the letters of the longest text in each column."""
+    return [max(map(len, column)) for column in zip_longest(*table, fillvalue="")]
+
+
+def side_by_side(blocks: Iterable[Sequence[str]], width: int = 110) -> str:
+    """Return blocks of lines side by side, in as many rows as they need.
+
+    Args:
+        blocks: lines of text, block by block.
+        width: characters of a row.
+    """
+    rows: list[list[Sequence[str]]] = [[]]
+    used = 0
+    for block in blocks:
+        needs = block_width(block)
+        if rows[-1] and used + needs > width:
+            rows.append([])
+            used = 0
+        rows[-1].append(block)
+        used += needs
+    return "\n\n".join(joined_blocks(row) for row in rows if row)
+
+
+def joined_blocks(row: Sequence[Sequence[str]]) -> str:
+    """Return the blocks of one row as text; short blocks end in empty lines."""
+    widths = [block_width(block) for block in row]
+    lines = []
+    for parts in zip_longest(*row, fillvalue=""):
+        columns = zip(parts, widths, strict=True)
+        line = "".join(f"{part:<{width}}" for part, width in columns)
+        lines.append(line.rstrip())
+    return "\n".join(lines)
+
+
+def block_width(block: Sequence[str]) -> int:
+    """Return the characters that a block takes, with the gap behind it."""
+    return max(map(len, block), default=0) + _BLOCK_GAP

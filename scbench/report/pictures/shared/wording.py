@@ -1,0 +1,6 @@
+"""Words in drawings and captions: numbers of things, and texts that are cut."""
+
+
+def shortened(words: str, limit: int) -> str:
+    """Return a text of so many characters at most; an ellipsis takes the place of the end."""
+    return words if len(words) <= limit else f"{words[: limit - 1]}…"
