@@ -186,10 +186,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return counts of entries that are harder to read, and of things that do not count."""
         nouns = {singular_of(name) for _, _, name, _ in params.entries}
         adjectives = [adjective for _, adjective, _, _ in params.entries if adjective]
-        in_words = [entry for entry in params.entries if not entry[0].isdigit()]
+        worded = [entry for entry in params.entries if not entry[0].isdigit()]
         return {
             "adjectives": len(adjectives),
-            "in_words": len(in_words),
+            "in_words": len(worded),
             "repeated": len(params.entries) - len(nouns),
             "distracting": total(params.entries) - total(counting_entries(params)),
         }
