@@ -175,6 +175,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "only_genres": (1, 0),
             "only_themes": (0, 1),
         }
+        # A rule that leads to the right choice is no mistake here.
         for name, weights in weights_of_rules.items():
             label = label_of_largest(points_of_choices(params, *weights))
             if label != right:
@@ -252,6 +253,7 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
     beaten = point.choice_count - 1
     if len(liked) < point.reference_count or len(pool) <= beaten:
         return None
+    # The right choice has to beat as many films as there are choices besides it.
     threshold = points[pool[-beaten]] + point.min_margin
     able = [film for film in pool if points[film] >= threshold]
     if not able:
@@ -259,6 +261,7 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
     right = rng.choice(able)
     most = points[right] - point.min_margin
     lower = [film for film in pool if points[film] <= most]
+    # The next best choice is as near to the margin as the pool allows.
     return Selection(liked, [right, lower[0], *rng.sample(lower[1:], beaten - 1)])
 
 
@@ -266,6 +269,7 @@ def select_by_titles(point: Space, rng: Stream) -> Selection | None:
     """Draw films with just one common genre, one more of it, and films without a common tag."""
     liked, near = _draw_liked(rng.choice(clear_genres()), point, rng)
     tags = liked_tags(liked)
+    # A second common genre would leave open which one is meant.
     common_genres = [n for n in tags.genres.values() if n == len(liked)]
     if len(common_genres) > 1:
         return None
@@ -280,9 +284,9 @@ def select_by_titles(point: Space, rng: Stream) -> Selection | None:
 
 def _is_stranger(film: Film, tags: LikedTags) -> bool:
     """Return whether a film has neither a genre nor a theme in common with the liked ones."""
-    has_genre = not tags.genres.keys().isdisjoint(film[2])
-    has_theme = not tags.themes.keys().isdisjoint(film[3])
-    return not has_genre and not has_theme
+    _, _, genres, themes = film
+    liked_genres, liked_themes = tags.genres.keys(), tags.themes.keys()
+    return liked_genres.isdisjoint(genres) and liked_themes.isdisjoint(themes)
 
 
 def _draw_liked(
