@@ -37,7 +37,7 @@ _DRAWS = 20
 
 
 class Space(Point):
-    """Parameters of fresh requirements; those left open are drawn."""
+    """Parameters of fresh requirements; what is left open is drawn."""
 
     size: int = parameter(12, "rows and columns", ge=5, le=40)
     a_height: int | None = parameter(None, "height of A; open: 0 to 9", ge=0, le=9)
