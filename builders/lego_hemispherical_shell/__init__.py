@@ -313,7 +313,7 @@ def brick_columns(params: Params, *, in_rows: bool) -> list[Brick]:
             if not in_rows or (i % a == 0 and j % b == 0):
                 columns.append((-best[i, j], turned, i, j, int(heights[i, j])))
     occupied = np.zeros((cells.width, cells.width), bool)
-    bricks = []
+    bricks: list[Brick] = []
     for _, turned, i, j, height in sorted(columns):
         a, b = SIDES[turned]
         plan = occupied[i : i + a, j : j + b]

@@ -305,7 +305,8 @@ def is_one_stack(counts: Counts) -> bool:
 
 def draw_sharing(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
     """Draw sizes that each share edges with the one before; None if two are the same."""
-    pool = [e for e in (_PRIMES if point.primes else _EDGES) if e <= point.max_edge]
+    edges = _PRIMES if point.primes else _EDGES
+    pool = [edge for edge in edges if edge <= point.max_edge]
     size = [rng.choice(pool) for _ in range(3)]
     sizes = [size]
     while len(sizes) < point.kinds:

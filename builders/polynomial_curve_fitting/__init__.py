@@ -19,12 +19,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.polynomial_curve_fitting.polynomials import (
+    Array,
     as_text,
     coefficient_table,
     in_powers,
@@ -306,12 +306,12 @@ def least_squares(params: Params, degree: int) -> str:
     return as_text(whole_coefficients(powers, _SCALE, n), n)
 
 
-def draw_field(point: Space, rng: Stream) -> NDArray[np.float64]:
+def draw_field(point: Space, rng: Stream) -> Array:
     """Draw the smooth field that a picture is cut from, as a (row, column) array.
 
     The numbers are drawn in the order of the paper's generator.
     """
-    total = np.zeros((point.size, point.size))
+    total: Array = np.zeros((point.size, point.size))
     for _ in range(point.blobs):
         total += draw_blob(point.size, (0.18, 0.38), (0.9, 1.6), rng)
     for _ in range(point.hollows):
@@ -327,7 +327,7 @@ def draw_field(point: Space, rng: Stream) -> NDArray[np.float64]:
 
 def draw_blob(
     n: int, spread: tuple[float, float], height: tuple[float, float], rng: Stream
-) -> NDArray[np.float64]:
+) -> Array:
     """Draw a bell over n rows and columns; its spread is in parts of the picture."""
     centre_x, centre_y = rng.uniform(0, n - 1), rng.uniform(0, n - 1)
     width = rng.uniform(spread[0] * n, spread[1] * n)
@@ -336,10 +336,11 @@ def draw_blob(
     def bell(centre: float) -> list[float]:
         return [math.exp(-((k - centre) ** 2) / (2 * width * width)) for k in range(n)]
 
-    return np.outer(peak * np.array(bell(centre_y)), bell(centre_x))
+    blob: Array = np.outer(peak * np.array(bell(centre_y)), bell(centre_x))
+    return blob
 
 
-def draw_wave(point: Space, rng: Stream) -> NDArray[np.float64]:
+def draw_wave(point: Space, rng: Stream) -> Array:
     """Draw a faint wave, in whole periods across and down the picture."""
     n = point.size
     across, down = rng.between(1, point.frequency), rng.between(1, point.frequency)
@@ -352,10 +353,11 @@ def draw_wave(point: Space, rng: Stream) -> NDArray[np.float64]:
     # numpy's sine and cosine differ between machines.
     sin_x, cos_x = list(map(math.sin, angles_x)), list(map(math.cos, angles_x))
     sin_y, cos_y = list(map(math.sin, angles_y)), list(map(math.cos, angles_y))
-    return height * (np.outer(sin_y, cos_x) + np.outer(cos_y, sin_x))
+    wave: Array = height * (np.outer(sin_y, cos_x) + np.outer(cos_y, sin_x))
+    return wave
 
 
-def cut_at_level(total: NDArray[np.float64], fill: float) -> tuple[str, ...] | None:
+def cut_at_level(total: Array, fill: float) -> tuple[str, ...] | None:
     """Return the picture of the highest cells, this share of all; None if machines could differ."""
     ordered = np.sort(total, axis=None)
     k = int((1 - fill) * (total.size - 1))

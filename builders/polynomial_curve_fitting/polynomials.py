@@ -34,7 +34,8 @@ def terms_in_cells(factors: Array, degree: int) -> Array:
         np.multiply.outer(factors[:, j], factors[:, i]).ravel()
         for i, j in exponents(degree)
     ]
-    return np.stack(products, axis=1)
+    terms: Array = np.stack(products, axis=1)
+    return terms
 
 
 def coefficient_table(solution: Array, degree: int) -> Array:

@@ -89,7 +89,7 @@ def places_of_clues(grid: Sequence[Sequence[int]]) -> list[dict[int, Rectangle]]
 
 def clues_of(grid: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
     """Return the column, the row and the area of every clue, row by row."""
-    clues = []
+    clues: list[tuple[int, int, int]] = []
     for y, row in enumerate(grid):
         clues += [(x, y, area) for x, area in enumerate(row) if area]
     return clues
