@@ -280,6 +280,7 @@ def brick_list(bricks: Sequence[Brick], params: Params) -> list[JsonValue]:
 
 def circles(params: Params) -> list[Brick]:
     """Lay two circles of bricks along the middle of the shell, the upper one over the gaps."""
+    # At the inner edge, bricks of 32 mm have to fit side by side.
     radius = (params.inner_radius_mm + params.outer_radius_mm) / 2
     count = int(2 * math.pi * (radius - 8) / 32)
     bricks = []
@@ -314,6 +315,7 @@ def brick_columns(params: Params, *, in_rows: bool) -> list[Brick]:
                 columns.append((-best[i, j], turned, i, j, int(heights[i, j])))
     occupied = np.zeros((cells.width, cells.width), bool)
     bricks: list[Brick] = []
+    # The column with the largest gain comes first.
     for _, turned, i, j, height in sorted(columns):
         a, b = SIDES[turned]
         plan = occupied[i : i + a, j : j + b]

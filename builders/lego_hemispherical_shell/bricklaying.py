@@ -89,7 +89,11 @@ def lattice(target: Body, radius: float, offset: tuple[float, float]) -> Lattice
     )
     low = HEIGHT * level.ravel()
     cells = Boxes(
-        np.abs(x).ravel(), np.abs(y).ravel(), low, low + HEIGHT, (STUD / 2, STUD / 2)
+        first=np.abs(x).ravel(),
+        second=np.abs(y).ravel(),
+        low=low,
+        high=low + HEIGHT,
+        half=(STUD / 2, STUD / 2),
     )
     shares = shared_volumes(target, cells) / (STUD * STUD * HEIGHT)
     return Lattice(width, offset, shares.reshape(layers, width, width))
@@ -121,6 +125,7 @@ def spots_in(cells: Lattice, level: int) -> list[Spot]:
     for turned, (a, b) in enumerate(SIDES):
         windows = np.lib.stride_tricks.sliding_window_view(cells.shares[level], (a, b))
         gains = windows.mean(axis=(2, 3)) * 2 - 0.5
+        # The cells of a brick at the first spot; at other spots they are shifted.
         block = sum(1 << (i * cells.width + j) for i in range(a) for j in range(b))
         for column, row in np.argwhere(gains > _LEAST_GAIN).tolist():
             bits = block << (column * cells.width + row)
@@ -201,6 +206,7 @@ def hang(layers: list[list[Spot]], spots: Sequence[Sequence[Spot]]) -> None:
     growing = True
     while growing:
         growing = False
+        # From the top, because a brick can hang from one that was added just now.
         for level in reversed(range(len(layers))):
             occupied = cells_of(layers[level])
             # The cells above and below which a brick is held.

@@ -78,6 +78,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         text = marked_text(params.words)
         right = letter_count(text, letters)
         in_plain_words = letter_count("".join(plain).lower(), letters)
+        # Words with any of the letters, each counted once.
         with_a_letter = [word for word in marked if {*letters} & {*word.lower()}]
         counts = {
             "one_more": right + 1,

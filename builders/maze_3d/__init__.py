@@ -98,7 +98,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return mazes that break one rule, and other ways to write a maze down."""
         rows = list(self.reference(params).maze)
         maze = "\n".join(rows)
-        first, last = rows[0], rows[-1]
         n = params.size
         digits = [character for character in maze if character.isdigit()]
         digit = digits[0]
@@ -108,8 +107,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "prose_after": f"{maze}\n\nThe route has {params.jumps} jumps.",
             "reply_cut_off": maze[: len(maze) // 2],
             "row_missing": "\n".join(rows[:-1]),
-            "row_too_many": f"{maze}\n{last}",
-            "row_too_short": "\n".join([first[:-1], *rows[1:]]),
+            "row_too_many": f"{maze}\n{rows[-1]}",
+            "row_too_short": "\n".join([rows[0][:-1], *rows[1:]]),
             "row_too_long": maze + "9",
             "one_line": "".join(rows),
             "rows_apart": "\n\n".join(rows),
@@ -191,6 +190,7 @@ def least_cells(params: Params) -> int:
 def with_ends(params: Params, rng: Stream) -> Params:
     """Draw a route, and add the cells of its ends to the requirements."""
     n = params.size
+    # Nodes may also lie in the odd rows or columns, so that A and B can be anywhere.
     corner = rng.below(2), rng.below(2)
     nodes = draw_lattice_path(n, rng, corner)
     least, most = plan_for(params).node_range
@@ -231,6 +231,7 @@ def carve_until(params: Params, plan: MazePlan, broken: set[str]) -> str | None:
     """Carve mazes until one breaks just these rules of the grader; None if none does."""
     variant = [plan.jumps, plan.least_cells, plan.most_cells, plan.favourite]
     rng = Stream("maze_3d", "solver", params.model_dump(mode="json"), variant)
+    # `carve` does not check how often a height occurs; the grader does.
     for _ in range(_TRIES):
         maze = carve(plan, rng)
         if maze is not None:
@@ -243,6 +244,7 @@ def carve_until(params: Params, plan: MazePlan, broken: set[str]) -> str | None:
 def rule_breakers(params: Params) -> Iterator[tuple[str, str]]:
     """Yield mazes that break one rule of counting, where such mazes were carved."""
     plan = plan_for(params)
+    # Any route that covers too few cells.
     shorter = replace(plan, least_cells=2, most_cells=least_cells(params) - 1)
     variants = (
         ("one_jump_too_few", "jumps", replace(plan, jumps=plan.jumps - 1)),
@@ -262,7 +264,10 @@ def changed_heights(params: Params, cells: str) -> Iterator[tuple[str, str]]:
     graph = move_graph(n, heights)
     route = find_routes(graph, cells.index("A"), cells.index("B")).route
     # The cell where each jump begins, by the cell it passes over.
-    jumps = {(a + b) // 2: a for a, b in pairwise(route) if abs(a - b) in {2, 2 * n}}
+    jumps = {}
+    for cell, next_cell in pairwise(route):
+        if abs(cell - next_cell) in {2, 2 * n}:
+            jumps[(cell + next_cell) // 2] = cell
     if jumps:
         gap, start = next(iter(jumps.items()))
         # Over a cell that is not 2 lower there is no jump, but two steps.

@@ -68,6 +68,7 @@ def carve(plan: MazePlan, rng: Stream) -> str | None:
     nodes = draw_nodes(plan, rng)
     if nodes is None:
         return None
+    # Steps between nodes that the route jumps instead of walking.
     leaps = set(rng.sample(range(len(nodes) - 1), plan.jumps))
     route = [nodes[0]]
     # Whether each move of the route is a jump.
@@ -140,6 +141,7 @@ def draw_lattice_path(n: int, rng: Stream, corner: Cell = (0, 0)) -> list[int]:
         parents[step] = (x, y)
         depth[step] = depth[x, y] + 1
         stack.append(step)
+    # From the deepest node back to the root.
     node = max(depth, key=depth.__getitem__)
     path = [node]
     while node != root:
@@ -167,6 +169,7 @@ def draw_path_between(
         side = rng.choice((-2, 2))
         step = path[i : i + 2]
         is_horizontal = step[0][0] == step[1][0]
+        # A step within a row moves up or down, a step within a column left or right.
         aside = (side, 0) if is_horizontal else (0, side)
         pushed = [(row + aside[0], column + aside[1]) for row, column in step]
         if all(min(node) >= 0 and max(node) < n for node in pushed) and (
@@ -224,6 +227,7 @@ def fill_heights(
         rng: the source of the draws.
     """
     heights = {**route}
+    # How many cells have each height so far.
     usage = [0] * len(_HEIGHTS)
     for height in route.values():
         usage[height] += 1

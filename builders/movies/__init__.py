@@ -222,6 +222,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             selection = select(point, rng)
             if selection is None:
                 continue
+            # The right choice can have any letter.
             rng.shuffle(selection.choices)
             return Params(
                 liked=tuple(selection.liked),
@@ -293,6 +294,7 @@ def _draw_liked(
     relatives: Sequence[Film], point: Space, rng: Stream
 ) -> tuple[list[Film], list[Film]]:
     """Draw the liked films and similar ones; both are fewer where there are not enough."""
+    # The right choice and the next best ones come from the similar films.
     near = max(_NEAR, point.choice_count)
     sample = rng.sample(relatives, min(len(relatives), point.reference_count + near))
     return sample[: point.reference_count], sample[point.reference_count :]

@@ -177,6 +177,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         wrong: dict[str, JsonValue] = {
             name: count for name, count in counts.items() if count != right
         }
+        # These are no whole numbers.
         wrong["two_numbers"] = f"{right} {right + 1}"
         wrong["listed"] = [right]
         wrong["groups"] = enumeration(params.groups)
@@ -248,6 +249,7 @@ def draw_entry(noun: Sequence[str], group: str, point: Space, rng: Stream) -> En
     if n > 1:
         quantity = in_words(n) if rng.below(2) else str(n)
         return quantity, adjective, plural, group
+    # The article follows the word after it, which may be the adjective.
     article = "an" if (adjective or singular)[0] in "aeiou" else "a"
     quantity = rng.choice((article, article, "one", "1"))
     return quantity, adjective, singular, group

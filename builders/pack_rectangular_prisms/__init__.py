@@ -116,17 +116,20 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         counts = stock_of(params.prisms)
         smallest = min(counts, key=math.prod)
         boxes = [(box.at, box.end) for box in placements]
-        *head, (low, high) = boxes
+        *head, last = boxes
+        low, high = last
+        x, y, z = low
+        u, v, w = high
         larger_kinds = [
             (box.at, box.end) for box in placements if ascending(box.extent) != smallest
         ]
         wrong: dict[str, Sequence[Corners]] = {
             "empty": [],
             "one_missing": head,
-            "one_repeated": [*boxes, (low, high)],
+            "one_repeated": [*boxes, last],
             "smallest_kind_left_out": larger_kinds,
-            "one_edge_too_long": [*head, (low, (*high[:2], high[2] + 1))],
-            "one_edge_too_short": [*head, (low, (*high[:2], high[2] - 1))],
+            "one_edge_too_long": [*head, (low, (u, v, w + 1))],
+            "one_edge_too_short": [*head, (low, (u, v, w - 1))],
             "extra_without_volume": [*boxes, (low, low)],
             "extras_that_cancel": [
                 *boxes,
@@ -134,26 +137,23 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 ((1, 1, 1), (2, 2, 0)),
             ],
             "extra_upside_down": [*boxes, (high, low)],
-            "corners_exchanged": [(high, low) for low, high in boxes],
-            "one_corner_exchanged": [
-                *head,
-                ((*low[:2], high[2]), (*high[:2], low[2])),
-            ],
+            "corners_exchanged": [(end, start) for start, end in boxes],
+            "one_corner_exchanged": [*head, ((x, y, w), (u, v, z))],
             "corner_and_edges": [(box.at, box.extent) for box in placements],
             "half_numbers": [
-                ([v + 0.5 for v in low], [v + 0.5 for v in high]) for low, high in boxes
+                ([c + 0.5 for c in start], [c + 0.5 for c in end])
+                for start, end in boxes
             ],
             "strings": [
-                (list(map(str, low)), list(map(str, high))) for low, high in boxes
+                (list(map(str, start)), list(map(str, end))) for start, end in boxes
             ],
             "booleans": [([False, False, False], high), *head],
-            "without_height": [(low[:2], high[:2]) for low, high in boxes],
+            "without_height": [(start[:2], end[:2]) for start, end in boxes],
         }
         if head:
-            bottom = min(low[2] for low, _ in boxes)
-            up = max(high[2] for _, high in boxes) - bottom
-            above = ((*low[:2], low[2] + up), (*high[:2], high[2] + up))
-            wrong["one_far_up"] = [*head, above]
+            bottom = min(start[2] for start, _ in boxes)
+            up = max(end[2] for _, end in boxes) - bottom
+            wrong["one_far_up"] = [*head, ((x, y, z + up), (u, v, w + up))]
             # Moved onto another: their lower corners agree, so they overlap.
             moved = placements[-1]._replace(at=placements[0].at)
             wrong["two_in_one_place"] = [*head, (moved.at, moved.end)]
@@ -205,11 +205,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if prisms is None:
                 continue
             counts = stock_of(prisms)
+            # Three sizes or more that all stack in one column are too easy.
             if len(counts) > 2 and is_one_stack(counts):
                 continue
             impossible = not perfect_boxes(counts)
             if point.perfect == ("possible" if impossible else "impossible"):
                 continue
+            # The solver has to reach this density below.
             percent = _DENSE if impossible else 100
             params = Params(prisms=prisms, full_marks_percent=percent)
             if point.greedy < 1 and self.best_baseline(params, grade) > point.greedy:

@@ -167,6 +167,7 @@ def pack_column(
         if filling is not None:
             boxes += [Placement((x, y, z + top), size) for (x, y, z), size in filling]
             return Packing(tuple(boxes), (a, b, top + height))
+        # After so many fillings a higher room, by 2 % or at least 1.
         if k % _TRIES == _TRIES - 1:
             height += 1 + height // 50
     return None
@@ -183,6 +184,7 @@ def fill_room(extent: Size, counts: Counts, rng: Stream) -> list[Placement] | No
         smallest = min(range(len(rooms)), key=lambda k: math.prod(rooms[k].extent))
         room = rooms.pop(smallest)
         block = choose_block(room.extent, stock, rng)
+        # A room that takes no box is lost; more must not be lost than is to spare.
         if block is None:
             spare -= math.prod(room.extent)
             if spare < 0:
@@ -213,6 +215,7 @@ def choose_block(room: Size, stock: Counts, rng: Stream) -> Block | None:
             matches = 0
             for edge, number, width in zip(size, numbers, room, strict=True):
                 matches += edge * number == width
+            # Blocks that fill the room along an axis are worth most, as they leave fewer rooms.
             worth = 4**matches * volume * rng.between(2, 8)
             if worth > best_worth:
                 best = Block(size, numbers)
@@ -240,6 +243,7 @@ def rooms_around(room: Placement, block: Block, rng: Stream) -> Iterator[Placeme
     extent = list(room.extent)
     for axis in axes:
         length = block.size[axis] * block.numbers[axis]
+        # The cut leaves the part that the block does not use.
         if length < extent[axis]:
             place = list(room.at)
             place[axis] += length

@@ -140,15 +140,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return combs of many short teeth and of few long ones, from the joint to start at."""
         n, side = params.pipes, params.side
+        # Loops on the square lattice have an even number of pipes.
         if n % 2 or n < 4:
             return {}
         combs = {
             "comb": comb(n, side, min(n // 4, (side + 1) // 2)),
             "tall comb": comb(n, side, -(-n // (2 * side + 2))),
         }
-        fitting = {name: loop for name, loop in combs.items() if loop}
         return as_answers(
-            (name, solver.started(loop, params)) for name, loop in fitting.items()
+            (name, solver.started(loop, params)) for name, loop in combs.items() if loop
         )
 
     def measure(self, params: Params) -> float:

@@ -72,6 +72,7 @@ def draw_angle_range(basis: Basis) -> schema.AngleRange | None:
     cosines = basis.loop.cosines.clip(-1.0, 1.0).tolist()
     degrees = [math.degrees(math.acos(cosine)) for cosine in cosines]
     smallest, largest = min(degrees) - _NEAR, max(degrees) + _NEAR
+    # Next to a straight joint, no limit would exclude many loops.
     if largest > 172:
         return None
     # Every loop keeps angles from about 8 degrees to 180.
@@ -98,6 +99,7 @@ def draw_centroid_box(basis: Basis) -> schema.CentroidBox:
 
 def draw_touch_walls(basis: Basis) -> schema.TouchWalls | None:
     """Return how many walls the loop touches, if any."""
+    # A joint at half the tolerance touches the wall for certain.
     tolerance = max(0.001, basis.side / 1000)
     nearest = loop_constraints.wall_distances(basis.side, basis.loop).min(axis=0)
     walls = int((nearest < tolerance / 2).sum())

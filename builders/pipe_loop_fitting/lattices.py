@@ -18,6 +18,7 @@ Node = tuple[int, int]
 _SQUARE: tuple[Node, ...] = ((1, 0), (0, 1), (-1, 0), (0, -1))
 # Columns count half steps here, so that every node has whole coordinates.
 _TRIANGULAR: tuple[Node, ...] = ((2, 0), (1, 1), (-1, 1), (-2, 0), (-1, -1), (1, -1))
+# Distance between rows of the triangular lattice.
 _ROW = math.sqrt(3) / 2
 
 
@@ -40,10 +41,21 @@ class Lattice:
 
     def detour(self, a: Node, b: Node, side: int) -> tuple[Node, ...]:
         """Return the nodes of the shortest way around a step, to its left (1) or right (-1)."""
-        direction = self.steps.index((b[0] - a[0], b[1] - a[1]))
-        dx, dy = self.steps[(direction + side) % len(self.steps)]
-        c = a[0] + dx, a[1] + dy
-        return (c,) if self.triangular else (c, (b[0] + dx, b[1] + dy))
+        direction = self.steps.index(step_between(a, b))
+        sideways = self.steps[(direction + side) % len(self.steps)]
+        detour = (after_step(a, sideways),)
+        # On triangles, the first node of a detour is a neighbour of both ends.
+        return detour if self.triangular else (*detour, after_step(b, sideways))
+
+
+def step_between(a: Node, b: Node) -> Node:
+    """Return the step from one node to another."""
+    return b[0] - a[0], b[1] - a[1]
+
+
+def after_step(node: Node, step: Node) -> Node:
+    """Return the node that a step from a node leads to."""
+    return node[0] + step[0], node[1] + step[1]
 
 
 class Move(NamedTuple):
@@ -60,22 +72,24 @@ def grown_on_squares(pipes: int, side: int, inset: float, rng: Stream) -> Joints
 
     The lattice keeps a distance of ``inset`` metres from the walls.
     """
+    # A loop on squares has as many steps back as forth, so their number is even.
     span = math.floor(side - 2 * inset)
     if pipes % 2 or pipes < 4 or span < 1 or pipes > (span + 1) ** 2:
         return None
     width = min(span, max(1, pipes // 4))
     height = min(span, max(1, (pipes - 2 * width) // 2))
     lattice = square_lattice(side, inset)
-    growth = Growth(lattice, rectangle(width, height), pipes, turning=False)
-    return growth.run(60 * pipes + 4000, rng)
+    start = rectangle(width, height)
+    return Growth(lattice, start, pipes, turning=False).run(60 * pipes + 4000, rng)
 
 
 def turning_on_squares(pipes: int, side: int, rng: Stream) -> Joints | None:
     """Grow a loop that turns at every joint, on the square lattice."""
+    # Steps along x and y alternate, and there is an even number of each.
     if pipes % 4 or pipes > (side + 1) ** 2:
         return None
-    growth = Growth(square_lattice(side, 0.0), rectangle(1, 1), pipes, turning=True)
-    return growth.run(400 * pipes, rng)
+    lattice = square_lattice(side, 0.0)
+    return Growth(lattice, rectangle(1, 1), pipes, turning=True).run(400 * pipes, rng)
 
 
 def grown_on_triangles(
@@ -155,6 +169,7 @@ class Growth:
 
     def joints(self) -> Joints:
         """Return the places of the nodes around the loop."""
+        # A start that does not depend on the moves.
         first = min(self.after)
         ring = [self.lattice.places[first]]
         node = self.after[first]
@@ -175,7 +190,7 @@ class Growth:
         c = self.after[b]
         # A loop that is long enough folds a corner instead of growing.
         if is_detour or kind == 2:
-            corner = (a[0] + c[0] - b[0], a[1] + c[1] - b[1])
+            corner = after_step(a, step_between(b, c))
             return Move(a, (b,), (corner,), c)
         if not self.turning:
             return None
@@ -183,8 +198,7 @@ class Growth:
             shortcut = Move(a, (b,), (), c)
         else:
             shortcut = Move(a, (b, c), (), self.after[c])
-        end = shortcut.end
-        is_step = (end[0] - a[0], end[1] - a[1]) in self.lattice.steps
+        is_step = step_between(a, shortcut.end) in self.lattice.steps
         return shortcut if is_step else None
 
     def is_possible(self, move: Move) -> bool:
@@ -225,6 +239,7 @@ class Growth:
         for p, q in pairwise(way):
             self.after[p] = q
             self.before[q] = p
+        # Only these nodes have other neighbours than before.
         for node in way:
             if self._is_straight(node):
                 self.straight.add(node)
@@ -233,5 +248,5 @@ class Growth:
 
     def _is_straight(self, node: Node) -> bool:
         """Return whether the loop goes straight on at a node."""
-        p, q = self.before[node], self.after[node]
-        return p[0] + q[0] == 2 * node[0] and p[1] + q[1] == 2 * node[1]
+        step = step_between(self.before[node], node)
+        return step == step_between(node, self.after[node])

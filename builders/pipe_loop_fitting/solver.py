@@ -27,6 +27,7 @@ CROSSED = "crossed stars"
 TRIES = 4
 # Pipes up to which loops that turn everywhere can be grown in reasonable time.
 _MOST_TURNING = 120
+# Widths of the lozenges of crossed stars, in the order of trial.
 _WIDTHS = (0.1, 0.15, 0.05)
 
 
@@ -64,12 +65,13 @@ def _attempts(
                 yield crossed_star(pipes, crossings, radius, side, width)
     else:
         for k in range(TRIES):
-            rng = Stream("pipe loops", family, pipes, side, k)
-            yield _grown(family, pipes, side, k, rng)
+            yield _grown(family, pipes, side, k)
 
 
-def _grown(family: str, pipes: int, side: int, k: int, rng: Stream) -> Joints | None:
+def _grown(family: str, pipes: int, side: int, k: int) -> Joints | None:
     """Grow the k-th loop of a family on a lattice."""
+    # Each loop has a stream of its own, so that it does not depend on those before it.
+    rng = Stream("pipe loops", family, pipes, side, k)
     if family == "squares":
         return grown_on_squares(pipes, side, 0.0, rng)
     if family == "inset squares":

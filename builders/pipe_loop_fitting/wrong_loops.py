@@ -17,6 +17,7 @@ def wrong_loops(
     snake = open_snake(n, side)
     if snake:
         yield "open_snake", snake
+    # Coordinates from the middle of the room instead of its corner.
     centred = [(x - side / 2, y - side / 2) for x, y in joints]
     if min(map(min, centred)) < -0.01:
         yield "origin_in_the_middle", centred
@@ -32,6 +33,7 @@ def wrong_loops(
     for constraint in params.constraints:
         if isinstance(constraint, FixedStart):
             x, y = constraint.x, constraint.y
+            # The loop itself is right, but it starts at the joint farthest from the place.
             away = [((u - x) ** 2 + (v - y) ** 2, i) for i, (u, v) in enumerate(joints)]
             square, at = max(away)
             if square > (constraint.tolerance + 0.01) ** 2:
@@ -64,6 +66,7 @@ def open_snake(n: int, side: int) -> list[XY] | None:
         x = side - column if row % 2 else column
         snake.append((float(x), float(row)))
     x, y = snake[-1]
+    # The pipe back to the first joint has to be clearly too long.
     return snake if x * x + y * y > 1.5 else None
 
 

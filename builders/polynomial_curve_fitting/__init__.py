@@ -224,6 +224,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 @lru_cache(maxsize=64)
 def solve(params: Params) -> str:
     """Return the text of a polynomial of the least degree, or failing that of any."""
+    # A low degree has few terms, so its text is short.
     for degree in range(1, _MAX_DEGREE + 1):
         separation = separate(params.grid, degree)
         if separation.coefficients is not None:
@@ -329,6 +330,7 @@ def draw_blob(
     n: int, spread: tuple[float, float], height: tuple[float, float], rng: Stream
 ) -> Array:
     """Draw a bell over n rows and columns; its spread is in parts of the picture."""
+    # The order of draws is fixed: centre, width, peak.
     centre_x, centre_y = rng.uniform(0, n - 1), rng.uniform(0, n - 1)
     width = rng.uniform(spread[0] * n, spread[1] * n)
     peak = rng.uniform(*height)
@@ -351,14 +353,17 @@ def draw_wave(point: Space, rng: Stream) -> Array:
     angles_x = [2 * math.pi * k * across / n for k in range(n)]
     angles_y = [2 * math.pi * k * down / n + phase for k in range(n)]
     # numpy's sine and cosine differ between machines.
-    sin_x, cos_x = list(map(math.sin, angles_x)), list(map(math.cos, angles_x))
-    sin_y, cos_y = list(map(math.sin, angles_y)), list(map(math.cos, angles_y))
+    sin_x = list(map(math.sin, angles_x))
+    cos_x = list(map(math.cos, angles_x))
+    sin_y = list(map(math.sin, angles_y))
+    cos_y = list(map(math.cos, angles_y))
     wave: Array = height * (np.outer(sin_y, cos_x) + np.outer(cos_y, sin_x))
     return wave
 
 
 def cut_at_level(total: Array, fill: float) -> tuple[str, ...] | None:
     """Return the picture of the highest cells, this share of all; None if machines could differ."""
+    # The level lies half way between two values that follow each other.
     ordered = np.sort(total, axis=None)
     k = int((1 - fill) * (total.size - 1))
     if k == 0 or ordered[k] - ordered[k - 1] < _LEAST_GAP:

@@ -162,6 +162,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Cut a grid at random, then move clues until the cut is the only solution."""
         work = proofs = 0
         while work < _WORK:
+            # Work is counted and not timed, so that all machines draw the same.
             work += point.width * point.height
             cut = draw_cut(point, rng)
             if cut is None:
@@ -173,10 +174,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 proofs += 1
                 work += result.nodes * result.candidates
                 least = point.min_candidates / _DRIFT
-                is_hopeless = not (
-                    least <= result.candidates <= point.max_candidates * _DRIFT
-                )
-                if len(result.solutions) < 2 or is_hopeless or work > _WORK:
+                most = point.max_candidates * _DRIFT
+                is_near = least <= result.candidates <= most
+                if len(result.solutions) < 2 or not is_near or work > _WORK:
                     break
                 # Where the two solutions differ, a third of the clues move.
                 agreed = set.intersection(*map(set, result.solutions))
@@ -224,12 +224,12 @@ def faults_of_one(cut: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangl
 def faults_of_two(cut: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangle]]]:
     """Yield cuts in which two rectangles with a whole side in common are wrong, if there are."""
     for first, second in combinations(sorted(cut), 2):
-        is_below = first[::2] == second[::2] and first.bottom + 1 == second.top
-        is_beside = first[1::2] == second[1::2] and first.right + 1 == second.left
+        is_below = first.columns == second.columns and first.bottom + 1 == second.top
+        is_beside = first.rows == second.rows and first.right + 1 == second.left
         if not is_below and not is_beside:
             continue
         intact = [rectangle for rectangle in cut if rectangle not in {first, second}]
-        merged = Rectangle(*first[:2], *second[2:])
+        merged = first._replace(right=second.right, bottom=second.bottom)
         yield "two_merged", [merged, *intact]
         yield "one_grown", [merged, second, *intact]
         if is_below and first.bottom > first.top:
@@ -262,6 +262,7 @@ def draw_cut(point: Space, rng: Stream) -> list[Rectangle] | None:
         ]
         if not sizes and not point.allow_single:
             return None
+        # The share of thin rectangles must not depend on how many sizes fit.
         thin = [size for size in sizes if 1 in size]
         thick = [size for size in sizes if 1 not in size]
         if thin and thick:

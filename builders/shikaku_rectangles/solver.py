@@ -18,6 +18,16 @@ class Rectangle(NamedTuple):
     bottom: int
 
     @property
+    def columns(self) -> tuple[int, int]:
+        """First and last column."""
+        return self.left, self.right
+
+    @property
+    def rows(self) -> tuple[int, int]:
+        """First and last row."""
+        return self.top, self.bottom
+
+    @property
     def area(self) -> int:
         """Number of cells."""
         return (self.right - self.left + 1) * (self.bottom - self.top + 1)
