@@ -187,7 +187,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             answers[name] = {"bricks": [entry, *entries[1:]]}
         answers["booleans"] = {
             "bricks": [{"Centroid": [x, y, z], "RotationDegrees": False}, *entries[1:]],
-            # Python holds False for equal to 0; this makes the answers different.
+            # Python takes False as equal to 0; this makes the answers different.
             "booleans": True,
         }
         return answers

@@ -73,13 +73,13 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return counts that miss or add something, and answers that are not counts."""
         letters = params.letters
-        marked = [word for word, is_marked in params.words if is_marked]
-        plain = [word for word, is_marked in params.words if not is_marked]
+        marked_words = [word for word, is_marked in params.words if is_marked]
+        plain_words = [word for word, is_marked in params.words if not is_marked]
         text = marked_text(params.words)
         right = letter_count(text, letters)
-        in_plain_words = letter_count("".join(plain).lower(), letters)
+        in_plain_words = letter_count("".join(plain_words).lower(), letters)
         # Words with any of the letters, each counted once.
-        with_a_letter = [word for word in marked if {*letters} & {*word.lower()}]
+        with_a_letter = [word for word in marked_words if {*letters} & {*word.lower()}]
         counts = {
             "one_more": right + 1,
             "one_less": right - 1,
@@ -87,7 +87,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             "only_the_other_words": in_plain_words,
             "words_that_hold_one": len(with_a_letter),
             "first_letter_only": text.count(letters[0]),
-            "as_written": letter_count("".join(marked), letters),
+            "as_written": letter_count("".join(marked_words), letters),
             "characters": len(text),
         }
         wrong: dict[str, JsonValue] = {

@@ -161,12 +161,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         without_adjective = [entry for entry in counting if not entry[1]]
         of_first_group = [entry for entry in counting if entry[3] == params.groups[0]]
         right = total(counting)
-        others = total(params.entries) - right
+        distraction = total(params.entries) - right
         counts = {
             "one_more": right + 1,
             "one_less": right - 1,
-            "all_things": right + others,
-            "only_the_others": others,
+            "all_things": right + distraction,
+            "only_the_others": distraction,
             "entries_instead_of_things": len(counting),
             "only_digits": total(in_digits),
             "only_words": right - total(in_digits),
@@ -187,10 +187,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return counts of entries that are harder to read, and of things that do not count."""
         nouns = {singular_of(name) for _, _, name, _ in params.entries}
         adjectives = [adjective for _, adjective, _, _ in params.entries if adjective]
-        worded = [entry for entry in params.entries if not entry[0].isdigit()]
+        in_letters = [entry for entry in params.entries if not entry[0].isdigit()]
         return {
             "adjectives": len(adjectives),
-            "in_words": len(worded),
+            "in_words": len(in_letters),
             "repeated": len(params.entries) - len(nouns),
             "distracting": total(params.entries) - total(counting_entries(params)),
         }

@@ -155,8 +155,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             up = max(end[2] for _, end in boxes) - bottom
             wrong["one_far_up"] = [*head, ((x, y, z + up), (u, v, w + up))]
             # Moved onto another: their lower corners agree, so they overlap.
-            moved = placements[-1]._replace(at=placements[0].at)
-            wrong["two_in_one_place"] = [*head, (moved.at, moved.end)]
+            overlap = placements[-1]._replace(at=placements[0].at)
+            wrong["two_in_one_place"] = [*head, (overlap.at, overlap.end)]
         row = prism_row(sizes_of(params))
         around = math.prod([max(high[axis] for _, high in row) for axis in range(3)])
         if volume_of(counts) * 100 < around * params.full_marks_percent:

@@ -102,11 +102,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         right = next_terms(params)
         plain = params.model_copy(update={"interference": ()})
         milder = params.model_copy(update={"interference": params.interference[:-1]})
-        reordered = params.model_copy(update={"base": params.base[::-1]})
+        backwards = params.model_copy(update={"base": params.base[::-1]})
         lists = {
             "without_interference": next_terms(plain),
             "without_the_last_rule": next_terms(milder),
-            "rules_in_the_other_order": next_terms(reordered),
+            "rules_in_the_other_order": next_terms(backwards),
             "one_term_early": terms[params.shown - 1 : -1],
             "last_one_off": [*right[:-1], (right[-1] + 1) % params.modulus],
             "one_more": [*right, right[-1]],
@@ -196,7 +196,7 @@ def sequence_of(params: Params) -> Sequel:
     for number in range(2, params.shown + params.asked + 1):
         # The second term is the first that a rule makes.
         rule = params.base[(number - 2) % len(params.base)]
-        term = made_term(rule, terms[-1]) % params.modulus
+        term = term_after(rule, terms[-1]) % params.modulus
         # A change acts on the result of the changes before it.
         for change in params.interference:
             if is_hit(change, number, term, terms):
@@ -211,7 +211,7 @@ def next_terms(params: Params) -> list[int]:
     return sequence_of(params).terms[params.shown :]
 
 
-def made_term(rule: BaseRule, term: int) -> int:
+def term_after(rule: BaseRule, term: int) -> int:
     """Return the result of a base rule for the term before."""
     match rule.kind:
         case "add":

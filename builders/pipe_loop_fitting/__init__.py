@@ -109,9 +109,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         joints = [(joint.x, joint.y) for joint in self.reference(params).points]
         n, beyond = params.pipes, params.side + 1
         first, *tail = joints
-        halved: list[tuple[float, float]] = []
+        joints_and_middles: list[tuple[float, float]] = []
         for (x, y), (u, v) in pipes_of(joints):
-            halved += [(x, y), ((x + u) / 2, (y + v) / 2)]
+            joints_and_middles += [(x, y), ((x + u) / 2, (y + v) / 2)]
         wrong: dict[str, Sequence[tuple[JsonValue, JsonValue]]] = {
             "empty": [],
             "not_a_number": [("NaN", "NaN")] * n,
@@ -121,7 +121,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "nulls": [(None, None), *tail],
             "start_repeated": [*joints, first],
             "one_missing": joints[:-1],
-            "every_pipe_cut_in_two": halved,
+            "every_pipe_cut_in_two": joints_and_middles,
             "joint_used_twice": [*joints[:-1], joints[1]],
             "all_in_one_place": [first] * n,
             "pipes_too_long": [(1.2 * x, 1.2 * y) for x, y in joints],
@@ -148,7 +148,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "tall comb": comb(n, side, -(-n // (2 * side + 2))),
         }
         return as_answers(
-            (name, solver.started(loop, params)) for name, loop in combs.items() if loop
+            (name, solver.from_start(loop, params))
+            for name, loop in combs.items()
+            if loop
         )
 
     def measure(self, params: Params) -> float:
@@ -171,7 +173,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             candidates = list(solver.loops(family, pipes, point.side, point.crossings))
             rng.shuffle(candidates)
             for loop in candidates:
-                if not solver.accepted(bare, loop):
+                if not solver.is_accepted(bare, loop):
                     continue
                 constraints = draw_constraints(
                     loop, point.side, point.constraints, point.strictness, rng

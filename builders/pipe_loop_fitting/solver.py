@@ -36,8 +36,8 @@ def solve(params: Params) -> Joints | None:
     families = (CROSSED,) if params.crossings else FAMILIES
     for family in families:
         for loop in loops(family, params.pipes, params.side, params.crossings):
-            candidate = started(loop, params)
-            if accepted(params, candidate):
+            candidate = from_start(loop, params)
+            if is_accepted(params, candidate):
                 return candidate
     return None
 
@@ -85,7 +85,7 @@ def _grown(family: str, pipes: int, side: int, k: int) -> Joints | None:
     return turning_on_squares(pipes, side, rng)
 
 
-def started(loop: Joints, params: Params) -> Joints:
+def from_start(loop: Joints, params: Params) -> Joints:
     """Let a loop start at the joint nearest to the place where it has to start."""
     for constraint in params.constraints:
         if isinstance(constraint, FixedStart):
@@ -96,7 +96,7 @@ def started(loop: Joints, params: Params) -> Joints:
     return loop
 
 
-def accepted(params: Params, loop: Joints) -> bool:
+def is_accepted(params: Params, loop: Joints) -> bool:
     """Return whether a loop keeps every rule of an instance."""
     return grade(params, to_answer(loop)).score == 1
 

@@ -18,13 +18,13 @@ def wrong_loops(
     if snake:
         yield "open_snake", snake
     # Coordinates from the middle of the room instead of its corner.
-    centred = [(x - side / 2, y - side / 2) for x, y in joints]
-    if min(map(min, centred)) < -0.01:
-        yield "origin_in_the_middle", centred
-    pointed = many_pointed(n, side)
+    from_middle = [(x - side / 2, y - side / 2) for x, y in joints]
+    if min(map(min, from_middle)) < -0.01:
+        yield "origin_in_the_middle", from_middle
+    star = many_pointed(n, side)
     # Every pipe crosses at least two others, so there are n crossings or more.
-    if pointed and n > params.crossings:
-        yield "many_pointed_star", pointed
+    if star and n > params.crossings:
+        yield "many_pointed_star", star
     if params.crossings or params.constraints:
         bare = params.model_copy(update={"crossings": 0, "constraints": ()})
         plain = solve(bare)
@@ -41,12 +41,12 @@ def wrong_loops(
     # Both additions make a loop of n pipes from one with two pipes less.
     base = grown_on_squares(n - 2, side, 0.0, Stream("wrong loops", n, side))
     if base:
-        spiked = with_spike(base, side)
-        if spiked:
-            yield "fold", spiked
-        overlaid = with_overlay(base)
-        if overlaid:
-            yield "pipe_on_pipe", overlaid
+        spike = with_spike(base, side)
+        if spike:
+            yield "fold", spike
+        overlay = with_overlay(base)
+        if overlay:
+            yield "pipe_on_pipe", overlay
 
 
 def pipes_of(joints: Sequence[XY]) -> Iterator[tuple[XY, XY]]:

@@ -135,7 +135,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_beyond_the_grid": [*right[:-1], beyond],
             "fraction": [[v + 0.9 for v in first], *right[1:]],
             "strings": [[str(v) for v in rectangle] for rectangle in right],
-            # In another order as well, because Python holds True for equal to 1.
+            # In another order as well, because Python takes True as equal to 1.
             "booleans": [
                 [booleans.get(v, v) for v in corners] for corners in right[::-1]
             ],
@@ -179,9 +179,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 if len(result.solutions) < 2 or not is_near or work > _WORK:
                     break
                 # Where the two solutions differ, a third of the clues move.
-                agreed = set.intersection(*map(set, result.solutions))
+                common = set.intersection(*map(set, result.solutions))
                 loose = [
-                    i for i, rectangle in enumerate(cut) if rectangle not in agreed
+                    i for i, rectangle in enumerate(cut) if rectangle not in common
                 ]
                 for i in rng.sample(loose, (len(loose) + 2) // 3):
                     clues[i] = draw_cell(cut[i], rng)
