@@ -1,43 +1,40 @@
-"""Shells of toy bricks: prompts, fresh targets that can be built, and a greedy bricklayer.
+"""Shells of toy bricks: build a round body from bricks of 2 x 4 studs.
 
-Bricks lie on one lattice of studs, layer by layer: a greedy choice, then exchanges of one brick for
-two. With I and V as the grader has them, a brick of which the share f lies in the target adds
-2 f - 1/2 of its volume to the agreement, so it is worth placing from a quarter on.
+An example of an answer, three bricks on each other. Lengths are in mm, a layer is 9.6 mm high, and
+a brick that is not turned lies along x:
+
+    {"bricks": [{"Centroid": [0, 0, 4.8], "RotationDegrees": 90},
+                {"Centroid": [0, 0, 14.4], "RotationDegrees": 180},
+                {"Centroid": [24, 0, 24], "RotationDegrees": 0}]}
+
+Fresh targets are those that a simple bricklayer builds well enough for full marks.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache, reduce
-from operator import or_
-from typing import Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
+from scbench.builders.lego_hemispherical_shell.bricklaying import (
+    SIDES,
+    Brick,
+    fill,
+    lattice,
+)
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
 from scbench.graders import lego_hemispherical_shell as rules
-from scbench.graders.lego_hemispherical_shell.bricks import (
-    HEIGHT,
-    STUD,
-    VOLUME,
-    Body,
-    Boxes,
-    body,
-    shared_volumes,
-)
+from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, VOLUME, body
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 _TRIES = 10
+# Places of the lattice that the bricklayer tries, in mm from the axis.
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 _STEPS_PER_CM = 20
-# x, y, z of the middle and the rotation in degrees.
-Brick = tuple[float, float, float, float]
-_LEAST_GAIN = 0.02
-# Cells along the long side of a brick.
-_SIDES = ((4, 2), (2, 4))
 
 
 class Space(Point):
@@ -87,23 +84,25 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     form = '{"bricks": [{"Centroid": [x, y, z], "RotationDegrees": angle}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the target, its volume and what depends on them."""
-        kind = (
-            "dome"
-            if params.inner_radius_mm == 0 == (params.height_mm or 0)
-            else params.form
-        )
-        a, b, (x, y) = params.inner_radius_mm, params.outer_radius_mm, params.centre_mm
+        """Return the target, its volume and the limits that depend on them."""
+        inner, outer = params.inner_radius_mm, params.outer_radius_mm
+        x, y = params.centre_mm
         lengths = {
-            "a": a,
-            "b": b,
+            "a": inner,
+            "b": outer,
             "h": params.height_mm or 0.0,
-            "r": (b - a) / 2,
-            "m": (a + b) / 2,
+            "r": (outer - inner) / 2,
+            "m": (inner + outer) / 2,
+            "x": x,
+            "y": y,
         }
-        lengths |= {"x": x, "y": y}
-        numbers = {name: plain(value) for name, value in lengths.items()}
-        texts = data_file(__package__, "targets.json")[kind + "_aside" * any((x, y))]
+        numbers = {name: plain(length) for name, length in lengths.items()}
+        kind: str = params.form
+        if inner == 0 and not params.height_mm:
+            kind = "dome"
+        if x or y:
+            kind += "_aside"
+        texts = data_file(__package__, "targets.json")[kind]
         volume = body(params).volume
         return {
             **{name: text.format(**numbers) for name, text in texts.items()},
@@ -115,92 +114,91 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Lay bricks greedily on lattices at three places until one is good enough."""
-        return Answer.model_validate(_structure(_lay(params), params.centre_mm))
+        return Answer.model_validate(structure(lay(params), params))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return structures with one fault each, and what models write instead of one."""
-        built = list(_lay(params))
-        ideal, centre = body(params).volume / VOLUME, params.centre_mm
-        ground = [brick for brick in built if _brick_level(brick) == 0]
-        x, y, z, turn = built[0]
+        """Return structures with one fault each, and forms that models write instead."""
+        built = list(lay(params))
+        ground = [brick for brick in built if brick.level == 0]
+        first = built[0]
+        x, y, z, turn = first
+        ideal = body(params).volume / VOLUME
         out = params.outer_radius_mm + 40
+        beyond = Brick(out, 0.0, HEIGHT / 2, 0.0)
+        # The middle of the first layer that is wholly above the target.
+        top = HEIGHT * (math.ceil(out / HEIGHT) + 0.5)
         wrong: dict[str, Sequence[Brick]] = {
             "nothing": [],
             "a_single_brick": ground[:1],
             "cut_off": built[: int(0.9 * params.full_marks * ideal)],
-            "one_repeated": [*built, built[0]],
-            "one_repeated_half_a_turn_on": [*built, (x, y, z, turn + 180)],
-            "one_overlaps_another": [*built, (x + 6, y, z, turn)],
+            "one_repeated": [*built, first],
+            "one_repeated_half_a_turn_on": [*built, first._replace(turn=turn + 180)],
+            "one_overlaps_another": [*built, first._replace(x=x + 6)],
             "all_doubled_a_little_aside": [
                 *built,
-                *((x + 1, y, z, r) for x, y, z, r in built),
+                *[brick._replace(x=brick.x + 1) for brick in built],
             ],
-            "one_far_outside": [*built, (out, 0.0, HEIGHT / 2, 0.0)],
-            "one_high_above": [
-                *built,
-                (0.0, 0.0, HEIGHT * (math.ceil(out / HEIGHT) + 0.5), 0.0),
-            ],
-            "one_below_the_table": [*built, (x, y, -HEIGHT / 2, turn)],
+            "one_far_outside": [*built, beyond],
+            "one_high_above": [*built, Brick(0.0, 0.0, top, 0.0)],
+            "one_below_the_table": [*built, first._replace(z=-HEIGHT / 2)],
             "layers_of_10_mm": [
-                (x, y, 10.0 * (_brick_level(b) + 1), r)
-                for b in built
-                for x, y, _, r in [b]
+                brick._replace(z=10.0 * (brick.level + 1)) for brick in built
             ],
-            "bottoms_for_middles": [(x, y, z - HEIGHT / 2, r) for x, y, z, r in built],
-            "centimetres": [(x / 10, y / 10, z / 10, r) for x, y, z, r in built],
+            "bottoms_for_middles": [
+                brick._replace(z=brick.z - HEIGHT / 2) for brick in built
+            ],
+            "centimetres": [Brick(x / 10, y / 10, z / 10, r) for x, y, z, r in built],
             "every_other_layer_half_a_stud_aside": [
-                (x + 4 * (_brick_level(b) % 2), y, z, r)
-                for b in built
-                for x, y, z, r in [b]
+                brick._replace(x=brick.x + 4 * (brick.level % 2)) for brick in built
             ],
             "every_other_layer_askew": [
-                (x, y, z, r + 2 * (_brick_level(b) % 2))
-                for b in built
-                for x, y, z, r in [b]
+                brick._replace(turn=brick.turn + 2 * (brick.level % 2))
+                for brick in built
             ],
-            "turned_to_follow_the_circle": _circles(params),
+            "turned_to_follow_the_circle": circles(params),
             # A flight of three bricks that tips over, outwards from the middle of the shell.
             "leaning_stairs": [
-                (params.inner_radius_mm + 24 * i, 0.0, HEIGHT * (i + 0.5), 0.0)
+                Brick(params.inner_radius_mm + 24 * i, 0.0, HEIGHT * (i + 0.5), 0.0)
                 for i in range(3)
             ],
         }
         if len(ground) < params.full_marks * ideal:
             wrong["lowest_layer_only"] = ground
-        if max(map(_brick_level, built)) >= 2:
-            wrong["a_layer_left_out"] = [
-                brick for brick in built if _brick_level(brick) != 1
-            ]
+        if max(brick.level for brick in built) >= 2:
+            wrong["a_layer_left_out"] = [brick for brick in built if brick.level != 1]
+        # The half diagonal of a brick's plan is 17.9 mm.
         if params.inner_radius_mm > 21:
-            wrong["one_in_the_hollow"] = [*built, (0.0, 0.0, HEIGHT / 2, 0.0)]
+            wrong["one_in_the_hollow"] = [*built, Brick(0.0, 0.0, HEIGHT / 2, 0.0)]
         answers: dict[str, JsonValue] = {
-            name: _structure(bricks, centre) for name, bricks in wrong.items()
+            name: structure(bricks, params) for name, bricks in wrong.items()
         }
-        entries: list[JsonValue] = [_brick_entry(brick, centre) for brick in built]
+        entries = brick_list(built, params)
         answers["no_list"] = {}
         answers["bare_list"] = entries
-        answers["middle_without_z"] = {
-            "bricks": [{"Centroid": [x, y], "RotationDegrees": turn}, *entries[1:]]
+        faulty_entries: dict[str, dict[str, JsonValue]] = {
+            "middle_without_z": {"Centroid": [x, y], "RotationDegrees": turn},
+            "without_rotation": {"Centroid": [x, y, z]},
+            "strings": {
+                "Centroid": [str(x), str(y), str(z)],
+                "RotationDegrees": turn,
+            },
         }
-        answers["without_rotation"] = {
-            "bricks": [{"Centroid": [x, y, z]}, *entries[1:]]
-        }
-        strings: JsonValue = {
-            "Centroid": [str(x), str(y), str(z)],
-            "RotationDegrees": turn,
-        }
-        answers["strings"] = {"bricks": [strings, *entries[1:]]}
+        for name, entry in faulty_entries.items():
+            answers[name] = {"bricks": [entry, *entries[1:]]}
         answers["booleans"] = {
             "bricks": [{"Centroid": [x, y, z], "RotationDegrees": False}, *entries[1:]],
-            "booleans": True,  # Python holds False for equal to 0; this tells the answers apart
+            # Python takes False as equal to 0; this makes the answers different.
+            "booleans": True,
         }
         return answers
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return columns in rows, and columns put greedily wherever one adds most."""
         return {
-            "rows of brick columns": _brick_columns(params, in_rows=True),
-            "brick columns": _brick_columns(params, in_rows=False),
+            "rows of brick columns": structure(
+                brick_columns(params, in_rows=True), params
+            ),
+            "brick columns": structure(brick_columns(params, in_rows=False), params),
         }
 
     def measure(self, params: Params) -> float:
@@ -214,31 +212,26 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw radii until the bricklayer gets full marks."""
-
-        def aside() -> float:
-            return (
-                float(rng.between(-point.aside_mm, point.aside_mm))
-                if point.aside_mm
-                else 0.0
-            )
-
+        is_dome = point.form == "dome"
         for _ in range(_TRIES):
-            inner = _length(point.min_inner_cm, point.max_inner_cm, rng)
-            outer = inner + _length(point.min_thickness_cm, point.max_thickness_cm, rng)
-            if point.form == "dome":
-                inner, outer = 0.0, inner
+            inner = draw_length(point.min_inner_cm, point.max_inner_cm, rng)
+            thickness = draw_length(point.min_thickness_cm, point.max_thickness_cm, rng)
+            centre = (0.0, 0.0)
+            if point.aside_mm:
+                x = rng.between(-point.aside_mm, point.aside_mm)
+                y = rng.between(-point.aside_mm, point.aside_mm)
+                centre = (float(x), float(y))
+            height = round(10 * point.height_cm, 1)
             params = Params(
                 form="hemisphere" if point.form == "dome" else point.form,
-                inner_radius_mm=inner,
-                outer_radius_mm=outer,
-                height_mm=round(10 * point.height_cm, 1)
-                if point.form == "wall"
-                else None,
-                centre_mm=(aside(), aside()),
+                inner_radius_mm=0.0 if is_dome else inner,
+                outer_radius_mm=inner if is_dome else inner + thickness,
+                height_mm=height if point.form == "wall" else None,
+                centre_mm=centre,
                 full_marks=point.full_marks,
             )
             try:
-                _lay(params)
+                lay(params)
             except GenerationError:
                 continue
             return params
@@ -248,7 +241,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _length(low: float, high: float, rng: Stream) -> float:
+def draw_length(low: float, high: float, rng: Stream) -> float:
     """Draw a length in millimetres between two in centimetres."""
     first = math.ceil(round(low * _STEPS_PER_CM, 6))
     last = math.floor(round(high * _STEPS_PER_CM, 6))
@@ -258,245 +251,75 @@ def _length(low: float, high: float, rng: Stream) -> float:
 
 
 @lru_cache(maxsize=64)
-def _lay(params: Params) -> tuple[Brick, ...]:
-    """Return bricks about the z axis."""
+def lay(params: Params) -> tuple[Brick, ...]:
+    """Return bricks about the z axis that get full marks."""
     for offset in _OFFSETS:
         bricks = fill(lattice(body(params), params.outer_radius_mm, offset))
-        answer = _structure(bricks, params.centre_mm)
-        if bricks and rules.grade(params, Answer.model_validate(answer)).score == 1:
+        answer = Answer.model_validate(structure(bricks, params))
+        if bricks and rules.grade(params, answer).score == 1:
             return tuple(bricks)
     raise GenerationError(
         "the bricks cannot fill this body well enough; ask for a thicker one"
     )
 
 
-def _brick_level(brick: Brick) -> int:
-    return round(brick[2] / HEIGHT - 0.5)
+def structure(bricks: Sequence[Brick], params: Params) -> dict[str, JsonValue]:
+    """Return bricks about the z axis as an answer, moved to the axis of the target."""
+    return {"bricks": brick_list(bricks, params)}
 
 
-def _circles(params: Params) -> list[Brick]:
+def brick_list(bricks: Sequence[Brick], params: Params) -> list[JsonValue]:
+    """Return bricks about the z axis as an answer lists them."""
+    centre_x, centre_y = params.centre_mm
+    entries: list[JsonValue] = []
+    for x, y, z, turn in bricks:
+        middle: list[JsonValue] = [x + centre_x, y + centre_y, round(z, 6)]
+        entries.append({"Centroid": middle, "RotationDegrees": turn})
+    return entries
+
+
+def circles(params: Params) -> list[Brick]:
     """Lay two circles of bricks along the middle of the shell, the upper one over the gaps."""
+    # At the inner edge, bricks of 32 mm have to fit side by side.
     radius = (params.inner_radius_mm + params.outer_radius_mm) / 2
     count = int(2 * math.pi * (radius - 8) / 32)
-    turns = [
-        (level, 360 * (i + level / 2) / count)
-        for level in range(2)
-        for i in range(count)
-    ]
-    return [
-        (
-            round(radius * math.cos(math.radians(turn)), 2),
-            round(radius * math.sin(math.radians(turn)), 2),
-            HEIGHT * (level + 0.5),
-            round(turn + 90, 2),
-        )
-        for level, turn in turns
-    ]
+    bricks = []
+    for level in range(2):
+        for i in range(count):
+            turn = 360 * (i + level / 2) / count
+            x = radius * math.cos(math.radians(turn))
+            y = radius * math.sin(math.radians(turn))
+            z = HEIGHT * (level + 0.5)
+            bricks.append(Brick(round(x, 2), round(y, 2), z, round(turn + 90, 2)))
+    return bricks
 
 
-def _brick_entry(brick: Brick, centre: tuple[float, ...]) -> dict[str, JsonValue]:
-    x, y, z, turn = brick
-    return {
-        "Centroid": [x + centre[0], y + centre[1], round(z, 6)],
-        "RotationDegrees": turn,
-    }
-
-
-def _structure(
-    bricks: Sequence[Brick], centre: tuple[float, ...]
-) -> dict[str, JsonValue]:
-    return {"bricks": [_brick_entry(brick, centre) for brick in bricks]}
-
-
-def _brick_columns(params: Params, *, in_rows: bool) -> JsonValue:
+def brick_columns(params: Params, *, in_rows: bool) -> list[Brick]:
     """Stack bricks where that adds to the score, as high as it does, on one grid of studs."""
     cells = lattice(body(params), params.outer_radius_mm, (0.0, 0.0))
-    columns = []
-    for turned, (a, b) in enumerate(_SIDES[:1] if in_rows else _SIDES):
+    # The gain of each column, its sides, its first cell and its height.
+    columns: list[tuple[float, int, int, int, int]] = []
+    for turned, (a, b) in enumerate(SIDES[:1] if in_rows else SIDES):
         windows = np.lib.stride_tricks.sliding_window_view(
             cells.shares, (a, b), axis=(1, 2)
         )
-        # What a brick adds if its share f lies in the target is 2 f - 1/2, see above.
+        # With the share f in the target, a brick adds 2 f - 1/2, see `bricklaying`.
         # A column ends below the first brick that lies in none of it.
         shares = windows.mean(axis=(3, 4)).round(6)
         standing = np.logical_and.accumulate(shares > 0, axis=0)
         gains = np.where(standing, 2 * shares - 0.5, -np.inf).cumsum(axis=0)
-        highest, best = gains.argmax(axis=0), gains.max(axis=0)
-        columns += [
-            (-best[i, j], turned, i, j, int(highest[i, j]) + 1)
-            for i, j in np.argwhere(best > 0).tolist()
-            if not in_rows or (i % a == 0 and j % b == 0)
-        ]
+        best = gains.max(axis=0)
+        heights = gains.argmax(axis=0) + 1
+        for i, j in np.argwhere(best > 0).tolist():
+            if not in_rows or (i % a == 0 and j % b == 0):
+                columns.append((-best[i, j], turned, i, j, int(heights[i, j])))
     occupied = np.zeros((cells.width, cells.width), bool)
     bricks: list[Brick] = []
+    # The column with the largest gain comes first.
     for _, turned, i, j, height in sorted(columns):
-        a, b = _SIDES[turned]
-        if occupied[i : i + a, j : j + b].any():
-            continue
-        occupied[i : i + a, j : j + b] = True
-        x, y = ((k - cells.width / 2) * STUD for k in (i + a / 2, j + b / 2))
-        bricks += [
-            (x, y, HEIGHT * (level + 0.5), 90.0 * turned) for level in range(height)
-        ]
-    return _structure(bricks, params.centre_mm)
-
-
-class _Spot(NamedTuple):
-    """A place for a brick in a layer: its gain in bricks, its cells as bits, the first of them."""
-
-    gain: float
-    cells: int
-    column: int
-    row: int
-    turned: int
-
-
-class Lattice(NamedTuple):
-    """Cells of one stud by one layer, ``width`` along x and y, ``offset`` mm from the axis.
-
-    ``shares`` (layers, width, width) is how much of each lies in the target.
-    """
-
-    width: int
-    offset: tuple[float, float]
-    shares: NDArray[np.float64]
-
-
-def lattice(target: Body, radius: float, offset: tuple[float, float]) -> Lattice:
-    """Measure the cells of a lattice this far from the axis, out to the radius; lengths in mm."""
-    width = 2 * (int(radius / STUD) + 2)
-    layers = int(target.outer.top / HEIGHT) + 1
-    middle = (np.arange(width) - width / 2 + 0.5) * STUD
-    level, x, y = np.meshgrid(
-        np.arange(layers), middle + offset[0], middle + offset[1], indexing="ij"
-    )
-    low = HEIGHT * level.ravel()
-    cells = Boxes(
-        np.abs(x).ravel(), np.abs(y).ravel(), low, low + HEIGHT, (STUD / 2, STUD / 2)
-    )
-    shares = shared_volumes(target, cells) / (STUD * STUD * HEIGHT)
-    return Lattice(width, offset, shares.reshape(layers, width, width))
-
-
-def fill(cells: Lattice) -> list[Brick]:
-    """Place bricks that are all joined to the ground."""
-    spots = [_free_spots(cells, level) for level in range(len(cells.shares))]
-    layers: list[list[_Spot]] = []
-    below = 0
-    for level, candidates in enumerate(spots):
-        standing = [spot for spot in candidates if spot.cells & below or not level]
-        layer = _exchange(_greedy_layer(standing, below, level % 2), standing)
-        layers.append(layer)
-        below = _cell_union(layer)
-    _hang(layers, spots)
-    return [
-        (*_middle(cells, spot), HEIGHT * (level + 0.5), 90.0 * spot.turned)
-        for level, layer in enumerate(layers)
-        for spot in sorted(layer, key=lambda spot: (spot.row, spot.column))
-    ]
-
-
-def _free_spots(cells: Lattice, level: int) -> list[_Spot]:
-    spots: list[_Spot] = []
-    width = cells.width
-    for turned, (a, b) in enumerate(_SIDES):
-        windows = np.lib.stride_tricks.sliding_window_view(cells.shares[level], (a, b))
-        gains = windows.mean(axis=(2, 3)) * 2 - 0.5
-        block = sum(1 << (i * width + j) for i in range(a) for j in range(b))
-        worth = gains > _LEAST_GAIN
-        for (column, row), gain in zip(
-            np.argwhere(worth).tolist(), gains[worth].tolist(), strict=True
-        ):
-            cells_under = block << (column * width + row)
-            spots.append(_Spot(round(gain, 6), cells_under, column, row, turned))
-    return spots
-
-
-def _greedy_layer(spots: list[_Spot], below: int, first: int) -> list[_Spot]:
-    """Take spots from the best down, of equal ones those that bridge most cells below."""
-    occupied = 0
-    layer: list[_Spot] = []
-    for spot in sorted(
-        spots,
-        key=lambda spot: (
-            -round(spot.gain, 2),
-            -(spot.cells & below).bit_count(),
-            spot.turned ^ first,
-            spot.row,
-            spot.column,
-        ),
-    ):
-        if not spot.cells & occupied:
-            occupied |= spot.cells
-            layer.append(spot)
-    return layer
-
-
-def _exchange(layer: list[_Spot], spots: list[_Spot]) -> list[_Spot]:
-    """Take one brick out and put two in, or a better one, until that helps no more."""
-    begins = np.array([(spot.column, spot.row) for spot in spots]).reshape(-1, 2)
-    ends = begins + np.array(_SIDES)[[spot.turned for spot in spots]]
-    touching: dict[int, list[_Spot]] = {}
-    improved = True
-    while improved:
-        improved = False
-        occupied = _cell_union(layer)
-        for old in list(layer):
-            obstacles = occupied & ~old.cells
-            if old.cells not in touching:
-                begin = np.array((old.column, old.row))
-                touch = (begins < begin + _SIDES[old.turned]) & (begin < ends)
-                touching[old.cells] = [
-                    spots[i] for i in touch.all(axis=1).nonzero()[0].tolist()
-                ]
-            free = [s for s in touching[old.cells] if not s.cells & obstacles]
-            best = max(_sets(free), key=_gain, default=(old,))
-            if _gain(best) > old.gain + 1e-6:
-                layer = [spot for spot in layer if spot is not old] + list(best)
-                occupied = _cell_union(layer)
-                improved = True
-    return layer
-
-
-def _sets(spots: list[_Spot]) -> Iterator[tuple[_Spot, ...]]:
-    for i, first in enumerate(spots):
-        yield (first,)
-        for second in spots[:i]:
-            if not first.cells & second.cells:
-                yield (first, second)
-
-
-def _gain(spots: tuple[_Spot, ...]) -> float:
-    return sum(spot.gain for spot in spots)
-
-
-def _cell_union(spots: list[_Spot]) -> int:
-    return reduce(or_, (spot.cells for spot in spots), 0)
-
-
-def _hang(layers: list[list[_Spot]], spots: list[list[_Spot]]) -> None:
-    """Add bricks that hang from the layer above, or stand on what hangs, until none is left."""
-    growing = True
-    while growing:
-        growing = False
-        for level in reversed(range(len(layers))):
-            occupied = _cell_union(layers[level])
-            beside = [
-                layer for layer in (level - 1, level + 1) if 0 <= layer < len(layers)
-            ]
-            hold = _cell_union(
-                [spot for adjacent in beside for spot in layers[adjacent]]
-            )
-            free = [
-                s for s in spots[level] if s.cells & hold and not s.cells & occupied
-            ]
-            added = _exchange(_greedy_layer(free, hold, level % 2), free)
-            layers[level] += added
-            growing |= bool(added)
-
-
-def _middle(cells: Lattice, spot: _Spot) -> tuple[float, float]:
-    a, b = _SIDES[spot.turned]
-    x = (spot.column + a / 2 - cells.width / 2) * STUD + cells.offset[0]
-    y = (spot.row + b / 2 - cells.width / 2) * STUD + cells.offset[1]
-    return x, y
+        a, b = SIDES[turned]
+        plan = occupied[i : i + a, j : j + b]
+        if not plan.any():
+            plan[:] = True
+            bricks += [cells.brick(i, j, turned, level) for level in range(height)]
+    return bricks

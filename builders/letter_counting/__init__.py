@@ -1,4 +1,11 @@
-"""Letter counting: how often some letters stand in the marked words of a row."""
+"""Letter counting: how often some letters occur in the marked words of a row.
+
+An example of the puzzle, with the answer 4:
+
+    [banana] cat tree [Alps] cellar
+
+    Count how often the letters "b", "l" and "n" occur in the words in square brackets.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
@@ -13,6 +20,8 @@ from scbench.schemas.letter_counting import Answer, Params
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _CLOSING = reply_short("a whole number", quoted=False)
+# From so many words on, the best constant answer earns hardly anything.
+_FLOOR_WORDS = 60
 
 
 class Space(Point):
@@ -42,7 +51,7 @@ class LetterCountingCase(Case):
 
 
 class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
-    """Rows of words. Each letter asked for stands in a word that counts, or none of them does."""
+    """Rows of words. Either every letter asked for is in a marked word, or none of them is."""
 
     task = "letter_counting"
     version = 3
@@ -54,92 +63,89 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the row, the letters, and what counts."""
-        return _word_row(params.words, params.letters)
+        """Return the row, the letters, and the rules of counting."""
+        return prompt_text(params.words, params.letters)
 
     def reference(self, params: Params) -> Answer:
-        """Count word by word."""
-        return Answer(answer=_letter_count(params, counting=True))
+        """Count in all marked words together."""
+        return Answer(answer=letter_count(marked_text(params.words), params.letters))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return counts that miss or add something, and answers that are not counts."""
-        right = _letter_count(params, counting=True)
-        marked = [word.lower() for word, counts in params.words if counts]
-        wrong: dict[str, JsonValue] = {
+        letters = params.letters
+        marked_words = [word for word, is_marked in params.words if is_marked]
+        plain_words = [word for word, is_marked in params.words if not is_marked]
+        text = marked_text(params.words)
+        right = letter_count(text, letters)
+        in_plain_words = letter_count("".join(plain_words).lower(), letters)
+        # Words with any of the letters, each counted once.
+        with_a_letter = [word for word in marked_words if {*letters} & {*word.lower()}]
+        counts = {
             "one_more": right + 1,
             "one_less": right - 1,
-            "with_the_other_words": right + _letter_count(params, counting=False),
-            "only_the_other_words": _letter_count(params, counting=False),
-            "words_that_hold_one": sum(
-                any(x in word for x in params.letters) for word in marked
-            ),
-            "first_letter_only": sum(word.count(params.letters[0]) for word in marked),
-            "as_written": sum(
-                sum(map(word.count, params.letters))
-                for word, counts in params.words
-                if counts
-            ),
-            "characters": sum(map(len, marked)),
+            "with_the_other_words": right + in_plain_words,
+            "only_the_other_words": in_plain_words,
+            "words_that_hold_one": len(with_a_letter),
+            "first_letter_only": text.count(letters[0]),
+            "as_written": letter_count("".join(marked_words), letters),
+            "characters": len(text),
         }
-        return under(
-            "answer",
-            {name: value for name, value in wrong.items() if value != right}
-            | {"two_numbers": f"{right} {right + 1}", "listed": [right]}
-            | {"in_letters": params.letters},
-        )
+        wrong: dict[str, JsonValue] = {
+            name: count for name, count in counts.items() if count != right
+        }
+        wrong["two_numbers"] = f"{right} {right + 1}"
+        wrong["listed"] = [right]
+        wrong["in_letters"] = letters
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return how many letters have to be looked at."""
-        return {"characters": sum(len(word) for word, counts in params.words if counts)}
+        """Return the number of characters to look at."""
+        return {"characters": len(marked_text(params.words))}
 
     def measure(self, params: Params) -> float:
-        """Return the number of letters, those of words that count once for each that is counted."""
-        sizes = [
-            len(word) * (len(params.letters) if counts else 1)
-            for word, counts in params.words
-        ]
-        return sum(sizes)
+        """Return the number of characters; those of marked words count once for each letter."""
+        characters = 0
+        for word, is_marked in params.words:
+            looks = len(params.letters) if is_marked else 1
+            characters += len(word) * looks
+        return characters
 
     def blind_floor(self, params: Params) -> float:
-        """Return what the best constant earns for so many words that count and so many letters.
-
-        Of more than 60 words it is taken to earn as much as of 60, which is hardly anything.
-        """
-        words = min(60, sum(counts for _, counts in params.words))
+        """Return the score of the best constant at this number of marked words and letters."""
+        words = sum(is_marked for _, is_marked in params.words)
         return self.constant_floor(
-            words=words, confounders=0, letters=len(params.letters)
+            words=min(_FLOOR_WORDS, words), confounders=0, letters=len(params.letters)
         )
 
     def compose(self, point: Space, rng: Stream) -> Composed:
-        """Draw words, then letters: as a rule all occur in what counts, and sometimes none does."""
+        """Draw words, then letters that all occur in marked words, or sometimes none of them."""
         words = rng.sample(word_list(), point.words + point.confounders)
         if point.case_mode != "lower":
             words = [in_case(word, point.case_mode, rng) for word in words]
         row: list[Any] = [[word, True] for word in words[: point.words]]
-        for size, word in enumerate(words[point.words :], point.words + 1):
-            row.insert(rng.below(size), [word, False])
-        counted = "".join(words[: point.words]).lower()
-        # In one row of ten, if there are such letters, none of them occurs: 0 is an answer, too.
-        absent = [letter for letter in _ALPHABET if letter not in counted]
-        pool = (
-            absent
-            if rng.below(10) == 0 and len(absent) >= point.letters
-            else sorted({*counted})
-        )
+        # A plain word can come to lie before, between or after the words of the row so far.
+        for word in words[point.words :]:
+            row.insert(rng.below(len(row) + 1), [word, False])
+        text = "".join(words[: point.words]).lower()
+        # In one row of ten, none of the letters occurs, so that 0 is an answer, too.
+        pool = [letter for letter in _ALPHABET if letter not in text]
+        if rng.below(10) != 0 or len(pool) < point.letters:
+            pool = sorted({*text})
         letters = "".join(sorted(rng.sample(pool, point.letters)))
         return (
             {"words": row, "letters": letters},
-            _word_row(row, letters),
-            str(sum(map(counted.count, letters))),
-            {"characters": len(counted)},
+            prompt_text(row, letters),
+            str(letter_count(text, letters)),
+            {"characters": len(text)},
         )
 
 
-def _word_row(words: Iterable[tuple[str, bool]], letters: str) -> str:
-    row = " ".join([f"[{word}]" if counts else word for word, counts in words])
-    if len(letters) == 1:
-        what, add = f'the letter "{letters}" occurs', ""
-    else:
+def prompt_text(words: Iterable[tuple[str, bool]], letters: str) -> str:
+    """Return the prompt for a row of words, marked or not, and for letters."""
+    row = " ".join([f"[{word}]" if is_marked else word for word, is_marked in words])
+    what = f'the letter "{letters}" occurs'
+    add = ""
+    if len(letters) > 1:
         quoted = [f'"{letter}"' for letter in letters]
         what = f"the letters {', '.join(quoted[:-1])} and {quoted[-1]} occur"
         add = " Add up the counts of the letters."
@@ -155,8 +161,11 @@ count.{add}
 {_CLOSING}"""
 
 
-def _letter_count(params: Params, *, counting: bool) -> int:
-    text = "".join(
-        [word for word, counts in params.words if counts is counting]
-    ).lower()
-    return sum(map(text.count, params.letters))
+def marked_text(words: Iterable[tuple[str, bool]]) -> str:
+    """Return the marked words of a row in small letters, without blanks."""
+    return "".join([word for word, is_marked in words if is_marked]).lower()
+
+
+def letter_count(text: str, letters: str) -> int:
+    """Count the occurrences of some letters in a text, as they are written."""
+    return sum(map(text.count, letters))

@@ -1,9 +1,17 @@
-"""Movies: which choice has most in common with the films that somebody likes."""
+"""Movies: the choice that has most in common with the films that somebody likes.
+
+An example of the puzzle, with the answer B (2 points for each genre in common, 3 for each theme):
+
+    - Rififi (1955); genres: crime, thriller; themes: robbery, loyalty
+    - Heat (1995); genres: crime, thriller; themes: robbery, obsession
+
+    (A) Alien (1979); genres: horror, thriller; themes: survival
+    (B) Inside Man (2006); genres: crime, thriller; themes: robbery
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache, reduce
-from operator import and_, or_
+from functools import cache
 from typing import NamedTuple, Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -31,8 +39,7 @@ OPENINGS = (
     "Somebody is looking for one more film like these:",
 )
 _TRIES = 200
-# Candidates for choices that are alike to what is liked, and as many that are drawn
-# from all.
+# Candidates for choices that are similar to the liked films, and as many from all films.
 _NEAR = 8
 # Genres that film guides give to many films, and not all to the same.
 _VAGUE = {"drama", "thriller", "adventure", "action"}
@@ -82,11 +89,25 @@ class MoviesCase(Case):
     )
 
 
+class Selection(NamedTuple):
+    """The films that are liked, and the choices, the right one first."""
+
+    liked: list[Film]
+    choices: list[Film]
+
+
+class LikedTags(NamedTuple):
+    """How many of the liked films have each genre and each theme."""
+
+    genres: Counter[str]
+    themes: Counter[str]
+
+
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Films that are alike, and choices of which one wins by at least a set margin.
 
     The next best choice is as near to that margin as the candidates allow. Where only titles are
-    shown, the liked films have exactly one genre in common, which the right choice has too, and all
+    printed, the liked films have exactly one genre in common. The right choice has it too, and all
     other choices have nothing in common with them.
     """
 
@@ -106,80 +127,85 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return what is liked, the choices and how they are compared."""
-        telling = params.template
-        sentences = [_film_text(film, telling) for film in params.liked]
-        options = [
-            f"({label}) {_film_text(film, telling)}"
+        """Return the liked films, the choices and the rule of comparison."""
+        template = params.template
+        liked = [film_text(film, template) for film in params.liked]
+        choices = [
+            f"({label}) {film_text(film, template)}"
             for label, film in zip(LABELS, params.choices, strict=False)
         ]
-        points_rule = prompt_template(__package__, "prompt_points.txt")
-        rule = points_rule.format(
-            genre=_points_text(params.genre_weight),
-            theme=_points_text(params.theme_weight),
-        )
+        if template == "titles":
+            rule = prompt_template(__package__, "prompt_titles.txt")
+        else:
+            rule = prompt_template(__package__, "prompt_points.txt").format(
+                genre=_points_text(params.genre_weight),
+                theme=_points_text(params.theme_weight),
+            )
+        if template == "prose":
+            liked_text = " ".join(liked)
+        else:
+            liked_text = "\n".join(f"- {line}" for line in liked)
         text = prompt_template(__name__).format(
             opening=OPENINGS[params.opening],
-            liked=" ".join(sentences)
-            if telling == "prose"
-            else "\n".join(f"- {it}" for it in sentences),
-            choices="\n".join(options),
-            rule=prompt_template(__package__, "prompt_titles.txt")
-            if telling == "titles"
-            else rule,
+            liked=liked_text,
+            choices="\n".join(choices),
+            rule=rule,
         )
-        return text + reply_short(
-            f"the letter of one choice, A to {LABELS[len(options) - 1]}"
-        )
+        last = LABELS[len(choices) - 1]
+        return text + reply_short(f"the letter of one choice, A to {last}")
 
     def reference(self, params: Params) -> Answer:
         """Count how often each genre and theme is liked, and add up those of each choice."""
-        points = _points_of_choices(params, params.genre_weight, params.theme_weight)
-        return Answer(answer=LABELS[points.index(max(points))])
+        points = points_of_choices(params, params.genre_weight, params.theme_weight)
+        return Answer(answer=label_of_largest(points))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return what other rules lead to, and answers that are not one choice."""
-        points = _points_of_choices(params, params.genre_weight, params.theme_weight)
-        right = points.index(max(points))
+        """Return the results of other rules, and answers that are not one choice."""
+        points = points_of_choices(params, params.genre_weight, params.theme_weight)
         ranks = sorted(range(len(points)), key=lambda i: (-points[i], i))
-        other_rules = {
+        right = LABELS[ranks[0]]
+        second = LABELS[ranks[1]]
+        second_film = params.choices[ranks[1]]
+        wrong: dict[str, JsonValue] = {
+            "next_best": second,
+            "last": LABELS[ranks[-1]],
+        }
+        weights_of_rules = {
             "weights_exchanged": (params.theme_weight, params.genre_weight),
             "only_genres": (1, 0),
             "only_themes": (0, 1),
         }
-        wrong: dict[str, JsonValue] = {
-            "next_best": LABELS[ranks[1]],
-            "last": LABELS[ranks[-1]],
-        }
-        for name, weights in other_rules.items():
-            rivals = _points_of_choices(params, *weights)
-            if rivals.index(max(rivals)) != right:
-                wrong[name] = LABELS[rivals.index(max(rivals))]
-        title = params.choices[ranks[1]][0]
+        # A rule that leads to the right choice is no mistake here.
+        for name, weights in weights_of_rules.items():
+            label = label_of_largest(points_of_choices(params, *weights))
+            if label != right:
+                wrong[name] = label
+        title = second_film[0]
         wrong |= {
             "title_of_another": title,
-            "title_and_year_of_another": _film_text(params.choices[ranks[1]], "titles"),
-            "letter_of_one_title_of_another": f"{LABELS[right]}) {title}",
-            "two_letters": f"{LABELS[right]} or {LABELS[ranks[1]]}",
+            "title_and_year_of_another": film_text(second_film, "titles"),
+            "letter_of_one_title_of_another": f"{right}) {title}",
+            "two_letters": f"{right} or {second}",
             "liked_film": params.liked[0][0],
-            "listed": [LABELS[right]],
+            "listed": [right],
         }
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the points of the right choice, and by how many it wins."""
-        points = _points_of_choices(params, params.genre_weight, params.theme_weight)
+        points = points_of_choices(params, params.genre_weight, params.theme_weight)
         first, second = sorted(points, reverse=True)[:2]
         return {"overlap": first, "margin": first - second}
 
     def measure(self, params: Params) -> float:
         """Return the number of genres and themes of all choices, by the number of liked films."""
-        return len(params.liked) * sum(
-            len(film[2]) + len(film[3]) for film in params.choices
-        )
+        tags = 0
+        for _, _, genres, themes in params.choices:
+            tags += len(genres) + len(themes)
+        return len(params.liked) * tags
 
     def blind_floor(self, params: Params) -> float:
-        """Return one by the number of choices, or what the choice of which most is said earns."""
+        """Return the chance of a guess, or the score of choosing the longest line if higher."""
         point: dict[str, JsonValue] = {
             "reference_count": len(params.liked),
             "choice_count": len(params.choices),
@@ -187,102 +213,131 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "theme_weight": params.theme_weight,
             "template": params.template,
         }
-        return max(1 / len(params.choices), self.rule_floor(_longest_line, **point))
+        return max(1 / len(params.choices), self.rule_floor(longest_line, **point))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw films that are alike, and choices among which one wins."""
-        catalogue = films()
-        choose = _by_titles if point.template == "titles" else _by_points
+        """Draw similar films, and choices among which one wins."""
+        select = select_by_titles if point.template == "titles" else select_by_points
         for _ in range(_TRIES):
-            liked, choices = choose(point, rng)
-            if choices:
-                rng.shuffle(choices)
-                return Params(
-                    liked=tuple(catalogue[i] for i in liked),
-                    choices=tuple(catalogue[i] for i in choices),
-                    genre_weight=point.genre_weight,
-                    theme_weight=point.theme_weight,
-                    template=point.template,
-                    opening=rng.below(len(OPENINGS)),
-                )
+            selection = select(point, rng)
+            if selection is None:
+                continue
+            # The right choice can have any letter.
+            rng.shuffle(selection.choices)
+            return Params(
+                liked=tuple(selection.liked),
+                choices=tuple(selection.choices),
+                genre_weight=point.genre_weight,
+                theme_weight=point.theme_weight,
+                template=point.template,
+                opening=rng.below(len(OPENINGS)),
+            )
         raise GenerationError(
             f"no choice of films with a margin of {point.min_margin} points in {_TRIES} tries; use "
             "a smaller min_margin, or a larger genre_weight or theme_weight"
         )
 
 
-def _by_points(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
-    """Return what is liked, and a choice that beats others, the first narrowly, if one does."""
-    liked, near = _draw_liked(alike(rng.below(len(films()))), point, rng)
-    candidates = near + [rng.below(len(films())) for _ in range(_NEAR)]
-    pool = [i for i in dict.fromkeys(candidates) if i not in liked]
-    points = {i: _likeness(i, liked, point) for i in pool}
-    pool.sort(key=lambda i: -points[i])  # films with equal points stay in drawn order
+def select_by_points(point: Space, rng: Stream) -> Selection | None:
+    """Draw films, and a choice that beats all others, the next one narrowly; None if none does."""
+    relatives = similar_films(rng.choice(films()))
+    liked, near = _draw_liked(relatives, point, rng)
+    near += [rng.choice(films()) for _ in range(_NEAR)]
+    pool = [film for film in dict.fromkeys(near) if film not in liked]
+    tags = liked_tags(liked)
+    points = {
+        film: points_of(film, tags, point.genre_weight, point.theme_weight)
+        for film in pool
+    }
+    # Films with equal points stay in drawn order.
+    pool.sort(key=lambda film: -points[film])
     beaten = point.choice_count - 1
     if len(liked) < point.reference_count or len(pool) <= beaten:
-        return liked, []
+        return None
+    # The right choice has to beat as many films as there are choices besides it.
     threshold = points[pool[-beaten]] + point.min_margin
-    able = [i for i in pool if points[i] >= threshold]
+    able = [film for film in pool if points[film] >= threshold]
     if not able:
-        return liked, []
+        return None
     right = rng.choice(able)
-    lower = [i for i in pool if points[i] <= points[right] - point.min_margin]
-    return liked, [right, lower[0], *rng.sample(lower[1:], beaten - 1)]
+    most = points[right] - point.min_margin
+    lower = [film for film in pool if points[film] <= most]
+    # The next best choice is as near to the margin as the pool allows.
+    return Selection(liked, [right, lower[0], *rng.sample(lower[1:], beaten - 1)])
 
 
-def _by_titles(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
-    """Return films with just one genre in common, and one more of it with strangers, if any."""
-    catalogue = marks()
+def select_by_titles(point: Space, rng: Stream) -> Selection | None:
+    """Draw films with just one common genre, one more of it, and films without a common tag."""
     liked, near = _draw_liked(rng.choice(clear_genres()), point, rng)
-    if reduce(and_, (catalogue[i].genres for i in liked)).bit_count() > 1:
-        return liked, []
-    right = [i for i in near if _likeness(i, liked, point) >= point.min_margin]
-    union = reduce(or_, (catalogue[i].genres | catalogue[i].themes for i in liked))
-    strange = [
-        i for i, mine in enumerate(catalogue) if not union & (mine.genres | mine.themes)
-    ]
-    if not right or len(strange) < point.choice_count - 1:
-        return liked, []
-    return liked, [right[0], *rng.sample(strange, point.choice_count - 1)]
+    tags = liked_tags(liked)
+    # A second common genre would leave open which one is meant.
+    common_genres = [n for n in tags.genres.values() if n == len(liked)]
+    if len(common_genres) > 1:
+        return None
+    weights = (point.genre_weight, point.theme_weight)
+    winners = [f for f in near if points_of(f, tags, *weights) >= point.min_margin]
+    strangers = [film for film in films() if _is_stranger(film, tags)]
+    beaten = point.choice_count - 1
+    if not winners or len(strangers) < beaten:
+        return None
+    return Selection(liked, [winners[0], *rng.sample(strangers, beaten)])
+
+
+def _is_stranger(film: Film, tags: LikedTags) -> bool:
+    """Return whether a film has neither a genre nor a theme in common with the liked ones."""
+    _, _, genres, themes = film
+    liked_genres, liked_themes = tags.genres.keys(), tags.themes.keys()
+    return liked_genres.isdisjoint(genres) and liked_themes.isdisjoint(themes)
 
 
 def _draw_liked(
-    kin: Sequence[int], point: Space, rng: Stream
-) -> tuple[list[int], list[int]]:
-    """Return films that are liked, as many as there are up to the number wanted, and others."""
+    relatives: Sequence[Film], point: Space, rng: Stream
+) -> tuple[list[Film], list[Film]]:
+    """Draw the liked films and similar ones; both are fewer where there are not enough."""
+    # The right choice and the next best ones come from the similar films.
     near = max(_NEAR, point.choice_count)
-    relatives = rng.sample(kin, min(len(kin), point.reference_count + near))
-    return relatives[: point.reference_count], relatives[point.reference_count :]
+    sample = rng.sample(relatives, min(len(relatives), point.reference_count + near))
+    return sample[: point.reference_count], sample[point.reference_count :]
 
 
-def _likeness(film: int, liked: Sequence[int], point: Space) -> int:
-    catalogue = marks()
-    genres, themes = catalogue[film]
-    return sum(
-        point.genre_weight * (genres & catalogue[favourite].genres).bit_count()
-        + point.theme_weight * (themes & catalogue[favourite].themes).bit_count()
-        for favourite in liked
-    )
+def liked_tags(liked: Sequence[Film]) -> LikedTags:
+    """Count the genres and the themes of films."""
+    genres = Counter([genre for _, _, genres, _ in liked for genre in genres])
+    themes = Counter([theme for _, _, _, themes in liked for theme in themes])
+    return LikedTags(genres, themes)
 
 
-def _points_of_choices(
+def points_of(film: Film, tags: LikedTags, genre_weight: int, theme_weight: int) -> int:
+    """Return the points of a choice: its tags count once for each liked film that has them."""
+    _, _, genres, themes = film
+    # A Counter is slow at keys that it does not have; `get` is not.
+    common_genres = sum([tags.genres.get(genre, 0) for genre in genres])
+    common_themes = sum([tags.themes.get(theme, 0) for theme in themes])
+    return genre_weight * common_genres + theme_weight * common_themes
+
+
+def points_of_choices(
     params: Params, genre_weight: int, theme_weight: int
 ) -> list[int]:
-    genres = Counter(tag for film in params.liked for tag in film[2])
-    themes = Counter(tag for film in params.liked for tag in film[3])
+    """Return the points of every choice under these weights."""
+    tags = liked_tags(params.liked)
     return [
-        genre_weight * sum(genres[tag] for tag in film[2])
-        + theme_weight * sum(themes[tag] for tag in film[3])
-        for film in params.choices
+        points_of(film, tags, genre_weight, theme_weight) for film in params.choices
     ]
 
 
-def _film_text(film: Film, telling: Template) -> str:
+def label_of_largest(values: Sequence[int]) -> str:
+    """Return the letter of the choice with the largest value, the first of equal ones."""
+    return LABELS[values.index(max(values))]
+
+
+def film_text(film: Film, template: Template) -> str:
+    """Return a film as the prompt prints it."""
     title, year, genres, themes = film
     name = f"{title} ({year})"
-    if telling == "titles":
+    if template == "titles":
         return name
-    if telling == "list":
+    if template == "list":
         return f"{name}; genres: {', '.join(genres)}; themes: {', '.join(themes)}"
     article = "an" if genres[0][0] in "aeiou" else "a"
     return (
@@ -290,20 +345,15 @@ def _film_text(film: Film, telling: Template) -> str:
     )
 
 
-def _longest_line(params: Params) -> str:
-    sizes = [len(_film_text(film, params.template)) for film in params.choices]
-    return LABELS[sizes.index(max(sizes))]
+def longest_line(params: Params) -> str:
+    """Return the letter of the choice with the longest text."""
+    sizes = [len(film_text(film, params.template)) for film in params.choices]
+    return label_of_largest(sizes)
 
 
 def _points_text(n: int) -> str:
-    return f"{n} point{'' if n == 1 else 's'}"
-
-
-class Marks(NamedTuple):
-    """Genres and themes of a film as bits, to be compared quickly."""
-
-    genres: int
-    themes: int
+    """Return a number of points in words."""
+    return "1 point" if n == 1 else f"{n} points"
 
 
 @cache
@@ -316,37 +366,26 @@ def films() -> tuple[Film, ...]:
 
 
 @cache
-def marks() -> tuple[Marks, ...]:
-    """Return the bits of every film, at the film's place."""
-    bits: dict[str, int] = {}
-    return tuple(
-        Marks(
-            *(sum(bits.setdefault(f"{kind} {tag}", 1 << len(bits)) for tag in tags)
-              for kind, tags in (("genre", genres), ("theme", themes)))
-        )
-        for _, _, genres, themes in films()
-    )  # fmt: skip
+def similar_films(film: Film) -> tuple[Film, ...]:
+    """Return the other films that have a genre and a theme in common with a film."""
+    similar = []
+    for candidate in films():
+        _, _, genres, themes = candidate
+        if (
+            candidate != film
+            and not set(film[2]).isdisjoint(genres)
+            and not set(film[3]).isdisjoint(themes)
+        ):
+            similar.append(candidate)
+    return tuple(similar)
 
 
 @cache
-def alike(film: int) -> tuple[int, ...]:
-    """Return the places of the films with a genre and a theme in common with that at a place."""
-    catalogue = marks()
-    mine = catalogue[film]
-    return tuple(
-        i
-        for i, (genres, themes) in enumerate(catalogue)
-        if i != film and genres & mine.genres and themes & mine.themes
-    )
-
-
-@cache
-def clear_genres() -> tuple[tuple[int, ...], ...]:
-    """Return the places of the films of each genre that film guides agree on."""
-    genres = dict.fromkeys(
-        genre for film in films() for genre in film[2] if genre not in _VAGUE
-    )
-    return tuple(
-        tuple(i for i, film in enumerate(films()) if genre in film[2])
-        for genre in genres
-    )
+def clear_genres() -> tuple[tuple[Film, ...], ...]:
+    """Return the films of each genre that film guides agree on, in the order of the data file."""
+    by_genre: dict[str, list[Film]] = {}
+    for film in films():
+        for genre in film[2]:
+            if genre not in _VAGUE:
+                by_genre.setdefault(genre, []).append(film)
+    return tuple(map(tuple, by_genre.values()))

@@ -1,4 +1,11 @@
-"""Objects: count the things of some groups in a list with quantities in words and digits."""
+"""Objects: count the things of some groups in a list with quantities in words and digits.
+
+An example of the puzzle, with the answer 6:
+
+    a big apple, four pears, 3 hammers and one plum.
+
+    How many fruits are there in this list?
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +28,7 @@ from scbench.builders.shared.words import anchor, enumeration, things
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
 
 _MARKS = "\nWhat stands at the beginning of a line{form} only marks the line and is no quantity."
+# Markers that could be taken for a quantity, each with an example.
 _FORMS = {
     "number": ', such as "1.",',
     "roman": ', such as "I.",',
@@ -28,25 +36,30 @@ _FORMS = {
     "letter": ', such as "a)",',
 }
 
-_SMALL = (
-    *(
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-    ),
-    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
-    *("eighteen", "nineteen"),
-)
-
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+# The numbers from 0 to 19, and the tens from 20 on.
+_SMALL = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 
 
 class Space(Point):
@@ -117,98 +130,105 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )  # fmt: skip
 
     def prompt(self, params: Params) -> str:
-        """Return the list, the groups that count, and what a quantity is."""
-        entries = [_entry_text(entry) for entry in params.entries]
+        """Return the list, the groups that count, and the meaning of a quantity."""
         form = params.anchor_format
-        lines = (
-            [f"{enumeration(entries)}."]
-            if form == "none"
-            else [anchor(form, i) + entry for i, entry in enumerate(entries, 1)]
-        )
+        entries = [entry_text(entry) for entry in params.entries]
+        if form == "none":
+            lines = [f"{enumeration(entries)}."]
+        else:
+            lines = [anchor(form, i) + entry for i, entry in enumerate(entries, 1)]
+        marks = ""
+        if form in _FORMS:
+            marks = _MARKS.format(form=_FORMS[form])
         rules = prompt_template(__name__).format(
             opening=things().openings[params.opening],
             entries="\n".join(lines),
             groups=enumeration(params.groups),
             together=" altogether" if len(params.groups) > 1 else "",
-            marks=_MARKS.format(form=_FORMS[form]) if form in _FORMS else "",
+            marks=marks,
             all_groups=enumeration(list(things().groups)),
         )
         return rules + reply_short("a whole number", quoted=False)
 
     def reference(self, params: Params) -> Answer:
-        """Look every quantity up and add those that count."""
-        return Answer(answer=_total(_counting(params)))
+        """Look up every quantity and add those that count."""
+        return Answer(answer=total(counting_entries(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return sums that miss or add something, and answers that are not numbers."""
-        counting = _counting(params)
-        right = _total(counting)
-        wrong: dict[str, JsonValue] = {
+        counting = counting_entries(params)
+        in_digits = [entry for entry in counting if entry[0].isdigit()]
+        without_adjective = [entry for entry in counting if not entry[1]]
+        of_first_group = [entry for entry in counting if entry[3] == params.groups[0]]
+        right = total(counting)
+        distraction = total(params.entries) - right
+        counts = {
             "one_more": right + 1,
             "one_less": right - 1,
-            "all_things": _total(params.entries),
-            "only_the_others": _total(params.entries) - right,
+            "all_things": right + distraction,
+            "only_the_others": distraction,
             "entries_instead_of_things": len(counting),
-            "only_digits": sum(int(q) for q, *_ in counting if q.isdigit()),
-            "only_words": sum(
-                _quantity_value(q) for q, *_ in counting if not q.isdigit()
-            ),
-            "without_those_with_an_adjective": _total(e for e in counting if not e[1]),
-            "only_the_first_group": _total(
-                e for e in counting if e[3] == params.groups[0]
-            ),
-            "last_left_out": _total(counting[:-1]),
+            "only_digits": total(in_digits),
+            "only_words": right - total(in_digits),
+            "without_those_with_an_adjective": total(without_adjective),
+            "only_the_first_group": total(of_first_group),
+            "last_left_out": total(counting[:-1]),
         }
-        return under(
-            "answer",
-            {name: value for name, value in wrong.items() if value != right}
-            | {"two_numbers": f"{right} {right + 1}", "listed": [right]}
-            | {"groups": enumeration(params.groups)},
-        )
+        wrong: dict[str, JsonValue] = {
+            name: count for name, count in counts.items() if count != right
+        }
+        # These are no whole numbers.
+        wrong["two_numbers"] = f"{right} {right + 1}"
+        wrong["listed"] = [right]
+        wrong["groups"] = enumeration(params.groups)
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return how many entries are dressed up in which way, and what does not count."""
+        """Return counts of entries that are harder to read, and of things that do not count."""
+        nouns = {singular_of(name) for _, _, name, _ in params.entries}
+        adjectives = [adjective for _, adjective, _, _ in params.entries if adjective]
+        in_letters = [entry for entry in params.entries if not entry[0].isdigit()]
         return {
-            "adjectives": sum(1 for entry in params.entries if entry[1]),
-            "in_words": sum(1 for entry in params.entries if not entry[0].isdigit()),
-            "repeated": len(params.entries)
-            - len({_singulars().get(e[2], e[2]) for e in params.entries}),
-            "distracting": _total(
-                e for e in params.entries if e[3] not in params.groups
-            ),
+            "adjectives": len(adjectives),
+            "in_words": len(in_letters),
+            "repeated": len(params.entries) - len(nouns),
+            "distracting": total(params.entries) - total(counting_entries(params)),
         }
 
     def measure(self, params: Params) -> float:
         """Return the number of entries, and one more for each that counts."""
-        return len(params.entries) + len(_counting(params))
+        return len(params.entries) + len(counting_entries(params))
 
     def blind_floor(self, params: Params) -> float:
-        """Return the chance of the middle one of all sums, as if they were spread normally.
+        """Return the chance of the median of all sums, taken as normally distributed.
 
-        The quantities are taken to go up to the largest one of the list, which is seldom less than
-        what they were drawn from.
+        Quantities are assumed to go up to the largest one of the list, which is seldom less than
+        the bound at the draw.
         """
-        largest = max(_quantity_value(quantity) for quantity, *_ in params.entries)
-        spread = len(_counting(params)) * (largest * largest - 1) / 12
-        return min(1 / largest, 1 / math.sqrt(2 * math.pi * spread)) if spread else 1.0
+        largest = max(quantity_value(quantity) for quantity, *_ in params.entries)
+        # The variance of a uniform whole number from 1 to n is (n * n - 1) / 12.
+        variance = len(counting_entries(params)) * (largest * largest - 1) / 12
+        if not variance:
+            return 1.0
+        return min(1 / largest, 1 / math.sqrt(2 * math.pi * variance))
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw groups, then entries of those that count and of the others, and shuffle them."""
         groups = rng.sample(list(things().groups), len(things().groups))
-        counting, distracting = (
-            groups[: point.target_groups],
-            groups[point.target_groups :],
-        )
-        of_entries = counting + [
-            rng.choice(counting) for _ in range(point.length - len(counting))
-        ]
-        of_entries += [rng.choice(distracting) for _ in range(point.distractors)]
+        counting = groups[: point.target_groups]
+        distracting = groups[point.target_groups :]
+        # The group of every entry: each group that counts has one entry at least.
+        extra = point.length - len(counting)
+        entry_groups = counting + [rng.choice(counting) for _ in range(extra)]
+        entry_groups += [rng.choice(distracting) for _ in range(point.distractors)]
         entries: list[Entry] = []
         for group in groups:
-            nouns, missing = things().groups[group], of_entries.count(group)
+            nouns = things().groups[group]
+            missing = entry_groups.count(group)
+            # A noun comes again only after all others, as cards of a deck do.
             while missing:
                 deck = rng.sample(nouns, min(missing, len(nouns)))
-                entries += [_draw_entry(noun, group, point, rng) for noun in deck]
+                entries += [draw_entry(noun, group, point, rng) for noun in deck]
                 missing -= len(deck)
         rng.shuffle(entries)
         return Params(
@@ -219,55 +239,65 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         )
 
 
-def _draw_entry(noun: Sequence[str], group: str, point: Space, rng: Stream) -> Entry:
+def draw_entry(noun: Sequence[str], group: str, point: Space, rng: Stream) -> Entry:
+    """Draw the quantity and the adjective of a noun, which is its singular and plural."""
     n = rng.between(1, point.max_count)
-    adjective = (
-        rng.choice(things().adjectives) if rng.chance(point.prob_adjective) else ""
-    )
-    name = noun[0] if n == 1 else noun[1]
-    if n == 1:
-        article = "an" if (adjective or name)[0] in "aeiou" else "a"
-        quantity = rng.choice((article, article, "one", "1"))
-    else:
+    adjective = ""
+    if rng.chance(point.prob_adjective):
+        adjective = rng.choice(things().adjectives)
+    singular, plural = noun
+    if n > 1:
         quantity = in_words(n) if rng.below(2) else str(n)
-    return quantity, adjective, name, group
+        return quantity, adjective, plural, group
+    # The article follows the word after it, which may be the adjective.
+    article = "an" if (adjective or singular)[0] in "aeiou" else "a"
+    quantity = rng.choice((article, article, "one", "1"))
+    return quantity, adjective, singular, group
 
 
-def _entry_text(entry: Entry) -> str:
+def entry_text(entry: Entry) -> str:
+    """Return an entry as the prompt prints it."""
     quantity, adjective, name, _ = entry
     return f"{quantity} {adjective} {name}" if adjective else f"{quantity} {name}"
 
 
-def _counting(params: Params) -> list[Entry]:
+def counting_entries(params: Params) -> list[Entry]:
+    """Return the entries of the groups that count."""
     return [entry for entry in params.entries if entry[3] in params.groups]
 
 
-def _total(entries: Iterable[Entry]) -> int:
-    return sum(_quantity_value(entry[0]) for entry in entries)
+def total(entries: Iterable[Entry]) -> int:
+    """Add up the quantities of entries."""
+    return sum(quantity_value(quantity) for quantity, *_ in entries)
 
 
-def _quantity_value(quantity: str) -> int:
+def quantity_value(quantity: str) -> int:
+    """Return the number that digits, words or an article stand for."""
     return int(quantity) if quantity.isdigit() else numbers_in_words()[quantity]
 
 
 @cache
-def _singulars() -> Mapping[str, str]:
-    return {name: singular for nouns in things().groups.values() for singular, plural in nouns
-            for name in (singular, plural)}  # fmt: skip
+def singular_of(name: str) -> str:
+    """Return the singular of a noun; any other word stays as it is."""
+    for nouns in things().groups.values():
+        for singular, plural in nouns:
+            if name == plural:
+                return singular
+    return name
 
 
 @cache
 def in_words(n: int) -> str:
     """Return a number from 0 to 999 in words, such as ``one hundred and twenty-one``."""
-    hundreds, remainder = divmod(n, 100)
+    hundreds, below_hundred = divmod(n, 100)
     if hundreds:
-        return f"{_SMALL[hundreds]} hundred" + (
-            f" and {in_words(remainder)}" if remainder else ""
-        )
+        text = f"{_SMALL[hundreds]} hundred"
+        return f"{text} and {in_words(below_hundred)}" if below_hundred else text
     tens, ones = divmod(n, 10)
     if tens < 2:
         return _SMALL[n]
-    return _TENS[tens - 2] + (f"-{_SMALL[ones]}" if ones else "")
+    text = _TENS[tens - 2]
+    return f"{text}-{_SMALL[ones]}" if ones else text
 
 
 @cache

@@ -1,23 +1,40 @@
-"""Packing of prisms: prompts, fresh lists whose best density is known, and a solver.
+"""Packing of prisms: place all prisms of a list into a box that is as small as possible.
 
-Boxes that match a section on two axes become slabs of a column. All others fill what remains: a
-block of equal boxes into one corner, then the same again in the three boxes that guillotine cuts
-leave around it. Random choices are tried again and again, in columns of growing height.
+An example of the puzzle, with a perfect answer in a box of 2 x 2 x 3:
+
+    - 2 of size 2 x 1 x 1
+    - 2 of size 2 x 2 x 1
+
+    {"boxes": [{"XyzMin": [0, 0, 0], "XyzMax": [2, 2, 1]},
+               {"XyzMin": [0, 0, 1], "XyzMax": [2, 2, 2]},
+               {"XyzMin": [0, 0, 2], "XyzMax": [2, 1, 3]},
+               {"XyzMin": [0, 1, 2], "XyzMax": [2, 2, 3]}]}
+
+Fresh lists are those whose best density is known.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import combinations_with_replacement, permutations, product
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import permutations
+from typing import Literal
 
 import numpy as np
 from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
+from scbench.builders.pack_rectangular_prisms.packing import (
+    Counts,
+    Placement,
+    Size,
+    ascending,
+    pack,
+    perfect_boxes,
+    sections_for,
+    slab_height,
+    volume_of,
+)
 from scbench.builders.shared.builder import Builder, Point, parameter, under
 from scbench.graders.pack_rectangular_prisms import grade
 from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
@@ -29,15 +46,10 @@ _PACKINGS = 40
 _DENSE = 95
 _EDGES = range(2, 51)
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
-Size = tuple[int, int, int]
 # Prisms that the greedy packing is tried with; its time grows with their cube.
 _LARGEST_LIST = 200
-# How many boxes of each size there are; edges ascending.
-Counts = Mapping[Size, int]
-_SECTIONS = 2
-_TRIES = 150
-# Bounds on the work: sections tried, fillings at each height, fillings in each section.
-_FILLINGS = 1000
+# The two corners of a box.
+Corners = tuple[Sequence[JsonValue], Sequence[JsonValue]]
 
 
 class Space(Point):
@@ -77,45 +89,47 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the list, its volume and the score."""
-        counts = _stock_of(params)
-        lines = [
-            f"- {line.count} of size {' x '.join(map(str, line.size))}"
-            for line in params.prisms
-        ]
+        counts = stock_of(params.prisms)
+        lines = []
+        for prisms in params.prisms:
+            size = " x ".join(map(str, prisms.size))
+            lines.append(f"- {prisms.count} of size {size}")
         score = "The score is the density."
         if params.full_marks_percent < 100:
             full = f"{params.full_marks_percent / 100:g}"
             score = f"The score is the density divided by {full}, at most 1."
         return {
             "n": sum(counts.values()),
-            "volume": _volume(counts),
+            "volume": volume_of(counts),
             "lines": "\n".join(lines),
             "score": score,
         }
 
     def reference(self, params: Params) -> Answer:
-        """Stack slabs and fill the rest with blocks."""
-        packing = pack(_stock_of(params), params.full_marks_percent)
-        boxes = [_corners(*box) for box in packing.boxes]
-        return Answer.model_validate(
-            {"boxes": [_box_entry(low, high) for low, high in boxes]}
-        )
+        """Stack slabs and fill the space above with blocks."""
+        boxes = [(box.at, box.end) for box in packing_of(params)]
+        return Answer.model_validate({"boxes": box_list(boxes)})
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return packings with one mistake each, and answers that older graders let through."""
-        packing = pack(_stock_of(params), params.full_marks_percent)
-        boxes = [_corners(*box) for box in packing.boxes]
+        """Return packings with one mistake each, and answers that older graders accepted."""
+        placements = packing_of(params)
+        counts = stock_of(params.prisms)
+        smallest = min(counts, key=math.prod)
+        boxes = [(box.at, box.end) for box in placements]
         *head, last = boxes
         low, high = last
-        small = min(_stock_of(params), key=math.prod)
-        up = max(box[1][2] for box in boxes) - min(box[0][2] for box in boxes)
-        wrong: dict[str, Sequence[tuple[Sequence[JsonValue], Sequence[JsonValue]]]] = {
+        x, y, z = low
+        u, v, w = high
+        larger_kinds = [
+            (box.at, box.end) for box in placements if ascending(box.extent) != smallest
+        ]
+        wrong: dict[str, Sequence[Corners]] = {
             "empty": [],
             "one_missing": head,
             "one_repeated": [*boxes, last],
-            "smallest_kind_left_out": [b for b in boxes if _sorted_size(*b) != small],
-            "one_edge_too_long": [*head, (low, (high[0], high[1], high[2] + 1))],
-            "one_edge_too_short": [*head, (low, (high[0], high[1], high[2] - 1))],
+            "smallest_kind_left_out": larger_kinds,
+            "one_edge_too_long": [*head, (low, (u, v, w + 1))],
+            "one_edge_too_short": [*head, (low, (u, v, w - 1))],
             "extra_without_volume": [*boxes, (low, low)],
             "extras_that_cancel": [
                 *boxes,
@@ -123,111 +137,82 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 ((1, 1, 1), (2, 2, 0)),
             ],
             "extra_upside_down": [*boxes, (high, low)],
-            "corners_exchanged": [(high, low) for low, high in boxes],
-            "one_corner_exchanged": [
-                *head,
-                ((low[0], low[1], high[2]), (high[0], high[1], low[2])),
-            ],
-            "corner_and_edges": [
-                (low, tuple(h - l for l, h in zip(low, high, strict=True)))
-                for low, high in boxes
-            ],
+            "corners_exchanged": [(end, start) for start, end in boxes],
+            "one_corner_exchanged": [*head, ((x, y, w), (u, v, z))],
+            "corner_and_edges": [(box.at, box.extent) for box in placements],
             "half_numbers": [
-                ([v + 0.5 for v in low], [v + 0.5 for v in high]) for low, high in boxes
+                ([c + 0.5 for c in start], [c + 0.5 for c in end])
+                for start, end in boxes
             ],
             "strings": [
-                ([str(v) for v in low], [str(v) for v in high]) for low, high in boxes
+                (list(map(str, start)), list(map(str, end))) for start, end in boxes
             ],
             "booleans": [([False, False, False], high), *head],
-            "without_height": [(low[:2], high[:2]) for low, high in boxes],
+            "without_height": [(start[:2], end[:2]) for start, end in boxes],
         }
-        if len(boxes) > 1:
-            wrong["one_far_up"] = [
-                *head,
-                ((*low[:2], low[2] + up), (*high[:2], high[2] + up)),
-            ]
+        if head:
+            bottom = min(start[2] for start, _ in boxes)
+            up = max(end[2] for _, end in boxes) - bottom
+            wrong["one_far_up"] = [*head, ((x, y, z + up), (u, v, w + up))]
             # Moved onto another: their lower corners agree, so they overlap.
-            there = boxes[0][0]
-            wrong["two_in_one_place"] = [
-                *head,
-                (
-                    there,
-                    tuple(t + h - l for t, l, h in zip(there, low, high, strict=True)),
-                ),
-            ]
-        lows, highs = _prism_row(
-            [line.size for line in params.prisms for _ in range(line.count)]
-        )
-        around = math.prod(highs.max(axis=0).tolist())
-        if _volume(_stock_of(params)) * 100 < around * params.full_marks_percent:
-            wrong["all_in_a_row"] = list(
-                zip(lows.tolist(), highs.tolist(), strict=True)
-            )
+            overlap = placements[-1]._replace(at=placements[0].at)
+            wrong["two_in_one_place"] = [*head, (overlap.at, overlap.end)]
+        row = prism_row(sizes_of(params))
+        around = math.prod([max(high[axis] for _, high in row) for axis in range(3)])
+        if volume_of(counts) * 100 < around * params.full_marks_percent:
+            wrong["all_in_a_row"] = row
         answers = under(
-            "boxes",
-            {
-                name: [_box_entry(*box) for box in example]
-                for name, example in wrong.items()
-            },
+            "boxes", {name: box_list(mistake) for name, mistake in wrong.items()}
         )
-        entries: list[JsonValue] = [_box_entry(low, high) for low, high in boxes]
+        entries = box_list(boxes)
+        without_corner: dict[str, JsonValue] = {"XyzMin": list(low)}
         answers["no_boxes"] = {}
         answers["bare_list"] = entries
         answers["list_of_answers"] = [{"boxes": entries}, {"boxes": []}]
-        answers["one_without_corner"] = {
-            "boxes": [*entries[:-1], {"XyzMin": list(low)}]
-        }
+        answers["one_without_corner"] = {"boxes": [*entries[:-1], without_corner]}
         return answers
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return rows of all prisms, and what the greediest of packings makes."""
-        sizes = [
-            _ascending(line.size) for line in params.prisms for _ in range(line.count)
-        ]
+        """Return rows of all prisms, and the greediest of packings."""
+        sizes = [ascending(size) for size in sizes_of(params)]
         packings = {
-            "one row, end to end": _prism_row([(c, b, a) for a, b, c in sizes]),
-            "one row, face to face": _prism_row(sizes),
+            "one row, end to end": prism_row([size[::-1] for size in sizes]),
+            "one row, face to face": prism_row(sizes),
         }
         if len(sizes) <= _LARGEST_LIST:
-            packings["each where the box grows least"] = _greedy_packing(sizes)
-        lists = {
-            name: [
-                _box_entry(*box)
-                for box in zip(low.tolist(), high.tolist(), strict=True)
-            ]
-            for name, (low, high) in packings.items()
-        }
-        return under("boxes", lists)
+            packings["each where the box grows least"] = greedy_packing(sizes)
+        return under("boxes", {name: box_list(packings[name]) for name in packings})
 
     def measure(self, params: Params) -> float:
         """Return sizes by different edges: the more edges there are, the fewer faces match."""
-        edges = {edge for line in params.prisms for edge in line.size}
+        edges = {edge for prisms in params.prisms for edge in prisms.size}
         return len(params.prisms) * len(edges)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw sizes and numbers until it is known how dense they can be packed.
 
         A perfect packing has whole edges, whose product is the volume and between which every prism
-        fits. Where no such edges exist it is impossible, and where the solver finds one it is not;
-        other lists are thrown away, as are those that the solver packs too loosely and those of
-        three sizes or more that all stack in one column.
+        fits. Where no such edges exist it is impossible, and where the solver finds one it is not.
+        Discarded are all other lists, those that the solver packs too loosely, and those of three
+        sizes or more that all stack in one column.
         """
         loose = draws = 0
         most = _DRAWS if point.greedy == 1 else 10 * _DRAWS
+        draw_prisms = draw_layers if point.perfect == "possible" else draw_sharing
         while draws < most and loose < _PACKINGS:
             draws += 1
-            choose = _draw_layers if point.perfect == "possible" else _sharing_sizes
-            lines = choose(point, rng)
-            if lines is None:
+            prisms = draw_prisms(point, rng)
+            if prisms is None:
                 continue
-            counts = Counter({_ascending(size): n for size, n in lines})
-            if len(counts) > 2 and _plain_stack(counts):
+            counts = stock_of(prisms)
+            # Three sizes or more that all stack in one column are too easy.
+            if len(counts) > 2 and is_one_stack(counts):
                 continue
             impossible = not perfect_boxes(counts)
             if point.perfect == ("possible" if impossible else "impossible"):
                 continue
+            # The solver has to reach this density below.
             percent = _DENSE if impossible else 100
-            prisms = tuple(Prisms(count=n, size=size) for size, n in lines)
             params = Params(prisms=prisms, full_marks_percent=percent)
             if point.greedy < 1 and self.best_baseline(params, grade) > point.greedy:
                 continue
@@ -243,132 +228,51 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def perfect_boxes(counts: Mapping[Size, int]) -> list[Size]:
-    """Return the boxes, edges ascending, with the volume of all prisms into which each one fits."""
-    volume = _volume(counts)
-    least = [max(size[axis] for size in counts) for axis in range(3)]
-    return [
-        (a, b, volume // a // b)
-        for a in range(least[0], math.isqrt(volume) + 1)
-        if volume % a == 0 and a**3 <= volume
-        for b in range(max(a, least[1]), math.isqrt(volume // a) + 1)
-        if volume // a % b == 0 and volume // a // b >= least[2]
-    ]
-
-
-def _plain_stack(counts: Mapping[Size, int]) -> bool:
-    return any(
-        all(slab_height(size, section) for size in counts)
-        for section in sections_for(counts)
-    )
-
-
-def _sharing_sizes(point: Space, rng: Stream) -> list[tuple[Size, int]] | None:
-    """Draw sizes that each share edges with the one before; None if two are the same."""
-    pool = [e for e in (_PRIMES if point.primes else _EDGES) if e <= point.max_edge]
-    size = [rng.choice(pool) for _ in range(3)]
-    sizes = [size]
-    while len(sizes) < point.kinds:
-        size = [
-            *rng.sample(size, point.shared),
-            *(rng.choice(pool) for _ in range(3 - point.shared)),
-        ]
-        sizes.append(size)
-    return _finish_lines(
-        point, sizes, [rng.between(2, point.max_count) for _ in sizes], rng
-    )
-
-
-def _draw_layers(point: Space, rng: Stream) -> list[tuple[Size, int]] | None:
-    """Draw whole layers of one box, some of them cut into equal parts or into two."""
-    pool = [e for e in _EDGES if e <= point.max_edge]
-    a, b = rng.choice(pool), rng.choice(pool)
-    sizes, counts = [[a, b, rng.choice(pool)]], [rng.between(2, point.max_count)]
-    while len(sizes) < point.kinds:
-        (first_edge, second_edge), thick = (
-            rng.choice([(a, b), (b, a)]),
-            rng.choice(pool),
-        )
-        parts = [
-            k
-            for k in (2, 3, 4)
-            if first_edge % k == 0 and first_edge // k > 1 and k <= point.max_count
-        ]
-        if len(sizes) + 2 <= point.kinds and first_edge > 4 and rng.chance(0.5):
-            cut, n = rng.between(2, first_edge - 2), rng.between(2, point.max_count)
-            sizes += [[cut, second_edge, thick], [first_edge - cut, second_edge, thick]]
-            counts += [n, n]
-        elif parts:
-            k = rng.choice(parts)
-            sizes.append([first_edge // k, second_edge, thick])
-            counts.append(k * rng.between(1, max(1, point.max_count // k)))
-        else:
-            sizes.append([first_edge, second_edge, thick])
-            counts.append(rng.between(2, point.max_count))
-    return _finish_lines(point, sizes, counts, rng)
-
-
-def _finish_lines(
-    point: Space, sizes: list[list[int]], counts: list[int], rng: Stream
-) -> list[tuple[Size, int]] | None:
-    """Add plates and cubes, and return lines with edges descending; None if sizes are equal."""
-    if point.plates:
-        sizes[-1] = [1, *sorted(sizes[-1])[1:]]
-    if point.cubes:
-        sizes = [*sizes, [3 * max(map(max, sizes))] * 3]
-        counts = [*counts, rng.between(2, point.max_count)]
-    ordered = [_ascending(size)[::-1] for size in sizes]
-    if len(set(ordered)) < len(ordered):
-        return None
-    return sorted(
-        zip(ordered, counts, strict=True), key=lambda line: math.prod(line[0])
-    )
-
-
-def _stock_of(params: Params) -> Counter[Size]:
+def stock_of(lines: Iterable[Prisms]) -> Counter[Size]:
+    """Return how many prisms of each size a list has."""
     counts: Counter[Size] = Counter()
-    for line in params.prisms:
-        counts[_ascending(line.size)] += line.count
+    for prisms in lines:
+        counts[ascending(prisms.size)] += prisms.count
     return counts
 
 
-def _volume(counts: Mapping[Size, int]) -> int:
-    return sum(math.prod(size) * n for size, n in counts.items())
+def sizes_of(params: Params) -> list[Size]:
+    """Return the size of every prism, in the order of the list."""
+    sizes: list[Size] = []
+    for prisms in params.prisms:
+        a, b, c = prisms.size
+        sizes += [(a, b, c)] * prisms.count
+    return sizes
 
 
-def _ascending(edges: Sequence[int]) -> Size:
-    a, b, c = sorted(edges)
-    return a, b, c
+def packing_of(params: Params) -> Sequence[Placement]:
+    """Return the places of all prisms in the packing of the solver."""
+    return pack(stock_of(params.prisms), params.full_marks_percent).boxes
 
 
-def _corners(at: Size, extent: Size) -> tuple[Size, Size]:
-    return at, (at[0] + extent[0], at[1] + extent[1], at[2] + extent[2])
+def box_list(boxes: Iterable[Corners]) -> list[JsonValue]:
+    """Return boxes as an answer lists them."""
+    return [{"XyzMin": list(low), "XyzMax": list(high)} for low, high in boxes]
 
 
-def _sorted_size(low: Size, high: Size) -> Size:
-    return _ascending([h - l for l, h in zip(low, high, strict=True)])
+def prism_row(sizes: Sequence[Size]) -> list[tuple[Size, Size]]:
+    """Return the corners of prisms that follow each other along x."""
+    row = []
+    x = 0
+    for a, b, c in sizes:
+        row.append(((x, 0, 0), (x + a, b, c)))
+        x += a
+    return row
 
 
-def _box_entry(
-    low: Sequence[JsonValue], high: Sequence[JsonValue]
-) -> dict[str, JsonValue]:
-    return {"XyzMin": list(low), "XyzMax": list(high)}
-
-
-def _prism_row(sizes: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    extents = np.array(sizes)
-    low = np.zeros_like(extents)
-    low[1:, 0] = extents[:-1, 0].cumsum()
-    return low, low + extents
-
-
-def _greedy_packing(sizes: Sequence[Size]) -> tuple[np.ndarray, np.ndarray]:
+def greedy_packing(sizes: Sequence[Size]) -> list[tuple[Size, Size]]:
     """Put prism after prism, the largest first, at a free corner where the box stays smallest."""
     low, high = np.zeros((0, 3), np.int64), np.zeros((0, 3), np.int64)
     corners = np.zeros((1, 3), np.int64)
     extent = np.zeros(3, np.int64)
-    for size in sorted(sizes, key=lambda size: (-size[0] * size[1] * size[2], size)):
+    for size in sorted(sizes, key=lambda size: (-math.prod(size), size)):
         ways = np.array(sorted(set(permutations(size))))
+        # Every way of turning the prism at every corner: a row for each.
         at = np.repeat(corners, len(ways), axis=0)
         end = at + np.tile(ways, (len(corners), 1))
         occupied = np.zeros(len(at), bool)
@@ -386,201 +290,72 @@ def _greedy_packing(sizes: Sequence[Size]) -> tuple[np.ndarray, np.ndarray]:
         best = np.lexsort(keys)[0]
         low, high = np.vstack([low, at[best]]), np.vstack([high, end[best]])
         extent = grown[best]
+        # The three corners of the prism next to its lower corner are places for others.
         new = np.tile(at[best], (3, 1))
         np.fill_diagonal(new, end[best])
         corners = np.unique(np.vstack([corners, new]), axis=0)
-    return low, high
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
-class Placement(NamedTuple):
-    """A box at its place."""
-
-    at: Size
-    extent: Size
-
-
-@dataclass(frozen=True)
-class Packing:
-    """Where every box lies, and the box around all of them."""
-
-    boxes: tuple[Placement, ...]
-    extent: Size
-
-    @property
-    def volume(self) -> int:
-        """Of the box around."""
-        return math.prod(self.extent)
+def is_one_stack(counts: Counts) -> bool:
+    """Return whether all sizes are slabs of one section."""
+    for section in sections_for(counts):
+        if all(slab_height(size, section) for size in counts):
+            return True
+    return False
 
 
-def pack(counts: Counts, percent: int) -> Packing:
-    """Return the densest packing found that fills so many percent, the same at every call.
-
-    Raises:
-        GenerationError: none was found that is so dense.
-    """
-    return _pack(tuple(sorted(counts.items())), percent)
-
-
-@lru_cache(maxsize=64)
-def _pack(items: tuple[tuple[Size, int], ...], percent: int) -> Packing:
-    counts = dict(items)
-    volume = sum(math.prod(size) * n for size, n in items)
-    limit = volume * 100 // percent
-    best: Packing | None = None
-    for section in sections_for(counts)[:_SECTIONS]:
-        packing = _column(counts, section, limit)
-        if packing is not None:
-            best, limit = packing, packing.volume - 1
-        if limit < volume:
-            break
-    if best is None:
-        raise GenerationError(
-            f"no packing of {sum(n for _, n in items)} boxes found that fills {percent} %"
-        )
-    return best
+def draw_sharing(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
+    """Draw sizes that each share edges with the one before; None if two are the same."""
+    edges = _PRIMES if point.primes else _EDGES
+    pool = [edge for edge in edges if edge <= point.max_edge]
+    size = [rng.choice(pool) for _ in range(3)]
+    sizes = [size]
+    while len(sizes) < point.kinds:
+        size = rng.sample(size, point.shared)
+        size += [rng.choice(pool) for _ in range(3 - point.shared)]
+        sizes.append(size)
+    lines = [(size, rng.between(2, point.max_count)) for size in sizes]
+    return finish_list(point, lines, rng)
 
 
-def sections_for(counts: Counts) -> list[tuple[int, int]]:
-    """Return sections that every box fits through, those with the most slabs first.
-
-    Sections without slabs only count if there are no others.
-    """
-    edges = {edge for size in counts for edge in size}
-    edges |= {2 * edge for edge in edges}
-    narrow = max(size[0] for size in counts)
-    broad = max(size[1] for size in counts)
-    slabs = {
-        (a, b): sum(
-            math.prod(size) * n
-            for size, n in counts.items()
-            if slab_height(size, (a, b))
-        )
-        for a, b in combinations_with_replacement(sorted(edges), 2)
-        if a >= narrow and b >= broad
-    }
-    useful = [section for section, volume in slabs.items() if volume] or list(slabs)
-    return sorted(useful, key=lambda section: (-slabs[section], math.prod(section)))
-
-
-def slab_height(size: Size, section: tuple[int, int]) -> int | None:
-    """Return the height of a box that matches a section on its other two axes."""
-    edges = list(size)
-    for edge in section:
-        if edge not in edges:
-            return None
-        edges.remove(edge)
-    return edges[0]
+def draw_layers(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
+    """Draw whole layers of one box, some of them cut into equal parts or into two."""
+    pool = [edge for edge in _EDGES if edge <= point.max_edge]
+    a, b = rng.choice(pool), rng.choice(pool)
+    lines = [([a, b, rng.choice(pool)], rng.between(2, point.max_count))]
+    while len(lines) < point.kinds:
+        length, width = rng.choice([(a, b), (b, a)])
+        thick = rng.choice(pool)
+        divisors = [
+            k
+            for k in (2, 3, 4)
+            if length % k == 0 and length // k > 1 and k <= point.max_count
+        ]
+        # Two sizes from one cut need room in the list, and no part is 1 long.
+        if len(lines) + 2 <= point.kinds and length > 4 and rng.chance(0.5):
+            cut, n = rng.between(2, length - 2), rng.between(2, point.max_count)
+            lines += [([cut, width, thick], n), ([length - cut, width, thick], n)]
+        elif divisors:
+            k = rng.choice(divisors)
+            layers = rng.between(1, max(1, point.max_count // k))
+            lines.append(([length // k, width, thick], k * layers))
+        else:
+            lines.append(([length, width, thick], rng.between(2, point.max_count)))
+    return finish_list(point, lines, rng)
 
 
-def _column(
-    counts: Counts, section: tuple[int, int], max_volume: int
-) -> Packing | None:
-    """Return a packing with this section and at most this volume, as low as found."""
-    a, b = section
-    boxes: list[Placement] = []
-    unmatched: Counter[Size] = Counter()
-    top = 0
-    for size, n in counts.items():
-        height = slab_height(size, section)
-        if height is None:
-            unmatched[size] = n
-            continue
-        for _ in range(n):
-            boxes.append(Placement((0, 0, top), (a, b, height)))
-            top += height
-    if not unmatched:
-        return Packing(tuple(boxes), (a, b, top)) if a * b * top <= max_volume else None
-    need = sum(math.prod(size) * n for size, n in unmatched.items())
-    height = -(-need // (a * b))
-    for k in range(_FILLINGS):
-        if a * b * (top + height) > max_volume:
-            return None
-        rng = Stream("box packing", section, sorted(unmatched.items()), k)
-        filled = _filled((a, b, height), unmatched, rng)
-        if filled is not None:
-            boxes += [
-                Placement((x, y, z + top), extent) for (x, y, z), extent in filled
-            ]
-            return Packing(tuple(boxes), (a, b, top + height))
-        if k % _TRIES == _TRIES - 1:
-            height += 1 + height // 50
-    return None
-
-
-def _filled(room: Size, counts: Counts, rng: Stream) -> list[Placement] | None:
-    """Fill a room with all boxes, or return None."""
-    stock = dict(counts)
-    placements: list[Placement] = []
-    waiting: list[Placement] = [Placement((0, 0, 0), room)]
-    spare = math.prod(room) - sum(math.prod(size) * n for size, n in counts.items())
-    while waiting and stock:
-        # The smallest room first: small boxes fit anywhere, large ones only where it is wide.
-        k = min(range(len(waiting)), key=lambda k: math.prod(waiting[k].extent))
-        at, extent = waiting.pop(k)
-        block = _choose_block(extent, stock, rng)
-        if block is None:
-            spare -= math.prod(extent)
-            if spare < 0:
-                return None
-            continue
-        size, numbers = block
-        for i, j, l in product(*map(range, numbers)):
-            corner = at[0] + i * size[0], at[1] + j * size[1], at[2] + l * size[2]
-            placements.append(Placement(corner, size))
-        key = _ascending(size)
-        stock[key] -= math.prod(numbers)
-        if not stock[key]:
-            del stock[key]
-        waiting += _around(at, extent, size, numbers, rng)
-    return None if stock else placements
-
-
-def _choose_block(room: Size, stock: Counts, rng: Stream) -> tuple[Size, Size] | None:
-    """Choose a block for a room's corner: the extent of its boxes, and their numbers."""
-    best: tuple[int, Size, Size] | None = None
-    for kind, n in stock.items():
-        volume = math.prod(kind)
-        for size in sorted({(a, b, c) for a, b, c in permutations(kind)}):
-            numbers = _box_counts(room, size, n, rng)
-            if numbers is None:
-                continue
-            matches = sum(
-                e * m == r for e, m, r in zip(size, numbers, room, strict=True)
-            )
-            worth = (4**matches) * volume * rng.between(2, 8)
-            if best is None or worth > best[0]:
-                best = worth, size, numbers
-    return None if best is None else best[1:]
-
-
-def _box_counts(room: Size, size: Size, n: int, rng: Stream) -> Size | None:
-    """Choose how many boxes stand along each axis, the shortest axes of the room first."""
-    limits = [r // e for r, e in zip(room, size, strict=True)]
-    if 0 in limits:
+def finish_list(
+    point: Space, lines: list[tuple[list[int], int]], rng: Stream
+) -> tuple[Prisms, ...] | None:
+    """Add plates and cubes to sizes and counts, and sort by volume; None if sizes are equal."""
+    if point.plates:
+        size, n = lines[-1]
+        lines[-1] = ([1, *sorted(size)[1:]], n)
+    if point.cubes:
+        longest = max(max(size) for size, _ in lines)
+        lines.append(([3 * longest] * 3, rng.between(2, point.max_count)))
+    prisms = [Prisms(count=n, size=ascending(size)[::-1]) for size, n in lines]
+    if len({line.size for line in prisms}) < len(prisms):
         return None
-    numbers = [1, 1, 1]
-    for axis in sorted(range(3), key=lambda axis: room[axis]):
-        fit = min(limits[axis], n // math.prod(numbers))
-        exact = fit * size[axis] == room[axis]
-        numbers[axis] = fit if exact or rng.below(2) else rng.between(1, fit)
-    return numbers[0], numbers[1], numbers[2]
-
-
-def _around(
-    at: Size, room: Size, size: Size, numbers: Size, rng: Stream
-) -> Iterator[Placement]:
-    """Yield the rooms around a block, cut off one axis after the other."""
-    axes = [0, 1, 2]
-    rng.shuffle(axes)
-    corner, extent = list(at), list(room)
-    for axis in axes:
-        used = size[axis] * numbers[axis]
-        if used < extent[axis]:
-            place, remainder = list(corner), list(extent)
-            place[axis] += used
-            remainder[axis] -= used
-            yield Placement(
-                (place[0], place[1], place[2]),
-                (remainder[0], remainder[1], remainder[2]),
-            )
-        extent[axis] = used
+    return tuple(sorted(prisms, key=lambda line: math.prod(line.size)))

@@ -1,6 +1,15 @@
-"""Pattern interference: go on with a sequence whose rules get in each other's way."""
+"""Pattern interference: continue a sequence whose rules interfere with each other.
+
+An example of the puzzle, with the answer 16, 18:
+
+    5, 8, 10, 13
+
+    Every other term is made from the term before it in these steps: add 3 to the term before; if
+    this is term number 3 or any other multiple of 3, subtract 1.
+"""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from pydantic import Field, JsonValue
 
@@ -11,6 +20,7 @@ from scbench.builders.shared.text_task import TextBuilder, answer_text, reply_sh
 from scbench.schemas import pattern_interference as schema
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
 
+# Terms are remainders of a division by it, so that they stay short.
 _MODULUS = 100
 _TRIES = 100
 # Adding may come twice.
@@ -49,8 +59,15 @@ class PatternCase(Case):
     )
 
 
+class Sequel(NamedTuple):
+    """The terms of a sequence, shown and asked for, and how often interference changed one."""
+
+    terms: list[int]
+    hits: int
+
+
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Sequences of remainders. All rules are told; nothing has to be guessed."""
+    """Sequences of remainders. The prompt states all rules; nothing has to be guessed."""
 
     task = "pattern_interference"
     version = 2
@@ -72,45 +89,40 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the terms shown, all rules in the order they act, and what is asked for."""
-        return _sequence_prompt(params, _sequence_terms(params)[0])
+        """Return the first terms, all rules in the order they act, and the question."""
+        return prompt_text(params, sequence_of(params).terms)
 
     def reference(self, params: Params) -> Answer:
-        """Go on step by step."""
-        terms, _ = _sequence_terms(params)
-        return Answer(answer=tuple(terms[params.shown :]))
+        """Continue step by step."""
+        return Answer(answer=tuple(next_terms(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return what comes out if a rule is forgotten, and lists that are off by one."""
-        terms, _ = _sequence_terms(params)
-        right = terms[params.shown :]
-
-        def changed(**rules: object) -> list[int]:
-            return _sequence_terms(params.model_copy(update=rules))[0][params.shown :]
-
-        lists: dict[str, Sequence[int]] = {
-            "without_interference": changed(interference=()),
-            "without_the_last_rule": changed(interference=params.interference[:-1]),
-            "rules_in_the_other_order": changed(base=params.base[::-1]),
+        """Return the terms without one of the rules, and lists that are off by one."""
+        terms = sequence_of(params).terms
+        right = next_terms(params)
+        plain = params.model_copy(update={"interference": ()})
+        milder = params.model_copy(update={"interference": params.interference[:-1]})
+        backwards = params.model_copy(update={"base": params.base[::-1]})
+        lists = {
+            "without_interference": next_terms(plain),
+            "without_the_last_rule": next_terms(milder),
+            "rules_in_the_other_order": next_terms(backwards),
             "one_term_early": terms[params.shown - 1 : -1],
             "last_one_off": [*right[:-1], (right[-1] + 1) % params.modulus],
             "one_more": [*right, right[-1]],
             "all_terms": terms,
         }
         wrong: dict[str, JsonValue] = {
-            name: list(terms) for name, terms in lists.items() if list(terms) != right
+            name: list(mistake) for name, mistake in lists.items() if mistake != right
         }
-        wrong |= {
-            "none": "",
-            "words": "the next terms",
-            "halves": [term + 0.5 for term in right],
-        }
+        wrong["none"] = ""
+        wrong["words"] = "the next terms"
+        wrong["halves"] = [term + 0.5 for term in right]
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how often interference changes a term."""
-        _, hits = _sequence_terms(params)
-        return {"hits": hits}
+        return {"hits": sequence_of(params).hits}
 
     def measure(self, params: Params) -> float:
         """Return the number of terms asked for, by the number of rules."""
@@ -122,75 +134,85 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw rules until the sequence neither stands still nor soon repeats itself."""
-        return self._draw(point, rng)[0]
-
-    def compose(self, point: Space, rng: Stream) -> Composed:
-        """Draw an instance; the terms found in drawing are all that a case needs."""
-        params, terms, hits = self._draw(point, rng)
-        instance = self.as_json(params)
-        target = answer_text(terms[params.shown :])
-        return instance, _sequence_prompt(params, terms), target, {"hits": hits}
-
-    def _draw(self, point: Space, rng: Stream) -> tuple[Params, list[int], int]:
         for _ in range(_TRIES):
             params = Params(
                 start=rng.below(_MODULUS),
                 modulus=_MODULUS,
-                base=tuple(_base_rules(point.base_rules, rng)),
-                interference=tuple(_interference(point.interference_rules, rng)),
+                base=draw_base_rules(point.base_rules, rng),
+                interference=draw_interference(point.interference_rules, rng),
                 shown=point.length_shown,
                 asked=point.length_asked,
             )
-            terms, hits = _sequence_terms(params)
+            terms = sequence_of(params).terms
+            # Two thirds are different; a long sequence of remainders has to repeat itself.
             if len(set(terms)) * 3 >= min(len(terms), 30) * 2:
-                return params, terms, hits
+                return params
         raise GenerationError(
             f"no lively sequence in {_TRIES} tries; use more base_rules or a smaller length_shown"
         )
 
+    def compose(self, point: Space, rng: Stream) -> Composed:
+        """Draw an instance, and work out its terms once for all parts of a case."""
+        params = self.draw(point, rng)
+        terms, hits = sequence_of(params)
+        target = answer_text(terms[params.shown :])
+        return self.as_json(params), prompt_text(params, terms), target, {"hits": hits}
 
-def _base_rules(n: int, rng: Stream) -> list[BaseRule]:
-    rules: list[BaseRule] = []
+
+def draw_base_rules(n: int, rng: Stream) -> tuple[BaseRule, ...]:
+    """Draw rules that make a term from the one before it."""
+    rules = []
     for kind in rng.sample(_MAKING, n):
-        largest = 3 if kind == "multiply" else 29
-        amount = 0 if kind == "add_digits" else rng.between(2, largest)
+        amount = 0
+        # Terms are below 100, and a larger factor would be long multiplication.
+        if kind == "multiply":
+            amount = rng.between(2, 3)
+        elif kind != "add_digits":
+            amount = rng.between(2, 29)
         rules.append(BaseRule(kind=kind, amount=amount))
-    return rules
+    return tuple(rules)
 
 
-def _interference(n: int, rng: Stream) -> list[Interference]:
-    rules: list[Interference] = []
+def draw_interference(n: int, rng: Stream) -> tuple[Interference, ...]:
+    """Draw rules that change some of the new terms."""
+    rules = []
     for kind in rng.sample(_CHANGING, n):
-        amount = rng.between(1, 9) * (1 if rng.below(2) else -1)
-        at = rng.between(2, 5) if kind == "every" else 0
-        at = rng.choice((3, 4, 5, 7)) if kind == "divisible" else at
-        rules.append(Interference(kind=kind, n=at, amount=amount))
-    return rules
+        amount = rng.between(1, 9)
+        if not rng.below(2):
+            amount = -amount
+        divisor = 0
+        if kind == "every":
+            divisor = rng.between(2, 5)
+        elif kind == "divisible":
+            divisor = rng.choice((3, 4, 5, 7))
+        rules.append(Interference(kind=kind, n=divisor, amount=amount))
+    return tuple(rules)
 
 
-def _sequence_terms(params: Params) -> tuple[list[int], int]:
-    """Return all terms, shown and asked for, and how often interference changed one."""
+def sequence_of(params: Params) -> Sequel:
+    """Work out all terms, shown and asked for."""
     terms = [params.start]
     hits = 0
-    for place in range(2, params.shown + params.asked + 1):
-        rule = params.base[(place - 2) % len(params.base)]
-        term = _follow(rule, terms[-1]) % params.modulus
+    for number in range(2, params.shown + params.asked + 1):
+        # The second term is the first that a rule makes.
+        rule = params.base[(number - 2) % len(params.base)]
+        term = term_after(rule, terms[-1]) % params.modulus
+        # A change acts on the result of the changes before it.
         for change in params.interference:
-            match change.kind:
-                case "every":
-                    hit = place % change.n == 0
-                case "divisible":
-                    hit = term % change.n == 0
-                case _:
-                    hit = term in terms
-            if hit:
+            if is_hit(change, number, term, terms):
                 term = (term + change.amount) % params.modulus
                 hits += 1
         terms.append(term)
-    return terms, hits
+    return Sequel(terms, hits)
 
 
-def _follow(rule: BaseRule, term: int) -> int:
+def next_terms(params: Params) -> list[int]:
+    """Return the terms asked for."""
+    return sequence_of(params).terms[params.shown :]
+
+
+def term_after(rule: BaseRule, term: int) -> int:
+    """Return the result of a base rule for the term before."""
     match rule.kind:
         case "add":
             return term + rule.amount
@@ -201,16 +223,27 @@ def _follow(rule: BaseRule, term: int) -> int:
     return term + sum(map(int, str(term)))
 
 
-def _sequence_prompt(params: Params, terms: Sequence[int]) -> str:
+def is_hit(
+    change: Interference, number: int, term: int, earlier: Sequence[int]
+) -> bool:
+    """Return whether a rule changes a term with this number, counted from 1."""
+    match change.kind:
+        case "every":
+            return number % change.n == 0
+        case "divisible":
+            return term % change.n == 0
+    return term in earlier
+
+
+def prompt_text(params: Params, terms: Sequence[int]) -> str:
+    """Return the prompt of a sequence, of which the first terms are printed."""
     sequence = ", ".join(map(str, terms[: params.shown]))
-    steps = "\n".join([f"{i}. {step}" for i, step in enumerate(_steps(params), 1)])
-    if params.asked == 1:
-        request, closing = "term", reply_short("a whole number", quoted=False)
-    else:
+    steps = "\n".join([f"{i}. {step}" for i, step in enumerate(steps_of(params), 1)])
+    request = "term"
+    answer = "a whole number"
+    if params.asked > 1:
         request = f"{params.asked} terms"
-        closing = reply_short(
-            f"the list of these {params.asked} numbers in order", quoted=False
-        )
+        answer = f"the list of these {params.asked} numbers in order"
     return f"""\
 A sequence of whole numbers begins like this:
 
@@ -223,37 +256,37 @@ these steps:
 
 Give the next {request}.
 
-{closing}"""
+{reply_short(answer, quoted=False)}"""
 
 
-def _steps(params: Params) -> list[str]:
+def steps_of(params: Params) -> list[str]:
+    """Return the rules as sentences: making a term, its remainder, then the changes."""
     rules = [_IN_WORDS[rule.kind].format(rule.amount) for rule in params.base]
-    if len(rules) == 1:
-        steps = [f"{rules[0]}."]
-    else:
-        turns = "; ".join(
-            f"for term {', '.join(str(2 + i + k * len(rules)) for k in range(3))} and so on, {what}"
-            for i, what in enumerate(rules)
-        )
-        steps = [f"Take turns: {turns}."]
+    making = f"{rules[0]}."
+    if len(rules) > 1:
+        turns = []
+        for first, rule in enumerate(rules, 2):
+            numbers = ", ".join([str(first + k * len(rules)) for k in range(3)])
+            turns.append(f"for term {numbers} and so on, {rule}")
+        making = f"Take turns: {'; '.join(turns)}."
     limit = params.modulus
-    again = (
-        " Do this again after each of the steps below." if params.interference else ""
-    )
-    steps.append(
+    remainder = (
         f"If the result is {limit} or more, or negative, add or subtract {limit} until it lies "
-        f"from 0 to {limit - 1}.{again}"
+        f"from 0 to {limit - 1}."
     )
-    return steps + [_change_in_words(change) for change in params.interference]
+    if params.interference:
+        remainder += " Do this again after each of the steps below."
+    return [making, remainder, *map(change_in_words, params.interference)]
 
 
-def _change_in_words(change: Interference) -> str:
-    amount = abs(change.amount)
-    do = f"add {amount}" if change.amount > 0 else f"subtract {amount}"
+def change_in_words(change: Interference) -> str:
+    """Return a rule that changes terms as a sentence."""
+    action = "add" if change.amount > 0 else "subtract"
+    action += f" {abs(change.amount)}"
     match change.kind:
         case "every":
-            first = ", ".join(str(change.n * k) for k in (1, 2, 3))
-            return f"If this is term number {first} or any other multiple of {change.n}, {do}."
+            first = ", ".join([str(change.n * k) for k in (1, 2, 3)])
+            return f"If this is term number {first} or any other multiple of {change.n}, {action}."
         case "divisible":
-            return f"If the result so far is divisible by {change.n} (0 is), {do}."
-    return f"If the result so far is equal to any earlier term of the sequence, {do}, once."
+            return f"If the result so far is divisible by {change.n} (0 is), {action}."
+    return f"If the result so far is equal to any earlier term of the sequence, {action}, once."

@@ -3,7 +3,8 @@
 import pytest
 
 from scbench.base.seeding import Stream
-from scbench.builders.maze_3d import MazePlan, Space, TaskBuilder, carve
+from scbench.builders.maze_3d import Space, TaskBuilder
+from scbench.builders.maze_3d.carving import MazePlan, carve
 from scbench.graders.maze_3d import grade
 from scbench.schemas.maze_3d import Answer, Params
 

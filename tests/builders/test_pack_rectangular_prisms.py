@@ -9,12 +9,8 @@ from hypothesis import strategies as st
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.pack_rectangular_prisms import (
-    Space,
-    TaskBuilder,
-    pack,
-    perfect_boxes,
-)
+from scbench.builders.pack_rectangular_prisms import Space, TaskBuilder
+from scbench.builders.pack_rectangular_prisms.packing import pack, perfect_boxes
 from scbench.catalog import get_task
 from scbench.scoring.judge import judge
 

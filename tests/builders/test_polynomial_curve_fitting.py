@@ -4,13 +4,9 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.polynomial_curve_fitting import (
-    Space,
-    TaskBuilder,
-    as_text,
-    row_by_row,
-    separate,
-)
+from scbench.builders.polynomial_curve_fitting import Space, TaskBuilder
+from scbench.builders.polynomial_curve_fitting.polynomials import as_text, row_by_row
+from scbench.builders.polynomial_curve_fitting.separation import separate
 from scbench.graders.polynomial_curve_fitting import grade
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shikaku_rectangles import Space, TaskBuilder, solve
+from scbench.builders.shikaku_rectangles import Space, TaskBuilder
+from scbench.builders.shikaku_rectangles.solver import solve
 
 
 def all_solutions(grid):

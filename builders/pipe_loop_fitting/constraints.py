@@ -1,0 +1,216 @@
+"""Constraints that a known loop keeps, and their texts."""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from scbench.base.seeding import Stream
+from scbench.builders.pipe_loop_fitting.stars import Joints
+from scbench.builders.shared.builder import data_file
+from scbench.graders.pipe_loop_fitting import loop_constraints
+from scbench.graders.pipe_loop_fitting.loop_constraints import (
+    Loop,
+    hull_area,
+    longest_run,
+)
+from scbench.schemas import pipe_loop_fitting as schema
+from scbench.schemas.pipe_loop_fitting import Constraint
+
+# Between a limit and the measure of the loop, so that both stay on their sides when rounded.
+_NEAR = 1e-6
+# Many rooms have the same constraint of these kinds.
+_COARSE = (
+    schema.TouchWalls,
+    schema.CoverQuadrants,
+    schema.MinTurns,
+    schema.MaxStraightRun,
+)
+
+
+class Basis(NamedTuple):
+    """The loop that a constraint is drawn for.
+
+    Attributes:
+        loop: measures of the loop.
+        side: side of the square.
+        strictness: from 0 to 1, how near the limit is to the measure of the loop.
+        rng: the source of further draws.
+    """
+
+    loop: Loop
+    side: int
+    strictness: float
+    rng: Stream
+
+
+def draw_constraints(
+    joints: Joints, side: int, count: int, strictness: float, rng: Stream
+) -> tuple[Constraint, ...] | None:
+    """Draw constraints that a loop keeps; None if there are not enough.
+
+    One is with metres or degrees if possible, as few rooms would differ without it.
+    """
+    draws = list(_DRAWS)
+    rng.shuffle(draws)
+    loop = loop_constraints.measure(joints)
+    candidates: list[Constraint] = []
+    for draw in draws:
+        constraint = draw(Basis(loop, side, strictness * rng.uniform(0.6, 1.0), rng))
+        if constraint is not None:
+            candidates.append(constraint)
+    # The sort is stable: constraints of both sorts stay in drawn order.
+    candidates.sort(key=lambda constraint: isinstance(constraint, _COARSE))
+    further = max(0, min(len(candidates), count) - 1)
+    selection = candidates[:1] + rng.sample(candidates[1:], further)
+    if len(selection) < count:
+        return None
+    return tuple(selection[:count])
+
+
+def draw_angle_range(basis: Basis) -> schema.AngleRange | None:
+    """Draw limits of the interior angles, unless an angle is almost straight."""
+    cosines = basis.loop.cosines.clip(-1.0, 1.0).tolist()
+    degrees = [math.degrees(math.acos(cosine)) for cosine in cosines]
+    smallest, largest = min(degrees) - _NEAR, max(degrees) + _NEAR
+    # Next to a straight joint, no limit would exclude many loops.
+    if largest > 172:
+        return None
+    # Every loop keeps angles from about 8 degrees to 180.
+    return schema.AngleRange(
+        min_deg=math.floor(9 + (smallest - 9) * basis.strictness),
+        max_deg=math.ceil(179 - (179 - largest) * basis.strictness),
+    )
+
+
+def draw_centroid_box(basis: Basis) -> schema.CentroidBox:
+    """Draw a box around a place near the mean of the joints."""
+    side = float(basis.side)
+    half = side * (0.25 - 0.2 * basis.strictness)
+    mean_x, mean_y = loop_constraints.centroid(basis.loop)
+    x = mean_x + basis.rng.uniform(-0.8, 0.8) * half
+    y = mean_y + basis.rng.uniform(-0.8, 0.8) * half
+    return schema.CentroidBox(
+        xmin=max(0.0, _down(x - half)),
+        xmax=min(side, _up(x + half)),
+        ymin=max(0.0, _down(y - half)),
+        ymax=min(side, _up(y + half)),
+    )
+
+
+def draw_touch_walls(basis: Basis) -> schema.TouchWalls | None:
+    """Return how many walls the loop touches, if any."""
+    # A joint at half the tolerance touches the wall for certain.
+    tolerance = max(0.001, basis.side / 1000)
+    nearest = loop_constraints.wall_distances(basis.side, basis.loop).min(axis=0)
+    walls = int((nearest < tolerance / 2).sum())
+    return schema.TouchWalls(walls=walls, tolerance=tolerance) if walls else None
+
+
+def draw_min_turns(basis: Basis) -> schema.MinTurns:
+    """Return a share of the turns of the loop."""
+    straight = loop_constraints.straight_joints(basis.loop)
+    turns = len(straight) - sum(straight)
+    return schema.MinTurns(turns=max(1, math.floor(turns * basis.strictness)))
+
+
+def draw_max_straight_run(basis: Basis) -> schema.MaxStraightRun | None:
+    """Return a limit on straight joints in a row, if the loop has short runs only."""
+    run = len(longest_run(loop_constraints.straight_joints(basis.loop)))
+    if run > 4:
+        return None
+    return schema.MaxStraightRun(joints=run + math.floor(3 * (1 - basis.strictness)))
+
+
+def draw_cover_quadrants(basis: Basis) -> schema.CoverQuadrants | None:
+    """Return the constraint if the loop has a joint clearly inside every quadrant."""
+    offset = basis.loop.points - basis.side / 2
+    inside = offset[abs(offset).min(axis=1) > _NEAR] > 0
+    quadrants = set(map(tuple, inside.tolist()))
+    return schema.CoverQuadrants() if len(quadrants) == 4 else None
+
+
+def draw_wall_margin(basis: Basis) -> schema.WallMargin | None:
+    """Return a distance that the loop keeps from the walls, if it keeps any."""
+    nearest = float(loop_constraints.wall_distances(basis.side, basis.loop).min())
+    margin = _down((nearest - _NEAR) * basis.strictness)
+    return schema.WallMargin(margin=margin) if margin > 0 else None
+
+
+def draw_hull_area(basis: Basis) -> schema.HullArea | None:
+    """Return an area that the hull of the loop reaches, if it is a tenth of the square."""
+    hull = hull_area(list(map(tuple, basis.loop.points.tolist())))
+    area = _down((hull - _NEAR) * basis.strictness)
+    is_large = area > 0.1 * basis.side * basis.side
+    return schema.HullArea(area=area) if is_large else None
+
+
+def draw_fixed_start(basis: Basis) -> schema.FixedStart:
+    """Draw a joint, and return a place near it."""
+    joint = basis.rng.choice(basis.loop.points.tolist())
+    x, y = (min(float(basis.side), max(0.0, round(v, 1))) for v in joint)
+    # Rounding moves the place by at most 0.071 m.
+    tolerance = _up(0.1 + 0.3 * (1 - basis.strictness))
+    return schema.FixedStart(x=x, y=y, tolerance=tolerance)
+
+
+def draw_separation(basis: Basis) -> schema.JointSeparation | None:
+    """Return a distance that joints without a common pipe keep, if it is 5 cm or more."""
+    nearest = float(loop_constraints.joint_distances(basis.loop).min())
+    # In a triangle, every joint is next to every other.
+    if math.isinf(nearest):
+        return None
+    distance = _down((nearest - _NEAR) * basis.strictness)
+    return schema.JointSeparation(distance=distance) if distance >= 0.05 else None
+
+
+def _down(value: float) -> float:
+    """Round down to hundredths."""
+    return math.floor(value * 100) / 100
+
+
+def _up(value: float) -> float:
+    """Round up to hundredths."""
+    return math.ceil(value * 100) / 100
+
+
+# One for each kind, below the functions that it lists. Draws depend on the order.
+_DRAWS: tuple[Callable[[Basis], Constraint | None], ...] = (
+    draw_angle_range,
+    draw_centroid_box,
+    draw_touch_walls,
+    draw_min_turns,
+    draw_max_straight_run,
+    draw_cover_quadrants,
+    draw_wall_margin,
+    draw_hull_area,
+    draw_fixed_start,
+    draw_separation,
+)
+
+
+class Texts(NamedTuple):
+    """A constraint in full, and without its tolerance and without a definition."""
+
+    full: str
+    brief: str
+
+
+def constraint_texts(rule: Constraint, side: float) -> Texts:
+    """Return the texts of a constraint in a room of this side."""
+    words: dict[str, Any] = rule.model_dump(exclude={"type"})
+    words |= {f"{name}_percent": 100 * value / side for name, value in words.items()}
+    match rule:
+        case schema.TouchWalls(walls=4):
+            words["which_walls"] = "all 4 walls"
+        case schema.TouchWalls(walls=n):
+            words["which_walls"] = f"at least {n} of the 4 walls"
+        case schema.MaxStraightRun(joints=0):
+            words["run"] = "No joint is straight"
+        case schema.MaxStraightRun(joints=n):
+            words["run"] = (
+                f"At most {n} straight joints follow each other around the loop"
+            )
+        case schema.HullArea(area=area):
+            words["share"] = 100 * area / side**2
+    texts = data_file(__package__, "constraints.json")[rule.type]
+    return Texts(texts["full"].format(**words), texts["brief"].format(**words))
