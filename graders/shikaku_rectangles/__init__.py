@@ -23,7 +23,7 @@ CHECKS = {
     "one_clue": "Every rectangle holds exactly one clue.",
     "area": "Every rectangle inside the grid with one clue has as many cells as the clue says.",
 }
-# Checks of the task's own that an answer can fail.
+# Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("corners", "inside", "overlap", "covered", "one_clue", "area")
 
 # Column and row.
