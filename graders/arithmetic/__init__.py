@@ -18,8 +18,10 @@ CHECKS = {
     "readable": "The answer is a number.",
     "value": "The number is the value of the expression.",
 }
+# Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)
 
+# The higher an operator's rank, the closer it binds; an open bracket holds back all before it.
 _RANK = {"(": 0, "+": 1, "-": 1, "*": 2, "/": 2}
 
 
@@ -27,9 +29,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the number is exactly the value, else 0."""
     checks = Checklist(CHECKS)
     value = number(answer.answer)
-    if checks.readable(
-        value, f"{quote(answer.answer)} is not a number.", "There is no number."
-    ):
+    wrong = f"{quote(answer.answer)} is not a number."
+    if checks.readable(value, wrong, "There is no number."):
         right = evaluate(params.expression)
         wrong = f"The value is {right}, not {quote(answer.answer)}."
         checks.expect("value", value == right, wrong)
@@ -46,29 +47,31 @@ def evaluate(expression: str) -> Fraction:
     """
     values: list[Fraction] = []
     waiting: list[str] = []
-    at, end, operand = 0, len(expression), True
-    while at < end:
+    at = 0
+    wants_operand = True
+    while at < len(expression):
         mark = expression[at]
         at += 1
         if mark == " ":
             continue
-        if operand and (mark.isdigit() or mark == "-"):
+        if wants_operand and (mark.isdigit() or mark == "-"):
             start = at - 1
-            while at < end and expression[at].isdigit():
+            while at < len(expression) and expression[at].isdigit():
                 at += 1
             values.append(Fraction(int(expression[start:at])))
-            operand = False
-        elif operand and mark == "(":
+            wants_operand = False
+        elif wants_operand and mark == "(":
             waiting.append(mark)
-        elif not operand and mark == ")":
+        elif not wants_operand and mark == ")":
             while waiting[-1] != "(":
                 _apply(waiting.pop(), values)
             waiting.pop()
-        elif not operand and mark in _RANK:
+        elif not wants_operand and mark in _RANK:
+            # Operators of one rank go from left to right.
             while waiting and _RANK[waiting[-1]] >= _RANK[mark]:
                 _apply(waiting.pop(), values)
             waiting.append(mark)
-            operand = True
+            wants_operand = True
         else:
             raise ValueError(f"{expression!r}: {mark!r} cannot stand at place {at - 1}")
     while waiting:
@@ -78,6 +81,7 @@ def evaluate(expression: str) -> Fraction:
 
 
 def _apply(operator: str, values: list[Fraction]) -> None:
+    """Replace the last two values by one."""
     second, first = values.pop(), values.pop()
     if operator == "+":
         values.append(first + second)

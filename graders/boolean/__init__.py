@@ -5,9 +5,8 @@ AND, and what is left is a value with NOTs before it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache, reduce
-from operator import xor
+from collections.abc import Sequence
+from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
@@ -20,10 +19,13 @@ CHECKS = {
     "readable": "The answer is one truth value.",
     "value": "It is the truth value of the expression.",
 }
+# Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)
 
 # In this order, no text can be split in two ways: no operator begins with T, F or OF.
 _WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]| +")
+# Operators and truth values, without brackets.
+Row = Sequence[str | bool]
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -32,14 +34,14 @@ def grade(params: Params, answer: Answer) -> Verdict:
     Of several expressions all values must be right.
     """
     checks = Checklist(CHECKS)
-    words = LITERALS[params.format]
-    right = [evaluate(line, *words) for line in params.expression.splitlines()]
+    true, false = LITERALS[params.format]
+    right = [evaluate(line, true, false) for line in params.expression.splitlines()]
     values = read_values(answer.answer, len(right))
     amount = "one truth value" if len(right) == 1 else f"{len(right)} truth values"
     wrong = f"{quote(answer.answer)} is not {amount}."
     if checks.readable(values, wrong, "There is no truth value."):
-        said = " ".join(words[not value] for value in right)
-        wrong = f"The value is {said}, not {quote(answer.answer)}."
+        words = " ".join(true if value else false for value in right)
+        wrong = f"The value is {words}, not {quote(answer.answer)}."
         checks.expect("value", values == right, wrong)
     return checks.binary()
 
@@ -58,6 +60,7 @@ def evaluate(expression: str, true: str, false: str) -> bool:
     Raises:
         ValueError: it is not well formed.
     """
+    # One row for each open bracket, and one outside of all.
     rows: list[list[str | bool]] = [[]]
     end = 0
     for match in _WORD.finditer(expression):
@@ -67,7 +70,7 @@ def evaluate(expression: str, true: str, false: str) -> bool:
         if word == "(":
             rows.append([])
         elif word == ")" and len(rows) > 1:
-            value = _row_value(rows.pop())
+            value = row_value(rows.pop())
             rows[-1].append(value)
         elif word in {true, false}:
             rows[-1].append(word == true)
@@ -75,30 +78,39 @@ def evaluate(expression: str, true: str, false: str) -> bool:
             rows[-1].append(word)
     if end != len(expression) or len(rows) != 1:
         raise ValueError(f"{expression!r} is not well formed at place {end}")
-    return _row_value(rows[0])
+    return row_value(rows[0])
 
 
-def _row_value(row: Sequence[str | bool]) -> bool:
-    return any(
-        reduce(
-            xor,
-            (all(map(_negated, _terms(term, "AND"))) for term in _terms(part, "XOR")),
-        )
-        for part in _terms(row, "OR")
-    )
+def row_value(row: Row) -> bool:
+    """Return the truth value of a row without brackets.
+
+    Raises:
+        ValueError: it is not well formed.
+    """
+    return any(_exclusive_value(part) for part in _split(row, "OR"))
 
 
-def _terms(row: Sequence[str | bool], operator: str) -> Iterator[Sequence[str | bool]]:
-    start = 0
-    for at, word in enumerate(row):
-        if word == operator:
-            yield row[start:at]
-            start = at + 1
-    yield row[start:]
+def _exclusive_value(row: Row) -> bool:
+    """Return the truth value of a row without OR: whether an odd number of its parts is true."""
+    is_true = False
+    for part in _split(row, "XOR"):
+        is_true ^= all(_literal_value(term) for term in _split(part, "AND"))
+    return is_true
 
 
-def _negated(words: Sequence[str | bool]) -> bool:
-    chain, value = words[:-1], words[-1] if words else None
+def _literal_value(words: Row) -> bool:
+    """Return the truth value of a value with NOTs before it."""
+    *chain, value = words or [""]
     if not isinstance(value, bool) or any(word != "NOT" for word in chain):
         raise ValueError(f"{words!r} is no value with NOTs before it")
     return value != (len(chain) % 2 == 1)
+
+
+def _split(row: Row, operator: str) -> list[Row]:
+    parts = []
+    start = 0
+    for at, word in enumerate(row):
+        if word == operator:
+            parts.append(row[start:at])
+            start = at + 1
+    return [*parts, row[start:]]

@@ -17,33 +17,33 @@ CHECKS = {
     "readable": "The answer is a string of closing brackets.",
     "value": "They close what is open, in the right order.",
 }
+# Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)
 
 _PAIR = re.compile(r"\(\)|\[\]|\{\}|<>")
-_MIRROR = str.maketrans(
-    "".join(pair[0] for pair in PAIRS), "".join(pair[1] for pair in PAIRS)
-)
+# From opening to closing brackets.
+_MIRROR = str.maketrans({pair[0]: pair[1] for pair in PAIRS})
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer closes what is open, blanks aside, else 0."""
     checks = Checklist(CHECKS)
     brackets = unspaced(answer.answer)
-    readable = bool(brackets) and not set(brackets or "") - set(")]}>")
+    readable = bool(brackets) and set(brackets or "") <= set(")]}>")
     wrong = f"{quote(answer.answer)} is not a string of closing brackets."
-    checks.expect("readable", readable, wrong)
-    if not readable:
-        checks.skip("value", "There are no closing brackets.")
+    if checks.expect("readable", readable, wrong):
+        # The last one opened is the first to be closed.
+        right = still_open(params.sequence)[::-1].translate(_MIRROR)
+        wrong = f"It takes {right}, not {quote(answer.answer)}."
+        checks.expect("value", brackets == right, wrong)
     else:
-        right = _still_open(params.sequence)[::-1].translate(_MIRROR)
-        checks.expect(
-            "value", brackets == right, f"It takes {right}, not {quote(answer.answer)}."
-        )
+        checks.skip("value", "There are no closing brackets.")
     return checks.binary()
 
 
 @lru_cache(maxsize=1024)
-def _still_open(sequence: str) -> str:
+def still_open(sequence: str) -> str:
+    """Return the brackets of a sequence that nothing closes."""
     shorter = _PAIR.sub("", sequence)
     while shorter != sequence:
         sequence, shorter = shorter, _PAIR.sub("", shorter)

@@ -17,6 +17,7 @@ CHECKS = {
     "readable": "The answer is yes or no, or a list of letters, as the prompt asks.",
     "value": "It is what follows from the story.",
 }
+# Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -26,39 +27,32 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is right, else 0; the order of letters does not matter."""
     checks = Checklist(CHECKS)
     needed = necessary(params)
+    why = "There is nothing to compare."
     if params.question == "but_for":
-        value = truth(answer.answer)
-        right = not needed
+        happens = truth(answer.answer)
         wrong = f"{quote(answer.answer)} is not yes or no."
-        wrong_value = (
-            f"The answer is {'yes' if right else 'no'}, not {quote(answer.answer)}."
-        )
-        passed = value == right
-        readable = value is not None
+        if checks.readable(happens, wrong, why):
+            right = "no" if needed else "yes"
+            wrong = f"The answer is {right}, not {quote(answer.answer)}."
+            checks.expect("value", happens != bool(needed), wrong)
     else:
-        letters = _named_events(params, answer.answer)
+        events = events_in(params, answer.answer)
         wrong = f"{quote(answer.answer)} is not a list of letters of the events."
-        names = ", ".join(_LETTERS[place] for place in sorted(needed))
-        wrong_value = (
-            f"The necessary events are {names or 'none'}, not {quote(answer.answer)}."
-        )
-        passed = letters == needed
-        readable = letters is not None
-    checks.expect("readable", readable, wrong)
-    if readable:
-        checks.expect("value", passed, wrong_value)
-    else:
-        checks.skip("value", "There is nothing to compare.")
+        if checks.readable(events, wrong, why):
+            letters = [_LETTERS[place] for place in sorted(needed)]
+            right = ", ".join(letters) or "none"
+            wrong = f"The necessary events are {right}, not {quote(answer.answer)}."
+            checks.expect("value", events == needed, wrong)
     return checks.binary()
 
 
-def _named_events(params: Params, value: Value) -> frozenset[int] | None:
+def events_in(params: Params, value: Value) -> frozenset[int] | None:
     """Return the places of the lettered events that are named; None if anything else is."""
     texts = [f"{params.events[i][0]} {params.events[i][3]}" for i in params.candidates]
-    words = entries(value)
-    readings = [option(word, texts) for word in words or () if word.casefold() != "and"]
-    lettered = frozenset(place for place in readings if place is not None)
-    return lettered if readings and None not in readings else None
+    words = entries(value) or ()
+    places = [option(word, texts) for word in words if word.casefold() != "and"]
+    events = frozenset(place for place in places if place is not None)
+    return events if places and None not in places else None
 
 
 @lru_cache(maxsize=1024)
@@ -68,16 +62,16 @@ def necessary(params: Params) -> frozenset[int]:
     Raises:
         ValueError: the rules go in circles, or the outcome did not happen.
     """
-    if not _happens(params, None):
+    if not outcome_happens(params, None):
         raise ValueError("the outcome did not happen")
     return frozenset(
         place
         for place, event in enumerate(params.candidates)
-        if not _happens(params, event)
+        if not outcome_happens(params, event)
     )
 
 
-def _happens(params: Params, without: int | None) -> bool:
+def outcome_happens(params: Params, without: int | None) -> bool:
     """Return whether the outcome happens if an event is struck out."""
     happened = dict(params.told)
     waiting = {event: (kind, conditions) for event, kind, conditions in params.rules}

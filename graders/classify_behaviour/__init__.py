@@ -18,10 +18,13 @@ CHECKS = {
     "length": "There is one name for each square.",
     "names": "Every square has the right name.",
 }
+# Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("length",)
 
 
-class _Squares(NamedTuple):
+class RightNames(NamedTuple):
+    """The squares of an instance and their names, in order."""
+
     shapes: tuple[str, ...]
     """Classes round the ring, such as abac."""
     names: tuple[Behaviour, ...]
@@ -29,24 +32,17 @@ class _Squares(NamedTuple):
     """That on these names."""
 
 
-@lru_cache(maxsize=256)
-def _right_names(params: Params) -> _Squares:
-    rings = [on_ring(labels, params.corner_order, CORNERS) for labels in params.squares]
-    verdict = Verdict(1.0, all_passed(CHECKS), {"squares_right": len(rings)})
-    return _Squares(tuple(map(letters, rings)), tuple(map(behaviour, rings)), verdict)
-
-
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if every square has the right name, else 0."""
-    squares = _right_names(params)
+    squares = right_names(params)
     if answer.labels == squares.names:
         return squares.verdict
-    right = list(zip(squares.shapes, squares.names, strict=True))
     checks = Checklist(CHECKS)
+    count = len(squares.names)
     aligned = checks.expect(
         "length",
-        len(answer.labels) == len(right),
-        f"There are {len(answer.labels)} names for {len(right)} squares.",
+        len(answer.labels) == count,
+        f"There are {len(answer.labels)} names for {count} squares.",
     )
     if not aligned:
         checks.skip(
@@ -55,20 +51,33 @@ def grade(params: Params, answer: Answer) -> Verdict:
         )
         return checks.binary()
 
-    wrong = [
-        {"square": i, "given": label, "expected": expected, "shape": shape}
-        for i, (label, (shape, expected)) in enumerate(
-            zip(answer.labels, right, strict=True)
-        )
-        if label != expected
-    ]
+    wrong = []
+    for i, (label, expected) in enumerate(
+        zip(answer.labels, squares.names, strict=True)
+    ):
+        if label != expected:
+            shape = squares.shapes[i]
+            wrong.append(
+                {"square": i, "given": label, "expected": expected, "shape": shape}
+            )
     checks.forbid_many(
         "names",
         wrong,
-        f"of {len(right)} squares have a wrong name",
+        f"of {count} squares have a wrong name",
         lambda item: (
             f"is square {item['square']}, which reads {item['shape']} round the ring and is called "
             f"{item['given']!r} instead of {item['expected']!r}"
         ),
     )
-    return checks.binary(squares_right=len(right) - len(wrong))
+    return checks.binary(squares_right=count - len(wrong))
+
+
+@lru_cache(maxsize=256)
+def right_names(params: Params) -> RightNames:
+    """Return the right names, kept for the next answers to the instance."""
+    rings = [on_ring(labels, params.corner_order, CORNERS) for labels in params.squares]
+    return RightNames(
+        tuple(letters(ring) for ring in rings),
+        tuple(behaviour(ring) for ring in rings),
+        Verdict(1.0, all_passed(CHECKS), {"squares_right": len(rings)}),
+    )

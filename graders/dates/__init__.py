@@ -18,93 +18,65 @@ CHECKS = {
     "readable": "The answer is one date, written MM/DD/YYYY or YYYY-MM-DD.",
     "date": "It is the date of the event.",
 }
+# Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)
 
 # Days in 400 years.
 _CENTURIES = 146_097
 # Day of the week of 0000-03-01, with 0 for Monday.
-_MARCH = 2
+MARCH_WEEKDAY = 2
 
 _MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july", "august"),
-    *("september", "october", "november", "december"),
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 )
-_NAMES = "|".join(
-    rf"{name[:3]}(?:t|{name[3:]})?" if name[3:] else name for name in _MONTHS
-)
-_DAY = r"(?P<day{n}>\d{{1,2}})(?:st|nd|rd|th)?"
+_SHORT_MONTHS = [name[:3] for name in _MONTHS]
+# Names in full, as three letters, and as "sept"; "may" has no more letters.
+_LONG_NAMES = [rf"{name[:3]}(?:t|{name[3:]})?" for name in _MONTHS if name != "may"]
+_MONTH = "|".join(["may", *_LONG_NAMES])
 _DATE = re.compile(
     rf"""
     (?<![\d/.-])
-    (?: (?P<year1>\d{{4}}) [-/.] (?P<month1>\d{{1,2}}) [-/.] {_DAY.format(n=1)} (?: T[\d:.]*Z? )?
+    (?:
+      # Year first, maybe with a time of the day.
+      (?P<year1>\d{{4}}) [-/.] (?P<month1>\d{{1,2}}) [-/.] (?P<day1>\d{{1,2}})(?:st|nd|rd|th)?
+      (?: T[\d:.]*Z? )?
+      # Year last, month and day in some order.
       | (?P<first>\d{{1,2}}) (?P<between>[-/.]) (?P<second>\d{{1,2}})
         (?P=between) (?P<year2>\d{{4}})
-      | (?P<name3>{_NAMES}) \.? [ ]+ {_DAY.format(n=3)} ,? [ ]+ (?P<year3>\d{{4}})
-      | {_DAY.format(n=4)} (?: [ ]+of )? [ ]+ (?P<name4>{_NAMES}) \.? ,? [ ]+ (?P<year4>\d{{4}})
+      # March 5th, 2024
+      | (?P<name3>{_MONTH}) \.? [ ]+ (?P<day3>\d{{1,2}})(?:st|nd|rd|th)? ,? [ ]+
+        (?P<year3>\d{{4}})
+      # 5th of March, 2024
+      | (?P<day4>\d{{1,2}})(?:st|nd|rd|th)? (?: [ ]+of )? [ ]+ (?P<name4>{_MONTH}) \.? ,? [ ]+
+        (?P<year4>\d{{4}})
     )
     (?![\d/-]|\.\d)
     """,
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
+# Year, month and day.
+Day = tuple[int, int, int]
+# Words of an answer that does not commit itself to one date.
 _HEDGES = re.compile(
-    r"\b(?:or|either|maybe|perhaps|possibly|not|before|after|about|around|between|wait|actually|"
-    r"instead)\b|n['\u2019]t\b|\?",
-    re.IGNORECASE,
+    r"""
+    \b (?: or | either | maybe | perhaps | possibly | not | before | after | about | around
+         | between | wait | actually | instead ) \b
+    | n['\u2019]t\b
+    | \?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-
-
-def date(value: Value) -> tuple[int, int, int] | None:
-    """Return year, month and day of the one date that an answer names.
-
-    Between slashes and hyphens the month comes first, as prompts say, if it can; between full stops
-    only what is a date in one order is read. A date that is not in the calendar is none.
-    """
-    if not isinstance(value, str) or len(value) > MAX_LENGTH:
-        return None
-    text = tidy(value)
-    matches = list(_DATE.finditer(text))
-    dates = {_read_date(match) for match in matches}
-    if len(dates) != 1 or _HEDGES.search(text) or re.search(r"\d", _DATE.sub("", text)):
-        return None
-    return dates.pop()
-
-
-def _read_date(match: re.Match[str]) -> tuple[int, int, int] | None:
-    if match["year1"]:
-        return _calendar_date(match["year1"], int(match["month1"]), match["day1"])
-    if match["year2"]:
-        month_first = _calendar_date(
-            match["year2"], int(match["first"]), match["second"]
-        )
-        day_first = _calendar_date(match["year2"], int(match["second"]), match["first"])
-        if (
-            match["between"] == "."
-            and month_first
-            and day_first
-            and month_first != day_first
-        ):
-            return None
-        return month_first or day_first
-    n = "3" if match["year3"] else "4"
-    month = next(
-        i
-        for i, name in enumerate(_MONTHS, 1)
-        if name[:3] == match["name" + n][:3].casefold()
-    )
-    return _calendar_date(match["year" + n], month, match["day" + n])
-
-
-def _calendar_date(
-    year_digits: str, month: int, day_digits: str
-) -> tuple[int, int, int] | None:
-    year, day = int(year_digits), int(day_digits)
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    days = (31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-    return (
-        (year, month, day)
-        if year and 0 < month <= 12 and 0 < day <= days[month - 1]
-        else None
-    )
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -113,34 +85,83 @@ def grade(params: Params, answer: Answer) -> Verdict:
     day_given = date(answer.answer)
     wrong = f"{quote(answer.answer)} is not one date, written MM/DD/YYYY."
     if checks.readable(day_given, wrong, "There is no date."):
-        year, month, day = right = date_of(params)
+        right = date_of(params)
+        year, month, day = right
         wrong = f"It is {month:02}/{day:02}/{year:04}, not {quote(answer.answer)}."
         checks.expect("date", day_given == right, wrong)
     return checks.binary()
 
 
+def date(value: Value) -> Day | None:
+    """Return year, month and day of the one date that an answer names.
+
+    Between slashes and hyphens the month comes first, as prompts say, if it can; between full stops
+    only what is a date in one order is read. A date that is not in the calendar is none.
+    """
+    if not isinstance(value, str) or len(value) > MAX_LENGTH:
+        return None
+    text = tidy(value)
+    dates = {date_in_match(match) for match in _DATE.finditer(text)}
+    if len(dates) != 1 or _HEDGES.search(text) or re.search(r"\d", _DATE.sub("", text)):
+        return None
+    return dates.pop()
+
+
+def date_in_match(match: re.Match[str]) -> Day | None:
+    """Return the date of a match of ``_DATE``, None if it is not in the calendar."""
+    if match["year1"]:
+        return calendar_date(match["year1"], match["month1"], match["day1"])
+    if match["year2"]:
+        year, first, second = match["year2"], match["first"], match["second"]
+        month_first = calendar_date(year, first, second)
+        day_first = calendar_date(year, second, first)
+        both = month_first and day_first
+        if both and match["between"] == "." and month_first != day_first:
+            return None
+        return month_first or day_first
+    n = "3" if match["year3"] else "4"
+    short_name = match["name" + n][:3].casefold()
+    month = _SHORT_MONTHS.index(short_name) + 1
+    return calendar_date(match["year" + n], month, match["day" + n])
+
+
+def calendar_date(
+    year_digits: str, month_digits: str | int, day_digits: str
+) -> Day | None:
+    """Return a date, None if the calendar does not have it."""
+    year, month, day = int(year_digits), int(month_digits), int(day_digits)
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    days = (31, 28 + is_leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+    if year and 0 < month <= 12 and 0 < day <= days[month - 1]:
+        return year, month, day
+    return None
+
+
 @lru_cache(maxsize=1024)
-def date_of(params: Params) -> tuple[int, int, int]:
+def date_of(params: Params) -> Day:
     """Return year, month and day of the event that is asked for.
 
     Raises:
         ValueError: the story does not lead to it.
     """
     days = {
-        event: day_number(y, m, d) + after for event, y, m, d, after in params.given
+        event: day_number(year, month, day) + after
+        for event, year, month, day, after in params.given
     }
     waiting = list(params.steps)
     while params.asked not in days:
+        # Steps are an event, a kind, an amount, and the event that it follows from.
         ready = [step for step in waiting if step[3] in days]
         if not ready:
             raise ValueError(f"nothing leads to event {params.asked}")
         for event, kind, amount, origin in ready:
-            days[event] = _step_day(days[origin], kind, amount)
+            days[event] = day_after_step(days[origin], kind, amount)
         waiting = [step for step in waiting if step[0] not in days]
     return civil(days[params.asked])
 
 
-def _step_day(start: int, kind: StepKind, amount: int) -> int:
+def day_after_step(start: int, kind: StepKind, amount: int) -> int:
+    """Return the day that a step of the story leads to from a day; both are `day_number`s."""
     if kind == "days":
         return start + amount
     if kind == "weeks":
@@ -148,9 +169,9 @@ def _step_day(start: int, kind: StepKind, amount: int) -> int:
     if kind == "counted_day":
         return start + amount - 1
     if kind == "weekday_after":
-        return start + 1 + (amount - start - 1 - _MARCH) % 7
+        return start + 1 + (amount - start - 1 - MARCH_WEEKDAY) % 7
     if kind == "weekday_before":
-        return start - 1 - (start - 1 + _MARCH - amount) % 7
+        return start - 1 - (start - 1 + MARCH_WEEKDAY - amount) % 7
     year, month, day = civil(start)
     if kind == "years":
         amount *= 12
@@ -181,7 +202,7 @@ def day_number(year: int, month: int, day: int) -> int:
     )
 
 
-def civil(number: int) -> tuple[int, int, int]:
+def civil(number: int) -> Day:
     """Return year, month and day of a day's number; the inverse of `day_number`."""
     era, day_of_era = divmod(number, _CENTURIES)
     # The last day of a leap cycle, or of the 400 years, is one more than the cycle's share.

@@ -32,30 +32,27 @@ CHECKS = {
     "hull": "The triangles cover the convex hull, every hull point splitting its side.",
     "empty_circle": "No point lies strictly inside the circumcircle of a triangle.",
 }
+# Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("indices", "repeats", "area", "all_points", "overlap")
 
+# Checks of different triangles with usable indices.
 _GEOMETRY = ("area", "all_points", "overlap", "hull", "empty_circle")
+# Indices of three points, ascending.
 Triple = tuple[int, ...]
 
 
-class _Frame(NamedTuple):
+class Frame(NamedTuple):
+    """The points of an instance, and a right answer."""
+
     points: tuple[XY, ...]
     triangles: frozenset[Triple]
     hull: frozenset[Edge]
-
-
-@lru_cache(maxsize=256)
-def _frame(params: Params) -> _Frame:
-    """Return what follows from the instance alone: integer points, a right answer, hull edges."""
-    points = to_integers(params.points, params.decimals)
-    triangles, hull = triangulate(points)
-    edges = zip(hull, hull[1:] + hull[:1], strict=True)
-    return _Frame(points, frozenset(triangles), frozenset(edges))
+    """Edges of the convex hull, counter-clockwise."""
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the triangles are a Delaunay triangulation of the points, else 0."""
-    frame = _frame(params)
+    frame = frame_of(params)
     reference, n = frame.triangles, len(frame.points)
     checks = Checklist(CHECKS)
     if len(answer.triangles) > 20 * n:
@@ -63,64 +60,75 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"{len(answer.triangles)} triangles are listed; {n} points have fewer than {2 * n}."
         )
 
-    # Each triangle once, its corners ascending; those of the frame are all usable.
-    triangles = [*map(tuple, map(sorted, answer.triangles))]
+    triangles = [tuple(sorted(triangle)) for triangle in answer.triangles]
     counts = Counter(triangles)
     bad: list[int] = []
+    # Those of the frame are all usable.
     if not counts.keys() <= reference:
         bad = [i for i, (a, b, c) in enumerate(triangles) if not a < b < c < n]
-    fault = f"triangles name an index outside 0..{n - 1} or a point twice"
     checks.forbid_many(
         "indices",
         bad,
-        fault,
+        f"triangles name an index outside 0..{n - 1} or a point twice",
         lambda i: f"is [{', '.join(map(brief, answer.triangles[i]))}] at position {i}",
     )
     for i in bad:
         counts.pop(triangles[i], None)
     again: list[Triple] = []
     if len(counts) < len(triangles) - len(bad):
-        again = sorted(t for t, count in counts.items() if count > 1)
+        again = sorted(triple for triple, count in counts.items() if count > 1)
     checks.forbid(
         "repeats",
         again,
-        lambda t: f"Triangle {list(t)} is listed {counts[t]} times.",
+        lambda triple: f"Triangle {list(triple)} is listed {counts[triple]} times.",
     )
-    if counts.keys() == reference:
+    missing = sorted(reference - counts.keys())
+    surplus = sorted(counts.keys() - reference)
+    if missing or surplus:
+        judge_geometry(checks, frame, counts)
+    else:
         # One of the right triangulations, so the geometry need not be gone through.
         for check_id in _GEOMETRY:
             checks.forbid(check_id, (), str)
-        return checks.binary(missing=[], surplus=[])
-    _judge_geometry(checks, frame, counts)
-    if checks.all_passed:  # another right one, where four points share an empty circle
-        return checks.binary(missing=[], surplus=[])
+    if checks.all_passed:
+        # Maybe another right one, where four points share an empty circle.
+        missing, surplus = [], []
     return checks.binary(
-        missing=[list(t) for t in sorted(reference - counts.keys())],
-        surplus=[list(t) for t in sorted(counts.keys() - reference)],
+        missing=[list(triple) for triple in missing],
+        surplus=[list(triple) for triple in surplus],
     )
 
 
-def _judge_geometry(
-    checks: Checklist, frame: _Frame, triangles: Collection[Triple]
+@lru_cache(maxsize=256)
+def frame_of(params: Params) -> Frame:
+    """Return the frame of an instance, kept for the next answers to it."""
+    points = to_integers(params.points, params.decimals)
+    triangles, hull = triangulate(points)
+    edges = zip(hull, hull[1:] + hull[:1], strict=True)
+    return Frame(points, frozenset(triangles), frozenset(edges))
+
+
+def judge_geometry(
+    checks: Checklist, frame: Frame, triangles: Collection[Triple]
 ) -> None:
     """Check area, coverage and circumcircles of different triangles with usable indices."""
-    points, hull = frame.points, frame.hull
+    points = frame.points
     flat: list[Triple] = []
-    third: dict[Edge, int] = {}
+    # Every edge, with its triangle on the left.
+    edges: set[Edge] = set()
     doubled: set[Edge] = set()
     for a, b, c in triangles:
         turn = orient(points[a], points[b], points[c])
         if turn == 0:
             flat.append((a, b, c))
             continue
-        ring = (a, b, c) if turn > 0 else (a, c, b)
-        for i in range(3):
-            edge = (ring[i], ring[i - 2])
-            if edge in third:
-                doubled.add(edge)
-            third[edge] = ring[i - 1]
+        sides = ((a, b), (b, c), (c, a)) if turn > 0 else ((a, c), (c, b), (b, a))
+        doubled.update(edges.intersection(sides))
+        edges.update(sides)
     checks.forbid(
-        "area", sorted(flat), lambda t: f"The corners of {list(t)} lie on one line."
+        "area",
+        sorted(flat),
+        lambda triple: f"The corners of {list(triple)} lie on one line.",
     )
     unused = sorted(set(range(len(points))).difference(*triangles))
     fault = f"of {len(points)} points are in no triangle"
@@ -129,29 +137,34 @@ def _judge_geometry(
     checks.forbid_many(
         "overlap", sorted(doubled), fault, lambda edge: f"is {list(edge)}"
     )
-    # With every triangle counter-clockwise and no edge used twice, an outline that is exactly the
-    # hull means that the triangles cover it once.
-    outline = {edge for edge in third if (edge[1], edge[0]) not in third}
-    wrong = sorted(outline ^ hull)
+    judge_hull(checks, edges, frame.hull)
+    circles = []
+    # The circles of the triangles that are also in the frame's own triangulation are empty.
+    for triple in sorted(set(triangles) - frame.triangles):
+        inside = first_inside(points, triple)
+        if inside is not None:
+            circles.append((*triple, inside))
+    checks.forbid_many(
+        "empty_circle",
+        circles,
+        "circumcircles hold a point",
+        lambda item: f"is that of {list(item[:3])}, which holds point {item[3]}",
+    )
+
+
+def judge_hull(checks: Checklist, edges: set[Edge], hull: frozenset[Edge]) -> None:
+    """Check the outline of triangles with these edges.
+
+    With every triangle counter-clockwise and no edge used twice, an outline that is exactly the
+    hull means that the triangles cover it once.
+    """
+    outline = {edge for edge in edges if (edge[1], edge[0]) not in edges}
     checks.forbid(
         "hull",
-        wrong,
+        sorted(outline ^ hull),
         lambda edge: (
             f"The outline of the triangles is not the convex hull: {len(outline - hull)} "
             f"free edges inside it, {len(hull - outline)} hull edges without a triangle; the first "
             f"is {list(edge)}."
         ),
-    )
-    # The circles of the triangles that are also in the frame's own triangulation are empty.
-    circles = [
-        (*t, inside)
-        for t in sorted(set(triangles) - frame.triangles)
-        if (inside := first_inside(points, t)) is not None
-    ]
-    fault = "circumcircles hold a point"
-    checks.forbid_many(
-        "empty_circle",
-        circles,
-        fault,
-        lambda item: f"is that of {list(item[:3])}, which holds point {item[3]}",
     )

@@ -6,7 +6,7 @@ first and once, as the prompt asks, and one wrong square fails the answer.
 
 from collections import Counter
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist, all_passed
@@ -24,34 +24,28 @@ CHECKS = {
     "certain": "Every pair given is joined in every drawing of its square.",
     "complete": "Every pair that is joined in every drawing is given.",
 }
+# Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("length", "indices", "ascending", "repeats")
 
 _PASSED = all_passed(CHECKS)
 # Pairs and squares read at most in one answer.
 _LIMIT = 2000
+# A pair of a square, as JSON.
+Fault = dict[str, Any]
 
 
-class _Square(NamedTuple):
+class Square(NamedTuple):
+    """A square of the instance."""
+
     shape: str
     """Classes round the ring, such as abac."""
     pairs: frozenset[Pair]
-
-
-@lru_cache(maxsize=256)
-def _right_pairs(params: Params) -> tuple[_Square, ...]:
-    index = [params.edge_order.index(side) for side in SIDES]
-    squares = []
-    for labels in params.squares:
-        ring = on_ring(labels, params.corner_order, CORNERS)
-        joined = [(index[a], index[b]) for a, b in joined_sides(ring) or ()]
-        pairs = frozenset((min(pair), max(pair)) for pair in joined)
-        squares.append(_Square(letters(ring), pairs))
-    return tuple(squares)
+    """The right pairs, each ascending."""
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if every square has exactly its joined pairs, each once and ascending, else 0."""
-    right = _right_pairs(params)
+    right = right_squares(params)
     # A right answer has no pair twice and none turned round.
     targets = [(len(square.pairs), square.pairs) for square in right]
     if [(len(pairs), frozenset(pairs)) for pairs in answer.edges] == targets:
@@ -67,28 +61,27 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
     wrong = f"There are {len(answer.edges)} lists for {len(right)} squares."
     aligned = checks.expect("length", len(answer.edges) == len(right), wrong)
-    listings = _judge_pairs(checks, answer)
+    listings = judge_pairs(checks, answer)
     if not aligned:
         why = "The lists cannot be matched with the squares, because their number is wrong."
         checks.skip(("certain", "complete"), why)
         return checks.binary()
 
-    surplus, missing = (
-        [
-            {"square": i, "pair": list(pair), "shape": square.shape}
-            for i, (square, counts) in enumerate(zip(right, listings, strict=True))
-            for pair in sorted(
-                counts.keys() - square.pairs if extra else square.pairs - counts.keys()
-            )
-        ]
-        for extra in (True, False)
-    )
-    for check, faults, fault in (
+    surplus: list[Fault] = []
+    missing: list[Fault] = []
+    for i, (square, listing) in enumerate(zip(right, listings, strict=True)):
+        for faults, pairs in (
+            (surplus, listing.keys() - square.pairs),
+            (missing, square.pairs - listing.keys()),
+        ):
+            for pair in sorted(pairs):
+                faults.append({"square": i, "pair": list(pair), "shape": square.shape})
+    for check_id, faults, fault in (
         ("certain", surplus, "pairs are not joined in every drawing"),
         ("complete", missing, "joined pairs are missing"),
     ):
         checks.forbid_many(
-            check,
+            check_id,
             faults,
             fault,
             lambda item: (
@@ -96,48 +89,59 @@ def grade(params: Params, answer: Answer) -> Verdict:
                 "the ring"
             ),
         )
-    wrong_squares = {item["square"] for item in (*surplus, *missing)}
+    wrong_squares = {item["square"] for item in surplus + missing}
     return checks.binary(
         missing=missing, surplus=surplus, squares_right=len(right) - len(wrong_squares)
     )
 
 
-def _judge_pairs(checks: Checklist, answer: Answer) -> list[Counter[Pair]]:
+@lru_cache(maxsize=256)
+def right_squares(params: Params) -> tuple[Square, ...]:
+    """Return the squares of an instance, kept for the next answers to it."""
+    index = [params.edge_order.index(side) for side in SIDES]
+    squares = []
+    for labels in params.squares:
+        ring = on_ring(labels, params.corner_order, CORNERS)
+        joined = [(index[a], index[b]) for a, b in joined_sides(ring) or ()]
+        pairs = frozenset((min(pair), max(pair)) for pair in joined)
+        squares.append(Square(letters(ring), pairs))
+    return tuple(squares)
+
+
+def judge_pairs(checks: Checklist, answer: Answer) -> list[Counter[Pair]]:
     """Check the pairs by themselves; return how often each square has each, ascending."""
     listings: list[Counter[Pair]] = []
-    bad, turned = [], []
+    bad: list[Fault] = []
+    turned: list[Fault] = []
+    repeated: list[Fault] = []
     for i, pairs in enumerate(answer.edges):
-        usable: list[Pair] = []
+        counts: Counter[Pair] = Counter()
         for at, (a, b) in enumerate(pairs):
             if a == b or max(a, b) > 3:
                 bad.append({"square": i, "position": at})
                 continue
             if a > b:
                 turned.append({"square": i, "pair": [a, b]})
-            usable.append((min(a, b), max(a, b)))
-        listings.append(Counter(usable))
-    fault = "pairs name an index above 3 or one side twice"
+            counts[min(a, b), max(a, b)] += 1
+        for pair, count in sorted(counts.items()):
+            if count > 1:
+                repeated.append({"square": i, "pair": list(pair)})
+        listings.append(counts)
     checks.forbid_many(
         "indices",
         bad,
-        fault,
+        "pairs name an index above 3 or one side twice",
         lambda item: f"is pair {item['position']} of square {item['square']}",
     )
-    fault = "pairs have the larger index first"
     checks.forbid_many(
         "ascending",
         turned,
-        fault,
+        "pairs have the larger index first",
         lambda item: f"is {item['pair']} of square {item['square']}",
     )
     checks.forbid(
         "repeats",
-        [
-            {"square": i, "pair": list(pair)}
-            for i, counts in enumerate(listings)
-            for pair, count in sorted(counts.items())
-            if count > 1
-        ],
+        repeated,
         lambda item: (
             f"Pair {item['pair']} is given more than once for square {item['square']}."
         ),

@@ -6,6 +6,7 @@ count in whole numbers.
 """
 
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from scbench.graders.fluid_simulation.earthworks import (
     settle,
 )
 from scbench.graders.fluid_simulation.lakes import HIDDEN, Water, reached, survey
-from scbench.graders.fluid_simulation.rainfall import Rained, rain_on
+from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.fluid_simulation import Answer, Params, WaterLevels
 
@@ -35,6 +36,7 @@ CHECKS = {
 
 # More than there are cells in the largest world.
 MOST_BOXES = 40_000
+# Entries of lists in the metrics.
 _MAX_ENTRIES = 50
 
 
@@ -51,9 +53,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
         wrong = f"{count} boxes are listed; at most {params.max_boxes} are allowed."
         allowed = checks.expect("box_count", count <= params.max_boxes, wrong)
     rock, ignored = carry_out(params, answer.earthworks)
-    fault = f"of {count} boxes are ignored"
     checks.forbid_many(
-        "boxes", ignored, fault, lambda item: f"is at position {item[0]}: {item[1]}"
+        "boxes",
+        ignored,
+        f"of {count} boxes are ignored",
+        lambda item: f"is at position {item[0]}: {item[1]}",
     )
     try:
         rock, fallen = settle(rock)
@@ -61,29 +65,37 @@ def grade(params: Params, answer: Answer) -> Verdict:
     except TooMuchWorkError as error:
         return checks.too_large(f"The world takes {error}.")
     water = survey(rock, rained.water)
-    share = _judge_goal(checks, params, water)
+    share = judge_goal(checks, params, water)
+    drains = sorted(rained.drains)
     return checks.partial(
-        share if allowed else 0.0, **_world_metrics(rock, fallen, rained, water)
+        share if allowed else 0.0,
+        **water_figures(water),
+        drain_count=len(drains),
+        drains=[list(column) for column in drains[:_MAX_ENTRIES]],
+        last_round=list(rained.last_round),
+        rock=columns_as_text(rock),
+        fallen_rock=columns_as_text(fallen),
+        water=columns_as_text(rained.water),
     )
 
 
-def _judge_goal(checks: Checklist, params: Params, water: Water) -> float:
+def judge_goal(checks: Checklist, params: Params, water: Water) -> float:
+    """Check the water against the goal; return the share reached, 0 if a rule of it is broken."""
     goal = params.goal
     checks.expect("some_water", water.voxels > 0, "No water stays in the world.")
     fit = True
     if goal.kind in HIDDEN:
+        visible = [list(column) for column in water.visible_columns]
         fit = checks.forbid(
             "no_visible_water",
-            [list(column) for column in water.visible_columns],
+            visible,
             lambda column: (
-                f"Water can be seen from above in {len(water.visible_columns)} columns; the first "
-                f"is {column}."
+                f"Water can be seen from above in {len(visible)} columns; the first is {column}."
             ),
         )
-        many = (
-            f"{water.roofed} of {water.width**2} columns have rock above air or water."
-        )
-        fit = checks.expect("roofs", 4 * water.roofed <= water.width**2, many) and fit
+        area = water.width**2
+        wrong = f"{water.roofed} of {area} columns have rock above air or water."
+        fit &= checks.expect("roofs", 4 * water.roofed <= area, wrong)
     if isinstance(goal, WaterLevels):
         wet = [z for z in goal.dry_at if water.levels[z]]
         fit = checks.forbid(
@@ -105,44 +117,37 @@ def _judge_goal(checks: Checklist, params: Params, water: Water) -> float:
     return share.score if fit else 0.0
 
 
-def _world_metrics(
-    rock: Cells, fallen: Cells, rained: Rained, water: Water
-) -> dict[str, object]:
-    """Return figures, and the world as text that a picture can be made from."""
-    drains = sorted(rained.drains)
+def water_figures(water: Water) -> dict[str, Any]:
+    """Return the metrics of the standing water."""
+    lakes = [
+        {
+            "voxels": lake.voxels,
+            "columns": lake.surface,
+            "levels": list(lake.levels),
+            "main_level": lake.main_level,
+            "visible": lake.visible,
+        }
+        for lake in water.lakes[:_MAX_ENTRIES]
+    ]
     return {
         "water_voxels": water.voxels,
         "water_per_level": list(water.levels),
         "depth": water.depth,
         "lake_count": len(water.lakes),
-        "lakes": [
-            {
-                "voxels": lake.voxels,
-                "columns": lake.surface,
-                "levels": list(lake.levels),
-                "main_level": lake.main_level,
-                "visible": lake.visible,
-            }
-            for lake in water.lakes[:_MAX_ENTRIES]
-        ],
-        "drain_count": len(drains),
-        "drains": [list(column) for column in drains[:_MAX_ENTRIES]],
-        "last_round": list(rained.last_round),
-        "rock": columns_as_text(rock),
-        "fallen_rock": columns_as_text(fallen),
-        "water": columns_as_text(rained.water),
+        "lakes": lakes,
     }
 
 
 def columns_as_text(cells: Cells) -> str:
-    """Return a set of cells as run-length text.
+    """Return a set of cells as run-length text, from which a picture can be made.
 
     Each column is a number of two hexadecimal digits whose bit z stands for the cell at z; columns
     follow each other with y innermost. ``07x30 00 07`` is 30 columns of 07, one of 00, one of 07.
     The worst world of 64 x 64 columns takes 12 kB.
     """
     masks = np.packbits(cells, axis=2, bitorder="little").ravel().tolist()
-    runs = ((mask, sum(1 for _ in run)) for mask, run in groupby(masks))
-    return " ".join(
-        f"{mask:02x}x{count}" if count > 1 else f"{mask:02x}" for mask, count in runs
-    )
+    runs = []
+    for mask, run in groupby(masks):
+        count = len(list(run))
+        runs.append(f"{mask:02x}x{count}" if count > 1 else f"{mask:02x}")
+    return " ".join(runs)

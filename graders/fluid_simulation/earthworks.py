@@ -14,27 +14,28 @@ from numpy.typing import NDArray
 
 from scbench.schemas.fluid_simulation import Earthwork, Params, Zone
 
-Box = tuple[slice, slice, slice]
 Cells = NDArray[np.bool_]
 # Loose pieces looked at, over all passes; a world of single loose voxels takes a sixth
 # of it.
 MOST_PARTS = 200_000
 
 
+class TooMuchWorkError(Exception):
+    """A world takes more steps than any sensible plan needs."""
+
+
 def pack(cells: Cells) -> int:
     """Return a boolean array of any shape as bits, cell 0 lowest."""
-    return int.from_bytes(
-        np.packbits(cells, axis=None, bitorder="little").tobytes(), "little"
-    )
+    data = np.packbits(cells, axis=None, bitorder="little").tobytes()
+    return int.from_bytes(data, "little")
 
 
 def unpack(bits: int, shape: Sequence[int]) -> Cells:
     """Return bits as a boolean array of this shape."""
     count = int(np.prod(shape))
     data = np.frombuffer(bits.to_bytes((count + 7) // 8, "little"), np.uint8)
-    return (
-        np.unpackbits(data, count=count, bitorder="little").astype(bool).reshape(shape)
-    )
+    flags = np.unpackbits(data, count=count, bitorder="little")
+    return flags.astype(bool).reshape(shape)
 
 
 def padded(cells: Cells) -> Cells:
@@ -90,7 +91,7 @@ def ground(params: Params) -> Cells:
     rock = np.zeros((params.width, params.width, params.height), bool)
     rock[:, :, : params.rock_layers] = True
     for box in params.ground:
-        rock[_box_slices(box.low, box.high)] = box.material == "Rock"
+        rock[box_slices(box.low, box.high)] = box.material == "Rock"
     return rock
 
 
@@ -104,42 +105,42 @@ def carry_out(
     rock = ground(params)
     ignored: list[list[object]] = []
     for i, box in enumerate(boxes):
-        problem = "it is not a box of Air or Rock with three numbers for each corner"
-        if box is not None:
-            low, high = [int(v) for v in box.xyzMin], [int(v) for v in box.xyzMax]
-            problem = _problem(params, low, high)
-            if not problem:
-                rock[_box_slices(low, high)] = box.material == "Rock"
+        if box is None:
+            why = "it is not a box of Air or Rock with three numbers for each corner"
+            ignored.append([i, why])
+            continue
+        low = [int(value) for value in box.xyzMin]
+        high = [int(value) for value in box.xyzMax]
+        problem = problem_of_box(params, low, high)
         if problem:
             ignored.append([i, problem])
+        else:
+            rock[box_slices(low, high)] = box.material == "Rock"
     return rock, ignored
 
 
-def _problem(params: Params, low: Sequence[int], high: Sequence[int]) -> str:
-    end = (params.width, params.width, params.height)
+def problem_of_box(params: Params, low: Sequence[int], high: Sequence[int]) -> str:
+    """Return why a box with these corners, both inside it, is ignored; empty if it is valid."""
+    size = (params.width, params.width, params.height)
     if any(a > b for a, b in zip(low, high, strict=True)):
         return "xyzMin is above xyzMax"
-    if min(low) < 0 or any(b >= n for b, n in zip(high, end, strict=True)):
+    if min(low) < 0 or any(b >= n for b, n in zip(high, size, strict=True)):
         return "it is not wholly inside the world"
-    if any(_meet(low, high, zone) for zone in params.protected):
+    if any(_reaches_into(low, high, zone) for zone in params.protected):
         return "it reaches into a protected zone"
     return ""
 
 
-def _meet(low: Sequence[int], high: Sequence[int], zone: Zone) -> bool:
-    return all(
-        a <= d and c <= b
-        for a, b, c, d in zip(low, high, zone.low, zone.high, strict=True)
-    )
+def _reaches_into(low: Sequence[int], high: Sequence[int], zone: Zone) -> bool:
+    for axis in range(3):
+        if low[axis] > zone.high[axis] or high[axis] < zone.low[axis]:
+            return False
+    return True
 
 
-def _box_slices(low: Sequence[int], high: Sequence[int]) -> Box:
-    (x, y, z), (u, v, w) = low, high
-    return (slice(x, u + 1), slice(y, v + 1), slice(z, w + 1))
-
-
-class TooMuchWorkError(Exception):
-    """A world takes more steps than any sensible plan needs."""
+def box_slices(low: Sequence[int], high: Sequence[int]) -> tuple[slice, ...]:
+    """Return the slices that select a box with these corners, both inside it, in a world."""
+    return tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))
 
 
 def settle(rock: Cells) -> tuple[Cells, Cells]:
@@ -154,20 +155,22 @@ def settle(rock: Cells) -> tuple[Cells, Cells]:
     """
     strides = padded_strides(rock.shape)
     space = padded(rock)
-    ground_floor = np.zeros_like(space)
-    ground_floor[:, :, 0] = True
-    floor, all_rock = pack(ground_floor), pack(space)
+    bottom = np.zeros_like(space)
+    bottom[:, :, 0] = True
+    floor = pack(bottom)
+    all_rock = pack(space)
     fallen = 0
-    looked_at = 0
+    pieces = 0
     moving = True
     while moving:
         moving = False
         loose = all_rock ^ flood(all_rock & floor, all_rock, strides)
         for part in parts(loose, strides):
-            looked_at += 1
-            if looked_at > MOST_PARTS:
+            pieces += 1
+            if pieces > MOST_PARTS:
                 raise TooMuchWorkError(f"more than {MOST_PARTS:,} loose pieces of rock")
             obstacles = all_rock ^ part
+            # z is innermost, so a shift by one bit is a step down.
             place = part
             while not (place & floor or place >> 1 & obstacles):
                 place >>= 1

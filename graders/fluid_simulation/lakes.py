@@ -1,4 +1,4 @@
-"""What the standing water of a voxel world is like, and how far it reaches each of eleven goals.
+"""Measures of the standing water of a voxel world, and how far it reaches each of eleven goals.
 
 Every score is a whole number over a whole number, at most 1.
 """
@@ -35,8 +35,6 @@ from scbench.schemas.fluid_simulation import (
 
 # Kinds of goal that allow no visible water.
 HIDDEN = frozenset({"hidden_water", "hidden_lakes"})
-
-
 # What there is and what is asked for, by the kind of goal.
 _SENTENCES = {
     "lake_surface": "The widest lake has {part} columns; {target} are asked for.",
@@ -103,12 +101,28 @@ class Water(NamedTuple):
         return sum(self.levels)
 
 
+class Reached(NamedTuple):
+    """How far the water is from a goal."""
+
+    part: int
+    """How much of `target` is reached."""
+    target: int
+    says: str
+    """What there is and what is asked for, in a sentence."""
+    details: Mapping[str, Any]
+
+    @property
+    def score(self) -> float:
+        """The share that is reached, at most 1."""
+        return min(self.part, self.target) / self.target
+
+
 def survey(rock: Cells, water: Cells) -> Water:
     """Measure the water of a world; both arrays are boolean, [x, y, z], equally wide along x, y."""
     width = rock.shape[0]
-    covered = _below(rock)
     # Drops start in the top layer, so that rock there keeps none away, and hides nothing.
-    open_water = water & ~_below(rock & (np.arange(rock.shape[2]) < rock.shape[2] - 1))
+    below_top = np.arange(rock.shape[2]) < rock.shape[2] - 1
+    open_water = water & ~_with_cells_below(rock & below_top)
     space = padded(water)
     lakes = []
     for part in parts(pack(space), padded_strides(water.shape)):
@@ -116,32 +130,91 @@ def survey(rock: Cells, water: Cells) -> Water:
         levels = _level_counts(cells)
         visible = bool((cells & open_water).any())
         lakes.append(Lake(sum(levels), pack(np.any(cells, axis=2)), levels, visible))
+    # Length of the run of water that ends at each level, and the longest so far.
     run = np.zeros((width, width), int)
     longest = run
     for z in range(water.shape[2]):
         run = (run + 1) * water[:, :, z]
         longest = np.maximum(longest, run)
     depth = int(longest.max())
+    open_columns = np.argwhere(open_water.any(axis=2))
+    roofed = (_with_cells_below(rock) & ~rock).any(axis=2)
     return Water(
-        width,
-        tuple(lakes),
-        _level_counts(water),
-        tuple((int(x), int(y)) for x, y in np.argwhere(open_water.any(axis=2))),
-        depth,
-        (int(longest.argmax()) // width, int(longest.argmax()) % width)
-        if depth
-        else None,
-        int((covered & ~rock).any(axis=2).sum()),
+        width=width,
+        lakes=tuple(lakes),
+        levels=_level_counts(water),
+        visible_columns=tuple((int(x), int(y)) for x, y in open_columns),
+        depth=depth,
+        deepest=divmod(int(longest.argmax()), width) if depth else None,
+        roofed=int(roofed.sum()),
     )
 
 
-def _below(rock: Cells) -> Cells:
+def _with_cells_below(rock: Cells) -> Cells:
     """Return rock and all that is below it."""
     return np.flip(np.logical_or.accumulate(np.flip(rock, 2), axis=2), 2)
 
 
 def _level_counts(cells: Cells) -> tuple[int, ...]:
     return tuple(int(count) for count in cells.sum(axis=(0, 1)))
+
+
+def reached(goal: Goal, water: Water) -> Reached:
+    """Return how far the water is from a goal."""
+    details: dict[str, Any] = {}
+    lakes = water.lakes
+    levels: list[int] = []
+    missing: list[int] = []
+    match goal:
+        case LakeSurface(min_columns=target):
+            columns = [lake.surface for lake in lakes]
+            part = max(columns, default=0)
+            details["lake"] = columns.index(part) if columns else None
+        case WideLakes(lakes=target, side=side):
+            wide = [bool(squares(lake.columns, side, water.width)) for lake in lakes]
+            part = sum(wide)
+            details["lakes"] = np.flatnonzero(wide).tolist()
+        case HighWater(min_voxels=target):
+            part = sum(water.levels[goal.min_z :])
+        case HiddenWater(min_voxels=target):
+            part = water.voxels
+        case LakesOnLevels():
+            levels = sorted({lake.main_level for lake in lakes})
+            details["levels"] = levels
+            # Both numbers are asked for; the one of the lakes comes first.
+            if len(lakes) < goal.lakes:
+                part, target = len(lakes), goal.lakes
+            else:
+                part, target = len(levels), goal.levels
+        case DeepWater(min_depth=target):
+            part = water.depth
+            details["column"] = list(water.deepest) if water.deepest else None
+        case LargeLakes(lakes=target) | HiddenLakes(lakes=target):
+            large = [lake.voxels >= goal.min_voxels for lake in lakes]
+            part = sum(large)
+            details["lakes"] = np.flatnonzero(large).tolist()
+        case RingLake():
+            island = dry_island(water, goal.dry_side)
+            part, target = int(island is not None), 1
+            if island:
+                details["lake"] = island[0]
+                details["low_corner"] = list(island[1:])
+        case WaterLevels(water_at=wet_levels):
+            missing = [z for z in wet_levels if not water.levels[z]]
+            details["missing"] = missing
+            part, target = len(wet_levels) - len(missing), len(wet_levels)
+        case ExactVolume(voxels=target):
+            part = max(0, target - abs(water.voxels - target))
+    says = _SENTENCES[goal.kind].format(
+        part=part,
+        target=target,
+        goal=goal,
+        water=water,
+        count=len(lakes),
+        levels=len(levels),
+        missing=", ".join(map(str, missing)),
+    )
+    return Reached(part, target, says, details)
 
 
 def squares(columns: int, side: int, width: int) -> int:
@@ -173,85 +246,10 @@ def dry_island(water: Water, side: int) -> tuple[int, int, int] | None:
         wet |= lake.columns
     for i, lake in enumerate(water.lakes):
         dry = world & ~lake.columns
-        enclosed = dry & ~flood(
-            sides, dry, (width, 1)
-        )  # wrapping joins only columns of the sides
+        # Wrapping joins only columns of the sides.
+        enclosed = dry & ~flood(sides, dry, (width, 1))
         corners = squares(enclosed & ~wet, side, width)
         if corners:
-            return (i, *divmod(positions(corners & -corners)[0], width))
+            lowest = positions(corners & -corners)[0]
+            return (i, *divmod(lowest, width))
     return None
-
-
-class Reached(NamedTuple):
-    """How far the water is from a goal."""
-
-    part: int
-    """What is reached, of `target`."""
-    target: int
-    says: str
-    """What there is and what is asked for, in a sentence."""
-    details: Mapping[str, Any]
-
-    @property
-    def score(self) -> float:
-        """The share that is reached, at most 1."""
-        return min(self.part, self.target) / self.target
-
-
-def reached(goal: Goal, water: Water) -> Reached:
-    """Return how far the water is from a goal."""
-    details: dict[str, Any] = {}
-    lakes = water.lakes
-    match goal:
-        case LakeSurface(min_columns=target):
-            columns = [lake.surface for lake in lakes]
-            part = max(columns, default=0)
-            details["lake"] = columns.index(part) if columns else None
-        case WideLakes(lakes=target, side=side):
-            large_enough = [
-                i for i, l in enumerate(lakes) if squares(l.columns, side, water.width)
-            ]
-            part, details["lakes"] = len(large_enough), large_enough
-        case HighWater(min_voxels=target):
-            part = sum(water.levels[goal.min_z :])
-        case HiddenWater(min_voxels=target):
-            part = water.voxels
-        case LakesOnLevels():
-            levels = details["levels"] = sorted({lake.main_level for lake in lakes})
-            part, target = len(levels), goal.levels
-            if len(lakes) < goal.lakes:
-                part, target = len(lakes), goal.lakes
-        case DeepWater(min_depth=target):
-            part = water.depth
-            details["column"] = list(water.deepest) if water.deepest else None
-        case LargeLakes(lakes=target) | HiddenLakes(lakes=target):
-            large = [
-                i for i, lake in enumerate(lakes) if lake.voxels >= goal.min_voxels
-            ]
-            part, details["lakes"] = len(large), large
-        case RingLake():
-            island = dry_island(water, goal.dry_side)
-            part, target = int(island is not None), 1
-            details |= (
-                {"lake": island[0], "low_corner": list(island[1:])} if island else {}
-            )
-        case WaterLevels(water_at=wanted_levels):
-            missing = details["missing"] = [
-                z for z in wanted_levels if not water.levels[z]
-            ]
-            part, target = len(wanted_levels) - len(missing), len(wanted_levels)
-        case ExactVolume(voxels=target):
-            part = max(0, target - abs(water.voxels - target))
-    figures = {
-        name: value for name, value in details.items() if isinstance(value, list)
-    }
-    says = _SENTENCES[goal.kind].format(
-        part=part,
-        target=target,
-        goal=goal,
-        water=water,
-        count=len(lakes),
-        levels=len(figures.get("levels", ())),
-        missing=", ".join(map(str, figures.get("missing", ()))),
-    )
-    return Reached(part, target, says, details)

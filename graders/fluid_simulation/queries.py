@@ -3,6 +3,7 @@
 The answers are figures of the world; whether they meet the goal, and how far, is left to who asks.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -18,33 +19,39 @@ from scbench.graders.fluid_simulation.earthworks import (
 )
 from scbench.graders.fluid_simulation.lakes import Lake, survey
 from scbench.graders.fluid_simulation.rainfall import Rained, rain_on
-from scbench.graders.shared.interaction import (
-    Observation,
-    Query,
-    QueryError,
-    first_items,
-)
+from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.base import WholeIndex, WholeIndexPair
 from scbench.schemas.fluid_simulation import Earthworks, Params
 
 BUDGET = 20
 MOST_BOXES = 1000
+# Entries of the lists in an observation.
 _LAKES = 8
 _PLACES = 4
+_FATES = 8
+# Voxels of a piece of a level.
 _WINDOW = 1600
 Plan = Annotated[Earthworks, Field(max_length=MOST_BOXES)]
 
 
-class _World(NamedTuple):
+class World(NamedTuple):
+    """The world after the rain on some earthworks."""
+
     rock: Cells
     fallen: Cells
     rained: Rained
     ignored: list[list[object]]
+    """[position, reason] of every box that was ignored."""
 
 
+# The last worlds are kept, to be looked at level by level.
 @lru_cache(maxsize=2)
-def _world(params: Params, plan: Earthworks) -> _World:
-    """Return the world after the rain; the last ones are kept, to be looked at level by level."""
+def world_after(params: Params, plan: Earthworks) -> World:
+    """Return the world after the rain.
+
+    Raises:
+        QueryError: there are too many boxes, or the world takes too much work.
+    """
     if params.max_boxes is not None and len(plan) > params.max_boxes:
         raise QueryError(
             f"{len(plan)} boxes are listed; at most {params.max_boxes} are allowed"
@@ -52,9 +59,10 @@ def _world(params: Params, plan: Earthworks) -> _World:
     rock, ignored = carry_out(params, plan)
     try:
         rock, fallen = settle(rock)
-        return _World(rock, fallen, rain_on(rock, params.rain), ignored)
+        rained = rain_on(rock, params.rain)
     except TooMuchWorkError as error:
         raise QueryError(f"the world takes {error}") from None
+    return World(rock, fallen, rained, ignored)
 
 
 class Rain(Query):
@@ -77,64 +85,61 @@ class Rain(Query):
 
     def observe(self, params: Params) -> Observation:
         """Return figures of the world after the rain."""
-        world = _world(params, self.earthworks)
-        water = survey(world.rock, world.rained.water)
+        world = world_after(params, self.earthworks)
+        rained = world.rained
+        water = survey(world.rock, rained.water)
         lakes = sorted(water.lakes, key=lambda lake: -lake.voxels)
+        ignored = [f"box {i}: {why}" for i, why in world.ignored[:_PLACES]]
         return {
-            "ignored": {
-                "count": len(world.ignored),
-                "first": [
-                    f"box {i}: {why}" for i, why in first_items(world.ignored, _PLACES)
-                ],
+            "ignored": {"count": len(world.ignored), "first": ignored},
+            "fallen_rock": {
+                "voxels": int(world.fallen.sum()),
+                **cell_bounds(world.fallen),
             },
-            "fallen_rock": {"voxels": int(world.fallen.sum())}
-            | _cell_bounds(world.fallen),
-            "water": {"voxels": water.voxels, "levels": _wet_levels(water.levels)},
+            "water": {"voxels": water.voxels, "levels": wet_levels(water.levels)},
             "lakes": {
                 "count": len(lakes),
-                "first": [
-                    _lake(lake, water.width) for lake in first_items(lakes, _LAKES)
-                ],
+                "first": [lake_figures(lake, water.width) for lake in lakes[:_LAKES]],
             },
             "deepest": {
                 "voxels": water.depth,
-                "column": water.deepest and list(water.deepest),
+                "column": list(water.deepest) if water.deepest else None,
             },
-            "visible": {
-                "count": len(water.visible_columns),
-                "first": first_items(map(list, water.visible_columns), _PLACES),
-            },
-            "drained": {
-                "count": len(world.rained.drains),
-                "first": first_items(map(list, sorted(world.rained.drains)), _PLACES),
-            },
-            "last_round": first_items(world.rained.last_round, 8),
+            "visible": first_columns(water.visible_columns),
+            "drained": first_columns(sorted(rained.drains)),
+            "last_round": list(rained.last_round[:_FATES]),
         }
 
 
-def _wet_levels(levels: tuple[int, ...]) -> dict[str, int]:
+def wet_levels(levels: tuple[int, ...]) -> dict[str, int]:
+    """Return how many voxels of water are on each level that has some, by z as text."""
     return {str(z): count for z, count in enumerate(levels) if count}
 
 
-def _cell_bounds(cells: Cells) -> dict[str, Any]:
+def cell_bounds(cells: Cells) -> dict[str, list[int]]:
+    """Return the smallest and largest x, y, z of a set of cells; nothing if it is empty."""
     places = np.argwhere(cells)
     if not len(places):
         return {}
     return {"low": places.min(axis=0).tolist(), "high": places.max(axis=0).tolist()}
 
 
-def _lake(lake: Lake, width: int) -> Observation:
-    columns = [divmod(cell, width) for cell in positions(lake.columns)]
-    wet = [z for z, count in enumerate(lake.levels) if count]
-    low, high = (
-        [f(axis) for axis in (*zip(*columns, strict=True), wet)] for f in (min, max)
-    )
+def first_columns(columns: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """Return how many columns there are, and the first few."""
+    first = [list(column) for column in columns[:_PLACES]]
+    return {"count": len(columns), "first": first}
+
+
+def lake_figures(lake: Lake, width: int) -> Observation:
+    """Return the size and the extent of a lake."""
+    x, y = zip(*(divmod(cell, width) for cell in positions(lake.columns)), strict=True)
+    z = [level for level, count in enumerate(lake.levels) if count]
     return {
         "voxels": lake.voxels,
         "columns": lake.surface,
-        "levels": _wet_levels(lake.levels),
-        "low": low,
-        "high": high,
+        "levels": wet_levels(lake.levels),
+        "low": [min(x), min(y), min(z)],
+        "high": [max(x), max(y), max(z)],
         "visible": lake.visible,
     }
 
@@ -156,7 +161,9 @@ class Level(Query):
 
     def observe(self, params: Params) -> Observation:
         """Return a map of part of a level."""
-        (x, y), (u, v), last = self.low, self.high, params.width - 1
+        x, y = self.low
+        u, v = self.high
+        last = params.width - 1
         if self.z >= params.height or not (x <= u <= last and y <= v <= last):
             raise QueryError(
                 f"z must be in 0..{params.height - 1}, and low and high in 0..{last} along x and "
@@ -164,10 +171,11 @@ class Level(Query):
             )
         if (u - x + 1) * (v - y + 1) > _WINDOW:
             raise QueryError(f"a piece of a level has at most {_WINDOW:,} voxels")
-        world = _world(params, self.earthworks)
+        world = world_after(params, self.earthworks)
         marks = np.where(world.rained.water, "~", np.where(world.rock, "#", "."))
         piece = marks[x : u + 1, y : v + 1, self.z]
         return {"rows": ["".join(row) for row in piece.T]}
 
 
+# Last, because it names the classes above.
 QUERIES = (Rain, Level)

@@ -44,16 +44,50 @@ class Rained(NamedTuple):
     drains: frozenset[tuple[int, int]]
     """Columns where some drop reached z = 0."""
     last_round: tuple[Fate, ...]
-    """What became of each rain column's last drop."""
+    """The fate of each rain column's last drop."""
 
 
-class _Pool(NamedTuple):
+class Pool(NamedTuple):
+    """Cells of one level that drops can reach from each other."""
+
     cells: int
     leaks: bool
+    """Whether it has a side column next to it."""
 
 
-class _Level:
-    """One level of the world: constants, the water, and results found so far."""
+def rain_on(rock: Cells, columns: Sequence[Sequence[int]]) -> Rained:
+    """Let it rain: a drop on every column, then rounds on some columns, in order, until none stays.
+
+    The rock [x, y, z] is equally wide along x and y.
+
+    Raises:
+        TooMuchWorkError: see `MOST_STEPS`.
+    """
+    rain = Rain(rock)
+    for x in range(rain.width):
+        for y in range(rain.width):
+            rain.drop(x, y)
+    last_round: tuple[Fate, ...] = ("rests",)
+    while "rests" in last_round:
+        last_round = tuple(rain.drop(x, y) for x, y in columns)
+    water = [
+        np.frombuffer(level.passable, bool) & ~np.frombuffer(level.dry, bool)
+        for level in rain.levels
+    ]
+    return Rained(
+        np.stack(water, axis=-1).reshape(rock.shape),
+        frozenset(divmod(cell, rain.width) for cell in rain.drains),
+        last_round,
+    )
+
+
+class Layer:
+    """One level of the world: constants, the water, and results of earlier drops.
+
+    Args:
+        free: boolean array [x, y] of the cells without rock.
+        below: the same of the level below.
+    """
 
     def __init__(self, free: Cells, below: Cells) -> None:
         inner = np.zeros_like(free)
@@ -64,24 +98,28 @@ class _Level:
         # Cells by their distance to an exit, as far as was needed, and the cells beyond.
         self.ways: list[int] = []
         self.beyond = 0
+        # One byte for each cell: whether it has no rock, and whether it has no water either.
         self.passable = (free & inner).tobytes()
         self.dry = bytearray(self.passable)
-        self.pools: list[_Pool] = []
-        self.pool_of: dict[int, _Pool] = {}
+        self.pools: list[Pool] = []
+        # By the cell where a drop lands.
+        self.pool_of: dict[int, Pool] = {}
         self.exit_of: dict[int, int] = {}
         self.orders: dict[int, list[int]] = {}
 
 
-class _Rain:
+class Rain:
+    """Drops that fall on a world of rock [x, y, z], and the water so far."""
+
     def __init__(self, rock: Cells) -> None:
         self.width: int = rock.shape[0]
         self.strides = (self.width, 1)
         free = ~rock
-        nothing = np.zeros_like(free[:, :, 0])
-        self.levels = [
-            _Level(free[:, :, z], free[:, :, z - 1] if z else nothing)
-            for z in range(rock.shape[2])
-        ]
+        below = np.zeros_like(free[:, :, 0])
+        self.levels: list[Layer] = []
+        for z in range(rock.shape[2]):
+            self.levels.append(Layer(free[:, :, z], below))
+            below = free[:, :, z]
         self.drains: set[int] = set()
         self.steps = 0
         self.cached = 0
@@ -101,7 +139,7 @@ class _Rain:
                 self.drains.add(cell)
                 return "bottom"
             level = levels[z]
-            pool = level.pool_of.get(cell) or self._pool(level, cell)
+            pool = level.pool_of.get(cell) or self._find_pool(level, cell)
             if pool.cells & level.exits:
                 z -= 1
                 exit_cell = level.exit_of.get(cell)
@@ -113,7 +151,7 @@ class _Rain:
             else:
                 return self._settle_drop(z, cell)
 
-    def _pool(self, level: _Level, cell: int) -> _Pool:
+    def _find_pool(self, level: Layer, cell: int) -> Pool:
         """Return all cells that a search from this one can visit."""
         seed = 1 << cell
         pool = None
@@ -121,21 +159,22 @@ class _Rain:
             pool = next((pool for pool in level.pools if pool.cells & seed), None)
         if pool is None:
             cells = flood(seed, level.open, self.strides)
-            pool = _Pool(cells, bool(neighbours(cells, self.strides) & level.side))
-            if level.passable[
-                cell
-            ]:  # a start in rock joins pools that are otherwise apart
+            leaks = bool(neighbours(cells, self.strides) & level.side)
+            pool = Pool(cells, leaks)
+            # A start in rock joins pools that are otherwise apart.
+            if level.passable[cell]:
                 level.pools.append(pool)
         level.pool_of[cell] = pool
         return pool
 
-    def _find_exit(self, level: _Level, below: _Level, cell: int) -> int:
+    def _find_exit(self, level: Layer, below: Layer, cell: int) -> int:
         """Return the nearest exit, and remember it for every cell on the way."""
         around = neighbours(1 << cell, self.strides)
         ways = level.ways
         if not ways:
             ways.append(level.exits)
             level.beyond = level.open ^ level.exits
+        # The distance of the nearest exit, less one.
         k = 0
         while not ways[k] & around:
             k += 1
@@ -146,6 +185,7 @@ class _Rain:
         passed = []
         while True:
             passed.append(cell)
+            # The first direction that leads nearer, in the order of the specification.
             for step in (self.width, -self.width, 1, -1):
                 if ways[k] >> cell + step & 1:
                     cell += step
@@ -166,20 +206,22 @@ class _Rain:
         level = self.levels[z]
         order = level.orders.get(cell)
         if order is None:
-            order = _discover(cell, level.passable, self.width)
+            order = discovery_order(cell, level.passable, self.width)
             self._count(len(order))
             self._keep(level, cell, order)
         while order:
             last = order.pop()
             if level.dry[last]:
                 level.dry[last] = 0
+                # Nothing falls through water: the cell above is no exit any more.
                 if z + 1 < len(self.levels) and self.levels[z + 1].passable[last]:
                     self.levels[z + 1].exits ^= 1 << last
                     self.levels[z + 1].ways.clear()
                 return "rests"
         return "full"
 
-    def _keep(self, level: _Level, cell: int, order: list[int]) -> None:
+    def _keep(self, level: Layer, cell: int, order: list[int]) -> None:
+        """Keep a search order for further drops on the same cell; forget all if they get many."""
         self.cached += len(order)
         if self.cached > _MAX_CACHED:
             for cache_level in self.levels:
@@ -193,12 +235,13 @@ class _Rain:
             raise TooMuchWorkError(f"more than {MOST_STEPS:,} steps of drops")
 
 
-def _discover(start: int, passable: bytes, width: int) -> list[int]:
+def discovery_order(start: int, passable: bytes, width: int) -> list[int]:
     """Return the cells that a breadth-first search can reach, in the order of their discovery."""
     unseen = bytearray(passable)
     unseen[start] = 0
     order = [start]
     add = order.append
+    # A loop over the four steps would take a third more time; most of the rain's time goes here.
     for cell in order:  # grows meanwhile
         after = cell + width
         if unseen[after]:
@@ -217,29 +260,3 @@ def _discover(start: int, passable: bytes, width: int) -> list[int]:
             unseen[after] = 0
             add(after)
     return order
-
-
-def rain_on(rock: Cells, columns: Sequence[Sequence[int]]) -> Rained:
-    """Let it rain: a drop on every column, then rounds on some columns, in order, until none stays.
-
-    The rock [x, y, z] is equally wide along x and y.
-
-    Raises:
-        TooMuchWorkError: see `MOST_STEPS`.
-    """
-    rain = _Rain(rock)
-    for x in range(rain.width):
-        for y in range(rain.width):
-            rain.drop(x, y)
-    last_round: tuple[Fate, ...] = ("rests",)
-    while "rests" in last_round:
-        last_round = tuple(rain.drop(x, y) for x, y in columns)
-    water = [
-        np.frombuffer(level.passable, bool) & ~np.frombuffer(level.dry, bool)
-        for level in rain.levels
-    ]
-    return Rained(
-        np.stack(water, axis=-1).reshape(rock.shape),
-        frozenset(divmod(cell, rain.width) for cell in rain.drains),
-        last_round,
-    )

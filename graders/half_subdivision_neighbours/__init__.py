@@ -23,90 +23,29 @@ CHECKS = {
     "contact": "Every listed leaf shares a piece of side or face with the target.",
     "complete": "Every neighbour of the target is listed.",
 }
+# Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("repeats", "tree", "leaves", "target")
 
+# Characters of a label that a verdict shows.
 _LABEL_SHOWN = 60
 Interval = tuple[int, int]
 Box = tuple[Interval, ...]
 
 
-def boxes(
-    labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]
-) -> dict[str, Box]:
-    """Return the box of every label, one interval for each of the axes.
+class Truth(NamedTuple):
+    """The labels of an instance."""
 
-    A label is a path from the root; bit i halves along ``cycle[i % len(cycle)]``, 0 is the lower
-    half. The whole space is 0 to 2**depth, with the depth of the longest label.
-    """
-    names = list(labels)
-    side = 1 << max(map(len, names), default=0)
-    return {name: _leaf_box(name, cycle, axes, side) for name in names}
-
-
-def _leaf_box(label: str, cycle: Sequence[str], axes: Sequence[str], side: int) -> Box:
-    low = dict.fromkeys(axes, 0)
-    size = dict.fromkeys(axes, side)
-    for i, bit in enumerate(label):
-        axis = cycle[i % len(cycle)]
-        size[axis] //= 2
-        if bit == "1":
-            low[axis] += size[axis]
-    return tuple((low[axis], low[axis] + size[axis]) for axis in axes)
-
-
-def touching_axes(a: Box, b: Box) -> int | None:
-    """Return along how many axes two boxes only touch, or None if they have no point in common.
-
-    1 is contact through a piece of side or face, 2 or more contact at an edge or corner, 0 overlap.
-    """
-    touching = 0
-    for (a_low, a_high), (b_low, b_high) in zip(a, b, strict=True):
-        if a_high < b_low or b_high < a_low:
-            return None
-        touching += a_high == b_low or b_high == a_low
-    return touching
-
-
-def contacts(
-    labels: Sequence[str], cycle: Sequence[str], axes: Sequence[str], target: str
-) -> dict[str, int]:
-    """Return every other label whose box touches the target's, with its `touching_axes`."""
-    place = boxes(labels, cycle, axes)
-    touching = {name: touching_axes(place[target], box) for name, box in place.items()}
-    return {name: n for name, n in touching.items() if n is not None and name != target}
-
-
-def neighbours(
-    labels: Sequence[str], cycle: Sequence[str], axes: Sequence[str], target: str
-) -> list[str]:
-    """Return the labels in contact with the target through a piece of side or face, in order."""
-    return [name for name, n in contacts(labels, cycle, axes, target).items() if n == 1]
-
-
-class _Truth(NamedTuple):
     leaves: frozenset[str]
     inner: frozenset[str]
+    """Boxes that are cut further."""
     neighbours: frozenset[str]
     grazing: frozenset[str]
-
-
-@lru_cache(maxsize=256)
-def _leaf_contacts(params: Params) -> _Truth:
-    """Return what follows from the instance alone; ``grazing`` touch at a corner or edge only."""
-    touch = contacts(
-        params.leaves, params.axis_cycle, AXES[params.dimension], params.target
-    )
-    return _Truth(
-        frozenset(params.leaves),
-        frozenset(leaf[:k] for leaf in params.leaves for k in range(len(leaf))),
-        frozenset(leaf for leaf, n in touch.items() if n == 1),
-        frozenset(leaf for leaf, n in touch.items() if n > 1),
-    )
+    """Leaves that touch the target at a corner or edge only."""
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the labels are the target's neighbours, each listed once, else 0."""
-    truth = _leaf_contacts(params)
+    truth = truth_of(params)
     checks = Checklist(CHECKS)
     n = len(answer.neighbors)
     if n > 10 * len(params.leaves):
@@ -119,14 +58,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if len(labels) < n:
         counts = Counter(answer.neighbors)
         repeats = _shortened(label for label, count in counts.items() if count > 1)
-    fault = "labels are listed more than once"
-    checks.forbid_many("repeats", repeats, fault, lambda label: f"is {label!r}")
+    _forbid_labels(checks, "repeats", repeats, "labels are listed more than once")
     stray = labels - truth.leaves
     # In a whole tree a label that is neither leaf nor inner box lies below a leaf.
     below = _shortened(stray - truth.inner)
-    checks.forbid_many(
-        "tree", below, "labels go on below a leaf", lambda label: f"is {label!r}"
-    )
+    _forbid_labels(checks, "tree", below, "labels go on below a leaf")
     inner = _shortened(stray & truth.inner)
     checks.forbid(
         "leaves",
@@ -143,10 +79,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
         f"listed leaves are no neighbours ({len(grazing)} of them touch the target at a corner or "
         "edge only)"
     )
-    checks.forbid_many("contact", surplus, fault, lambda leaf: f"is {leaf!r}")
+    _forbid_labels(checks, "contact", surplus, fault)
     missing = sorted(truth.neighbours - labels)
     fault = f"of {len(truth.neighbours)} neighbours are missing"
-    checks.forbid_many("complete", missing, fault, lambda leaf: f"is {leaf!r}")
+    _forbid_labels(checks, "complete", missing, fault)
     return checks.binary(
         neighbors=len(truth.neighbours),
         missing=missing,
@@ -158,3 +94,84 @@ def grade(params: Params, answer: Answer) -> Verdict:
 def _shortened(labels: Iterable[str]) -> list[str]:
     """Return labels in order, cut short where they are too long to be shown."""
     return sorted(label[:_LABEL_SHOWN] for label in labels)
+
+
+def _forbid_labels(
+    checks: Checklist, check_id: str, labels: Sequence[str], fault: str
+) -> None:
+    checks.forbid_many(check_id, labels, fault, lambda label: f"is {label!r}")
+
+
+@lru_cache(maxsize=256)
+def truth_of(params: Params) -> Truth:
+    """Return the labels of an instance, kept for the next answers to it."""
+    touch = contacts(
+        params.leaves, params.axis_cycle, AXES[params.dimension], params.target
+    )
+    return Truth(
+        frozenset(params.leaves),
+        frozenset(leaf[:k] for leaf in params.leaves for k in range(len(leaf))),
+        frozenset(leaf for leaf, n in touch.items() if n == 1),
+        frozenset(leaf for leaf, n in touch.items() if n > 1),
+    )
+
+
+def neighbours(
+    labels: Sequence[str], cycle: Sequence[str], axes: Sequence[str], target: str
+) -> list[str]:
+    """Return the labels in contact with the target through a piece of side or face, in order."""
+    return [name for name, n in contacts(labels, cycle, axes, target).items() if n == 1]
+
+
+def contacts(
+    labels: Sequence[str], cycle: Sequence[str], axes: Sequence[str], target: str
+) -> dict[str, int]:
+    """Return every other label whose box touches the target's, with its `touching_axes`."""
+    box_of = boxes(labels, cycle, axes)
+    target_box = box_of.pop(target)
+    touch: dict[str, int] = {}
+    for name, box in box_of.items():
+        n = touching_axes(target_box, box)
+        if n is not None:
+            touch[name] = n
+    return touch
+
+
+def touching_axes(a: Box, b: Box) -> int | None:
+    """Return along how many axes two boxes only touch, or None if they have no point in common.
+
+    1 is contact through a piece of side or face, 2 or more contact at an edge or corner, 0 overlap.
+    """
+    touching = 0
+    for (a_low, a_high), (b_low, b_high) in zip(a, b, strict=True):
+        if a_high < b_low or b_high < a_low:
+            return None
+        touching += a_high == b_low or b_high == a_low
+    return touching
+
+
+def boxes(
+    labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]
+) -> dict[str, Box]:
+    """Return the box of every label, one interval for each of the axes.
+
+    A label is a path from the root; bit i halves along ``cycle[i % len(cycle)]``, 0 is the lower
+    half. The whole space is 0 to 2**depth, with the depth of the longest label.
+    """
+    names = list(labels)
+    side = 1 << max(map(len, names), default=0)
+    return {name: box_of_label(name, cycle, axes, side) for name in names}
+
+
+def box_of_label(
+    label: str, cycle: Sequence[str], axes: Sequence[str], side: int
+) -> Box:
+    """Return the box of a label in a space of this side; see `boxes`."""
+    low = dict.fromkeys(axes, 0)
+    size = dict.fromkeys(axes, side)
+    for i, bit in enumerate(label):
+        axis = cycle[i % len(cycle)]
+        size[axis] //= 2
+        if bit == "1":
+            low[axis] += size[axis]
+    return tuple((low[axis], low[axis] + size[axis]) for axis in axes)

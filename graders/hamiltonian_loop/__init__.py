@@ -36,7 +36,9 @@ CHECKS = {
 }
 
 
-class _Frame(NamedTuple):
+class Frame(NamedTuple):
+    """The cells of an instance."""
+
     grid: Grid
     blocked: frozenset[Cell]
     free: frozenset[Cell]
@@ -46,41 +48,43 @@ class _Frame(NamedTuple):
     """That on any tour of the free cells."""
 
 
-@lru_cache(maxsize=256)
-def _frame(params: Params) -> _Frame:
-    square = grid((params.size, params.size), 1)
-    blocked = frozenset(params.blocked)
-    free = frozenset(square.codes) - blocked
-    right = {"visited": len(free), "missing": [], "repeated": []}
-    codes = frozenset(square.codes[cell] for cell in free)
-    return _Frame(square, blocked, free, codes, Verdict(1.0, all_passed(CHECKS), right))
-
-
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the steps are a closed tour of the free cells, else 0."""
-    frame = _frame(params)
+    frame = frame_of(params)
     n = len(frame.free)
     cells = [step["xy"] for step in answer.steps]
     length = len(cells)
-    if length == n:
-        codes = frame.grid.encode(cells)
-        if frame.codes == set(codes) and is_tour(frame.grid, codes):
-            return frame.verdict
     checks = Checklist(CHECKS)
     if length > 4 * n + 1000:
         return checks.too_large(f"{length} cells are listed; {n} are free.")
     codes = frame.grid.encode(cells)
-    outside = [i for i, code in enumerate(codes) if code is None]
-    fault = f"of {length} cells lie outside 1..{params.size}"
-    checks.forbid_many("inside", outside, fault, lambda i: f"is {cell_at(cells, i)}")
-    entered = [i for i, cell in enumerate(cells) if cell in frame.blocked]
-    fault = f"of {length} cells are blocked"
-    checks.forbid_many("free", entered, fault, lambda i: f"is {cell_at(cells, i)}")
+    if length == n and frame.codes == set(codes) and is_tour(frame.grid, codes):
+        return frame.verdict
     again = repeats(cells, codes)
-    fault = f"of {length} entries name a cell that is listed before"
-    checks.forbid_many("repeats", again, fault, lambda i: f"is {cell_at(cells, i)}")
+    for check_id, places, fault in (
+        (
+            "inside",
+            [i for i, code in enumerate(codes) if code is None],
+            f"cells lie outside 1..{params.size}",
+        ),
+        (
+            "free",
+            [i for i, cell in enumerate(cells) if cell in frame.blocked],
+            "cells are blocked",
+        ),
+        ("repeats", again, "entries name a cell that is listed before"),
+    ):
+        checks.forbid_many(
+            check_id,
+            places,
+            f"of {length} {fault}",
+            lambda i: f"is {cell_at(cells, i)}",
+        )
+    wrong = f"{length} cells are listed, but {n} are free."
+    if length == n + 1 and cells[-1] == cells[0]:
+        wrong += " The start must not be repeated at the end."
+    checks.expect("count", length == n, wrong)
     missing = sorted(frame.free.difference(cells))
-    _judge_count(checks, cells, n)
     checks.forbid(
         "all_cells",
         missing,
@@ -88,12 +92,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"{len(missing)} of {n} free cells are not visited; one is {list(cell)}."
         ),
     )
-    apart = jumps(frame.grid, cells, codes)
-    fault = f"of {length - 1} steps do not lead to a side neighbour"
     checks.forbid_many(
         "adjacent",
-        apart,
-        fault,
+        jumps(frame.grid, cells, codes),
+        f"of {length - 1} steps do not lead to a side neighbour",
         lambda i: f"leads from {cell_text(cells[i - 1])} to {cell_at(cells, i)}",
     )
     wrong = (
@@ -108,8 +110,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
 
 
-def _judge_count(checks: Checklist, cells: list[Cell], n: int) -> None:
-    closing = len(cells) == n + 1 and cells[-1] == cells[0]
-    why = " The start must not be repeated at the end." if closing else ""
-    wrong = f"{len(cells)} cells are listed, but {n} are free.{why}"
-    checks.expect("count", len(cells) == n, wrong)
+@lru_cache(maxsize=256)
+def frame_of(params: Params) -> Frame:
+    """Return the cells of an instance, kept for the next answers to it."""
+    square = grid((params.size, params.size), 1)
+    blocked = frozenset(params.blocked)
+    free = frozenset(square.codes) - blocked
+    codes = frozenset(square.codes[cell] for cell in free)
+    figures = {"visited": len(free), "missing": [], "repeated": []}
+    verdict = Verdict(1.0, all_passed(CHECKS), figures)
+    return Frame(square, blocked, free, codes, verdict)

@@ -1,20 +1,17 @@
 """A tour that is laid cell by cell, and taken back."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from scbench.graders.shared.grid_paths import Cell, cell_text, side_neighbours
-from scbench.graders.shared.interaction import (
-    Action,
-    Observation,
-    QueryError,
-    first_items,
-)
+from scbench.graders.shared.interaction import Action, Observation, QueryError
 from scbench.schemas.base import Int, WholeIndexPair
 from scbench.schemas.hamiltonian_loop import Params
 
 BUDGET = 100
+# Side of the map, and dead cells that are listed.
 _MAP = 40
 _DEAD = 12
 Cells = Annotated[tuple[WholeIndexPair, ...], Field(min_length=1, max_length=100)]
@@ -51,42 +48,26 @@ class Back(Action):
 class Play:
     """The path so far."""
 
-    def __init__(self, params: Params) -> None:
-        span = range(1, params.size + 1)
-        blocked = set(params.blocked)
-        self._size = params.size
-        self._free = {
-            cell: None for y in span for x in span if (cell := (x, y)) not in blocked
-        }
-        self._path: list[Cell] = [next(iter(self._free))]
+    over = False
 
-    def look(self, path: list[Cell] | None = None) -> Observation:
-        """Return where a path, or that so far, is and what is left."""
-        path = path or self._path
-        start, end = path[0], path[-1]
-        left = self._free.keys() - set(path)
-        ways = {
-            cell: [o for o in side_neighbours(cell) if o in left]
-            for cell in (*left, end)
-        }
-        ends = {*side_neighbours(start), *side_neighbours(end)}
-        dead = sorted(cell for cell in left if len(ways[cell]) + (cell in ends) < 2)
-        west, top = (max(1, min(c - _MAP // 2, self._size - _MAP + 1)) for c in end)
-        marks = (
-            dict.fromkeys(path, "o") | {start: "S", end: "E"} | dict.fromkeys(left, ".")
-        )
-        span = range(min(self._size, _MAP))
-        return {
-            "length": len(path),
-            "end": [*end],
-            "next": [[*cell] for cell in ways[end]],
-            "unvisited": len(left),
-            "dead": [[*cell] for cell in first_items(dead, _DEAD)],
-            "corner": [west, top],
-            "map": [
-                "".join(marks.get((west + i, top + j), "#") for i in span) for j in span
-            ],
-        }
+    def __init__(self, params: Params) -> None:
+        self._size = params.size
+        span = range(1, self._size + 1)
+        all_cells = [(x, y) for y in span for x in span]
+        blocked = set(params.blocked)
+        # In the order of rows, the first of them begins the path.
+        free = [cell for cell in all_cells if cell not in blocked]
+        self._free: frozenset[Cell] = frozenset(free)
+        self._path: list[Cell] = [free[0]]
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The path so far."""
+        return {"steps": [{"xy": list(cell)} for cell in self._path]}
+
+    def look(self) -> Observation:
+        """Return where the path so far is and what is unvisited."""
+        return self._view(self._path)
 
     def step(self, action: Go | Ask | Back) -> Observation:
         """Carry it out; after a `QueryError` everything is as it was."""
@@ -95,7 +76,14 @@ class Play:
             if action.count >= len(path):
                 raise QueryError(f"the path has {len(path)} cells, and the first stays")
             del path[-action.count :]
-        for cell in () if isinstance(action, Back) else action.cells:
+        else:
+            self._extend(path, action.cells)
+        if not isinstance(action, Ask):
+            self._path = path
+        return self._view(path)
+
+    def _extend(self, path: list[Cell], cells: Sequence[Cell]) -> None:
+        for cell in cells:
             if cell not in self._free or cell in path:
                 raise QueryError(
                     f"{cell_text(cell)} is blocked, outside the grid or visited"
@@ -103,16 +91,35 @@ class Play:
             if cell not in side_neighbours(path[-1]):
                 raise QueryError(f"{cell_text(cell)} is not beside {list(path[-1])}")
             path.append(cell)
-        if not isinstance(action, Ask):
-            self._path = path
-        return self.look(path)
 
-    @property
-    def answer(self) -> dict[str, Any]:
-        """The path so far."""
-        return {"steps": [{"xy": list(cell)} for cell in self._path]}
+    def _view(self, path: list[Cell]) -> Observation:
+        start, end = path[0], path[-1]
+        unvisited = self._free.difference(path)
+        near_ends = {*side_neighbours(start), *side_neighbours(end)}
+        dead = []
+        for cell in sorted(unvisited):
+            ways = sum(beside in unvisited for beside in side_neighbours(cell))
+            if ways + (cell in near_ends) < 2:
+                dead.append(list(cell))
+        onward = [cell for cell in side_neighbours(end) if cell in unvisited]
+        # The end of the path is in the middle, but at the sides of the grid.
+        highest = self._size - _MAP + 1
+        west, top = (max(1, min(at - _MAP // 2, highest)) for at in end)
+        marks = dict.fromkeys(path, "o") | dict.fromkeys(unvisited, ".")
+        marks |= {start: "S", end: "E"}
+        span = range(min(self._size, _MAP))
+        return {
+            "length": len(path),
+            "end": list(end),
+            "next": [list(cell) for cell in onward],
+            "unvisited": len(unvisited),
+            "dead": dead[:_DEAD],
+            "corner": [west, top],
+            "map": [
+                "".join(marks.get((west + i, top + j), "#") for i in span) for j in span
+            ],
+        }
 
-    over = False
 
-
+# Last, because it names the classes above.
 ACTIONS = (Go, Ask, Back)

@@ -6,6 +6,7 @@ one more than the number of food items missed. Walls count in every instance, an
 is eaten. Positions in messages and details are those of the answer's list, from 0.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -40,7 +41,7 @@ _ENOUGH = 0.98
 
 
 class Frame(NamedTuple):
-    """What follows from an instance alone."""
+    """The box of an instance."""
 
     grid: Grid
     walls: frozenset[int]
@@ -50,24 +51,6 @@ class Frame(NamedTuple):
     """Cells for a full score."""
     bound: int
     """Cells of two colours alternate along a path, so that none is longer."""
-
-
-@lru_cache(maxsize=64)
-def frame_of(params: Params) -> Frame:
-    """Return what follows from an instance alone, kept for the next answers to it."""
-    box = grid(params.size, 0)
-    free = len(box.codes) - len(params.walls)
-    odd = sum(sum(cell) & 1 for cell in box.codes.keys() - set(params.walls))
-    like_start, unlike_start = (
-        (odd, free - odd) if sum(params.start) & 1 else (free - odd, odd)
-    )
-    return Frame(
-        grid=box,
-        walls=frozenset(box.codes[wall] for wall in params.walls),
-        free=free,
-        needed=-(-98 * free // 100) if params.walls else free,
-        bound=min(2 * like_start, 2 * unlike_start + 1),
-    )
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -81,9 +64,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"{length} cells are listed; the box has {frame.free} free ones."
         )
     codes = frame.grid.encode(cells)
-    faults = _judge_moves(checks, params, frame, cells, codes)
+    faults = judge_moves(checks, params, frame, cells, codes)
     legal_prefix = min(faults, default=length)
-    wrong = f"{length} cells are listed; a full score needs {frame.needed} of {frame.free} free ones."
+    wrong = (
+        f"{length} cells are listed; a full score needs {frame.needed} of {frame.free} free "
+        "ones."
+    )
     checks.expect("length", length >= frame.needed, wrong, needed=frame.needed)
     visited = set(codes)
     missed = sorted(
@@ -97,8 +83,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"{list(cell)}."
         ),
     )
+    share = length / frame.free
+    if params.walls:
+        share = min(1.0, share / _ENOUGH)
     return checks.partial(
-        0.0 if faults else _score(params, frame, length, len(missed)),
+        0.0 if faults else share / (len(missed) + 1),
         length=length,
         legal_prefix=legal_prefix,
         free_cells=frame.free,
@@ -108,14 +97,27 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
 
 
-def _score(params: Params, frame: Frame, length: int, missed: int) -> float:
-    share = length / frame.free
-    if params.walls:
-        share = min(1.0, share / _ENOUGH)
-    return share / (missed + 1)
+@lru_cache(maxsize=64)
+def frame_of(params: Params) -> Frame:
+    """Return the box of an instance, kept for the next answers to it."""
+    box = grid(params.size, 0)
+    free = len(box.codes) - len(params.walls)
+    odd = sum(sum(cell) % 2 for cell in box.codes.keys() - set(params.walls))
+    like_start, unlike_start = free - odd, odd
+    if sum(params.start) % 2:
+        like_start, unlike_start = odd, free - odd
+    # 98 % of the cells, rounded up.
+    needed = -(-98 * free // 100) if params.walls else free
+    return Frame(
+        grid=box,
+        walls=frozenset(box.codes[wall] for wall in params.walls),
+        free=free,
+        needed=needed,
+        bound=min(2 * like_start, 2 * unlike_start + 1),
+    )
 
 
-def _judge_moves(
+def judge_moves(
     checks: Checklist,
     params: Params,
     frame: Frame,
@@ -123,39 +125,43 @@ def _judge_moves(
     codes: list[int | None],
 ) -> set[int]:
     """Check everything that makes a path legal; return the positions of illegal cells."""
-    n, length = len(params.size), len(cells)
+    dims, length = len(params.size), len(cells)
+
+    def forbid_cells(check_id: str, places: Sequence[int], fault: str) -> None:
+        fault = f"of {length} {fault}"
+        checks.forbid_many(check_id, places, fault, lambda i: f"is {cell_at(cells, i)}")
+
     off_start = set() if cells[0] == params.start else {0}
     wrong = f"The path must start at {list(params.start)}; its first cell is {cell_text(cells[0])}."
     checks.expect("start", not off_start, wrong)
-    beyond = (
-        [i for i, code in enumerate(codes) if code is None] if None in codes else []
-    )
-    misshapen = [i for i in beyond if len(cells[i]) != n]
-    outside = [i for i in beyond if len(cells[i]) == n]
-    fault = f"of {length} cells do not have {n} coordinates"
-    checks.forbid_many(
-        "dimensions", misshapen, fault, lambda i: f"is {cell_at(cells, i)}"
-    )
+    misshapen: list[int] = []
+    outside: list[int] = []
+    # Most paths stay inside, and some are long.
+    if None in codes:
+        for i, code in enumerate(codes):
+            if code is None and len(cells[i]) != dims:
+                misshapen.append(i)
+            elif code is None:
+                outside.append(i)
+    fault = f"cells do not have {dims} coordinates"
+    forbid_cells("dimensions", misshapen, fault)
     again = repeats(cells, codes)
-    fault = f"of {length} entries name a cell that is visited before"
-    checks.forbid_many("repeats", again, fault, lambda i: f"is {cell_at(cells, i)}")
+    forbid_cells("repeats", again, "entries name a cell that is visited before")
     if len(misshapen) == length:
-        checks.skip(("inside", "walls", "moves"), f"No cell has {n} coordinates.")
+        checks.skip(("inside", "walls", "moves"), f"No cell has {dims} coordinates.")
         return off_start.union(misshapen)
-    fault = f"of {length} cells lie outside the box"
-    checks.forbid_many("inside", outside, fault, lambda i: f"is {cell_at(cells, i)}")
-    entered = []
+    forbid_cells("inside", outside, "cells lie outside the box")
+    entered: list[int] = []
     if not frame.walls.isdisjoint(codes):
         entered = [i for i, code in enumerate(codes) if code in frame.walls]
-    fault = f"of {length} cells are walls"
-    checks.forbid_many("walls", entered, fault, lambda i: f"is {cell_at(cells, i)}")
-    unjudged = {*misshapen, *(i + 1 for i in misshapen)}
+    forbid_cells("walls", entered, "cells are walls")
+    # Moves to and from cells without a place.
+    unjudged = set(misshapen).union(i + 1 for i in misshapen)
     apart = [i for i in jumps(frame.grid, cells, codes) if i not in unjudged]
-    fault = f"of {length - 1} moves do not change one coordinate by 1"
     checks.forbid_many(
         "moves",
         apart,
-        fault,
+        f"of {length - 1} moves do not change one coordinate by 1",
         lambda i: f"leads from {cell_text(cells[i - 1])} to {cell_at(cells, i)}",
     )
     return off_start.union(misshapen, outside, entered, again, apart)

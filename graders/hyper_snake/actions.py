@@ -33,6 +33,11 @@ class Play:
         self._trail = Trail(params)
         self._trail.follow([params.start])
 
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The path so far."""
+        return {"path": [{"pos": list(cell)} for cell in self._trail.cells]}
+
     def look(self) -> Observation:
         """Return where the snake is and what is left."""
         return self._trail.look()
@@ -52,14 +57,10 @@ class Play:
         return ahead.look()
 
     @property
-    def answer(self) -> dict[str, Any]:
-        """The path so far."""
-        return {"path": [{"pos": list(cell)} for cell in self._trail.cells]}
-
-    @property
     def over(self) -> bool:
         """Whether there is no cell to go on to."""
         return not self._trail.ways_on()
 
 
+# Last, because it names the class above.
 ACTIONS = (Move,)

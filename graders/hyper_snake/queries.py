@@ -15,16 +15,12 @@ from scbench.graders.shared.grid_paths import (
     reachable,
     side_neighbours,
 )
-from scbench.graders.shared.interaction import (
-    Observation,
-    Query,
-    QueryError,
-    first_items,
-)
+from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.base import WholeNumber
 from scbench.schemas.hyper_snake import Params
 
 BUDGET = 30
+# Cells of a path, and food that is listed.
 _MAX_CELLS = 5000
 _FOOD = 12
 Cells = tuple[Annotated[tuple[WholeNumber, ...], Field(max_length=16)], ...]
@@ -38,6 +34,17 @@ class Trail:
         self.frame: Frame = frame_of(params)
         self.cells: list[Cell] = []
         self._visited: set[int] = set()
+
+    def follow(self, cells: Sequence[Cell]) -> str:
+        """Go on through cells up to the first that is not legal; return what is wrong with it."""
+        for cell in cells:
+            wrong = self.obstacle(cell)
+            if wrong:
+                place = f"cell {len(self.cells)} of the path (counted from 0)"
+                return f"{place}, {cell_text(cell)}, {wrong}"
+            self.cells.append(cell)
+            self._visited.add(self.frame.grid.codes[cell])
+        return ""
 
     def obstacle(self, cell: Cell) -> str:
         """Return why the path cannot go on to a cell; empty if it can."""
@@ -57,30 +64,18 @@ class Trail:
                 return f"is not one step from {list(self.cells[-1])}"
         return ""
 
-    def follow(self, cells: Sequence[Cell]) -> str:
-        """Go on through cells up to the first that is not legal; return what is wrong with it."""
-        for cell in cells:
-            wrong = self.obstacle(cell)
-            if wrong:
-                place = f"cell {len(self.cells)} of the path (counted from 0)"
-                return f"{place}, {cell_text(cell)}, {wrong}"
-            self.cells.append(cell)
-            self._visited.add(self.frame.grid.codes[cell])
-        return ""
-
     def ways_on(self) -> list[Cell]:
         """Return the cells that the path can go on to."""
-        return [
-            cell for cell in side_neighbours(self.cells[-1]) if not self.obstacle(cell)
-        ]
+        return self._free_neighbours(self.cells[-1])
 
     def look(self) -> Observation:
         """Return where the path is and what is left."""
         end = self.cells[-1]
-        reached = reachable(
-            end, lambda cell: filter(self._is_free, side_neighbours(cell))
-        ) - {end}
-        uneaten = [food for food in self.params.food if not self._has(food)]
+        reached = reachable(end, self._free_neighbours) - {end}
+        codes = self.frame.grid.codes
+        uneaten = [
+            food for food in self.params.food if codes[food] not in self._visited
+        ]
         return {
             "length": len(self.cells),
             "end": list(end),
@@ -90,20 +85,20 @@ class Trail:
             "food": {
                 "left": len(uneaten),
                 "reachable": sum(food in reached for food in uneaten),
-                "first": [list(food) for food in first_items(uneaten, _FOOD)],
+                "first": [list(food) for food in uneaten[:_FOOD]],
             },
         }
 
-    def _has(self, cell: Cell) -> bool:
-        return self.frame.grid.codes[cell] in self._visited
-
-    def _is_free(self, cell: Cell) -> bool:
-        code = self.frame.grid.codes.get(cell)
-        return (
-            code is not None
-            and code not in self.frame.walls
-            and code not in self._visited
-        )
+    def _free_neighbours(self, cell: Cell) -> list[Cell]:
+        """Return the cells beside one that are neither walls nor visited."""
+        codes = self.frame.grid.codes
+        free = []
+        for beside in side_neighbours(cell):
+            code = codes.get(beside)
+            blocked = code in self.frame.walls or code in self._visited
+            if code is not None and not blocked:
+                free.append(beside)
+        return free
 
 
 class Walk(Query):
@@ -130,4 +125,5 @@ class Walk(Query):
         return {"wrong": wrong} | trail.look()
 
 
+# Last, because it names the class above.
 QUERIES = (Walk,)

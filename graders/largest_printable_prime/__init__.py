@@ -62,15 +62,6 @@ class Stand(Enum):
     """A 1 as a post."""
 
 
-# What each adds to the tower, the air above it included, in tenths of a millimetre.
-HEIGHTS: Mapping[Stand, int] = {
-    Stand.FLAT: 12,
-    Stand.ON_SIDE: 112,
-    Stand.ON_HEAD: 212,
-    Stand.ON_END: 212,
-}
-
-
 class Pose(NamedTuple):
     """A digit as it is printed; the segments matter only if it is flat."""
 
@@ -78,7 +69,15 @@ class Pose(NamedTuple):
     segments: frozenset[str] = frozenset()
 
 
-# What can be printed upright. A 3 has one upright pose, known by both names.
+# The tables of stands follow the class that they name.
+# What each adds to the tower, the air above it included, in tenths of a millimetre.
+HEIGHTS: Mapping[Stand, int] = {
+    Stand.FLAT: 12,
+    Stand.ON_SIDE: 112,
+    Stand.ON_HEAD: 212,
+    Stand.ON_END: 212,
+}
+# Digits that can be printed upright. A 3 has one upright pose, known by both names.
 _UPRIGHT: Mapping[tuple[int, str], Stand] = {
     (1, "rotate90X"): Stand.ON_END,
     (7, "rotate90X"): Stand.ON_HEAD,
@@ -86,43 +85,6 @@ _UPRIGHT: Mapping[tuple[int, str], Stand] = {
     (3, "rotate90X"): Stand.ON_SIDE,
     (3, "rotate90Y"): Stand.ON_SIDE,
 }
-
-
-@cache
-def pose(digit: int, orientation: Orientation, segments: str) -> Pose | None:
-    """Return how a digit is printed; None if that is impossible.
-
-    ``segments`` are the digit's before it is turned, as letters.
-    """
-    if orientation in _TURNS:
-        goes = dict(zip(_LETTERS, _TURNS[orientation], strict=True))
-        return Pose(Stand.FLAT, frozenset(goes[segment] for segment in segments))
-    if (digit, orientation) == (1, "rotate90Y"):
-        return Pose(Stand.FLAT, frozenset(segments))  # the same bar as when flat
-    stand = _UPRIGHT.get((digit, orientation))
-    return None if stand is None else Pose(stand)
-
-
-def rests(upper: Pose, lower: Pose) -> bool:
-    """Whether a digit can be printed on another."""
-    if lower.stand is not Stand.FLAT:
-        return upper.stand is Stand.ON_END
-    match upper.stand:
-        case Stand.FLAT:
-            return upper.segments <= lower.segments
-        case Stand.ON_SIDE:
-            return {"b", "c"} <= lower.segments or {"e", "f"} <= lower.segments
-        case Stand.ON_HEAD:
-            return not lower.segments.isdisjoint("adg")
-        case _:
-            return True
-
-
-def groups(number: str, length: int) -> list[str]:
-    """Cut a number into groups from its end; the first one may be shorter."""
-    first = len(number) % length
-    full_groups = [number[i : i + length] for i in range(first, len(number), length)]
-    return [number[:first], *full_groups] if first else full_groups
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -143,39 +105,34 @@ def grade(params: Params, answer: Answer) -> Verdict:
     ]
     fault = "digits may not be used or not be turned so"
     checks.forbid_many(
-        "allowed", banned, fault, lambda i: f"is the {_digit_at(items, i)}"
+        "allowed", banned, fault, lambda i: f"is the {digit_at(items, i)}"
     )
     number = "".join(str(item.digit) for item in items)
-    _judge_number(checks, params, number)
-    tall = _judge_tower(checks, params, answer)
+    judge_number(checks, params, number)
+    tenths = judge_tower(checks, params, items)
     legal = checks.all_passed
-    figures = {
-        "number": number,
-        "digits": count,
-        "height_mm": None if tall is None else tall / 10,
-    }
-    if tall is None:
+    if tenths is None:
         checks.skip("height", "Not every digit can be printed.")
     else:
         wrong = (
-            f"The tower is {tall / 10:g} mm tall, and not taller than "
+            f"The tower is {tenths / 10:g} mm tall, and not taller than "
             f"{params.target_height_mm:g} mm."
         )
-        checks.expect("height", tall > round(10 * params.target_height_mm), wrong)
-    short = not checks.all_passed
+        checks.expect("height", tenths > round(10 * params.target_height_mm), wrong)
+    factor = 1.0 if checks.all_passed else params.short_factor
     wrong = f"The number has {count} digits; the longest one known has {params.best_digits}."
     checks.expect("length", count >= params.best_digits, wrong)
-    score = min(1.0, count / params.best_digits) * (
-        params.short_factor if short else 1.0
+    score = min(1.0, count / params.best_digits) * factor
+    return checks.partial(
+        score if legal else 0.0,
+        number=number,
+        digits=count,
+        height_mm=None if tenths is None else tenths / 10,
     )
-    return checks.partial(score if legal else 0.0, **figures)
 
 
-def _digit_at(items: Sequence[PrintedDigit], i: int) -> str:
-    return f"{items[i].digit} ({items[i].orientation}) at position {i}"
-
-
-def _judge_number(checks: Checklist, params: Params, number: str) -> None:
+def judge_number(checks: Checklist, params: Params, number: str) -> None:
+    """Check the number, wherever its digits are."""
     checks.expect(
         "leading_zero", not number.startswith("0"), "The number begins with 0."
     )
@@ -194,9 +151,10 @@ def _judge_number(checks: Checklist, params: Params, number: str) -> None:
         checks.skip("prime", "There is no number.")
 
 
-def _judge_tower(checks: Checklist, params: Params, answer: Answer) -> int | None:
+def judge_tower(
+    checks: Checklist, params: Params, items: Sequence[PrintedDigit]
+) -> int | None:
     """Check how digits are printed; return the height in tenths of a mm, None if one cannot be."""
-    items = answer.numberSequence
     poses = [
         pose(item.digit, item.orientation, params.segments[item.digit])
         for item in items
@@ -204,7 +162,7 @@ def _judge_tower(checks: Checklist, params: Params, answer: Answer) -> int | Non
     unprintable = [i for i, printed in enumerate(poses) if printed is None]
     fault = "digits cannot be printed as they are turned"
     checks.forbid_many(
-        "printable", unprintable, fault, lambda i: f"is the {_digit_at(items, i)}"
+        "printable", unprintable, fault, lambda i: f"is the {digit_at(items, i)}"
     )
     unsupported = [
         i
@@ -216,14 +174,58 @@ def _judge_tower(checks: Checklist, params: Params, answer: Answer) -> int | Non
         unsupported,
         "digits cannot be printed on the one below",
         lambda i: (
-            f"is the {_digit_at(items, i)}, on a {items[i - 1].digit} ({items[i - 1].orientation})"
+            f"is the {digit_at(items, i)}, on a {items[i - 1].digit} ({items[i - 1].orientation})"
         ),
     )
-    return (
-        None
-        if unprintable
-        else sum(HEIGHTS[printed.stand] for printed in poses if printed is not None)
-    )
+    if unprintable:
+        return None
+    return sum(HEIGHTS[printed.stand] for printed in poses if printed is not None)
+
+
+def digit_at(items: Sequence[PrintedDigit], i: int) -> str:
+    """Return the digit at a position in words."""
+    return f"{items[i].digit} ({items[i].orientation}) at position {i}"
+
+
+@cache
+def pose(digit: int, orientation: Orientation, segments: str) -> Pose | None:
+    """Return how a digit is printed; None if that is impossible.
+
+    ``segments`` are the digit's before it is turned, as letters.
+    """
+    if orientation in _TURNS:
+        goes = dict(zip(_LETTERS, _TURNS[orientation], strict=True))
+        return Pose(Stand.FLAT, frozenset(goes[segment] for segment in segments))
+    # A 1 turned so is the same bar as when flat.
+    if (digit, orientation) == (1, "rotate90Y"):
+        return Pose(Stand.FLAT, frozenset(segments))
+    stand = _UPRIGHT.get((digit, orientation))
+    return None if stand is None else Pose(stand)
+
+
+def rests(upper: Pose, lower: Pose) -> bool:
+    """Whether a digit can be printed on another."""
+    if lower.stand is not Stand.FLAT:
+        return upper.stand is Stand.ON_END
+    match upper.stand:
+        case Stand.FLAT:
+            # Every bar needs one below it.
+            return upper.segments <= lower.segments
+        case Stand.ON_SIDE:
+            return {"b", "c"} <= lower.segments or {"e", "f"} <= lower.segments
+        case Stand.ON_HEAD:
+            return not lower.segments.isdisjoint("adg")
+        case _:
+            return True
+
+
+def groups(number: str, length: int) -> list[str]:
+    """Cut a number into groups from its end; the first one may be shorter."""
+    first = len(number) % length
+    full_groups = [number[i : i + length] for i in range(first, len(number), length)]
+    if first:
+        return [number[:first], *full_groups]
+    return full_groups
 
 
 @lru_cache(maxsize=1024)

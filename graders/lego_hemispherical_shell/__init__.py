@@ -5,7 +5,6 @@ path of contacts, and volumes are compared with the ideal body, integrated along
 those of the answer's list.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,21 +15,22 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
     CONTACT_GAP,
     HALF,
     HEIGHT,
-    TIP_SLACK,
     VOLUME,
-    Body,
-    Boxes,
     Bricks,
     Indices,
     Pairs,
     Stance,
-    body,
     close_pairs,
     groups,
     joints,
     misfits,
-    shared_volumes,
     stances,
+)
+from scbench.graders.lego_hemispherical_shell.target import (
+    Body,
+    Boxes,
+    body,
+    shared_volumes,
     strays,
 )
 from scbench.graders.shared.checklist import Checklist
@@ -52,24 +52,27 @@ CHECKS = {
     "volume": "The bricks agree with the target well enough for full marks.",
 }
 
+# Answers with more bricks are not judged: time grows with their number.
 MAX_BRICKS = 20_000
 # Bricks that do not overlap have fewer to be compared with: about 37 in a solid block.
 PAIRS_PER_BRICK = 60
+# So many pairs may always be compared, however few the bricks are.
 PAIRS_FREE = 10_000
+# How far a middle may be above or below that of its layer, in millimetres.
 LAYER_SLACK = 0.96
+# A lower middle is a brick that sinks into the table.
 LOWEST = 4.7
+# How far a centre of gravity may lie outside its support, in millimetres.
+TIP_SLACK = 0.001
+# Weight of the volume that only one of bricks and target has.
 DIFFERENCE_WEIGHT = 0.5
 # Bricks farther out are outside every target, and not compared with others.
 _ARENA = 10_000.0
+# Granted at every limit for what rounding leaves.
 _DUST = 1e-9
+# Entries of lists in the metrics.
 _MAX_ENTRIES = 1000
 _MAX_GROUPS = 50
-
-
-@lru_cache(maxsize=256)
-def target_body(params: Params) -> Body:
-    """Return the target of an instance; see `body`."""
-    return body(params)
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -83,14 +86,16 @@ def grade(params: Params, answer: Answer) -> Verdict:
     bricks = Bricks.of(
         [(*brick.Centroid, brick.RotationDegrees) for brick in answer.bricks]
     )
+    target = target_body(params)
     boxes = as_boxes(bricks, params.centre_mm)
-    _judge_single_bricks(checks, target_body(params), bricks, boxes)
-    used = _judge_repeats(checks, bricks)
-    faults = _judge_structure(checks, bricks.take(used), used)
+    judge_single_bricks(checks, target, bricks, boxes)
+    names = judge_repeats(checks, bricks)
+    faults = judge_structure(checks, bricks.take(names), names)
     legal = checks.all_passed
-    agreement, figures = _agreement(target_body(params), boxes)
+    # The volume is measured even if the structure is not legal, for the metrics.
+    agreement, figures = volume_agreement(target, boxes)
     score = min(max(round(agreement / params.full_marks, 9), 0.0), 1.0)
-    if faults["overlapping"] != [] or len(used) < count:
+    if faults["overlapping"] != [] or len(names) < count:
         checks.skip(
             "volume", "Not all bricks lie beside each other, so volumes do not add up."
         )
@@ -104,52 +109,56 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return checks.partial(score if legal else 0.0, bricks=count, **figures, **faults)
 
 
+@lru_cache(maxsize=256)
+def target_body(params: Params) -> Body:
+    """Return the target of an instance; see `body`."""
+    return body(params)
+
+
 def as_boxes(bricks: Bricks, centre: tuple[float, ...]) -> Boxes:
     """Return bricks as boxes, each with the place of the target's axis as seen from the brick."""
     # Coordinates may be anything; what is far away stays far away.
-    x, y, z = (np.clip(values, -_ARENA, _ARENA) for values in bricks[:3])
-    x, y = x - centre[0], y - centre[1]
+    x = np.clip(bricks.x, -_ARENA, _ARENA) - centre[0]
+    y = np.clip(bricks.y, -_ARENA, _ARENA) - centre[1]
+    z = np.clip(bricks.z, -_ARENA, _ARENA)
     along = np.abs(bricks.cos * x + bricks.sin * y)
     across = np.abs(bricks.cos * y - bricks.sin * x)
     return Boxes(along, across, z - HEIGHT / 2, z + HEIGHT / 2, HALF)
 
 
-def _agreement(target: Body, boxes: Boxes) -> tuple[float, dict[str, float]]:
-    """Return I / R - D / 2R of bricks that do not overlap, and its parts."""
-    shared = round(float(shared_volumes(target, boxes).sum()), 6)
-    filled = shared / target.volume
-    spill = max(VOLUME * len(boxes.low) - shared, 0.0) / target.volume
-    agreement = filled - DIFFERENCE_WEIGHT * (1 - filled + spill)
-    figures = {"agreement": agreement, "filled": filled, "spill": spill}
-    return agreement, {name: round(value, 9) for name, value in figures.items()}
-
-
-def _judge_single_bricks(
+def judge_single_bricks(
     checks: Checklist, target: Body, bricks: Bricks, boxes: Boxes
 ) -> None:
+    """Check that there are bricks, and of each its layer and that it meets the target."""
     checks.expect("not_empty", len(bricks.z) > 0, "The list of bricks is empty.")
     layer = np.maximum(np.rint((bricks.z - HEIGHT / 2) / HEIGHT), 0.0)
-    off = np.abs(bricks.z - HEIGHT / 2 - HEIGHT * layer) > LAYER_SLACK + _DUST
-    off |= bricks.z < LOWEST - _DUST
-    between = np.flatnonzero(off).tolist()
-    fault = "bricks are in no layer"
+    off_layer = np.abs(bricks.z - HEIGHT / 2 - HEIGHT * layer) > LAYER_SLACK + _DUST
+    off_layer |= bricks.z < LOWEST - _DUST
     checks.forbid_many(
-        "layers", between, fault, lambda i: f"is brick {i} at z = {bricks.z[i]:g}"
+        "layers",
+        np.flatnonzero(off_layer).tolist(),
+        "bricks are in no layer",
+        lambda i: f"is brick {i} at z = {bricks.z[i]:g}",
     )
-    hollow, outside = (
-        np.flatnonzero(stray).tolist() for stray in strays(target, boxes)
-    )
-    fault = "bricks lie wholly in the hollow"
-    checks.forbid_many("hollow", hollow, fault, lambda i: f"is brick {i}")
-    fault = "bricks lie wholly outside the target"
-    checks.forbid_many("outside", outside, fault, lambda i: f"is brick {i}")
+    hollow, outside = strays(target, boxes)
+    for check_id, mask, place in (
+        ("hollow", hollow, "in the hollow"),
+        ("outside", outside, "outside the target"),
+    ):
+        checks.forbid_many(
+            check_id,
+            np.flatnonzero(mask).tolist(),
+            f"bricks lie wholly {place}",
+            lambda i: f"is brick {i}",
+        )
 
 
-def _judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
+def judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
     """Check for repeats; return the first of each among bricks that are not absurdly far away."""
     far = np.max(np.abs(np.stack(bricks[:3])), axis=0) > _ARENA
     near = np.flatnonzero(~far)
     x, y, z, angle = (values[near] for values in bricks[:4])
+    # Equal to a tenth of a millimetre and to a degree.
     keys = np.rint(np.stack([10 * x, 10 * y, 10 * z, np.rint(angle) % 180], axis=1))
     _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     earlier = near[first[group.ravel()]]
@@ -163,10 +172,13 @@ def _judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
     return np.sort(near[first])
 
 
-def _judge_structure(
+def judge_structure(
     checks: Checklist, bricks: Bricks, names: Indices
 ) -> dict[str, Any]:
-    """Check pairs of different bricks, whose indices in the answer are their names."""
+    """Check pairs of different bricks, whose indices in the answer are their names.
+
+    The metrics of what was found are returned, all None if the bricks are too crowded.
+    """
     count = len(names)
     max_pairs = PAIRS_PER_BRICK * count + PAIRS_FREE
     pairs = close_pairs(bricks, max_pairs)
@@ -180,27 +192,11 @@ def _judge_structure(
             ("overlap", "studs", "support", "balance"),
             "The bricks are too crowded to be compared pair by pair.",
         )
-        return {
-            "overlapping": None,
-            "misaligned": None,
-            "floating": None,
-            "groups": None,
-        }
-    overlapping = _judge_overlap(checks, pairs.where(pairs.depth >= CONTACT_GAP), names)
-    contacts = joints(pairs)
-    label = groups(count, contacts)
-    misaligned = [
-        [int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _MAX_ENTRIES)
-    ]
-    at_least = "At least " * (len(misaligned) == _MAX_ENTRIES)
-    checks.forbid(
-        "studs",
-        misaligned,
-        lambda pair: (
-            f"{at_least}{len(misaligned)} pairs of joined bricks are not on one stud grid; the "
-            f"first is {pair[0]} and {pair[1]}."
-        ),
-    )
+        return dict.fromkeys(("overlapping", "misaligned", "floating", "groups"))
+    clash = pairs.where(pairs.depth >= CONTACT_GAP)
+    overlapping = judge_overlap(checks, clash, names)
+    label = groups(count, joints(pairs))
+    misaligned = judge_studs(checks, bricks, label, names)
     # A brick that sinks into the table stands on it; that it sinks is another check's matter.
     ground = bricks.z < HEIGHT
     grounded = np.zeros(count, dtype=bool)
@@ -208,28 +204,29 @@ def _judge_structure(
     floating = names[~grounded[label]].tolist()
     fault = f"of {count} bricks are not joined to the ground"
     checks.forbid_many("support", floating, fault, lambda i: f"is brick {i}")
-    standing = stances(bricks, label, ground)
-    _judge_balance(checks, standing, names)
+    balances = stances(bricks, label, ground)
+    judge_balance(checks, balances, names)
+    figures = [
+        {
+            "brick": int(names[stance.first]),
+            "bricks": stance.size,
+            "centre": [round(value, 6) for value in stance.centre],
+            "support": stance.support,
+        }
+        for stance in balances[:_MAX_GROUPS]
+    ]
     return {
         "overlapping": overlapping[:_MAX_ENTRIES],
         "misaligned": misaligned,
         "floating": floating[:_MAX_ENTRIES],
-        "groups": [
-            {
-                "brick": int(names[s.first]),
-                "bricks": s.size,
-                "centre": [round(value, 6) for value in s.centre],
-                "support": s.support,
-            }
-            for s in standing[:_MAX_GROUPS]
-        ],
+        "groups": figures,
     }
 
 
-def _judge_overlap(checks: Checklist, clash: Pairs, names: Indices) -> list[list[int]]:
-    overlapping: list[list[int]] = np.stack(
-        [names[clash.lower], names[clash.upper]], axis=1
-    ).tolist()
+def judge_overlap(checks: Checklist, clash: Pairs, names: Indices) -> list[list[int]]:
+    """Check that no bricks overlap; return the pairs that do."""
+    index_pairs = np.stack([names[clash.lower], names[clash.upper]], axis=1)
+    overlapping: list[list[int]] = index_pairs.tolist()
     checks.forbid_many(
         "overlap",
         overlapping,
@@ -241,13 +238,36 @@ def _judge_overlap(checks: Checklist, clash: Pairs, names: Indices) -> list[list
     return overlapping
 
 
-def _judge_balance(
-    checks: Checklist, standing: Sequence[Stance], names: Indices
-) -> None:
+def judge_studs(
+    checks: Checklist, bricks: Bricks, label: Indices, names: Indices
+) -> list[list[int]]:
+    """Check the stud grid of every group; return the first pairs that do not fit."""
+    misaligned = [
+        [int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _MAX_ENTRIES)
+    ]
+    # The search ends with so many pairs, so there may be more.
+    at_least = "At least " if len(misaligned) == _MAX_ENTRIES else ""
+    checks.forbid(
+        "studs",
+        misaligned,
+        lambda pair: (
+            f"{at_least}{len(misaligned)} pairs of joined bricks are not on one stud grid; the "
+            f"first is {pair[0]} and {pair[1]}."
+        ),
+    )
+    return misaligned
+
+
+def judge_balance(checks: Checklist, balances: list[Stance], names: Indices) -> None:
+    """Check that no group of joined bricks tips over."""
     tipping = [
-        {"brick": int(names[s.first]), "bricks": s.size, "outside_mm": s.outside}
-        for s in standing
-        if s.outside > TIP_SLACK
+        {
+            "brick": int(names[stance.first]),
+            "bricks": stance.size,
+            "outside_mm": stance.outside,
+        }
+        for stance in balances
+        if stance.outside > TIP_SLACK
     ]
     checks.forbid_many(
         "balance",
@@ -258,3 +278,17 @@ def _judge_balance(
             f"gravity lies {group['outside_mm']:.3f} mm outside its support"
         ),
     )
+
+
+def volume_agreement(target: Body, boxes: Boxes) -> tuple[float, dict[str, float]]:
+    """Return I / R - D / 2R of bricks that do not overlap, and its parts.
+
+    R is the volume of the target, I that of its part inside bricks, and D the volume that only one
+    of both has.
+    """
+    shared = round(float(shared_volumes(target, boxes).sum()), 6)
+    filled = shared / target.volume
+    spill = max(VOLUME * len(boxes.low) - shared, 0.0) / target.volume
+    agreement = filled - DIFFERENCE_WEIGHT * (1 - filled + spill)
+    figures = {"agreement": agreement, "filled": filled, "spill": spill}
+    return agreement, {name: round(value, 9) for name, value in figures.items()}

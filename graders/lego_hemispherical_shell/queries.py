@@ -18,13 +18,14 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
     close_pairs,
     joints,
     off_grid,
-    shared_volumes,
 )
+from scbench.graders.lego_hemispherical_shell.target import shared_volumes
 from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.lego_hemispherical_shell import Brick, Params
 
 BUDGET = 30
 _MAX_BRICKS = 10
+# Largest coordinate of a brick, in millimetres.
 _REACH = 10_000.0
 
 
@@ -51,40 +52,41 @@ class BricksTogether(Query):
         pairs = close_pairs(bricks, _MAX_BRICKS * _MAX_BRICKS)
         if pairs is None:
             raise QueryError("the bricks are too crowded to be compared pair by pair")
-        clash = pairs.where(pairs.depth >= CONTACT_GAP)
-        joined = joints(pairs)
-        first, second = (
-            f(joined.lower, joined.upper) for f in (np.minimum, np.maximum)
-        )
-        grid = [
-            "off the grid" if off else "on one grid"
-            for off in off_grid(bricks, first, second)
-        ]
-        shares = (
-            shared_volumes(target_body(params), as_boxes(bricks, params.centre_mm))
-            / VOLUME
-        )
+        boxes = as_boxes(bricks, params.centre_mm)
+        shares = shared_volumes(target_body(params), boxes) / VOLUME
         return {
+            # Adding 0.0 turns -0.0 into 0.0.
             "in_target": [round(share, 3) + 0.0 for share in shares.tolist()],
-            "overlaps": [
-                [*sorted(pair), area, round(depth, 3)]
-                for (*pair, area), depth in zip(
-                    _rows(clash), clash.depth.tolist(), strict=True
-                )
-            ],
-            "joined": [
-                [*row, fit] for row, fit in zip(_rows(joined), grid, strict=True)
-            ],
+            "overlaps": overlap_rows(pairs.where(pairs.depth >= CONTACT_GAP)),
+            "joined": joint_rows(bricks, joints(pairs)),
         }
 
 
-def _rows(pairs: Pairs) -> list[list[float]]:
-    columns = (
-        pairs.lower.tolist(),
-        pairs.upper.tolist(),
-        np.round(pairs.area, 3).tolist(),
-    )
-    return [list(row) for row in zip(*columns, strict=True)]
+def overlap_rows(clash: Pairs) -> list[list[float]]:
+    """Return [i, j, shared area, shared height] of pairs that overlap, i less than j."""
+    depths = clash.depth.tolist()
+    return [
+        [*sorted(pair), area, round(depth, 3)]
+        for (*pair, area), depth in zip(area_rows(clash), depths, strict=True)
+    ]
 
 
+def joint_rows(bricks: Bricks, joined: Pairs) -> list[list[float | str]]:
+    """Return [lower, upper, shared area, how the studs fit] of pairs that are joined."""
+    first = np.minimum(joined.lower, joined.upper)
+    second = np.maximum(joined.lower, joined.upper)
+    off = off_grid(bricks, first, second).tolist()
+    fits = {True: "off the grid", False: "on one grid"}
+    return [
+        [*row, fits[is_off]] for row, is_off in zip(area_rows(joined), off, strict=True)
+    ]
+
+
+def area_rows(pairs: Pairs) -> list[tuple[int, int, float]]:
+    """Return [lower, upper, shared area] of pairs."""
+    areas = np.round(pairs.area, 3).tolist()
+    return list(zip(pairs.lower.tolist(), pairs.upper.tolist(), areas, strict=True))
+
+
+# Last, because it names the class above.
 QUERIES = (BricksTogether,)

@@ -20,9 +20,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     count = integer(answer.answer)
     wrong = f"{quote(answer.answer)} is not one whole number."
     if checks.readable(count, wrong, "There is no number."):
+        # Between bars, so that no letters are counted across two words.
         text = "|".join(word for word, counts in params.words if counts).casefold()
         right = sum(map(text.count, params.letters))
-        checks.expect(
-            "value", count == right, f"There are {right}, not {quote(answer.answer)}."
-        )
+        wrong = f"There are {right}, not {quote(answer.answer)}."
+        checks.expect("value", count == right, wrong)
     return checks.binary()

@@ -5,7 +5,7 @@ of some route is a bridge; then that route is the only one, and its cells and ju
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -26,20 +26,25 @@ CHECKS = {
     "jumps": "The route has enough jumps.",
 }
 
+# Checks of a route from A to B.
+_ROUTE = ("route", "one_route", "coverage", "jumps")
+# Entries of lists in the details of a check.
+_MAX_ENTRIES = 50
+
 CHARACTERS = frozenset("0123456789AB")
+# For every cell, numbered row by row, the cells that can be moved to.
 Graph = list[list[int]]
 
 
 class Routes(NamedTuple):
-    """What leads from A to B, as cells numbered row by row.
-
-    ``route`` is a shortest route and ``detour`` another one; each is empty if not found.
-    ``reached`` is all that can be reached from A.
-    """
+    """Routes from A to B, as cells numbered row by row."""
 
     route: list[int]
+    """A shortest one; empty if there is none."""
     detour: list[int]
+    """Another one; empty if there is none."""
     reached: list[int]
+    """All cells that can be reached from A."""
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -52,89 +57,91 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.too_large(
             f"The {len(rows):,} rows have {size:,} characters; a maze has {n * n}."
         )
-    readable = _judge_text(checks, n, rows)
-    cells = "".join(rows)
-    ends = _judge_ends(checks, params, rows)
+    readable = judge_text(checks, n, rows)
+    has_ends = judge_ends(checks, params, rows)
     if not readable:
-        checks.skip(
-            ("height_share", "route", "one_route", "coverage", "jumps"),
-            "The rows are not a square of heights.",
-        )
+        checks.skip(("height_share", *_ROUTE), "The rows are not a square of heights.")
         return checks.binary()
+    cells = "".join(rows)
     heights = [height_of(params, character) for character in cells]
-    _judge_shares(checks, params, heights)
-    if not ends:
-        checks.skip(
-            ("route", "one_route", "coverage", "jumps"), "There is not one A and one B."
-        )
+    judge_shares(checks, params, heights)
+    if not has_ends:
+        checks.skip(_ROUTE, "There is not one A and one B.")
         return checks.binary()
-    return _judge_route(checks, params, heights, cells.index("A"), cells.index("B"))
+    routes = find_routes(move_graph(n, heights), cells.index("A"), cells.index("B"))
+    return judge_routes(checks, params, routes)
 
 
-def _judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
+def judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
     """Check that the rows are a square of the permitted characters."""
     ragged = [y for y, row in enumerate(rows) if len(row) != n]
+    wrong = (
+        f"There are {len(rows)} rows, of which {len(ragged)} do not have {n} characters"
+    )
+    if ragged:
+        wrong += f"; the first is row {ragged[0]} with {len(rows[ragged[0]])}"
     square = checks.expect(
         "shape",
         len(rows) == n and not ragged,
-        f"There are {len(rows)} rows, of which {len(ragged)} do not have {n} characters"
-        + (
-            f"; the first is row {ragged[0]} with {len(rows[ragged[0]])}."
-            if ragged
-            else "."
-        ),
+        f"{wrong}.",
         rows=len(rows),
-        wrong_rows=ragged[:50],
+        wrong_rows=ragged[:_MAX_ENTRIES],
     )
     strange = [
         [x, y]
         for y, row in enumerate(rows)
-        for x, c in enumerate(row)
-        if c not in CHARACTERS
+        for x, character in enumerate(row)
+        if character not in CHARACTERS
     ]
-    fault = "characters are not permitted"
     clean = checks.forbid_many(
         "characters",
         strange,
-        fault,
+        "characters are not permitted",
         lambda at: f"is {rows[at[1]][at[0]]!r} in row {at[1]}, column {at[0]} (from 0)",
     )
     return square and clean
 
 
-def _judge_ends(checks: Checklist, params: Params, rows: Sequence[str]) -> bool:
+def judge_ends(checks: Checklist, params: Params, rows: Sequence[str]) -> bool:
     """Check A and B; return whether there is one of each, wherever they lie."""
-    cells = {
-        end: [
-            [x, y] for y, row in enumerate(rows) for x, c in enumerate(row) if c == end
-        ]
-        for end in "AB"
-    }
-    places = {end: found[: params.size] for end, found in cells.items()}
-    problem = f"A occurs {len(cells['A'])} times and B {len(cells['B'])} times."
-    once = all(len(found) == 1 for found in cells.values())
+    places: dict[str, list[list[int]]] = {"A": [], "B": []}
+    for y, row in enumerate(rows):
+        for x, character in enumerate(row):
+            if character in places:
+                places[character].append([x, y])
+    count_a, count_b = len(places["A"]), len(places["B"])
+    wrong = f"A occurs {count_a} times and B {count_b} times."
+    once = count_a == 1 and count_b == 1
     right = once
-    for end, (y, x) in zip("AB", params.ends or (), strict=False) if once else ():
-        if cells[end] != [[x, y]]:
-            (at_x, at_y), right = cells[end][0], False
-            problem = f"{end} is in row {at_y}, column {at_x} (from 0), not in row {y}, column {x}."
-    checks.expect("ends", right, problem, **places)
+    if once and params.ends is not None:
+        for end, (y, x) in zip("AB", params.ends, strict=True):
+            ((at_x, at_y),) = places[end]
+            if (at_x, at_y) != (x, y):
+                right = False
+                wrong = (
+                    f"{end} is in row {at_y}, column {at_x} (from 0), not in row {y}, "
+                    f"column {x}."
+                )
+    first_places = {end: cells[: params.size] for end, cells in places.items()}
+    checks.expect("ends", right, wrong, **first_places)
     return once
 
 
 def height_of(params: Params, character: str) -> int:
-    """Return the height that a permitted character stands for."""
+    """Return the height of a cell with a permitted character."""
     if character == "A":
         return params.a_height
-    return params.b_height if character == "B" else int(character)
+    if character == "B":
+        return params.b_height
+    return int(character)
 
 
-def _judge_shares(checks: Checklist, params: Params, heights: Sequence[int]) -> None:
-    counts = Counter(heights)
+def judge_shares(checks: Checklist, params: Params, heights: Sequence[int]) -> None:
+    """Check how many cells have each height."""
     percent = params.max_height_percent
     too_many = [
         [height, count]
-        for height, count in sorted(counts.items())
+        for height, count in sorted(Counter(heights).items())
         if 100 * count > percent * len(heights)
     ]
     checks.forbid(
@@ -146,12 +153,47 @@ def _judge_shares(checks: Checklist, params: Params, heights: Sequence[int]) -> 
     )
 
 
+def judge_routes(checks: Checklist, params: Params, routes: Routes) -> Verdict:
+    """Check the routes, and return the verdict."""
+    n = params.size
+    route, detour, reached = routes
+    places = as_places(route, n)
+    unreached = {} if route else {"reached": as_places(reached, n)}
+    wrong = f"B cannot be reached from A; {len(reached)} cells can be."
+    if not checks.expect("route", bool(route), wrong, **unreached):
+        checks.skip(("one_route", "coverage", "jumps"), "There is no route.")
+        return checks.binary()
+    jumps = [
+        [(x + u) // 2, (y + v) // 2]
+        for (x, y), (u, v) in pairwise(places)
+        if abs(x - u) + abs(y - v) == 2
+    ]
+    wrong = f"There is more than one route: one has {len(route)} cells, another {len(detour)}."
+    if checks.expect("one_route", not detour, wrong):
+        share = params.min_route_percent
+        wrong = f"The route visits {len(route)} of {n * n} cells, which is less than {share} %."
+        checks.expect("coverage", 100 * len(route) >= share * n * n, wrong)
+        wrong = f"The route has {len(jumps)} jumps, not {params.jumps} or more."
+        checks.expect("jumps", len(jumps) >= params.jumps, wrong)
+    else:
+        checks.skip(("coverage", "jumps"), "It is not clear which route to count.")
+    return checks.binary(
+        route=places, jumped_over=jumps, other_route=as_places(detour, n)
+    )
+
+
+def as_places(cells: Iterable[int], n: int) -> list[list[int]]:
+    """Return the column and row of cells of a maze of n columns."""
+    return [[cell % n, cell // n] for cell in cells]
+
+
 def move_graph(n: int, heights: Sequence[int]) -> Graph:
     """Return the cells that can be stepped or jumped to from every cell of n rows and columns."""
     graph: Graph = [[] for _ in heights]
     for cell, height in enumerate(heights):
-        x = cell % n
-        for step, room in ((1, n - 1 - x), (n, n - 1 - cell // n)):
+        x, y = cell % n, cell // n
+        # To the right and down; every move goes back as well.
+        for step, room in ((1, n - 1 - x), (n, n - 1 - y)):
             if room < 1:
                 continue
             beside = cell + step
@@ -170,7 +212,7 @@ def find_routes(graph: Graph, start: int, end: int) -> Routes:
     """Return a shortest route from start to end, and another one if there is any."""
     parents = {start: start}
     waiting = [start]
-    for cell in waiting:
+    for cell in waiting:  # grows meanwhile
         for beside in graph[cell]:
             if beside not in parents:
                 parents[beside] = cell
@@ -178,10 +220,10 @@ def find_routes(graph: Graph, start: int, end: int) -> Routes:
     if end not in parents:
         return Routes([], [], sorted(parents))
     route = _back(parents, end)
-    return Routes(route, _second_route(graph, route), sorted(parents))
+    return Routes(route, second_route(graph, route), sorted(parents))
 
 
-def _second_route(graph: Graph, route: list[int]) -> list[int]:
+def second_route(graph: Graph, route: list[int]) -> list[int]:
     """Return a second route; empty if all edges of the first are bridges.
 
     They are if, without these edges, no cell of the route is joined to another cell of it.
@@ -191,15 +233,16 @@ def _second_route(graph: Graph, route: list[int]) -> list[int]:
     for i, start in enumerate(route):
         parents = {start: start}
         waiting = [start]
-        for cell in waiting:
+        for cell in waiting:  # grows meanwhile
             for beside in graph[cell]:
-                j = place.get(beside, -1)
                 if beside in parents or beside in visited:
                     continue
+                j = place.get(beside, -1)
                 if j < 0:
                     parents[beside] = cell
                     waiting.append(beside)
                 elif cell != start or abs(i - j) > 1:
+                    # Not an edge of the route itself.
                     parents[beside] = cell
                     way_round = _back(parents, beside)
                     return route[:i] + way_round + route[j + 1 :]
@@ -208,44 +251,9 @@ def _second_route(graph: Graph, route: list[int]) -> list[int]:
 
 
 def _back(parents: dict[int, int], cell: int) -> list[int]:
+    """Return the way from the cell without a parent to this one."""
     way = [cell]
     while parents[cell] != cell:
         cell = parents[cell]
         way.append(cell)
     return way[::-1]
-
-
-def _judge_route(
-    checks: Checklist, params: Params, heights: Sequence[int], start: int, end: int
-) -> Verdict:
-    n = params.size
-    route, detour, reached = find_routes(move_graph(n, heights), start, end)
-    places, detour_places = (
-        [[c % n, c // n] for c in cells] for cells in (route, detour)
-    )
-    if not checks.expect(
-        "route",
-        bool(route),
-        f"B cannot be reached from A; {len(reached)} cells can be.",
-        **({} if route else {"reached": [[c % n, c // n] for c in reached]}),
-    ):
-        checks.skip(("one_route", "coverage", "jumps"), "There is no route.")
-        return checks.binary()
-    jumps = [
-        [(x + u) // 2, (y + v) // 2]
-        for (x, y), (u, v) in pairwise(places)
-        if abs(x - u) + abs(y - v) == 2
-    ]
-    if checks.expect(
-        "one_route",
-        not detour,
-        f"There is more than one route: one has {len(route)} cells, another {len(detour)}.",
-    ):
-        share = params.min_route_percent
-        wrong = f"The route visits {len(route)} of {n * n} cells, which is less than {share} %."
-        checks.expect("coverage", 100 * len(route) >= share * n * n, wrong)
-        wrong = f"The route has {len(jumps)} jumps, not {params.jumps} or more."
-        checks.expect("jumps", len(jumps) >= params.jumps, wrong)
-    else:
-        checks.skip(("coverage", "jumps"), "It is not clear which route to count.")
-    return checks.binary(route=places, jumped_over=jumps, other_route=detour_places)

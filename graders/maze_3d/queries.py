@@ -20,6 +20,7 @@ from scbench.schemas.maze_3d import Params
 
 BUDGET = 20
 _MOST_ROWS = 60
+# Rows and columns of a map.
 _WINDOW = 40
 Maze = Annotated[
     tuple[Annotated[Text, Field(max_length=_MOST_ROWS)], ...],
@@ -27,8 +28,12 @@ Maze = Annotated[
 ]
 
 
-def _read_maze(params: Params, maze: tuple[str, ...]) -> tuple[list[int], Graph]:
-    """Return the heights of a maze, row by row, and its moves."""
+def read_maze(params: Params, maze: tuple[str, ...]) -> tuple[list[int], Graph]:
+    """Return the heights of a maze, row by row, and its moves.
+
+    Raises:
+        QueryError: it is not a square of permitted characters.
+    """
     n = params.size
     if len(maze) != n or any(len(row) != n for row in maze):
         raise QueryError(f"the maze must have {n} rows of {n} characters")
@@ -41,7 +46,12 @@ def _read_maze(params: Params, maze: tuple[str, ...]) -> tuple[list[int], Graph]
     return heights, move_graph(n, heights)
 
 
-def _cell_number(n: int, place: tuple[int, ...]) -> int:
+def cell_number(n: int, place: tuple[int, ...]) -> int:
+    """Return the number of the cell at [row, column].
+
+    Raises:
+        QueryError: it is not in the maze.
+    """
     row, column = place
     if max(row, column) >= n:
         raise QueryError(f"a cell is [row, column], each in 0..{n - 1}")
@@ -66,9 +76,10 @@ class Walk(Query):
     def observe(self, params: Params) -> Observation:
         """Return how far the moves are legal, and the moves from there."""
         n = params.size
-        heights, graph = _read_maze(params, self.maze)
-        cells = [_cell_number(n, place) for place in self.path]
-        wrong, end = "", cells[0]
+        heights, graph = read_maze(params, self.maze)
+        cells = [cell_number(n, place) for place in self.path]
+        end = cells[0]
+        wrong = ""
         for i, cell in enumerate(cells[1:], start=1):
             if cell not in graph[end]:
                 wrong = (
@@ -78,16 +89,16 @@ class Walk(Query):
                 )
                 break
             end = cell
-        near = {1, n}
-        beside = sorted(graph[end])
+        steps, jumps = [], []
+        for cell in sorted(graph[end]):
+            moves = steps if abs(cell - end) in {1, n} else jumps
+            moves.append(list(divmod(cell, n)))
         return {
             "wrong": wrong,
-            "end": [*divmod(end, n)],
+            "end": list(divmod(end, n)),
             "height": heights[end],
-            "steps": [[*divmod(cell, n)] for cell in beside if abs(cell - end) in near],
-            "jumps": [
-                [*divmod(cell, n)] for cell in beside if abs(cell - end) not in near
-            ],
+            "steps": steps,
+            "jumps": jumps,
         }
 
 
@@ -108,20 +119,18 @@ class Reach(Query):
     def observe(self, params: Params) -> Observation:
         """Return the cells that are connected to the start."""
         n = params.size
-        _, graph = _read_maze(params, self.maze)
-        start = _cell_number(n, self.start)
-        row, column = divmod(_cell_number(n, self.corner), n)
+        _, graph = read_maze(params, self.maze)
+        start = cell_number(n, self.start)
+        top, left = divmod(cell_number(n, self.corner), n)
+        # There is no cell -1, so everything is reached that can be.
         reached = set(find_routes(graph, start, -1).reached)
-        return {
-            "cells": len(reached),
-            "map": [
-                "".join(
-                    "o" if y * n + x in reached else "."
-                    for x in range(column, min(n, column + _WINDOW))
-                )
-                for y in range(row, min(n, row + _WINDOW))
-            ],
-        }
+        marks = ["o" if cell in reached else "." for cell in range(n * n)]
+        rows = []
+        for y in range(top, min(n, top + _WINDOW)):
+            row = marks[y * n : y * n + n]
+            rows.append("".join(row[left : left + _WINDOW]))
+        return {"cells": len(reached), "map": rows}
 
 
+# Last, because it names the classes above.
 QUERIES = (Walk, Reach)

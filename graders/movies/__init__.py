@@ -19,14 +19,17 @@ CHECKS = {
 }
 OWN_FAULTS = ("readable",)
 
+# A year after a title, as choices are printed.
 _YEAR = re.compile(r"\(\d{4}\)")
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the right choice, by letter or title, else 0."""
     checks = Checklist(CHECKS)
-    dated = _YEAR.search(_digits_or_text(answer.answer)) is not None
-    names = [f"{film[0]} ({film[1]})" if dated else film[0] for film in params.choices]
+    titles = [film[0] for film in params.choices]
+    names = titles
+    if names_year(answer.answer):
+        names = [f"{film[0]} ({film[1]})" for film in params.choices]
     choice = option(answer.answer, names)
     wrong = f"{quote(answer.answer)} is not one of the choices."
     if not checks.readable(choice, wrong, "There is no choice."):
@@ -38,29 +41,34 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"two choices have {best} points; the instance has no one answer"
         )
     wrong = (
-        f"{params.choices[points.index(best)][0]} has {best} points, "
-        f"{params.choices[choice][0]} has {points[choice]}."
+        f"{titles[points.index(best)]} has {best} points, "
+        f"{titles[choice]} has {points[choice]}."
     )
     checks.expect("value", points[choice] == best, wrong)
     return checks.binary()
 
 
-def _digits_or_text(value: object) -> str:
+def names_year(value: object) -> bool:
+    """Whether an answer has a year behind a title."""
     try:
-        return str(value)
+        text = str(value)
     except ValueError:  # a number of more digits than Python writes
-        return ""
+        return False
+    return _YEAR.search(text) is not None
 
 
 @lru_cache(maxsize=1024)
 def points_of(params: Params) -> tuple[int, ...]:
     """Return the points of every choice."""
     return tuple(
-        sum(_in_common(choice, film, params) for film in params.liked)
+        sum(points_in_common(choice, film, params) for film in params.liked)
         for choice in params.choices
     )
 
 
-def _in_common(a: Film, b: Film, params: Params) -> int:
-    genres, themes = set(a[2]) & set(b[2]), set(a[3]) & set(b[3])
+def points_in_common(a: Film, b: Film, params: Params) -> int:
+    """Return the points of two films for their common genres and themes."""
+    _, _, genres_a, themes_a = a
+    _, _, genres_b, themes_b = b
+    genres, themes = set(genres_a) & set(genres_b), set(themes_a) & set(themes_b)
     return params.genre_weight * len(genres) + params.theme_weight * len(themes)

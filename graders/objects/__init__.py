@@ -22,12 +22,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
     count = integer(answer.answer)
     wrong = f"{quote(answer.answer)} is not one whole number."
     if checks.readable(count, wrong, "There is no number."):
-        right = 0
-        for quantity, _, _, group in params.entries:
-            right += quantity_of(quantity) if group in params.groups else 0
-        checks.expect(
-            "value", count == right, f"There are {right}, not {quote(answer.answer)}."
+        right = sum(
+            quantity_of(quantity)
+            for quantity, _, _, group in params.entries
+            if group in params.groups
         )
+        wrong = f"There are {right}, not {quote(answer.answer)}."
+        checks.expect("value", count == right, wrong)
     return checks.binary()
 
 

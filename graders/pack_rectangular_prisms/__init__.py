@@ -25,44 +25,51 @@ CHECKS = {
     "density": "The boxes fill as much of their bounding box as full marks ask for.",
 }
 
+# Longer edges of the packing say nothing and may not even be printable.
+_MAX_EXTENT = 10**15
+
+# Smallest and largest corner of a box.
 Corners = tuple[Sequence[int], Sequence[int]]
+# Edges, ascending.
 Size = tuple[int, ...]
 
 
-class _Frame(NamedTuple):
+class Prisms(NamedTuple):
+    """The prisms of an instance."""
+
     counts: Counter[Size]
-    """How many prisms of each size there are, edges ascending."""
+    """How many prisms of each size there are."""
     volume: int
     """Of all prisms together."""
 
 
-@lru_cache(maxsize=256)
-def _frame(params: Params) -> _Frame:
-    counts: Counter[Size] = Counter()
-    for line in params.prisms:
-        counts[tuple(sorted(line.size))] += line.count
-    return _Frame(
-        counts, sum(math.prod(size) * count for size, count in counts.items())
-    )
+class SweptBox(NamedTuple):
+    """A box seen along the axis of a sweep; the ranges are those of the two other axes."""
+
+    index: int
+    end: int
+    """Its largest coordinate along the axis."""
+    west: int
+    east: int
+    bottom: int
+    top: int
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return the share of the bounding box that is filled, over that which full marks ask for."""
-    frame = _frame(params)
+    prisms = prisms_of(params)
     checks = Checklist(CHECKS)
-    box_count, prism_count = len(answer.boxes), frame.counts.total()
+    box_count, prism_count = len(answer.boxes), prisms.counts.total()
     if box_count > 2 * prism_count + 50:
         return checks.too_large(
             f"{box_count} boxes are listed; there are {prism_count} prisms."
         )
     boxes = [(box.XyzMin, box.XyzMax) for box in answer.boxes]
-    proper = _judge_sizes(checks, frame, boxes)
-    pairs = overlapping(boxes, proper)
-    fault = "pairs of boxes overlap"
+    with_volume = judge_sizes(checks, prisms, boxes)
     checks.forbid_many(
         "overlap",
-        pairs,
-        fault,
+        overlapping(boxes, with_volume),
+        "pairs of boxes overlap",
         lambda pair: f"are those at positions {pair[0]} and {pair[1]}",
     )
     if not checks.all_passed:
@@ -74,46 +81,66 @@ def grade(params: Params, answer: Answer) -> Verdict:
     ]
     volume = math.prod(extent)
     # Quotients of whole numbers are rounded once, however long these are.
-    full = 100 * frame.volume >= params.full_marks_percent * volume
-    score = 1.0 if full else 100 * frame.volume / (params.full_marks_percent * volume)
+    full = 100 * prisms.volume >= params.full_marks_percent * volume
+    score = 1.0 if full else 100 * prisms.volume / (params.full_marks_percent * volume)
     figures = {
-        "efficiency": frame.volume / volume,
-        # Numbers this long say nothing and may not even be printable.
-        "extent": extent if max(extent) < 10**15 else None,
+        "efficiency": prisms.volume / volume,
+        "extent": extent if max(extent) < _MAX_EXTENT else None,
     }
     wrong = (
-        f"The boxes fill {100 * frame.volume / volume:.4f} % of their bounding box; full marks ask "
-        f"for {params.full_marks_percent} %."
+        f"The boxes fill {100 * prisms.volume / volume:.4f} % of their bounding box; full marks "
+        f"ask for {params.full_marks_percent} %."
     )
     checks.expect("density", full, wrong, **figures)
     return checks.partial(score, **figures)
 
 
-def _judge_sizes(
-    checks: Checklist, frame: _Frame, boxes: Sequence[Corners]
+@lru_cache(maxsize=256)
+def prisms_of(params: Params) -> Prisms:
+    """Return the prisms of an instance, kept for the next answers to it."""
+    counts: Counter[Size] = Counter()
+    volume = 0
+    for line in params.prisms:
+        counts[tuple(sorted(line.size))] += line.count
+        volume += math.prod(line.size) * line.count
+    return Prisms(counts, volume)
+
+
+def judge_sizes(
+    checks: Checklist, prisms: Prisms, boxes: Sequence[Corners]
 ) -> list[int]:
     """Check every box by itself and their numbers; return positions of boxes with a volume."""
-    proper: list[int] = []
+    with_volume: list[int] = []
     improper: list[int] = []
     unlisted: list[int] = []
     tally: Counter[Size] = Counter()
-    for i, ((x, y, z), (u, v, w)) in enumerate(boxes):
-        size = tuple(sorted((u - x, v - y, w - z)))
+    for i, (low, high) in enumerate(boxes):
+        size = edges_of(low, high)
         if size[0] <= 0:
             improper.append(i)
             continue
-        proper.append(i)
-        if size in frame.counts:
+        with_volume.append(i)
+        if size in prisms.counts:
             tally[size] += 1
         else:
             unlisted.append(i)
-    fault = f"of {len(boxes)} boxes have an XyzMax that is not greater than their XyzMin on every axis"
-    checks.forbid_many("corners", improper, fault, lambda i: f"is that at position {i}")
-    fault = f"of {len(boxes)} boxes are no listed prism"
-    checks.forbid_many("sizes", unlisted, fault, lambda i: f"is that at position {i}")
+    for check_id, places, fault in (
+        (
+            "corners",
+            improper,
+            "have an XyzMax that is not greater than their XyzMin on every axis",
+        ),
+        ("sizes", unlisted, "are no listed prism"),
+    ):
+        checks.forbid_many(
+            check_id,
+            places,
+            f"of {len(boxes)} boxes {fault}",
+            lambda i: f"is that at position {i}",
+        )
     wrong = [
         {"size": list(size), "placed": tally[size], "listed": count}
-        for size, count in frame.counts.items()
+        for size, count in prisms.counts.items()
         if tally[size] != count
     ]
     checks.forbid(
@@ -124,7 +151,12 @@ def _judge_sizes(
             f"listed; {len(wrong)} sizes have a wrong number."
         ),
     )
-    return proper
+    return with_volume
+
+
+def edges_of(low: Sequence[int], high: Sequence[int]) -> Size:
+    """Return the edges of a box, given its corners, ascending."""
+    return tuple(sorted(b - a for a, b in zip(low, high, strict=True)))
 
 
 def overlapping(
@@ -139,25 +171,27 @@ def overlapping(
     if not at:
         return []
     # Sweep along the axis on which boxes are short compared with the whole.
-    axis = min(range(3), key=lambda axis: _crowding(axis, boxes, at))
+    axis = min(range(3), key=lambda axis: crowding(axis, boxes, at))
     p, q = (axis + 1) % 3, (axis + 2) % 3
-    active: list[tuple[int, int, int, int, int, int]] = []
+    active: list[SweptBox] = []
     pairs: list[tuple[int, int]] = []
     for i in sorted(at, key=lambda i: boxes[i][0][axis]):
         low, high = boxes[i]
-        begin, west, east, bottom, top = low[axis], low[p], high[p], low[q], high[q]
-        active = [box for box in active if box[0] > begin]
-        pairs += [
-            (box[5], i) if box[5] < i else (i, box[5])
-            for box in active
-            if box[1] < east and box[2] > west and box[3] < top and box[4] > bottom
+        west, east, bottom, top = low[p], high[p], low[q], high[q]
+        # Boxes that end before this one begins meet no later one either.
+        active = [box for box in active if box.end > low[axis]]
+        meeting = [
+            index
+            for index, _, left, right, below, above in active
+            if left < east and right > west and below < top and above > bottom
         ]
-        active.append((high[axis], west, east, bottom, top, i))
+        pairs += [(min(index, i), max(index, i)) for index in meeting]
+        active.append(SweptBox(i, high[axis], west, east, bottom, top))
     return sorted(pairs)
 
 
-def _crowding(axis: int, boxes: Sequence[Corners], at: Sequence[int]) -> int:
+def crowding(axis: int, boxes: Sequence[Corners], at: Sequence[int]) -> int:
     """Return how often boxes cover the whole along an axis, in thousandths."""
-    total = sum(boxes[i][1][axis] - boxes[i][0][axis] for i in at)
-    extent = max(boxes[i][1][axis] for i in at) - min(boxes[i][0][axis] for i in at)
-    return 1000 * total // extent
+    lows = [boxes[i][0][axis] for i in at]
+    highs = [boxes[i][1][axis] for i in at]
+    return 1000 * (sum(highs) - sum(lows)) // (max(highs) - min(lows))

@@ -6,19 +6,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from scbench.graders.pack_rectangular_prisms import overlapping
-from scbench.graders.shared.interaction import (
-    Action,
-    Observation,
-    QueryError,
-    first_items,
+from scbench.graders.pack_rectangular_prisms import (
+    edges_of,
+    overlapping,
+    prisms_of,
 )
+from scbench.graders.shared.interaction import Action, Observation, QueryError
 from scbench.schemas.base import WholeIndex
 from scbench.schemas.pack_rectangular_prisms import Box, Params
 
 BUDGET = 100
+# Largest coordinate of a box.
 _REACH = 10**6
-_LEFT, _BOXES = 40, 20
+# Sizes and boxes that are listed.
+_SIZES = 40
+_BOXES = 20
 Boxes = Annotated[tuple[Box, ...], Field(min_length=1, max_length=50)]
 
 
@@ -52,69 +54,67 @@ class Ask(Action):
 class Play:
     """The prisms so far."""
 
+    over = False
+
     def __init__(self, params: Params) -> None:
-        self._listed: Counter[tuple[int, ...]] = Counter()
-        for line in params.prisms:
-            self._listed[tuple(sorted(line.size))] += line.count
+        self._listed = prisms_of(params).counts
         self._boxes: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
 
-    def look(self) -> Observation:
-        """Return what is placed, what is left, and what holds it all."""
-        left = self._listed - Counter(_edges(*box) for box in self._boxes)
-        low = [min(axis) for axis in zip(*(box[0] for box in self._boxes), strict=True)]
-        high = [
-            max(axis) for axis in zip(*(box[1] for box in self._boxes), strict=True)
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The prisms so far."""
+        boxes = [
+            {"XyzMin": list(low), "XyzMax": list(high)} for low, high in self._boxes
         ]
+        return {"boxes": boxes}
+
+    def look(self) -> Observation:
+        """Return the number of boxes, the sizes that are left, and the bounds of all."""
+        sizes = [edges_of(low, high) for low, high in self._boxes]
+        remaining = [
+            [list(size), count]
+            for size, count in (self._listed - Counter(sizes)).items()
+        ]
+        low: list[int] = []
+        high: list[int] = []
+        if self._boxes:
+            low = [min(box[0][axis] for box in self._boxes) for axis in range(3)]
+            high = [max(box[1][axis] for box in self._boxes) for axis in range(3)]
         return {
             "placed": len(self._boxes),
-            "left": [
-                [list(size), count] for size, count in first_items(left.items(), _LEFT)
-            ],
+            "left": remaining[:_SIZES],
             "bounds": [low, high],
-            "volume": math.prod(_edges(low, high)) if low else 0,
-            "filled": sum(math.prod(_edges(*box)) for box in self._boxes),
+            "volume": math.prod(edges_of(low, high)) if self._boxes else 0,
+            "filled": sum(math.prod(size) for size in sizes),
         }
 
     def step(self, action: Place | Remove | Ask) -> Observation:
         """Carry it out; after a `QueryError` everything is as it was."""
         if isinstance(action, Ask):
-            return {"boxes": first_items(self._boxes[action.first :], _BOXES)}
+            return {"boxes": self._boxes[action.first : action.first + _BOXES]}
         if isinstance(action, Remove):
             if max(action.places) >= len(self._boxes):
                 raise QueryError(f"there are {len(self._boxes)} prisms, counted from 0")
             gone = set(action.places)
             self._boxes = [box for i, box in enumerate(self._boxes) if i not in gone]
             return self.look()
-        after = self._boxes + [(box.XyzMin, box.XyzMax) for box in action.boxes]
-        for low, high in after[len(self._boxes) :]:
-            if (
-                max(map(abs, (*low, *high))) > _REACH
-                or not self._listed[_edges(low, high)]
-            ):
+        boxes = [(box.XyzMin, box.XyzMax) for box in action.boxes]
+        for low, high in boxes:
+            far = max(map(abs, low + high)) > _REACH
+            if far or not self._listed[edges_of(low, high)]:
                 raise QueryError(
                     "a box is no listed prism, or farther out than 1,000,000"
                 )
-        if Counter(_edges(*box) for box in after) - self._listed:
+        after = self._boxes + boxes
+        if Counter(edges_of(low, high) for low, high in after) - self._listed:
             raise QueryError("of one of these sizes, not so many are left")
-        for pair in overlapping(after, range(len(after)))[:1]:
-            raise QueryError(f"{after[pair[1]]} overlaps {after[pair[0]]}")
+        pairs = overlapping(after, range(len(after)))
+        if pairs:
+            first, second = pairs[0]
+            raise QueryError(f"{after[second]} overlaps {after[first]}")
         self._boxes = after
         return self.look()
 
-    @property
-    def answer(self) -> dict[str, Any]:
-        """The prisms so far."""
-        return {
-            "boxes": [
-                {"XyzMin": list(low), "XyzMax": list(high)} for low, high in self._boxes
-            ]
-        }
 
-    over = False
-
-
-def _edges(low: Any, high: Any) -> tuple[int, ...]:  # noqa: ANN401  (corners, as rows or tuples)
-    return tuple(sorted(b - a for a, b in zip(low, high, strict=True)))
-
-
+# Last, because it names the classes above.
 ACTIONS = (Place, Remove, Ask)

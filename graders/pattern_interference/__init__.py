@@ -4,7 +4,7 @@ The sequence is computed again: each rule is a function of the place, the value 
 values before it.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import lru_cache
 
 from scbench.base.model import Verdict
@@ -21,40 +21,28 @@ CHECKS = {
 }
 OWN_FAULTS = ("readable", "count")
 
-_APPLIES: dict[str, Callable[[int, int, Collection[int], int], bool]] = {
-    "every": lambda place, _value, _before, n: place % n == 0,
-    "divisible": lambda _place, value, _before, n: value % n == 0,
-    "repeat": lambda _place, value, before, _n: value in before,
-}
-_MAKES: dict[str, Callable[[int, int], int]] = {
-    "add": lambda term, amount: term + amount,
-    "subtract": lambda term, amount: term - amount,
-    "multiply": lambda term, amount: term * amount,
-    "add_digits": lambda term, _amount: (
-        term + term // 100 + term // 10 % 10 + term % 10
-    ),
-}
-
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer holds the terms that follow, in order, else 0."""
     checks = Checklist(CHECKS)
-    words = entries(answer.answer)
-    numbers = None if words is None else [integer(entry) for entry in words]
-    readable = bool(numbers) and None not in (numbers or ())
+    numbers = [integer(entry) for entry in entries(answer.answer) or ()]
+    readable = bool(numbers) and None not in numbers
     wrong = f"{quote(answer.answer)} is not a list of whole numbers."
-    checks.expect("readable", readable, wrong)
-    if not numbers or not readable:
+    if not checks.expect("readable", readable, wrong):
         checks.skip(("count", "terms"), "There is no list of numbers.")
         return checks.binary()
     right = following(params)
     wrong = f"There are {len(numbers)} terms, not {len(right)}."
     checks.expect("count", len(numbers) == len(right), wrong)
     pairs = zip(numbers, right, strict=False)
+    first_place = params.shown + 1
+    wrong_places = [
+        place for place, (n, term) in enumerate(pairs, first_place) if n != term
+    ]
     checks.forbid(
         "terms",
-        [params.shown + i for i, (value, term) in enumerate(pairs, 1) if value != term],
-        lambda place: f"Term {place} is {right[place - params.shown - 1]}.",
+        wrong_places,
+        lambda place: f"Term {place} is {right[place - first_place]}.",
     )
     return checks.binary()
 
@@ -62,23 +50,44 @@ def grade(params: Params, answer: Answer) -> Verdict:
 @lru_cache(maxsize=1024)
 def following(params: Params) -> tuple[int, ...]:
     """Return the terms asked for."""
-    before: dict[int, None] = {params.start: None}
     term = params.start
-    answer: list[int] = []
+    before = {term}
+    terms: list[int] = []
     for place in range(2, params.shown + params.asked + 1):
-        rule: BaseRule = params.base[(place - 2) % len(params.base)]
-        term = _MAKES[rule.kind](term, rule.amount) % params.modulus
+        # Base rules take turns.
+        rule = params.base[(place - 2) % len(params.base)]
+        term = next_term(rule, term) % params.modulus
         for change in params.interference:
-            term = _changed(change, place, term, before, params.modulus)
-        before[term] = None
+            if applies(change, place, term, before):
+                term = (term + change.amount) % params.modulus
+        before.add(term)
         if place > params.shown:
-            answer.append(term)
-    return tuple(answer)
+            terms.append(term)
+    return tuple(terms)
 
 
-def _changed(
-    change: Interference, place: int, term: int, before: Collection[int], modulus: int
-) -> int:
-    if not _APPLIES[change.kind](place, term, before, change.n):
-        return term
-    return (term + change.amount) % modulus
+def next_term(rule: BaseRule, term: int) -> int:
+    """Return the number that a base rule makes of a term."""
+    match rule.kind:
+        case "add":
+            return term + rule.amount
+        case "subtract":
+            return term - rule.amount
+        case "multiply":
+            return term * rule.amount
+        case _:
+            # Three digits at most.
+            return term + term // 100 + term // 10 % 10 + term % 10
+
+
+def applies(
+    change: Interference, place: int, term: int, before: Collection[int]
+) -> bool:
+    """Whether an interference changes a term at a place."""
+    match change.kind:
+        case "every":
+            return place % change.n == 0
+        case "divisible":
+            return term % change.n == 0
+        case _:
+            return term in before

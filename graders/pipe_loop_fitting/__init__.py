@@ -10,12 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from scbench.base.model import Verdict
+from scbench.graders.pipe_loop_fitting.contacts import Pair, contacts
 from scbench.graders.pipe_loop_fitting.loop_constraints import (
     CONSTRAINT_CHECKS,
     JUDGES,
+    MAX_ENTRIES,
     SLACK,
     Loop,
-    contacts,
     judge_joints,
     measure,
 )
@@ -39,6 +40,7 @@ CHECKS = {
     **CONSTRAINT_CHECKS,
 }
 
+# Checks of a loop that can be measured, before those of the instance's constraints.
 _PIPES = ("length", "repeats", "crossings", "touches", "hairpins")
 
 
@@ -65,14 +67,23 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if n < 3:
         why = "Fewer than three joints are listed."
     elif any(max(abs(x), abs(y)) > 10 * side + 10 for x, y in points):
+        # Coordinates without a bound would overflow.
         why = "Joints far outside the square are not measured."
     if why:
-        checks.skip(
-            (*_PIPES, *(constraint.type for constraint in params.constraints)), why
-        )
+        checks.skip(_PIPES, why)
+        checks.skip((constraint.type for constraint in params.constraints), why)
         return checks.binary()
     loop = measure(points)
-    _judge_pipes(checks, params, loop, points)
+    judge_lengths(checks, params, loop)
+    judge_repeats(checks, points)
+    judge_contacts(checks, params, loop)
+    judge_joints(
+        checks,
+        "hairpins",
+        loop,
+        loop.cosines > HAIRPIN + SLACK,
+        lambda i: f"Pipe {i} folds back on the pipe before it at joint {i}.",
+    )
     for constraint in params.constraints:
         JUDGES[constraint.type](checks, side, constraint, loop)
     return checks.binary(
@@ -81,26 +92,25 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
 
 
-def _judge_pipes(
-    checks: Checklist, params: Params, loop: Loop, points: Sequence[tuple[float, float]]
-) -> None:
+def judge_lengths(checks: Checklist, params: Params, loop: Loop) -> None:
+    """Check that every pipe is 1 m long, within the tolerance."""
     tolerance = params.length_tolerance + SLACK
-    wrong = np.nonzero(np.abs(loop.length - 1.0) > tolerance)[0].tolist()
-    fault = (
-        f"of {len(points)} pipes are not 1 m long within {params.length_tolerance:g} m"
-    )
     checks.forbid_many(
         "length",
-        wrong,
-        fault,
+        np.nonzero(np.abs(loop.length - 1.0) > tolerance)[0].tolist(),
+        f"of {len(loop.length)} pipes are not 1 m long within {params.length_tolerance:g} m",
         lambda i: f"is pipe {i}, from joint {i}, with {loop.length[i]:.4f} m",
     )
+
+
+def judge_repeats(checks: Checklist, points: Sequence[tuple[float, float]]) -> None:
+    """Check that no two joints are the same."""
     first_at: dict[tuple[float, float], int] = {}
-    again: list[tuple[int, int]] = []
+    again: list[Pair] = []
     for i, (x, y) in enumerate(points):
-        before = first_at.setdefault((round(x, DECIMALS), round(y, DECIMALS)), i)
-        if before != i:
-            again.append((before, i))
+        first = first_at.setdefault((round(x, DECIMALS), round(y, DECIMALS)), i)
+        if first != i:
+            again.append((first, i))
     checks.forbid(
         "repeats",
         again,
@@ -108,23 +118,22 @@ def _judge_pipes(
             f"Joints {pair[0]} and {pair[1]} are the same; {len(again)} joints repeat."
         ),
     )
-    met = contacts(loop.points)
+
+
+def judge_contacts(checks: Checklist, params: Params, loop: Loop) -> None:
+    """Check how often the loop crosses itself, and that nothing else of it meets."""
+    crossings, touches = contacts(loop.points)
     checks.expect(
         "crossings",
-        len(met.crossings) == params.crossings,
-        f"The loop crosses itself {len(met.crossings)} times instead of {params.crossings}.",
-        count=len(met.crossings),
+        len(crossings) == params.crossings,
+        f"The loop crosses itself {len(crossings)} times instead of {params.crossings}.",
+        count=len(crossings),
         wanted=params.crossings,
-        pipes=met.crossings[:50],
+        pipes=crossings[:MAX_ENTRIES],
     )
-    fault = "pairs of pipes touch"
     checks.forbid_many(
-        "touches", met.touches, fault, lambda pair: f"are pipes {pair[0]} and {pair[1]}"
-    )
-    judge_joints(
-        checks,
-        "hairpins",
-        loop,
-        loop.cosines > HAIRPIN + SLACK,
-        lambda i: f"Pipe {i} folds back on the pipe before it at joint {i}.",
+        "touches",
+        touches,
+        "pairs of pipes touch",
+        lambda pair: f"are pipes {pair[0]} and {pair[1]}",
     )

@@ -1,26 +1,23 @@
 """Joints that are laid one after the other, and lifted again."""
 
+import math
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from scbench.graders.pipe_loop_fitting.loop_constraints import (
-    contacts,
-    hull_area,
-    measure,
-)
-from scbench.graders.shared.interaction import (
-    Action,
-    Observation,
-    QueryError,
-    first_items,
-)
+from scbench.graders.pipe_loop_fitting.contacts import Floats, contacts
+from scbench.graders.pipe_loop_fitting.loop_constraints import hull_area, measure
+from scbench.graders.shared.interaction import Action, Observation, QueryError
 from scbench.schemas.base import Int
 from scbench.schemas.pipe_loop_fitting import Joint, Params
 
 BUDGET = 100
-_LAST, _PAIRS = 40, 20
+# Pipes whose length and angle are told, and pairs of pipes that meet.
+_LAST = 40
+_PAIRS = 20
+# Largest coordinate of a joint, in metres.
 _REACH = 10_000.0
 Joints = Annotated[tuple[Joint, ...], Field(min_length=1, max_length=200)]
 
@@ -57,32 +54,20 @@ class Ask(Action):
 class Play:
     """The joints so far."""
 
+    over = False
+
     def __init__(self, params: Params) -> None:
-        self._params = params
+        self._pipes = params.pipes
         self._joints: list[tuple[float, float]] = []
 
-    def look(self, joints: list[tuple[float, float]] | None = None) -> Observation:
-        """Return what the loop of some joints, or of those so far, is like."""
-        joints = self._joints if joints is None else joints
-        counted = {"count": len(joints), "wanted": self._params.pipes}
-        if len(joints) < 3:
-            return counted
-        loop = measure(joints)
-        met = contacts(loop.points)
-        with np.errstate(invalid="ignore"):
-            angles = np.degrees(np.arccos(np.clip(loop.cosines, -1, 1)))[-_LAST:]
-        ends = [*loop.points.min(axis=0), *loop.points.max(axis=0)]
-        return counted | {
-            "lengths": _rounded(loop.length[-_LAST:], 6),
-            "angles": [
-                None if np.isnan(one) else round(float(one), 2) for one in angles
-            ],
-            "crossings": [[*pair] for pair in first_items(met.crossings, _PAIRS)],
-            "touches": [[*pair] for pair in first_items(met.touches, _PAIRS)],
-            "bounds": _rounded(ends, 6),
-            "mean": _rounded(loop.points.mean(axis=0), 6),
-            "hull": round(hull_area(joints), 4),
-        }
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The joints so far."""
+        return {"points": [{"x": x, "y": y} for x, y in self._joints]}
+
+    def look(self) -> Observation:
+        """Return the measures of the loop so far."""
+        return self._measures(self._joints)
 
     def step(self, action: Place | Remove | Ask) -> Observation:
         """Carry it out; after a `QueryError` everything is as it was."""
@@ -93,27 +78,46 @@ class Play:
             del after[-action.count :]
         else:
             after += [(joint.x, joint.y) for joint in action.joints]
-            if (
-                len(after) > self._params.pipes
-                or max(map(abs, sum(after, ()))) > _REACH
-            ):
+            far = any(max(abs(x), abs(y)) > _REACH for x, y in after)
+            if far or len(after) > self._pipes:
                 raise QueryError(
-                    f"there are {self._params.pipes} joints, none farther than 10 km"
+                    f"there are {self._pipes} joints, none farther than 10 km"
                 )
         if not isinstance(action, Ask):
             self._joints = after
-        return self.look(after)
+        return self._measures(after)
 
-    @property
-    def answer(self) -> dict[str, Any]:
-        """The joints so far."""
-        return {"points": [{"x": x, "y": y} for x, y in self._joints]}
+    def _measures(self, joints: list[tuple[float, float]]) -> Observation:
+        counts = {"count": len(joints), "wanted": self._pipes}
+        if len(joints) < 3:
+            return counts
+        loop = measure(joints)
+        crossings, touches = contacts(loop.points)
+        bounds = [*loop.points.min(axis=0), *loop.points.max(axis=0)]
+        return counts | {
+            "lengths": _rounded(loop.length[-_LAST:], 6),
+            "angles": _angles(loop.cosines[-_LAST:]),
+            "crossings": [list(pair) for pair in crossings[:_PAIRS]],
+            "touches": [list(pair) for pair in touches[:_PAIRS]],
+            "bounds": _rounded(bounds, 6),
+            "mean": _rounded(loop.points.mean(axis=0), 6),
+            "hull": round(hull_area(joints), 4),
+        }
 
-    over = False
+
+def _angles(cosines: Floats) -> list[float | None]:
+    """Return angles in degrees; None where the cosine is not a number."""
+    with np.errstate(invalid="ignore"):
+        degrees = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
+    return [
+        None if math.isnan(angle) else round(angle, 2) for angle in degrees.tolist()
+    ]
 
 
-def _rounded(values: Any, digits: int) -> list[float]:  # noqa: ANN401  (numbers in a row)
+def _rounded(values: Iterable[float], digits: int) -> list[float]:
+    # Adding 0.0 turns -0.0 into 0.0.
     return [round(float(value), digits) + 0.0 for value in values]
 
 
+# Last, because it names the classes above.
 ACTIONS = (Place, Remove, Ask)

@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from scbench.graders.pipe_loop_fitting.contacts import Floats, Marks, successors
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.plane_geometry import XY, hull_corners, orient
+from scbench.graders.shared.plane_geometry import hull_corners
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     CentroidBox,
@@ -29,13 +29,15 @@ from scbench.schemas.pipe_loop_fitting import (
     WallMargin,
 )
 
-# What is granted at every limit, in metres, square metres, or units of a cosine.
+# Granted at every limit, in metres, square metres, or units of a cosine.
 SLACK = 1e-9
-# What is granted at every limit of an angle, in degrees.
+# Granted at every limit of an angle, in degrees.
 ANGLE_SLACK = Fraction(1, 10**6)
 # Interior angles above this are straight, in degrees.
 STRAIGHT = 175
 WALLS = ("left", "right", "bottom", "top")
+# Entries of lists in the details of a check.
+MAX_ENTRIES = 50
 
 # Requirement of each type of constraint.
 CONSTRAINT_CHECKS = {
@@ -51,18 +53,37 @@ CONSTRAINT_CHECKS = {
     "min_point_separation": "Joints that no pipe connects keep the asked-for distance.",
 }
 
-Floats = npt.NDArray[np.float64]
-Positions = npt.NDArray[np.intp]
-Marks = npt.NDArray[np.bool_]
-Pair = tuple[int, int]
-# Pieces nearer than this touch, in the unit of the coordinates.
-TOUCH = 1e-9
-# Distances are computed with errors far below this, for coordinates up to 10**5.
-_DOUBT = 1e-10
-# Relative error of an orientation, a little more than it can be.
-_ROUNDING = 4 * 2.0**-53
-_EXACT_PAIRS = 100
 _PI = Fraction(3141592653589793238462643383279502884197, 10**39)
+
+
+class Loop(NamedTuple):
+    """Measures of a loop, taken once."""
+
+    points: Floats
+    """(n, 2), metres."""
+    length: Floats
+    """(n,), metres."""
+    cosines: Floats
+    """(n,), of the interior angles; NaN beside a pipe without length."""
+
+
+# Measures.
+
+
+def measure(points: Sequence[Sequence[float]]) -> Loop:
+    """Measure a loop of at least three joints; pipe i leads from joint i to the next one.
+
+    The cosine of the angle inside a joint is -1 if both pipes go straight on, 1 if they fold.
+    """
+    array = np.array(points, dtype=np.float64)
+    along = successors(array) - array
+    length = np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
+    back = np.concatenate((along[-1:], along[:-1]))
+    dot = along[:, 0] * back[:, 0] + along[:, 1] * back[:, 1]
+    product = length * np.concatenate((length[-1:], length[:-1]))
+    cosines = np.full(len(array), np.nan)
+    np.divide(-dot, product, out=cosines, where=product > 0)
+    return Loop(array, length, cosines)
 
 
 @lru_cache(maxsize=256)
@@ -72,37 +93,19 @@ def cosine(degrees: Fraction) -> float:
         return -cosine(180 - degrees)
     square = (degrees * _PI / 180) ** 2
     # 25 terms leave less than 1e-50. Rounding each to 60 digits keeps the numbers short.
-    total = term = Fraction(1)
+    term = Fraction(1)
+    total = term
     for k in range(1, 25):
-        term = Fraction(round(-term * square / (2 * k * (2 * k - 1)) * 10**60), 10**60)
+        term = -term * square / (2 * k * (2 * k - 1))
+        term = Fraction(round(term * 10**60), 10**60)
         total += term
     return float(total)
 
 
-def _successors(points: Floats) -> Floats:
-    """Return what comes after each point of a ring."""
-    return np.concatenate((points[1:], points[:1]))
-
-
-def lengths(points: Floats) -> Floats:
-    """Return the length of every piece; piece i leads from point i (n, 2) to the next."""
-    along = _successors(points) - points
-    result: Floats = np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
-    return result
-
-
-def angle_cosines(points: Floats, length: Floats) -> Floats:
-    """Return the cosine (n,) of the angle inside every point: -1 is straight on, 1 is a fold.
-
-    It is NaN where one of the two pieces, whose lengths (n,) are given, has none.
-    """
-    along = _successors(points) - points
-    back = np.concatenate((along[-1:], along[:-1]))
-    dot = along[:, 0] * back[:, 0] + along[:, 1] * back[:, 1]
-    product = length * np.concatenate((length[-1:], length[:-1]))
-    result: Floats = np.full(len(points), np.nan)
-    np.divide(-dot, product, out=result, where=product > 0)
-    return result
+def straight_joints(loop: Loop) -> list[bool]:
+    """Return for every joint whether it is straight; False where the angle is unknown."""
+    straight: list[bool] = (loop.cosines < cosine(STRAIGHT + ANGLE_SLACK)).tolist()
+    return straight
 
 
 def longest_run(marks: Sequence[bool]) -> list[int]:
@@ -112,6 +115,7 @@ def longest_run(marks: Sequence[bool]) -> list[int]:
         return list(range(n))
     best: list[int] = []
     run: list[int] = []
+    # From a gap once round to the same gap, so that no run is cut in two.
     start = marks.index(False)
     for k in range(start, start + n + 1):
         if marks[k % n]:
@@ -120,6 +124,18 @@ def longest_run(marks: Sequence[bool]) -> list[int]:
             best = max(best, run, key=len)
             run = []
     return best
+
+
+def centroid(loop: Loop) -> tuple[float, float]:
+    """Return the mean of the joints."""
+    n = len(loop.points)
+    return math.fsum(loop.points[:, 0]) / n, math.fsum(loop.points[:, 1]) / n
+
+
+def wall_distances(side: int, loop: Loop) -> Floats:
+    """Return the distances of every joint from the left, right, bottom and top wall, (n, 4)."""
+    x, y = loop.points[:, 0], loop.points[:, 1]
+    return np.stack([x, side - x, y, side - y], axis=1)
 
 
 def hull_area(points: Sequence[tuple[float, float]]) -> float:
@@ -134,165 +150,25 @@ def hull_area(points: Sequence[tuple[float, float]]) -> float:
     )
 
 
-class Contacts(NamedTuple):
-    """Pairs of pieces that are not neighbours and meet, smaller position first, in order."""
-
-    crossings: list[Pair]
-    """The ends of each lie strictly on opposite sides of the line through the other."""
-    touches: list[Pair]
-    """They do not cross, but are less than `TOUCH` apart."""
-
-
-def contacts(points: Floats) -> Contacts:
-    """Find every pair of pieces of a loop (n, 2) that cross or touch; no point is beyond 10**5.
-
-    Decided as if in exact arithmetic on the doubles given. Only where more than 100 pairs need long
-    integers, those beyond that are in contact count as touches, whether they cross or not.
-    """
-    start, end = points, _successors(points)
-    first, second = _close_pieces(
-        np.minimum(start, end) - TOUCH, np.maximum(start, end) + TOUCH
-    )
-    if not first.size:
-        return Contacts([], [])
-    crosses, apart = _piece_sides(start[first], end[first], start[second], end[second])
-    crossing = _index_pairs(first[crosses], second[crosses])
-    first, second, apart = first[~crosses], second[~crosses], apart[~crosses]
-    # Pieces that do not cross are nearest at an end of one of them.
-    a, b, c, d = start[first], end[first], start[second], end[second]
-    gap = np.minimum(
-        np.minimum(_piece_distances(c, a, b), _piece_distances(d, a, b)),
-        np.minimum(_piece_distances(a, c, d), _piece_distances(b, c, d)),
-    )
-    close = gap < TOUCH + _DOUBT
-    touches = apart & (gap < TOUCH - _DOUBT)
-    beyond = np.nonzero(close & ~touches)[0][_EXACT_PAIRS:]
-    touches[beyond] = gap[beyond] < TOUCH / 2
-    touching = _index_pairs(first[touches], second[touches])
-    doubtful = close & ~touches
-    for i, j in _index_pairs(first[doubtful], second[doubtful]):
-        crossed, touched = _exactly(points, i, j)
-        if crossed:
-            crossing.append((i, j))
-        elif touched:
-            touching.append((i, j))
-    return Contacts(sorted(crossing), sorted(touching))
+def joint_distances(loop: Loop) -> Floats:
+    """Return the distances of all joints, (n, n); infinite for a joint and those next to it."""
+    x, y = loop.points[:, 0], loop.points[:, 1]
+    dx, dy = x[:, None] - x, y[:, None] - y
+    away: Floats = np.sqrt(dx * dx + dy * dy)
+    at = np.arange(len(x))
+    for step in (-1, 0, 1):
+        away[at, (at + step) % len(x)] = np.inf
+    return away
 
 
-def _close_pieces(low: Floats, high: Floats) -> tuple[Positions, Positions]:
-    """Return the pairs of pieces with these least and largest coordinates (n, 2) that may meet."""
-    n = len(low)
-    # Each piece meets, along x, a run of those that begin after it.
-    order = np.argsort(low[:, 0], kind="stable")
-    begin, end = low[order, 0], high[order, 0]
-    at = np.arange(n)
-    run = np.searchsorted(begin, end, side="right") - at - 1
-    left_piece = np.repeat(at, run)
-    right_piece = (
-        left_piece
-        + 1
-        + np.arange(len(left_piece))
-        - np.repeat(np.cumsum(run) - run, run)
-    )
-    i, j = order[left_piece], order[right_piece]
-    meet = (low[i, 1] <= high[j, 1]) & (low[j, 1] <= high[i, 1])
-    i, j = i[meet], j[meet]
-    first, second = np.minimum(i, j), np.maximum(i, j)
-    strangers = (second - first > 1) & (second - first < n - 1)
-    first, second = first[strangers], second[strangers]
-    ordered = np.lexsort((second, first))
-    return first[ordered], second[ordered]
-
-
-def _index_pairs(first: Positions, second: Positions) -> list[Pair]:
-    return list(zip(first.tolist(), second.tolist(), strict=True))
-
-
-def _piece_sides(a: Floats, b: Floats, c: Floats, d: Floats) -> tuple[Marks, Marks]:
-    """Return which pieces a-b and c-d, all (m, 2), surely cross, and which surely do not."""
-    across_ab = _side(a, b, c) * _side(a, b, d)
-    across_cd = _side(c, d, a) * _side(c, d, b)
-    return (across_ab < 0) & (across_cd < 0), (across_ab > 0) | (across_cd > 0)
-
-
-def _side(a: Floats, b: Floats, c: Floats) -> Floats:
-    """Return on which side of a-b each c, (m, 2), lies: 1, -1, or 0 if doubles cannot say."""
-    minuend = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1])
-    subtrahend = (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
-    value = minuend - subtrahend
-    # The last term covers products too small for a double.
-    certain = (
-        np.abs(value) > _ROUNDING * (np.abs(minuend) + np.abs(subtrahend)) + 1e-290
-    )
-    return np.sign(value) * certain
-
-
-def _piece_distances(p: Floats, a: Floats, b: Floats) -> Floats:
-    """Return the distance of each p from the piece from a to b; each is (m, 2)."""
-    along, to = b - a, p - a
-    square = along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1]
-    dot = along[:, 0] * to[:, 0] + along[:, 1] * to[:, 1]
-    share = np.zeros(len(p))
-    np.divide(dot, square, out=share, where=square > 0)
-    away = to - np.clip(share, 0.0, 1.0)[:, None] * along
-    result: Floats = np.sqrt(away[:, 0] * away[:, 0] + away[:, 1] * away[:, 1])
-    return result
-
-
-def _exactly(points: Floats, i: int, j: int) -> tuple[bool, bool]:
-    """Return whether two pieces cross, and whether an end of one is near the other, in integers."""
-    n = len(points)
-    ends_of_both: list[list[float]] = points[[i, (i + 1) % n, j, (j + 1) % n]].tolist()
-    ratios = [[v.as_integer_ratio() for v in point] for point in ends_of_both]
-    scale = max(
-        down for point in ratios for _, down in point
-    )  # powers of two, all of them
-    a, b, c, d = ((x[0] * (scale // x[1]), y[0] * (scale // y[1])) for x, y in ratios)
-    crossed = _opposite(orient(a, b, c), orient(a, b, d)) and _opposite(
-        orient(c, d, a), orient(c, d, b)
-    )
-    limit = (scale * Fraction(TOUCH).limit_denominator(10**9)) ** 2
-    ends = ((c, a, b), (d, a, b), (a, c, d), (b, c, d))
-    return crossed, any(_square_distance(*end) < limit for end in ends)
-
-
-def _opposite(first: int, second: int) -> bool:
-    return first < 0 < second or second < 0 < first
-
-
-def _square_distance(p: XY, a: XY, b: XY) -> Fraction:
-    (px, py), (ux, uy) = (p[0] - a[0], p[1] - a[1]), (b[0] - a[0], b[1] - a[1])
-    dot, square = px * ux + py * uy, ux * ux + uy * uy
-    if dot <= 0:
-        return Fraction(px * px + py * py)
-    if dot >= square:
-        return Fraction((px - ux) ** 2 + (py - uy) ** 2)
-    return Fraction((px * uy - py * ux) ** 2, square)
-
-
-class Loop(NamedTuple):
-    """Measures of a loop, taken once."""
-
-    points: Floats
-    """(n, 2), metres."""
-    length: Floats
-    """(n,), metres."""
-    cosines: Floats
-    """(n,), of the interior angles; NaN beside a pipe without length."""
-
-
-def measure(points: Sequence[Sequence[float]]) -> Loop:
-    """Measure a loop of at least three joints."""
-    array = np.array(points, dtype=np.float64)
-    length = lengths(array)
-    return Loop(array, length, angle_cosines(array, length))
+# Checks: each is called with where to record, the side of the square, the constraint, and the loop.
 
 
 def judge_joints(
     checks: Checklist,
     check_id: str,
     loop: Loop,
-    bad: npt.NDArray[np.bool_],
+    bad: Marks,
     wrong: Callable[[int], str],
 ) -> None:
     """Check something of every joint that needs its angle.
@@ -309,62 +185,25 @@ def judge_joints(
         )
 
 
-def _degrees(loop: Loop, i: int) -> float:
-    # Only for reading: it is rounded, and nothing is compared with it.
-    return round(float(np.degrees(np.arccos(np.clip(loop.cosines[i], -1, 1)))), 3)
-
-
-def _angle_range(checks: Checklist, _: int, limits: AngleRange, loop: Loop) -> None:
+def judge_angles(checks: Checklist, _: int, limits: AngleRange, loop: Loop) -> None:
+    """Check every interior angle against a range."""
     largest = cosine(Fraction(str(limits.min_deg)) - ANGLE_SLACK)
     smallest = cosine(Fraction(str(limits.max_deg)) + ANGLE_SLACK)
-    judge_joints(
-        checks,
-        "angle_range",
-        loop,
-        (loop.cosines > largest) | (loop.cosines < smallest),
-        lambda i: (
-            f"The interior angle at joint {i} is {_degrees(loop, i)} degrees, outside "
+
+    def wrong(i: int) -> str:
+        # Only for reading: it is rounded, and nothing is compared with it.
+        angle = np.degrees(np.arccos(np.clip(loop.cosines[i], -1, 1)))
+        return (
+            f"The interior angle at joint {i} is {round(float(angle), 3)} degrees, outside "
             f"{limits.min_deg:g} to {limits.max_deg:g}."
-        ),
-    )
+        )
+
+    bad = (loop.cosines > largest) | (loop.cosines < smallest)
+    judge_joints(checks, "angle_range", loop, bad, wrong)
 
 
-def straight_joints(loop: Loop) -> list[bool]:
-    """Return for every joint whether it is straight; False where the angle is unknown."""
-    straight: list[bool] = (loop.cosines < cosine(STRAIGHT + ANGLE_SLACK)).tolist()
-    return straight
-
-
-def _min_turns(checks: Checklist, _: int, limits: MinTurns, loop: Loop) -> None:
-    angles = int(np.count_nonzero(~np.isnan(loop.cosines)))
-    turns = angles - sum(straight_joints(loop))
-    wrong = f"{turns} joints are not straight; at least {limits.turns} are asked for."
-    checks.expect("min_turns", turns >= limits.turns, wrong, turns=turns)
-
-
-def _max_straight_run(
-    checks: Checklist, _: int, limits: MaxStraightRun, loop: Loop
-) -> None:
-    run = longest_run(straight_joints(loop))
-    if len(run) <= limits.joints and np.isnan(loop.cosines).any():
-        checks.skip("max_straight_run", "A pipe has no length, so angles are unknown.")
-        return
-    checks.expect(
-        "max_straight_run",
-        len(run) <= limits.joints,
-        f"{len(run)} straight joints follow each other; at most {limits.joints} may.",
-        joints=run[:50],
-        length=len(run),
-    )
-
-
-def centroid(loop: Loop) -> tuple[float, float]:
-    """Return the mean of the joints."""
-    n = len(loop.points)
-    return math.fsum(loop.points[:, 0]) / n, math.fsum(loop.points[:, 1]) / n
-
-
-def _centroid_box(checks: Checklist, _: int, limits: CentroidBox, loop: Loop) -> None:
+def judge_centroid(checks: Checklist, _: int, limits: CentroidBox, loop: Loop) -> None:
+    """Check that the mean of the joints is in a box."""
     x, y = centroid(loop)
     inside = (
         limits.xmin - SLACK <= x <= limits.xmax + SLACK
@@ -374,13 +213,8 @@ def _centroid_box(checks: Checklist, _: int, limits: CentroidBox, loop: Loop) ->
     checks.expect("centroid_box", inside, wrong, centroid=[x, y])
 
 
-def wall_distances(side: int, loop: Loop) -> Floats:
-    """Return the distances of every joint from the left, right, bottom and top wall, (n, 4)."""
-    x, y = loop.points[:, 0], loop.points[:, 1]
-    return np.stack([x, side - x, y, side - y], axis=1)
-
-
-def _touch_walls(checks: Checklist, side: int, limits: TouchWalls, loop: Loop) -> None:
+def judge_walls(checks: Checklist, side: int, limits: TouchWalls, loop: Loop) -> None:
+    """Check that joints touch enough walls."""
     near = np.abs(wall_distances(side, loop)).min(axis=0) <= limits.tolerance + SLACK
     touched = [wall for wall, hit in zip(WALLS, near, strict=True) if hit]
     wrong = f"Joints touch {len(touched)} walls; at least {limits.walls} are asked for."
@@ -389,11 +223,35 @@ def _touch_walls(checks: Checklist, side: int, limits: TouchWalls, loop: Loop) -
     )
 
 
-def _cover_quadrants(checks: Checklist, side: int, _: Any, loop: Loop) -> None:  # noqa: ANN401
+def judge_turns(checks: Checklist, _: int, limits: MinTurns, loop: Loop) -> None:
+    """Check that enough joints are not straight."""
+    angles = int(np.count_nonzero(~np.isnan(loop.cosines)))
+    turns = angles - sum(straight_joints(loop))
+    wrong = f"{turns} joints are not straight; at least {limits.turns} are asked for."
+    checks.expect("min_turns", turns >= limits.turns, wrong, turns=turns)
+
+
+def judge_run(checks: Checklist, _: int, limits: MaxStraightRun, loop: Loop) -> None:
+    """Check that no run of straight joints is too long."""
+    run = longest_run(straight_joints(loop))
+    if len(run) <= limits.joints and np.isnan(loop.cosines).any():
+        checks.skip("max_straight_run", "A pipe has no length, so angles are unknown.")
+        return
+    checks.expect(
+        "max_straight_run",
+        len(run) <= limits.joints,
+        f"{len(run)} straight joints follow each other; at most {limits.joints} may.",
+        joints=run[:MAX_ENTRIES],
+        length=len(run),
+    )
+
+
+def judge_quadrants(checks: Checklist, side: int, _: object, loop: Loop) -> None:
+    """Check that every quadrant of the square has a joint inside."""
     middle = side / 2
     east, above = (loop.points > middle + SLACK).T
     west, below = (loop.points < middle - SLACK).T
-    quadrants: Mapping[str, Any] = {
+    quadrants: Mapping[str, Marks] = {
         "bottom left": west & below,
         "bottom right": east & below,
         "top left": west & above,
@@ -401,12 +259,13 @@ def _cover_quadrants(checks: Checklist, side: int, _: Any, loop: Loop) -> None: 
     }
     checks.forbid(
         "coverage_quadrants",
-        [name for name, there in quadrants.items() if not there.any()],
+        [name for name, inside in quadrants.items() if not inside.any()],
         lambda name: f"No joint lies strictly inside the {name} quadrant.",
     )
 
 
-def _wall_margin(checks: Checklist, side: int, limits: WallMargin, loop: Loop) -> None:
+def judge_margin(checks: Checklist, side: int, limits: WallMargin, loop: Loop) -> None:
+    """Check the distance of every joint from the walls."""
     nearest = wall_distances(side, loop).min(axis=1)
     checks.forbid(
         "avoid_margin",
@@ -417,13 +276,15 @@ def _wall_margin(checks: Checklist, side: int, limits: WallMargin, loop: Loop) -
     )
 
 
-def _hull_area(checks: Checklist, _: int, limits: HullArea, loop: Loop) -> None:
-    area = hull_area(list(map(tuple, loop.points.tolist())))
+def judge_hull(checks: Checklist, _: int, limits: HullArea, loop: Loop) -> None:
+    """Check the area of the convex hull."""
+    area = hull_area([(x, y) for x, y in loop.points.tolist()])
     wrong = f"The convex hull has {area:.6f} square metres; at least {limits.area:g} are asked for."
     checks.expect("min_convex_hull_area", area >= limits.area - SLACK, wrong, area=area)
 
 
-def _fixed_start(checks: Checklist, _: int, limits: FixedStart, loop: Loop) -> None:
+def judge_start(checks: Checklist, _: int, limits: FixedStart, loop: Loop) -> None:
+    """Check the place of the first joint."""
     dx, dy = float(loop.points[0, 0]) - limits.x, float(loop.points[0, 1]) - limits.y
     distance = float(np.sqrt(dx * dx + dy * dy))
     wrong = (
@@ -435,42 +296,31 @@ def _fixed_start(checks: Checklist, _: int, limits: FixedStart, loop: Loop) -> N
     )
 
 
-def joint_distances(loop: Loop) -> Floats:
-    """Return the distances of all joints, (n, n); infinite for a joint and those next to it."""
-    x, y = loop.points[:, 0], loop.points[:, 1]
-    dx, dy = x[:, None] - x, y[:, None] - y
-    away: Floats = np.sqrt(dx * dx + dy * dy)
-    at = np.arange(len(x))
-    for step in (-1, 0, 1):
-        away[at, (at + step) % len(x)] = np.inf
-    return away
-
-
-def _separation(checks: Checklist, _: int, limits: JointSeparation, loop: Loop) -> None:
+def judge_separation(
+    checks: Checklist, _: int, limits: JointSeparation, loop: Loop
+) -> None:
+    """Check the distances of joints that no pipe connects."""
     away = joint_distances(loop)
-    close = np.argwhere(np.triu(away < limits.distance - SLACK)).tolist()
-    fault = "pairs of joints are too close"
     checks.forbid_many(
         "min_point_separation",
-        close,
-        fault,
+        np.argwhere(np.triu(away < limits.distance - SLACK)).tolist(),
+        "pairs of joints are too close",
         lambda pair: (
             f"are {pair[0]} and {pair[1]}, {away[pair[0], pair[1]]:.6f} m apart"
         ),
     )
 
 
-# By type: called with where to record, the side of the square, the constraint, and the
-# loop.
+# By type of constraint; after the functions that it names.
 JUDGES: Mapping[str, Callable[[Checklist, int, Any, Loop], None]] = {
-    "angle_range": _angle_range,
-    "centroid_box": _centroid_box,
-    "must_touch_boundary": _touch_walls,
-    "min_turns": _min_turns,
-    "max_straight_run": _max_straight_run,
-    "coverage_quadrants": _cover_quadrants,
-    "avoid_margin": _wall_margin,
-    "min_convex_hull_area": _hull_area,
-    "fixed_start": _fixed_start,
-    "min_point_separation": _separation,
+    "angle_range": judge_angles,
+    "centroid_box": judge_centroid,
+    "must_touch_boundary": judge_walls,
+    "min_turns": judge_turns,
+    "max_straight_run": judge_run,
+    "coverage_quadrants": judge_quadrants,
+    "avoid_margin": judge_margin,
+    "min_convex_hull_area": judge_hull,
+    "fixed_start": judge_start,
+    "min_point_separation": judge_separation,
 }

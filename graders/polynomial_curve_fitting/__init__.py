@@ -43,40 +43,39 @@ CHECKS = {
     "missed": "Every # cell is positive.",
     "surplus": "No . cell is positive.",
 }
-
-
-@lru_cache(maxsize=64)
-def _black(params: Params) -> NDArray[np.bool_]:
-    """Return where the picture is #, as a (row, column) array."""
-    return np.array([[cell == "#" for cell in row] for row in params.grid])
+# Those of a formula that has values.
+_PICTURE = ("two_colours", "floor", "missed", "surplus")
+Mask = NDArray[np.bool_]
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return the fourth power of the matched share, or 0 below three quarters."""
     checks = Checklist(CHECKS)
-    formula = _read_formula(checks, plain_lines(answer.function.strip()))
+    formula = read_formula(checks, plain_lines(answer.function.strip()))
     if formula is None or not checks.all_passed:
         checks.skip(
-            ("defined", "two_colours", "floor", "missed", "surplus"),
-            "There is no formula that could be worked out.",
+            ("defined", *_PICTURE), "There is no formula that could be worked out."
         )
         return checks.binary()
-    n = len(params.grid)
     try:
-        positive = positive_cells(formula, n)
+        positive = positive_cells(formula, len(params.grid))
     except FormulaCostError as error:
         return checks.too_large(f"Working out the formula {error}.")
     except UndefinedError:
         checks.expect("defined", False, "A divisor is 0.")
-        checks.skip(
-            ("two_colours", "floor", "missed", "surplus"), "The formula has no value."
-        )
+        checks.skip(_PICTURE, "The formula has no value.")
         return checks.binary()
     checks.expect("defined", True, "")
-    return _compare_pictures(checks, _black(params), positive)
+    return compare_pictures(checks, black_cells(params), positive)
 
 
-def _read_formula(checks: Checklist, text: str) -> Formula | None:
+@lru_cache(maxsize=64)
+def black_cells(params: Params) -> Mask:
+    """Return where the picture is #, as a (row, column) array."""
+    return np.array([list(row) for row in params.grid]) == "#"
+
+
+def read_formula(checks: Checklist, text: str) -> Formula | None:
     """Parse the text; return None if there is no formula."""
     too_large = ""
     if len(text) > MAX_CHARACTERS:
@@ -89,9 +88,11 @@ def _read_formula(checks: Checklist, text: str) -> Formula | None:
         checks.expect("resource_limit", False, too_large)
         return None
     foreign = foreign_tokens(text)
-    fault = "things do not belong in the text of a polynomial"
     checks.forbid_many(
-        "text", foreign, fault, lambda item: f"is {item[1]} at character {item[0]}"
+        "text",
+        foreign,
+        "things do not belong in the text of a polynomial",
+        lambda item: f"is {item[1]} at character {item[0]}",
     )
     if foreign:
         checks.skip(
@@ -112,16 +113,13 @@ def _read_formula(checks: Checklist, text: str) -> Formula | None:
     missing = [
         name for name, axis in (("x", X_AXIS), ("y", Y_AXIS)) if not formula.axes & axis
     ]
-    checks.expect(
-        "variables", not missing, f"Not in the formula: {' and '.join(missing)}."
-    )
+    wrong = f"Not in the formula: {' and '.join(missing)}."
+    checks.expect("variables", not missing, wrong)
     return formula
 
 
-def _compare_pictures(
-    checks: Checklist, black: NDArray[np.bool_], positive: NDArray[np.bool_]
-) -> Verdict:
-    """Check the picture that was drawn."""
+def compare_pictures(checks: Checklist, black: Mask, positive: Mask) -> Verdict:
+    """Check the picture of the formula, and return the verdict."""
     cells, positive_count = black.size, int(positive.sum())
     two_colours = checks.expect(
         "two_colours",
@@ -132,19 +130,16 @@ def _compare_pictures(
     matched = int((positive == black).sum())
     wrong = f"{matched} of {cells} cells match, which is less than three quarters."
     enough = checks.expect("floor", 4 * matched >= 3 * cells, wrong, matched=matched)
-    missed, surplus = _marked_cells(black & ~positive), _marked_cells(positive & ~black)
-    checks.forbid_many(
-        "missed",
-        missed,
-        "black cells are not positive",
-        lambda cell: f"is {_coordinates(cell)}",
-    )
-    checks.forbid_many(
-        "surplus",
-        surplus,
-        "white cells are positive",
-        lambda cell: f"is {_coordinates(cell)}",
-    )
+    for check_id, mask, fault in (
+        ("missed", black & ~positive, "black cells are not positive"),
+        ("surplus", positive & ~black, "white cells are positive"),
+    ):
+        checks.forbid_many(
+            check_id,
+            [[int(x), int(y)] for y, x in np.argwhere(mask)],
+            fault,
+            lambda cell: f"is x = {cell[0]}, y = {cell[1]}",
+        )
     score = matched**4 / cells**4 if two_colours and enough else 0.0
     return checks.partial(
         score,
@@ -152,12 +147,3 @@ def _compare_pictures(
         cells=cells,
         drawn=[row.tobytes().decode() for row in np.where(positive, b"#", b".")],
     )
-
-
-def _marked_cells(mask: NDArray[np.bool_]) -> list[list[int]]:
-    """Return [x, y] of every cell that is marked, row by row."""
-    return [[int(x), int(y)] for y, x in np.argwhere(mask)] if mask.any() else []
-
-
-def _coordinates(cell: list[int]) -> str:
-    return f"x = {cell[0]}, y = {cell[1]}"

@@ -17,30 +17,42 @@ MAX_EXPONENT = 512
 MAX_DEGREE = 1_024
 # Characters of one number.
 MAX_NUMBER = 400
-# What stands after e or E in a number, without its sign.
+# The number after e or E in a number, without its sign.
 MAX_SCALE = 308
+# Bits of `Node.axes`.
 X_AXIS, Y_AXIS = 1, 2
 _AXES = {"x": X_AXIS, "y": Y_AXIS}
 _WORDS = frozenset({"def", "return", "f", "x", "y"})
+# Repeats are possessive, so that no text makes the search go back and forth.
 _TOKEN = re.compile(
-    r"(?P<space>[ \t\f]++)|(?P<newline>\n)"
-    r"|(?P<number>(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?)"
-    r"|(?P<word>[A-Za-z_][A-Za-z_0-9]*+)|(?P<sign>\*\*|/(?!/)|[-+*(),:])|(?P<other>//|.)",
-    re.DOTALL,
+    r"""
+    (?P<space> [ \t\f]++ )
+    | (?P<newline> \n )
+    # Digits with or without a point, and maybe an exponent.
+    | (?P<number> (?: [0-9]++ (?: \. [0-9]*+ )? | \. [0-9]++ ) (?: [eE] [+-]? [0-9]++ )? )
+    | (?P<word> [A-Za-z_] [A-Za-z_0-9]*+ )
+    | (?P<sign> \*\* | / (?! / ) | [-+*(),:] )
+    | (?P<other> // | . )
+    """,
+    re.DOTALL | re.VERBOSE,
 )
 _HEAD = re.compile(
-    r"def[ \t\f]++f[ \t\f]*+\([ \t\f\n]*+x[ \t\f\n]*+,[ \t\f\n]*+y[ \t\f\n]*+(?:,[ \t\f\n]*+)?\)"
-    r"[ \t\f]*+:(?:[ \t\f\n]*\n[ \t\f]+|[ \t\f]*)return(?!\w)"
+    r"""
+    def [ \t\f]++ f [ \t\f]*+
+    # Brackets may go over several lines and end with a comma.
+    \( [ \t\f\n]*+ x [ \t\f\n]*+ , [ \t\f\n]*+ y [ \t\f\n]*+ (?: , [ \t\f\n]*+ )? \)
+    [ \t\f]*+ :
+    # The body follows on the same line, or indented on one of its own.
+    (?: [ \t\f\n]* \n [ \t\f]+ | [ \t\f]* )
+    return (?! \w )
+    """,
+    re.VERBOSE,
 )
 _OLD_OCTAL = re.compile(r"0+[1-9][0-9]*")
 
 
-# A sign before an operand binds closer than * and less close than **.
-_SIGN_RANK = 3
-
-
 class Op(IntEnum):
-    """What a node of a formula does with the values of its one or two children."""
+    """The operation of a node on the values of its children, of which there are two at most."""
 
     CONSTANT = 0
     NAME = 1
@@ -52,18 +64,34 @@ class Op(IntEnum):
     POWER = 7
 
 
-class Node(NamedTuple):
-    """One step of a formula.
+# The ranks of operators: the higher binds closer. A sign before an operand binds closer than * and
+# less close than **. An open bracket holds back all operators before it.
+_BRACKET_RANK = 0
+_SIGN_RANK = 3
+_POWER_RANK = 4
+_RANKS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": _POWER_RANK}
+# After the operations that it names.
+_OPS = {
+    "+": Op.ADD,
+    "-": Op.SUBTRACT,
+    "*": Op.MULTIPLY,
+    "/": Op.DIVIDE,
+    "**": Op.POWER,
+}
 
-    ``first`` and ``second`` are numbers of earlier nodes; a constant has its value in ``value``, a
-    power its exponent in ``second``, a name its axis in ``axes``.
-    """
+
+class Node(NamedTuple):
+    """One step of a formula."""
 
     op: Op
     first: int
+    """Number of the earlier node of the first child."""
     second: int
+    """The same of the second child; the exponent of a power."""
     value: int | Fraction
+    """Of a constant."""
     axes: int
+    """Which of x (1) and y (2) occur in it."""
     degree: int
 
 
@@ -96,26 +124,40 @@ def plain_lines(text: str) -> str:
     return text.replace("\\\n", "  ")
 
 
+def bracket_depth(text: str) -> int:
+    """Return how deep round brackets are nested."""
+    depth, deepest = 0, 0
+    for match in re.finditer(r"[()]", text):
+        depth += 1 if match.group() == "(" else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
 def foreign_tokens(text: str) -> list[tuple[int, str]]:
-    """Return what does not belong in the text of a polynomial, as position and what it is."""
+    """Return pieces that do not belong in the text of a polynomial: their positions and names."""
     foreign = []
     for match in _TOKEN.finditer(text):
         piece = match.group()
         kind = match.lastgroup
         if kind == "other" or (kind == "word" and piece not in _WORDS):
             foreign.append((match.start(), repr(piece[:40])))
-        elif kind == "number" and (why := _bad_number(piece)):
-            foreign.append((match.start(), why))
+        elif kind == "number":
+            fault = number_fault(piece)
+            if fault:
+                foreign.append((match.start(), fault))
     return foreign
 
 
-def bracket_depth(text: str) -> int:
-    """Return how deep round brackets are nested."""
-    depth = deepest = 0
-    for match in re.finditer(r"[()]", text):
-        depth += 1 if match.group() == "(" else -1
-        deepest = max(deepest, depth)
-    return deepest
+def number_fault(piece: str) -> str:
+    """Return why a number is not permitted; empty if it is."""
+    if len(piece) > MAX_NUMBER:
+        return f"a number of {len(piece)} characters"
+    if _OLD_OCTAL.fullmatch(piece):
+        return f"the whole number {piece[:40]} with a leading zero"
+    _, _, scale = piece.lower().partition("e")
+    if abs(int(scale or 0)) > MAX_SCALE:
+        return f"the number {piece[:40]}, whose exponent is beyond {MAX_SCALE}"
+    return ""
 
 
 def parse(text: str) -> Formula:
@@ -130,7 +172,7 @@ def parse(text: str) -> Formula:
             "The text does not begin with 'def f(x, y):' and, indented if on a line of its own, "
             "'return'."
         )
-    reader = _Reader()
+    reader = Reader()
     depth = 0
     ended = False
     for match in _TOKEN.finditer(text, head.end()):
@@ -138,6 +180,7 @@ def parse(text: str) -> Formula:
         if kind == "space":
             continue
         if kind == "newline":
+            # Inside brackets a line break means nothing.
             ended = ended or depth == 0
             continue
         if ended:
@@ -152,41 +195,41 @@ def parse(text: str) -> Formula:
     return reader.finish()
 
 
-def _bad_number(piece: str) -> str:
-    if len(piece) > MAX_NUMBER:
-        return f"a number of {len(piece)} characters"
-    if _OLD_OCTAL.fullmatch(piece):
-        return f"the whole number {piece[:40]} with a leading zero"
-    if abs(int(piece.lower().partition("e")[2] or 0)) > MAX_SCALE:
-        return f"the number {piece[:40]}, whose exponent is beyond {MAX_SCALE}"
-    return ""
+class Operand(NamedTuple):
+    """A value that is still to be used."""
+
+    node: int
+    is_plain: bool
+    """Whether it is a plain whole number as it stands."""
 
 
-_BINARY = {
-    "+": (1, Op.ADD),
-    "-": (1, Op.SUBTRACT),
-    "*": (2, Op.MULTIPLY),
-    "/": (2, Op.DIVIDE),
-    "**": (4, Op.POWER),
-}
+class Pending(NamedTuple):
+    """An operator that is still to be applied, or an open bracket."""
+
+    rank: int
+    piece: str
 
 
 @dataclass(slots=True)
-class _Reader:
+class Reader:
     """Operator-precedence parsing with stacks of its own; equal steps are kept once."""
 
     nodes: list[Node] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     numbers: dict[tuple[object, ...], int] = field(default_factory=dict)
-    leaves: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    """Numbers of nodes by what they do."""
+    leaves: dict[str, Operand] = field(default_factory=dict)
     """Operands by the text they were read from."""
-    operands: list[tuple[int, bool]] = field(default_factory=list)
-    """Numbers of nodes, and whether each is a plain whole number as it stands."""
-    pending: list[tuple[int, str]] = field(default_factory=list)
-    """Rank and text of operators still to be applied; rank 0 is an open bracket, 3 a sign."""
+    operands: list[Operand] = field(default_factory=list)
+    pending: list[Pending] = field(default_factory=list)
     wants_operand: bool = True
 
     def take(self, kind: str | None, piece: str, at: int) -> None:
+        """Read the next token, of a kind of ``_TOKEN``, at a character of the text.
+
+        Raises:
+            FormulaError: it cannot follow the tokens before it.
+        """
         if kind == "number" or piece in _AXES:
             if not self.wants_operand:
                 raise FormulaError(
@@ -199,68 +242,82 @@ class _Reader:
                 raise FormulaError(
                     f"An operator is missing before the bracket at character {at}."
                 )
-            self.pending.append((0, piece))
+            self.pending.append(Pending(_BRACKET_RANK, piece))
         elif piece == ")":
-            if self.wants_operand:
-                raise FormulaError(
-                    f"An operand is missing before the bracket at character {at}."
-                )
-            self._apply(above=0)
-            if not self.pending:
-                raise FormulaError(
-                    f"The bracket closed at character {at} was never opened."
-                )
-            self.pending.pop()
-        elif piece not in _BINARY:
+            self._close_bracket(at)
+        elif piece not in _RANKS:
             raise FormulaError(
                 f"{piece!r} at character {at} does not belong in the formula."
             )
         elif not self.wants_operand:
-            rank, op = _BINARY[piece]
-            self._apply(above=rank - 1 if op is not Op.POWER else rank)
-            self.pending.append((rank, piece))
+            rank = _RANKS[piece]
+            # Operators of one rank go from left to right, powers from right to left.
+            self._apply(above=rank if rank == _POWER_RANK else rank - 1)
+            self.pending.append(Pending(rank, piece))
             self.wants_operand = True
         elif piece in {"+", "-"}:
-            self.pending.append((_SIGN_RANK, piece))
+            self.pending.append(Pending(_SIGN_RANK, piece))
         else:
             raise FormulaError(
                 f"An operand is missing before {piece!r}, character {at}."
             )
 
     def finish(self) -> Formula:
+        """Return the formula of all tokens.
+
+        Raises:
+            FormulaError: it is not complete.
+        """
         if self.wants_operand:
             raise FormulaError("The formula ends where a number, x or y is expected.")
-        self._apply(above=0)
+        self._apply(above=_BRACKET_RANK)
         if self.pending:
             raise FormulaError("A bracket is opened but not closed.")
         return Formula(self.nodes, self.faults)
 
+    def _close_bracket(self, at: int) -> None:
+        if self.wants_operand:
+            raise FormulaError(
+                f"An operand is missing before the bracket at character {at}."
+            )
+        self._apply(above=_BRACKET_RANK)
+        if not self.pending:
+            raise FormulaError(
+                f"The bracket closed at character {at} was never opened."
+            )
+        self.pending.pop()
+
     def _apply(self, above: int) -> None:
-        while self.pending and self.pending[-1][0] > above:
+        """Apply the last operators, as far as their rank is above this one."""
+        while self.pending and self.pending[-1].rank > above:
             rank, piece = self.pending.pop()
-            if rank == _SIGN_RANK:
-                child, _ = self.operands.pop()
-                if piece == "-":
-                    node = self.nodes[child]
-                    child = self._node(Op.NEGATE, child, 0, 0, node.axes, node.degree)
-                self.operands.append((child, False))
-            else:
-                self._push_binary(_BINARY[piece][1])
+            if rank != _SIGN_RANK:
+                self._push_binary(_OPS[piece])
+                continue
+            child = self.operands.pop().node
+            if piece == "-":
+                node = self.nodes[child]
+                child = self._number(
+                    Node(Op.NEGATE, child, 0, 0, node.axes, node.degree)
+                )
+            # A number with a sign is not plain any more.
+            self.operands.append(Operand(child, False))
 
     def _push_leaf(self, piece: str) -> None:
         leaf = self.leaves.get(piece)
         if leaf is None:
             if piece in _AXES:
-                leaf = self._node(Op.NAME, 0, 0, 0, _AXES[piece], 1), False
+                node = Node(Op.NAME, 0, 0, 0, _AXES[piece], 1)
             else:
                 value = int(piece) if piece.isdigit() else Fraction(piece)
-                leaf = self._node(Op.CONSTANT, 0, 0, value, 0, 0), piece.isdigit()
+                node = Node(Op.CONSTANT, 0, 0, value, 0, 0)
+            leaf = Operand(self._number(node), piece.isdigit())
             self.leaves[piece] = leaf
         self.operands.append(leaf)
 
     def _push_binary(self, op: Op) -> None:
-        second, plain = self.operands.pop()
-        first, _ = self.operands.pop()
+        second, is_plain = self.operands.pop()
+        first = self.operands.pop().node
         a, b = self.nodes[first], self.nodes[second]
         axes, degree = a.axes | b.axes, max(a.degree, b.degree)
         if op is Op.MULTIPLY:
@@ -270,8 +327,10 @@ class _Reader:
             if b.axes:
                 self._fault("a divisor contains x or y")
         elif op is Op.POWER:
-            exponent = int(b.value) if plain and b.value <= MAX_EXPONENT else 0
-            if not plain or b.value > MAX_EXPONENT:
+            exponent = 0
+            if is_plain and b.value <= MAX_EXPONENT:
+                exponent = int(b.value)
+            else:
                 self._fault(
                     f"an exponent is not a plain whole number from 0 to {MAX_EXPONENT}"
                 )
@@ -279,24 +338,19 @@ class _Reader:
         if degree > MAX_DEGREE:
             self._fault(f"the degree is above {MAX_DEGREE}")
             degree = MAX_DEGREE
-        self.operands.append((self._node(op, first, second, 0, axes, degree), False))
+        node = Node(op, first, second, 0, axes, degree)
+        self.operands.append(Operand(self._number(node), False))
 
     def _fault(self, fault: str) -> None:
         if fault not in self.faults:
             self.faults.append(fault)
 
-    def _node(
-        self,
-        op: Op,
-        first: int,
-        second: int,
-        value: int | Fraction,
-        axes: int,
-        degree: int,
-    ) -> int:
-        key = (op, first, second, value, axes)
+    def _number(self, node: Node) -> int:
+        """Return the number of a node, an earlier one if it does the same."""
+        key = node[:-1]
         number = self.numbers.get(key)
         if number is None:
-            number = self.numbers[key] = len(self.nodes)
-            self.nodes.append(Node(op, first, second, value, axes, degree))
+            number = len(self.nodes)
+            self.numbers[key] = number
+            self.nodes.append(node)
         return number

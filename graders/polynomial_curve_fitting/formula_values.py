@@ -39,14 +39,13 @@ _SMALL_BITS = 4_000
 _GUESSES = 16
 # A common divisor takes so many times as long as a product, as measured.
 _GCD_TIMES = 8
-Array = NDArray[Any]
-
-
+# Nanoseconds of one operation, however few its cells.
+_OVERHEAD = 2_000
 _FUNCTIONS = {Op.ADD: np.add, Op.SUBTRACT: np.subtract, Op.MULTIPLY: np.multiply}
 _UNARY = {Op.NEGATE, Op.POWER}
-
-
 _TOO_LONG = "makes numbers that are too long"
+Array = NDArray[Any]
+Block = tuple[slice, slice]
 
 
 class FormulaCostError(Exception):
@@ -57,36 +56,53 @@ class UndefinedError(Exception):
     """The formula divides by 0."""
 
 
-class _CrowdedError(Exception):
+class CrowdedError(Exception):
     """Values for all these cells at once take more memory than is given to them."""
 
 
 @dataclass(slots=True)
-class _Values:
-    """Values of one step: one in all, or one per column, per row or per cell.
-
-    ``array`` has the shape (1, 1), (1, n), (n, 1) or (n, n) and holds numerators, as machine words
-    or Python's whole numbers; ``over`` is the denominator of all of them, positive. ``bits`` bounds
-    the length of the numerators, ``guesses`` counts the steps since it was exact.
-    """
+class Values:
+    """Values of one step: one in all, or one per column, per row or per cell."""
 
     array: Array
+    """Numerators, as machine words or Python's whole numbers; (1, 1), (1, n), (n, 1) or (n, n)."""
     bits: int
+    """Bound of the length of the numerators."""
     over: int = 1
+    """The denominator of all of them, positive."""
     guesses: int = 0
+    """Steps since the bound was exact."""
+
+    @property
+    def in_words(self) -> bool:
+        """Whether the numerators are machine words."""
+        return self.array.dtype != object
 
     @property
     def size(self) -> int:
         """Roughly the bytes that it takes."""
-        each = 8 if self.array.dtype != object else 40 + self.bits // 7
+        each = 8 if self.in_words else 40 + self.bits // 7
         return 100 + self.array.size * each
+
+    def exact(self) -> Array:
+        """Return the numerators as Python's whole numbers."""
+        return self.array.astype(object) if self.in_words else self.array
+
+    def tightened(self) -> "Values":
+        """Return the values with the exact length of the longest, in machine words if they fit."""
+        largest = max(abs(int(self.array.max())), abs(int(self.array.min())))
+        bits = largest.bit_length()
+        array = self.array
+        if bits <= WORD_BITS and not self.in_words:
+            array = array.astype(np.int64)
+        return Values(array, bits, self.over)
 
 
 @dataclass(slots=True)
-class _Product:
+class Product:
     """A product that is not yet worked out: of columns, of rows, and of cells."""
 
-    parts: tuple[_Values | None, _Values | None, _Values | None]
+    parts: tuple[Values | None, Values | None, Values | None]
 
     @property
     def bits(self) -> int:
@@ -109,20 +125,25 @@ def positive_cells(formula: Formula, n: int) -> NDArray[np.bool_]:
         FormulaCostError: it takes too long, or numbers get too long.
     """
     positive = np.zeros((n, n), dtype=np.bool_)
-    evaluation = _Evaluation()
+    evaluation = Evaluation()
     blocks = [(slice(0, n), slice(0, n))]
     while blocks:
         rows, columns = blocks.pop()
         try:
             result = evaluation.run(formula, rows, columns)
-        except _CrowdedError:
-            blocks += _half_blocks(rows, columns)
+        except CrowdedError:
+            blocks += half_blocks(rows, columns)
             continue
         positive[rows, columns] = result.array > 0
     return positive
 
 
-def _half_blocks(rows: slice, columns: slice) -> list[tuple[slice, slice]]:
+def half_blocks(rows: slice, columns: slice) -> list[Block]:
+    """Return the halves of a block of cells, cut across its longer side.
+
+    Raises:
+        FormulaCostError: it is a single cell.
+    """
     high, wide = rows.stop - rows.start, columns.stop - columns.start
     if high == wide == 1:
         raise FormulaCostError("needs more memory than is given to it")
@@ -136,87 +157,91 @@ def _half_blocks(rows: slice, columns: slice) -> list[tuple[slice, slice]]:
     return [(rows, slice(columns.start, middle)), (rows, slice(middle, columns.stop))]
 
 
-class _Evaluation:
+class Evaluation:
+    """Works out a formula, block by block, and counts the work of all of them."""
+
     def __init__(self) -> None:
         self._work = 0
-        self._names: dict[int, _Values] = {}
+        self._names: dict[int, Values] = {}
 
-    def run(self, formula: Formula, rows: slice, columns: slice) -> _Values:
-        """Return the values in these cells; `_CrowdedError` if they take too much memory."""
+    def run(self, formula: Formula, rows: slice, columns: slice) -> Values:
+        """Return the values in these cells.
+
+        Raises:
+            CrowdedError: they take too much memory.
+        """
         x = np.arange(columns.start, columns.stop, dtype=np.int64)
         y = np.arange(rows.start, rows.stop, dtype=np.int64)
         self._names = {
-            X_AXIS: _Values(x[None, :], int(x[-1]).bit_length()),
-            Y_AXIS: _Values(y[:, None], int(y[-1]).bit_length()),
+            X_AXIS: Values(x[None, :], int(x[-1]).bit_length()),
+            Y_AXIS: Values(y[:, None], int(y[-1]).bit_length()),
         }
         nodes = formula.nodes
+        # How often each step is still needed: values are forgotten after their last use.
         uses = [0] * len(nodes)
         for node in nodes:
-            for child in _children(node):
+            for child in children_of(node):
                 uses[child] += 1
-        live: dict[int, _Values | _Product] = {}
+        live: dict[int, Values | Product] = {}
         memory = 0
         for number, node in enumerate(nodes):
+            # The exponent of a power is nobody's child.
             if not uses[number] and number < len(nodes) - 1:
-                continue  # the exponent of a power
-            children = _children(node)
-            values: _Values | _Product | None = self._product(
+                continue
+            children = children_of(node)
+            values: Values | Product | None = self._product(
                 node, [live[child] for child in children]
             )
             if values is None:
                 operands = []
                 for child in children:
                     memory -= live[child].size
-                    live[child] = whole = self._multiplied(live[child])
+                    whole = self._multiplied(live[child])
+                    live[child] = whole
                     memory += whole.size
                     operands.append(whole)
                 values = self._step(node, operands)
             live[number] = values
             memory += values.size
             if memory > MAX_BYTES:
-                raise _CrowdedError
+                raise CrowdedError
             for child in children:
                 uses[child] -= 1
                 if not uses[child]:
                     memory -= live.pop(child).size
         return self._multiplied(live[len(nodes) - 1])
 
-    def _product(
-        self, node: Node, factors: list[_Values | _Product]
-    ) -> _Product | None:
+    def _product(self, node: Node, factors: list[Values | Product]) -> Product | None:
         """Return a product whose columns, rows and cells are multiplied apart.
 
         None if it is none, or if a number on the way may be too long.
         """
-        if (
-            node.op is not Op.MULTIPLY
-            or sum(factor.bits for factor in factors) > MAX_BITS
-        ):
+        if node.op is not Op.MULTIPLY:
             return None
-        first, second = (
-            factor.parts if isinstance(factor, _Product) else _split_by_shape(factor)
-            for factor in factors
-        )
+        if sum(factor.bits for factor in factors) > MAX_BITS:
+            return None
+        first, second = (parts_of(factor) for factor in factors)
         across, down, both = (
             self._combine(Op.MULTIPLY, a, b) if a and b else a or b
             for a, b in zip(first, second, strict=True)
         )
-        return _Product((across, down, both))
+        return Product((across, down, both))
 
-    def _multiplied(self, values: "_Values | _Product") -> _Values:
-        if isinstance(values, _Values):
+    def _multiplied(self, values: Values | Product) -> Values:
+        """Return a product worked out."""
+        if isinstance(values, Values):
             return values
-        first, *others = (part for part in values.parts if part)
-        for other in others:
-            first = self._combine(Op.MULTIPLY, first, other)
-        return first
+        result, *factors = (part for part in values.parts if part)
+        for factor in factors:
+            result = self._combine(Op.MULTIPLY, result, factor)
+        return result
 
-    def _step(self, node: Node, operands: list[_Values]) -> _Values:
+    def _step(self, node: Node, operands: list[Values]) -> Values:
         if node.op in _FUNCTIONS:  # most are
             return self._combine(node.op, *operands)
         match node.op:
             case Op.CONSTANT:
-                return _constant(node.value)
+                return constant(node.value)
             case Op.NAME:
                 return self._names[node.axes]
             case Op.NEGATE:
@@ -228,117 +253,126 @@ class _Evaluation:
             case _:
                 return self._divide(*operands)
 
-    def _combine(self, op: Op, a: _Values, b: _Values) -> _Values:
-        function, over = _FUNCTIONS[op], a.over
+    def _combine(self, op: Op, a: Values, b: Values) -> Values:
+        """Add, subtract or multiply."""
+        over = a.over
         if op is Op.MULTIPLY:
-            self._spend(_digit_time(a.over.bit_length(), b.over.bit_length()))
+            self._spend(digit_time(a.over.bit_length(), b.over.bit_length()))
             over = a.over * b.over
         elif a.over != b.over:
-            self._spend(
-                _GCD_TIMES * _digit_time(a.over.bit_length(), b.over.bit_length())
-            )
+            time = digit_time(a.over.bit_length(), b.over.bit_length())
+            self._spend(_GCD_TIMES * time)
             over = math.lcm(a.over, b.over)
             a, b = self._times(a, over // a.over), self._times(b, over // b.over)
-
-        def bound() -> int:
-            return a.bits + b.bits if op is Op.MULTIPLY else max(a.bits, b.bits) + 1
-
-        if bound() > WORD_BITS:
-            a, b = (_tightened(v) if v.guesses > _GUESSES else v for v in (a, b))
-            if bound() > WORD_BITS and a.array.dtype != object != b.array.dtype:
-                a, b = _tightened(a), _tightened(b)
-        bits = bound()
-        first, second = (
-            (a.array, b.array) if bits <= WORD_BITS else (_exact(a), _exact(b))
-        )
-        each = _digit_time(a.bits, b.bits) if op is Op.MULTIPLY else 0
+        # Bounds get looser with every step: look again before longer numbers are taken.
+        if result_bits(op, a, b) > WORD_BITS:
+            if a.guesses > _GUESSES:
+                a = a.tightened()
+            if b.guesses > _GUESSES:
+                b = b.tightened()
+            if a.in_words and b.in_words and result_bits(op, a, b) > WORD_BITS:
+                a, b = a.tightened(), b.tightened()
+        bits = result_bits(op, a, b)
+        first, second = a.array, b.array
+        if bits > WORD_BITS:
+            first, second = a.exact(), b.exact()
+        each = digit_time(a.bits, b.bits) if op is Op.MULTIPLY else 0
         self._pay(np.broadcast(first, second), bits, each)
         guesses = max(a.guesses, b.guesses) + 1
-        return _within_bits(_Values(function(first, second), bits, over, guesses))
+        array = _FUNCTIONS[op](first, second)
+        return within_bits(Values(array, bits, over, guesses))
 
-    def _times(self, a: _Values, factor: int) -> _Values:
-        return a if factor == 1 else self._combine(Op.MULTIPLY, a, _constant(factor))
+    def _times(self, a: Values, factor: int) -> Values:
+        return a if factor == 1 else self._combine(Op.MULTIPLY, a, constant(factor))
 
-    def _power(self, a: _Values, exponent: int) -> _Values:
+    def _power(self, a: Values, exponent: int) -> Values:
         if a.bits * exponent > WORD_BITS:
-            a = _tightened(a)
+            a = a.tightened()
         if (max(a.bits, a.over.bit_length()) - 1) * exponent >= MAX_BITS:
             raise FormulaCostError(_TOO_LONG)
         bits = max(1, a.bits * exponent)
-        base = a.array if bits <= WORD_BITS else _exact(a)
-        self._pay(base, bits, 2 * _digit_time(bits // 2, bits // 2))
-        return _within_bits(_Values(np.power(base, exponent), bits, a.over**exponent))
+        base = a.array if bits <= WORD_BITS else a.exact()
+        # The last squaring takes most of the time; twice that covers those before it.
+        self._pay(base, bits, 2 * digit_time(bits // 2, bits // 2))
+        return within_bits(Values(np.power(base, exponent), bits, a.over**exponent))
 
-    def _divide(self, a: _Values, b: _Values) -> _Values:
+    def _divide(self, a: Values, b: Values) -> Values:
+        """Divide by a constant."""
         divisor = int(b.array.flat[0])
         if divisor == 0:
             raise UndefinedError
-        self._spend(
-            _GCD_TIMES
-            * _digit_time(a.over.bit_length(), max(b.bits, b.over.bit_length()))
-        )
+        longer = max(b.bits, b.over.bit_length())
+        self._spend(_GCD_TIMES * digit_time(a.over.bit_length(), longer))
         quotient = Fraction(b.over, a.over * divisor)
         times = self._times(a, quotient.numerator)
-        return _within_bits(replace(times, over=quotient.denominator))
+        return within_bits(replace(times, over=quotient.denominator))
 
     def _spend(self, time: int) -> None:
         """Count an operation that takes about this many nanoseconds."""
-        self._work += 2_000 + time
+        self._work += _OVERHEAD + time
         if self._work > MAX_WORK:
             raise FormulaCostError("takes more work than is given to it")
 
-    def _pay(self, cells: "Array | np.broadcast", bits: int, each: int = 0) -> None:
+    def _pay(self, cells: Array | np.broadcast, bits: int, each: int = 0) -> None:
         """Count an operation on whole numbers; ``each`` is the time of one long multiplication."""
-        slow = (
-            25 + bits // 60 + each + 250 * (bits > _SMALL_BITS)
-            if bits > WORD_BITS
-            else 0
-        )
-        self._spend(cells.size * (2 + slow))
+        time = 2
+        if bits > WORD_BITS:
+            time += 25 + bits // 60 + each
+        if bits > _SMALL_BITS:
+            time += 250
+        self._spend(cells.size * time)
 
 
-def _children(node: Node) -> tuple[int, ...]:
+def children_of(node: Node) -> tuple[int, ...]:
+    """Return the numbers of the nodes that a node needs."""
     if node.op <= Op.NAME:
         return ()
     return (node.first,) if node.op in _UNARY else (node.first, node.second)
 
 
-def _constant(value: int | Fraction) -> _Values:
+def constant(value: int | Fraction) -> Values:
+    """Return one value for all cells."""
     bits = value.numerator.bit_length()
     kind = np.int64 if bits <= WORD_BITS else object
-    return _Values(np.array([[value.numerator]], dtype=kind), bits, value.denominator)
+    return Values(np.array([[value.numerator]], dtype=kind), bits, value.denominator)
 
 
-def _tightened(a: _Values) -> _Values:
-    """Return the values with the exact length of the longest, in machine words if they fit."""
-    longest = max(abs(int(a.array.max())), abs(int(a.array.min()))).bit_length()
-    fits = a.array.dtype == object and longest <= WORD_BITS
-    return _Values(a.array.astype(np.int64) if fits else a.array, longest, a.over)
+def result_bits(op: Op, a: Values, b: Values) -> int:
+    """Return a bound of the length of sums, differences or products."""
+    return a.bits + b.bits if op is Op.MULTIPLY else max(a.bits, b.bits) + 1
 
 
-def _exact(a: _Values) -> Array:
-    return a.array if a.array.dtype == object else a.array.astype(object)
+def within_bits(a: Values) -> Values:
+    """Return the same values.
 
-
-def _within_bits(a: _Values) -> _Values:
+    Raises:
+        FormulaCostError: one of them is too long.
+    """
     if a.bits > MAX_BITS:
-        a = _tightened(a)
+        a = a.tightened()
     if max(a.bits, a.over.bit_length()) > MAX_BITS:
         raise FormulaCostError(_TOO_LONG)
     return a
 
 
-def _split_by_shape(
-    a: _Values,
-) -> tuple[_Values | None, _Values | None, _Values | None]:
-    """Return the values as one per column, one per row, or one per cell; two of them are None."""
-    if a.array.shape[0] == 1:
-        return a, None, None
-    return (None, a, None) if a.array.shape[1] == 1 else (None, None, a)
+def parts_of(
+    factor: Values | Product,
+) -> tuple[Values | None, Values | None, Values | None]:
+    """Return the factors of a value: one per column, one per row, and one per cell."""
+    if isinstance(factor, Product):
+        return factor.parts
+    if factor.array.shape[0] == 1:
+        return factor, None, None
+    if factor.array.shape[1] == 1:
+        return None, factor, None
+    return None, None, factor
 
 
-def _digit_time(bits: int, other_bits: int) -> int:
+def digit_time(bits: int, other_bits: int) -> int:
     """Return about how many nanoseconds it takes to multiply two whole numbers, as measured."""
+    # Python's digits have 30 bits; from 70 of them on it multiplies in Karatsuba's way.
     short, long = sorted((bits // 30 + 1, other_bits // 30 + 1))
     time = 0.65 * short * long
-    return int(time if short < 70 else time * (70 / short) ** 0.4)
+    if short >= 70:
+        time *= (70 / short) ** 0.4
+    return int(time)

@@ -5,6 +5,7 @@ rectangle. No stored solution is compared: every cut that keeps the rules is rig
 messages and details are those of the answer's list.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,13 +23,18 @@ CHECKS = {
     "one_clue": "Every rectangle holds exactly one clue.",
     "area": "Every rectangle inside the grid with one clue has as many cells as the clue says.",
 }
+# Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("corners", "inside", "overlap", "covered", "one_clue", "area")
 
 # Column and row.
 Cell = tuple[int, int]
 
 
-class _Frame(NamedTuple):
+class Grid(NamedTuple):
+    """The grid of an instance. Bit y * width + x of a number is the cell in column x of row y."""
+
+    width: int
+    height: int
     clues: int
     """Bits of the cells with a clue."""
     values: dict[int, int]
@@ -36,19 +42,18 @@ class _Frame(NamedTuple):
     columns: tuple[int, ...]
     """Entry h: the first cell of each of the h top rows."""
 
+    def block(self, across: int, down: int) -> int:
+        """Return the bits of a rectangle of this size in the top left corner."""
+        return self.columns[down] * ((1 << across) - 1)
 
-@lru_cache(maxsize=256)
-def _frame(params: Params) -> _Frame:
-    values = {
-        1 << y * params.width + x: value
-        for y, row in enumerate(params.grid)
-        for x, value in enumerate(row)
-        if value
-    }
-    columns = [0]
-    for y in range(params.height):
-        columns.append(columns[-1] | 1 << y * params.width)
-    return _Frame(sum(values), values, tuple(columns))
+    def cells(self, bits: int) -> list[Cell]:
+        """Return the column and row of every bit that is set, row by row."""
+        marks = f"{bits:b}"[::-1]
+        return [
+            (k % self.width, k // self.width)
+            for k, mark in enumerate(marks)
+            if mark == "1"
+        ]
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -59,20 +64,36 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.too_large(
             f"{count} rectangles are listed; the grid has {size} cells."
         )
-    frame = _frame(params)
-    cells, outside = _judge_corners(checks, params, frame, answer)
-    overlapped, uncovered = _judge_cover(checks, params, frame, cells)
-    open_clues = _judge_clues(checks, params, frame, answer, cells, outside)
+    grid = grid_of(params)
+    cells, outside = judge_corners(checks, grid, answer)
+    overlapped, uncovered = judge_cover(checks, grid, cells)
+    open_clues = judge_clues(checks, grid, answer, cells, outside)
     return checks.binary(
         overlapped=overlapped, uncovered=uncovered, open_clues=open_clues
     )
 
 
-def _judge_corners(
-    checks: Checklist, params: Params, frame: _Frame, answer: Answer
+@lru_cache(maxsize=256)
+def grid_of(params: Params) -> Grid:
+    """Return the grid of an instance, kept for the next answers to it."""
+    values = {
+        1 << y * params.width + x: value
+        for y, row in enumerate(params.grid)
+        for x, value in enumerate(row)
+        if value
+    }
+    columns = [0]
+    for y in range(params.height):
+        columns.append(columns[-1] | 1 << y * params.width)
+    clues = sum(values)
+    return Grid(params.width, params.height, clues, values, tuple(columns))
+
+
+def judge_corners(
+    checks: Checklist, grid: Grid, answer: Answer
 ) -> tuple[dict[int, int], set[int]]:
     """Check the corners; return cells in the grid as bits, by position, and who leaves the grid."""
-    width, height, n = params.width, params.height, len(answer.rectangles)
+    width, height = grid.width, grid.height
     cells: dict[int, int] = {}
     crossed, outside = [], []
     for i, (west, top, east, bottom) in enumerate(answer.rectangles):
@@ -81,57 +102,59 @@ def _judge_corners(
         if east < west or bottom < top:
             crossed.append(i)
             continue
-        across, down = (
-            min(east, width - 1) - west + 1,
-            min(bottom, height - 1) - top + 1,
+        across = min(east, width - 1) - west + 1
+        down = min(bottom, height - 1) - top + 1
+        cells[i] = 0
+        if across > 0 and down > 0:
+            cells[i] = grid.block(across, down) << top * width + west
+    for check_id, offenders, fault in (
+        ("corners", crossed, "have right less than left or bottom less than top"),
+        ("inside", outside, f"leave the grid of {width} columns and {height} rows"),
+    ):
+        checks.forbid_many(
+            check_id,
+            offenders,
+            f"of {len(answer.rectangles)} rectangles {fault}",
+            lambda i: f"is {describe(answer.rectangles, i)}",
         )
-        away = across <= 0 or down <= 0
-        cells[i] = 0 if away else _block(frame, across, down) << top * width + west
-    fault = f"of {n} rectangles have right less than left or bottom less than top"
-    checks.forbid_many(
-        "corners", crossed, fault, lambda i: f"is {_describe(answer, i)}"
-    )
-    fault = f"of {n} rectangles leave the grid of {width} columns and {height} rows"
-    checks.forbid_many("inside", outside, fault, lambda i: f"is {_describe(answer, i)}")
     return cells, set(outside)
 
 
-def _judge_cover(
-    checks: Checklist, params: Params, frame: _Frame, cells: dict[int, int]
+def judge_cover(
+    checks: Checklist, grid: Grid, cells: dict[int, int]
 ) -> tuple[list[Cell], list[Cell]]:
     """Check that every cell is covered once; return those covered more than once and not at all."""
-    width, height = params.width, params.height
-    covered = twice = 0
+    size = grid.width * grid.height
+    covered, twice = 0, 0
     for bits in cells.values():
         twice |= covered & bits
         covered |= bits
-    overlapped = _cells_of_bits(twice, width)
+    overlapped = grid.cells(twice)
     sharing = [i for i, bits in cells.items() if bits & twice]
     checks.forbid(
         "overlap",
         sharing,
         lambda i: (
-            f"{len(overlapped)} of {width * height} cells are covered more than once, the first "
-            f"at {_cell_words(overlapped[0])}; the first of {len(sharing)} rectangles with such "
+            f"{len(overlapped)} of {size} cells are covered more than once, the first at "
+            f"{cell_words(overlapped[0])}; the first of {len(sharing)} rectangles with such "
             f"cells is number {i} of the list (from 0)."
         ),
     )
-    uncovered = _cells_of_bits(_block(frame, width, height) & ~covered, width)
+    uncovered = grid.cells(grid.block(grid.width, grid.height) & ~covered)
     checks.forbid(
         "covered",
         uncovered,
         lambda cell: (
-            f"{len(uncovered)} of {width * height} cells are in no rectangle, the first at "
-            f"{_cell_words(cell)}."
+            f"{len(uncovered)} of {size} cells are in no rectangle, the first at "
+            f"{cell_words(cell)}."
         ),
     )
     return overlapped, uncovered
 
 
-def _judge_clues(
+def judge_clues(
     checks: Checklist,
-    params: Params,
-    frame: _Frame,
+    grid: Grid,
     answer: Answer,
     cells: dict[int, int],
     outside: set[int],
@@ -144,8 +167,9 @@ def _judge_clues(
     clueless, wrong_area = [], []
     solved = 0
     for i, bits in cells.items():
-        clue = bits & frame.clues
-        value = frame.values.get(clue)
+        clue = bits & grid.clues
+        # Several clues together are no key of the table.
+        value = grid.values.get(clue)
         if value is None:
             clueless.append(i)
         elif i in outside:
@@ -154,13 +178,13 @@ def _judge_clues(
             solved |= clue
         else:
             wrong_area.append(i)
-    fault = f"of {n} rectangles do not hold exactly one clue"
     checks.forbid_many(
         "one_clue",
         clueless,
-        fault,
+        f"of {n} rectangles do not hold exactly one clue",
         lambda i: (
-            f"is {_describe(answer, i)}, which holds {(cells[i] & frame.clues).bit_count()}"
+            f"is {describe(answer.rectangles, i)}, which holds "
+            f"{(cells[i] & grid.clues).bit_count()}"
         ),
     )
     if solved or wrong_area:
@@ -169,34 +193,25 @@ def _judge_clues(
             wrong_area,
             f"of {n} rectangles have another area than their clue",
             lambda i: (
-                f"is {_describe(answer, i)}, with {cells[i].bit_count()} cells for the clue "
-                f"{frame.values[cells[i] & frame.clues]}"
+                f"is {describe(answer.rectangles, i)}, with {cells[i].bit_count()} cells for the "
+                f"clue {grid.values[cells[i] & grid.clues]}"
             ),
         )
     else:
         checks.skip("area", "No rectangle inside the grid holds exactly one clue.")
-    return _cells_of_bits(frame.clues & ~solved, params.width)
+    return grid.cells(grid.clues & ~solved)
 
 
-def _block(frame: _Frame, across: int, down: int) -> int:
-    """Return the bits of a rectangle of this size in the grid's top left corner."""
-    return frame.columns[down] * ((1 << across) - 1)
-
-
-def _cells_of_bits(bits: int, width: int) -> list[Cell]:
-    """Return the column and row of every bit that is set, row by row."""
-    marks = f"{bits:b}"[::-1]
-    return [(k % width, k // width) for k, mark in enumerate(marks) if mark == "1"]
-
-
-def _cell_words(cell: Cell) -> str:
+def cell_words(cell: Cell) -> str:
+    """Return a cell as words of a message."""
     return f"column {cell[0]} of row {cell[1]}"
 
 
-def _describe(answer: Answer, i: int) -> str:
-    corners = answer.rectangles[i]
+def describe(rectangles: Sequence[Sequence[int]], i: int) -> str:
+    """Return the rectangle at a position as words of a message."""
+    corners = rectangles[i]
     # Printing a number takes time with the square of its length.
-    text = (
-        str(list(corners)) if max(corners) < 10**9 else "with coordinates beyond 10^9"
-    )
+    text = "with coordinates beyond 10^9"
+    if max(corners) < 10**9:
+        text = str(list(corners))
     return f"number {i} of the list (from 0), {text}"

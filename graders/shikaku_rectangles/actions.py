@@ -1,5 +1,6 @@
 """Rectangles that are placed on the grid, and taken away."""
 
+from collections.abc import Mapping
 from itertools import product
 from typing import Annotated, Any, Literal
 
@@ -15,7 +16,9 @@ from scbench.schemas.base import WholeIndex
 from scbench.schemas.shikaku_rectangles import Params
 
 BUDGET = 150
-_OPEN, _FITS = 100, 40
+# Entries of the lists in an observation.
+_OPEN = 100
+_FITS = 40
 Line = Annotated[WholeIndex, Field(le=10**6)]
 Rectangle = Annotated[tuple[Line, ...], Field(min_length=4, max_length=4)]
 Rectangles = Annotated[tuple[Rectangle, ...], Field(min_length=1, max_length=50)]
@@ -55,11 +58,73 @@ class Ask(Action):
 class Play:
     """The rectangles so far."""
 
+    over = False
+
     def __init__(self, params: Params) -> None:
         self._width, self._height = params.width, params.height
-        at = product(range(params.height), range(params.width))
-        self._clues = {(x, y): params.grid[y][x] for y, x in at if params.grid[y][x]}
-        self._placed: dict[tuple[int, ...], Cells] = {}
+        self._clues: dict[tuple[int, ...], int] = {}
+        for y, row in enumerate(params.grid):
+            for x, number in enumerate(row):
+                if number:
+                    self._clues[x, y] = number
+        self._cells_of: dict[tuple[int, ...], Cells] = {}
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The rectangles so far."""
+        return {"rectangles": [list(rectangle) for rectangle in self._cells_of]}
+
+    def look(self) -> Observation:
+        """Return the number of rectangles and what is still uncovered."""
+        covered = union_of(self._cells_of)
+        open_clues = [
+            [*cell, number]
+            for cell, number in self._clues.items()
+            if cell not in covered
+        ]
+        return {
+            "placed": len(self._cells_of),
+            "uncovered": self._width * self._height - len(covered),
+            "open": first_items(open_clues, _OPEN),
+        }
+
+    def step(self, action: Place | Remove | Ask) -> Observation:
+        """Carry it out; after a `QueryError` everything is as it was."""
+        if isinstance(action, Ask):
+            return self._possible(action.clue)
+        after = dict(self._cells_of)
+        for rectangle in action.rectangles:
+            if isinstance(action, Remove):
+                if after.pop(rectangle, None) is None:
+                    raise QueryError(f"{list(rectangle)} is not placed")
+                continue
+            cells = self._cells(*rectangle)
+            if not cells.isdisjoint(union_of(after)):
+                raise QueryError(f"{list(rectangle)} shares a cell with another")
+            after[rectangle] = cells
+        self._cells_of = after
+        return self.look()
+
+    def _possible(self, clue: tuple[int, ...]) -> Observation:
+        """Return the rectangles that have a clue's area and share no cell with anything else."""
+        area = self._clues.get(clue)
+        if area is None:
+            raise QueryError(f"there is no clue at {list(clue)}")
+        x, y = clue
+        occupied = (self._clues.keys() | union_of(self._cells_of)) - {clue}
+        rectangles = []
+        for width in range(1, min(area, self._width) + 1):
+            if area % width:
+                continue
+            height = area // width
+            # Every place where a rectangle of this shape holds the clue.
+            lefts = range(max(0, x - width + 1), min(x, self._width - width) + 1)
+            tops = range(max(0, y - height + 1), min(y, self._height - height) + 1)
+            for left, top in product(lefts, tops):
+                corners = [left, top, left + width - 1, top + height - 1]
+                if occupied.isdisjoint(self._cells(*corners)):
+                    rectangles.append(corners)
+        return {"count": len(rectangles), "fits": first_items(rectangles, _FITS)}
 
     def _cells(self, left: int, top: int, right: int, bottom: int) -> Cells:
         if not (left <= right < self._width and top <= bottom < self._height):
@@ -68,49 +133,11 @@ class Play:
             )
         return set(product(range(left, right + 1), range(top, bottom + 1)))
 
-    def look(self) -> Observation:
-        """Return what is placed and what is left."""
-        covered: Cells = set().union(*self._placed.values())
-        clues = ([*at, n] for at, n in self._clues.items() if at not in covered)
-        uncovered = self._width * self._height - len(covered)
-        listed = first_items(clues, _OPEN)
-        return {"placed": len(self._placed), "uncovered": uncovered, "open": listed}
 
-    def _fits(self, clue: tuple[int, ...]) -> Observation:
-        area = self._clues.get((clue[0], clue[1]))
-        if area is None:
-            raise QueryError(f"there is no clue at {list(clue)}")
-        (x, y), rectangles = clue, []
-        free_of = set(self._clues).union(*self._placed.values()) - {clue}
-        for width in (w for w in range(1, min(area, self._width) + 1) if area % w == 0):
-            right, bottom = width - 1, area // width - 1
-            across = range(max(0, x - right), min(x, self._width - width) + 1)
-            down = range(max(0, y - bottom), min(y, self._height - bottom - 1) + 1)
-            for one in ([i, j, i + right, j + bottom] for i in across for j in down):
-                rectangles += [one] * free_of.isdisjoint(self._cells(*one))
-        return {"count": len(rectangles), "fits": first_items(rectangles, _FITS)}
-
-    def step(self, action: Place | Remove | Ask) -> Observation:
-        """Carry it out; after a `QueryError` everything is as it was."""
-        if isinstance(action, Ask):
-            return self._fits(action.clue)
-        after = dict(self._placed)
-        for one in action.rectangles:
-            if isinstance(action, Place):
-                if not self._cells(*one).isdisjoint(set().union(*after.values())):
-                    raise QueryError(f"{list(one)} shares a cell with another")
-                after[one] = self._cells(*one)
-            elif after.pop(one, None) is None:
-                raise QueryError(f"{list(one)} is not placed")
-        self._placed = after
-        return self.look()
-
-    @property
-    def answer(self) -> dict[str, Any]:
-        """The rectangles so far."""
-        return {"rectangles": [list(one) for one in self._placed]}
-
-    over = False
+def union_of(cells_of: Mapping[tuple[int, ...], Cells]) -> Cells:
+    """Return all cells of some rectangles."""
+    return set().union(*cells_of.values())
 
 
+# Last, because it names the classes above.
 ACTIONS = (Place, Remove, Ask)

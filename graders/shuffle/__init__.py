@@ -1,4 +1,4 @@
-"""Is this what the person has at the end?
+"""Is this the thing that the person has at the end?
 
 The way of the thing is followed backwards: from the person who has it at the end, swap by swap, to
 the one who had it at first.
@@ -35,19 +35,19 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=1024)
 def outcome(params: Params) -> str:
-    """Return what the person asked about has at the end.
+    """Return the thing that the person asked about has at the end.
 
     Raises:
         ValueError: the options are not the things that people have.
     """
-    if sorted(params.options) != sorted(params.things) or len(params.things) != len(
-        params.people
-    ):
+    same = sorted(params.options) == sorted(params.things)
+    if not same or len(params.things) != len(params.people):
         raise ValueError(
             "things and options must be the same, one for each of the people"
         )
     owner = params.asked
     for swaps, a, b, _ in reversed(params.events):
         if swaps and owner in {a, b}:
+            # The one of both who it is not.
             owner = a + b - owner
     return params.things[owner]

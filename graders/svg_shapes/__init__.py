@@ -8,7 +8,7 @@ pair in a trapezoid, none in a kite.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import dist
@@ -30,7 +30,8 @@ OWN_FAULTS = ("readable",)
 # A point, in hundredths of a unit.
 Spot = tuple[int, int]
 
-
+# Letters of the options.
+_LETTERS = "ABCDEFGHIJ"
 # Kinds by their numbers of curved sides and of all sides.
 _ROUND: Mapping[tuple[int, int], Kind] = {
     (0, 0): "ellipse",
@@ -43,6 +44,7 @@ _STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10:
 _STRAY = 4
 # How many numbers a command has; the last two are where it leads.
 _TAKES = {"M": 2, "L": 2, "C": 6, "A": 7, "Z": 0}
+# A command, or a number of at most two decimals.
 _WORD = re.compile(r"([MLCAZmlcaz])|(-?\d+)(?:\.(\d{1,2}))?")
 # The shorter of two equally long sides has at least this share of the longer, errors
 # included.
@@ -50,26 +52,18 @@ _ALIKE = 0.75
 
 
 class Piece(NamedTuple):
-    """What one command draws: its points in order, those that pull at a curve included."""
+    """The line or curve of one command: its points in order, those that pull at it included."""
 
     spots: tuple[Spot, ...]
     is_arc: bool
 
-    @property
-    def first_way(self) -> Spot:
-        """Where it sets out to."""
-        return _way(self.spots)
 
-    @property
-    def last_way(self) -> Spot:
-        """Where it is going when it ends."""
-        x, y = _way(self.spots[::-1])
-        return -x, -y
+class Command(NamedTuple):
+    """One command of a path."""
 
-
-def _way(spots: Sequence[Spot]) -> Spot:
-    x, y = spots[0]
-    return next((p - x, q - y) for p, q in spots if (p, q) != (x, y))
+    word: str
+    numbers: list[int]
+    """In hundredths."""
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -80,8 +74,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     wrong = f"{quote(answer.answer)} is none of the options."
     if checks.readable(choice, wrong, "There is no option."):
         right = params.options.index(shape_of(params.path))
-        letter = "ABCDEFGHIJ"[right]
-        wrong = f"It is {letter}) {names[right]}, not {quote(answer.answer)}."
+        wrong = f"It is {_LETTERS[right]}) {names[right]}, not {quote(answer.answer)}."
         checks.expect("shape", choice == right, wrong)
     return checks.binary()
 
@@ -93,14 +86,12 @@ def shape_of(path: str) -> Kind:
     Raises:
         ValueError: the path is not well formed, or draws none of the kinds.
     """
-    sides = _outline_sides(list(_path_pieces(path)))
-    curved = sum(not _is_straight(side) for side in sides)
+    sides = outline_sides(path_pieces(path))
+    curved = sum(not is_straight(side) for side in sides)
     if curved or not sides:
         kind = _ROUND.get((curved, len(sides)))
     elif len(sides) == 4:
-        kind = _four_sided(
-            [dist(side[0].spots[0], side[-1].spots[-1]) for side in sides]
-        )
+        kind = four_sided_kind(sides)
     else:
         kind = _STRAIGHT.get(len(sides))
     if kind is None:
@@ -110,69 +101,108 @@ def shape_of(path: str) -> Kind:
     return kind
 
 
-def _outline_sides(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:
-    """Return the pieces between one corner and the next, for all corners."""
-    begins = [i for i in range(len(pieces)) if _is_corner(pieces[i - 1], pieces[i])]
-    if not begins:
-        return []
-    twice = [*pieces, *pieces]
-    return [twice[i:j] for i, j in pairwise([*begins, begins[0] + len(pieces)])]
-
-
-def _is_corner(before: Piece, after: Piece) -> bool:
-    """Whether pieces meet at over about 12 degrees; arcs do with all but arcs of their ellipse."""
-    if before.is_arc or after.is_arc:
-        return before.is_arc != after.is_arc
-    (a, b), (c, d) = before.last_way, after.first_way
-    return 100 * abs(a * d - b * c) > 21 * (a * c + b * d)
-
-
-def _is_straight(side: Sequence[Piece]) -> bool:
-    (x, y), (u, v) = side[0].spots[0], side[-1].spots[-1]
-    along, up = u - x, v - y
-    limit = _STRAY * _STRAY * (along * along + up * up)
-    spots = [spot for piece in side for spot in piece.spots]
-    near = all((along * (q - y) - up * (p - x)) ** 2 <= limit for p, q in spots)
-    return near and not any(piece.is_arc for piece in side)
-
-
-def _four_sided(lengths: Sequence[float]) -> Kind:
-    pairs = ((lengths[0], lengths[2]), (lengths[1], lengths[3]))
-    alike = sum(min(pair) >= _ALIKE * max(pair) for pair in pairs)
+def four_sided_kind(sides: Sequence[Sequence[Piece]]) -> Kind:
+    """Return the kind of shape with four straight sides."""
+    a, b, c, d = (dist(side[0].spots[0], side[-1].spots[-1]) for side in sides)
+    alike = 0
+    for opposite in ((a, c), (b, d)):
+        alike += min(opposite) >= _ALIKE * max(opposite)
     kinds: tuple[Kind, ...] = ("kite", "trapezoid", "rectangle")
     return kinds[alike]
 
 
-def _path_pieces(path: str) -> Iterator[Piece]:
-    """Yield what each command draws; a command that leads nowhere draws nothing."""
+def is_straight(side: Sequence[Piece]) -> bool:
+    """Whether all points of a side are near the line between its ends."""
+    (x, y), (u, v) = side[0].spots[0], side[-1].spots[-1]
+    along, up = u - x, v - y
+    limit = _STRAY * _STRAY * (along * along + up * up)
+    for piece in side:
+        if piece.is_arc:
+            return False
+        for p, q in piece.spots:
+            if (along * (q - y) - up * (p - x)) ** 2 > limit:
+                return False
+    return True
+
+
+def outline_sides(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:
+    """Return the pieces between one corner and the next, for all corners."""
+    begins = [i for i in range(len(pieces)) if is_corner(pieces[i - 1], pieces[i])]
+    if not begins:
+        return []
+    # The last side may go past the start of the path.
+    twice = [*pieces, *pieces]
+    return [twice[i:j] for i, j in pairwise([*begins, begins[0] + len(pieces)])]
+
+
+def is_corner(before: Piece, after: Piece) -> bool:
+    """Whether pieces meet at over about 12 degrees; arcs do with all but arcs of their ellipse."""
+    if before.is_arc or after.is_arc:
+        return before.is_arc != after.is_arc
+    # Both ways lead away from where the pieces meet.
+    a, b = first_way(before.spots[::-1])
+    c, d = first_way(after.spots)
+    # The tangent of the angle is over 0.21.
+    return 100 * abs(b * c - a * d) > -21 * (a * c + b * d)
+
+
+def first_way(spots: Sequence[Spot]) -> Spot:
+    """Return the way from the first point to the next that is different.
+
+    Raises:
+        ValueError: there is none.
+    """
+    x, y = spots[0]
+    for p, q in spots:
+        if (p, q) != (x, y):
+            return p - x, q - y
+    raise ValueError("a piece leads nowhere")
+
+
+def path_pieces(path: str) -> list[Piece]:
+    """Return the lines and curves of a path; a command that leads nowhere draws nothing.
+
+    Raises:
+        ValueError: the path is not well formed.
+    """
     here: Spot = (0, 0)
     start = here
-    words = _commands(path)
-    if not words or words[0][0] not in "Mm" or words[-1][0] not in "Zz":
+    commands = read_commands(path)
+    if not commands or commands[0].word not in "Mm" or commands[-1].word not in "Zz":
         raise ValueError("a path goes from M to Z")
-    for word, numbers in words:
+    pieces: list[Piece] = []
+    for word, numbers in commands:
         name = word.upper()
         if len(numbers) != _TAKES[name]:
             raise ValueError(f"{word} with {len(numbers)} numbers")
-        x, y = (0, 0) if word == name else here
-        places = numbers[5:] if name == "A" else numbers
-        spots = [(x + p, y + q) for p, q in zip(places[::2], places[1::2], strict=True)]
-        spots = [start] if name == "Z" else spots
+        if name == "Z":
+            spots = [start]
+        else:
+            # Small letters count from where the path is.
+            x, y = (0, 0) if word == name else here
+            # The first five numbers of an arc are its form.
+            places = numbers[5:] if name == "A" else numbers
+            spots = [
+                (x + p, y + q) for p, q in zip(places[::2], places[1::2], strict=True)
+            ]
         if name == "M":
             start = spots[-1]
         elif spots[-1] != here:
-            yield Piece((here, *spots), name == "A")
+            pieces.append(Piece((here, *spots), name == "A"))
         here = spots[-1]
+    return pieces
 
 
-def _commands(path: str) -> list[tuple[str, list[int]]]:
-    """Return each command with its numbers, in hundredths."""
-    words: list[tuple[str, list[int]]] = []
+def read_commands(path: str) -> list[Command]:
+    """Return the commands of a path, in order."""
+    commands: list[Command] = []
     for match in _WORD.finditer(path):
-        if match[1]:
-            words.append((match[1], []))
-        elif words:
-            decimals = int((match[3] or "").ljust(2, "0"))
-            hundredths = 100 * abs(int(match[2])) + decimals
-            words[-1][1].append(-hundredths if match[2].startswith("-") else hundredths)
-    return words
+        letter, whole, decimals = match.groups()
+        if letter:
+            commands.append(Command(letter, []))
+        elif commands:
+            hundredths = 100 * abs(int(whole)) + int((decimals or "").ljust(2, "0"))
+            # The sign apart, for -0.5 is less than 0.
+            is_negative = whole.startswith("-")
+            commands[-1].numbers.append(-hundredths if is_negative else hundredths)
+    return commands

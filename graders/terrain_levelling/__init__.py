@@ -44,29 +44,26 @@ CHECKS = {
 # Most work for one plan, see `blast_work`: at most 250 seconds of a processor, if every
 # ball falls into a deep pit; one that rolls takes a fifth of that.
 MAX_WORK = 20_000
+# Decimals of heights in the metrics.
+_DECIMALS = 4
 
 
-class _Start(NamedTuple):
+class Start(NamedTuple):
+    """The map of an instance before any blast."""
+
     heights: tuple[float, ...]
     flat: tuple[int, ...]
+    """Cells of the largest flat region."""
     gain: float
-
-
-@lru_cache(maxsize=64)
-def _frame(params: Params) -> _Start:
-    """Return the map before any blast, its largest flat region, and the gain that scores 1."""
-    n = len(params.heights)
-    heights = tuple(height for row in params.heights for height in row)
-    flat = tuple(largest_flat(heights, n, params.flat_tolerance))
-    return _Start(heights, flat, min(params.share * n * n, n * n - len(flat)))
+    """Flat cells more that score 1."""
 
 
 class End(NamedTuple):
-    """What blasts leave."""
+    """The map after some blasts."""
 
     heights: Sequence[float]
     simulated: int
-    """Blasts that were."""
+    """Number of blasts."""
     lost: int
     """Balls that left the map."""
     work: float
@@ -82,20 +79,18 @@ def grade(params: Params, answer: Answer) -> Verdict:
         CannotGrade: PyBullet is not installed.
     """
     engine()
-    n, start, blasts = len(params.heights), _frame(params), answer.blasts
+    n, start, blasts = len(params.heights), start_of(params), answer.blasts
     checks = Checklist(CHECKS)
-    checks.expect(
-        "count",
-        len(blasts) <= params.max_blasts,
-        f"The plan has {len(blasts)} blasts; at most {params.max_blasts} are allowed.",
+    wrong = (
+        f"The plan has {len(blasts)} blasts; at most {params.max_blasts} are allowed."
     )
+    checks.expect("count", len(blasts) <= params.max_blasts, wrong)
     checks.forbid(
         "grid",
-        [i for i, blast in enumerate(blasts) if not _on_map(blast, n)],
+        [i for i, blast in enumerate(blasts) if not is_on_map(blast, n)],
         lambda i: (
             f"Blast {i} (counted from 0) is at x = {brief(blasts[i].x)}, "
-            f"y = {brief(blasts[i].y)}; "
-            f"both must be in 0..{n - 1}."
+            f"y = {brief(blasts[i].y)}; both must be in 0..{n - 1}."
         ),
     )
     checks.forbid(
@@ -106,28 +101,31 @@ def grade(params: Params, answer: Answer) -> Verdict:
         ),
     )
     end = simulate(n, blasts, End(start.heights, 0, 0, 0.0, None))
-    if end.stopped is not None:
+    if end.stopped is None:
+        checks.expect("depth", True, "")
+    else:
         check_id, wrong = end.stopped
+        # The other two are checked already.
         if check_id in {"depth", "resource_limit"}:
             checks.expect(check_id, False, wrong, blast=end.simulated)
         why = f"Only the blasts before number {end.simulated} (counted from 0) could be simulated."
         checks.skip(("level",) if check_id == "depth" else ("depth", "level"), why)
-    else:
-        checks.expect("depth", True, "")
-    void = not checks.all_passed
+    legal = checks.all_passed
 
     flat = largest_flat(end.heights, n, params.flat_tolerance)
     gain = len(flat) - len(start.flat)
-    score = min(1.0, max(0.0, gain / start.gain)) if start.gain > 0 else 1.0
+    score = 1.0
+    if start.gain > 0:
+        score = min(1.0, max(0.0, gain / start.gain))
     if end.stopped is None:
-        checks.expect(
-            "level",
-            score == 1,
+        wrong = (
             f"The largest flat region went from {len(start.flat)} to {len(flat)} cells; a score of "
-            f"1 takes {start.gain:g} more than before.",
+            f"1 takes {start.gain:g} more than before."
         )
+        checks.expect("level", score == 1, wrong)
+    heights = [round(height, _DECIMALS) for height in end.heights]
     return checks.partial(
-        0.0 if void else score,
+        score if legal else 0.0,
         **engine().facts,
         fingerprint=fingerprint(),
         blasts=len(blasts),
@@ -138,59 +136,75 @@ def grade(params: Params, answer: Answer) -> Verdict:
         gain_wanted=start.gain,
         region_before=_map_rows(start.flat, n),
         region_after=_map_rows(flat, n),
-        heights_after=[
-            [round(height, 4) for height in end.heights[i : i + n]]
-            for i in range(0, n * n, n)
-        ],
+        heights_after=[heights[i : i + n] for i in range(0, n * n, n)],
     )
 
 
-def _on_map(blast: Blast, n: int) -> bool:
+@lru_cache(maxsize=64)
+def start_of(params: Params) -> Start:
+    """Return the map of an instance, kept for the next answers to it."""
+    n = len(params.heights)
+    heights = tuple(height for row in params.heights for height in row)
+    flat = tuple(largest_flat(heights, n, params.flat_tolerance))
+    # No more cells can become flat than are not.
+    gain = min(params.share * n * n, n * n - len(flat))
+    return Start(heights, flat, gain)
+
+
+def is_on_map(blast: Blast, n: int) -> bool:
+    """Whether a blast is at a cell of a map of n x n cells."""
     return 0 <= blast.x < n and 0 <= blast.y < n
 
 
 def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
     """Set blasts one after the other on n x n cells, up to the first that breaks a rule.
 
-    The first ``before.simulated`` of the whole plan are not set again; ``before`` is what they
-    left.
+    The first ``before.simulated`` of the whole plan are not set again; ``before`` is the map after
+    them.
     """
     heights = list(before.heights)
-    work, lost = before.work, before.lost
-
-    def end(done: int, check: str, wrong: str) -> End:
-        return End(heights, done, lost, work, (check, wrong))
-
     if len(blasts) > MAX_BLASTS:
         wrong = (
             f"The plan has more than {MAX_BLASTS} blasts; none of them was simulated."
         )
-        return end(0, "resource_limit", wrong)
+        return End(heights, 0, before.lost, before.work, ("resource_limit", wrong))
+    work, lost = before.work, before.lost
     for i, blast in enumerate(blasts[before.simulated :], before.simulated):
-        x, y, z = blast.x, blast.y, blast.z
-        if not _on_map(blast, n):
-            return end(i, "grid", "")
-        if z <= 0:
-            return end(i, "positive", "")
-        height = heights[y * n + x]
-        if z > height:
-            wrong = (
-                f"Blast {i} (counted from 0) goes {z} deep at x = {x}, y = {y}, where the ground "
-                f"is {height:.12g} high by then."
-            )
-            return end(i, "depth", wrong)
-        work += blast_work(z)
-        if work > MAX_WORK:
-            wrong = f"Blasts 0 to {i} throw up more balls than a plan may."
-            return end(i, "resource_limit", wrong)
-        lost += blast_cell(heights, n, x, y, z)
+        stopped = broken_rule(i, blast, n, heights)
+        if stopped is None:
+            work += blast_work(blast.z)
+            if work > MAX_WORK:
+                wrong = f"Blasts 0 to {i} throw up more balls than a plan may."
+                stopped = ("resource_limit", wrong)
+        if stopped is not None:
+            return End(heights, i, lost, work, stopped)
+        lost += blast_cell(heights, n, blast.x, blast.y, blast.z)
+        # Nobody who waits takes a long simulation for a dead one.
         beat(i + 1, len(blasts))
     return End(heights, len(blasts), lost, work, None)
+
+
+def broken_rule(
+    i: int, blast: Blast, n: int, heights: Sequence[float]
+) -> tuple[str, str] | None:
+    """Return the check that blast i fails on a map of these heights, and how; None if none."""
+    if not is_on_map(blast, n):
+        return "grid", ""
+    x, y, z = blast.x, blast.y, blast.z
+    if z <= 0:
+        return "positive", ""
+    height = heights[y * n + x]
+    if z > height:
+        wrong = (
+            f"Blast {i} (counted from 0) goes {z} deep at x = {x}, y = {y}, where the ground is "
+            f"{height:.12g} high by then."
+        )
+        return "depth", wrong
+    return None
 
 
 def _map_rows(cells: Sequence[int], n: int) -> list[str]:
     """Return the map as one text a row, with # at these cells."""
     inside = set(cells)
-    return [
-        "".join("#" if y * n + x in inside else "." for x in range(n)) for y in range(n)
-    ]
+    marks = ["#" if cell in inside else "." for cell in range(n * n)]
+    return ["".join(marks[i : i + n]) for i in range(0, n * n, n)]

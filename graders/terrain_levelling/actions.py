@@ -41,6 +41,16 @@ class Play:
         self._params = params
         self._blasts: tuple[Blast, ...] = ()
 
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The plan of all blasts that were set."""
+        return {"blasts": [blast.model_dump(mode="json") for blast in self._blasts]}
+
+    @property
+    def over(self) -> bool:
+        """Whether as many blasts were set as a plan may have."""
+        return len(self._blasts) >= self._params.max_blasts
+
     def look(self) -> Observation:
         """Return the ground as it is now, from its first corner on."""
         return look_from(self._params, self._blasts, (0, 0))
@@ -57,15 +67,6 @@ class Play:
         self._blasts = blasts
         return observation
 
-    @property
-    def answer(self) -> dict[str, Any]:
-        """The plan of all blasts that were set."""
-        return {"blasts": [blast.model_dump(mode="json") for blast in self._blasts]}
 
-    @property
-    def over(self) -> bool:
-        """Whether as many blasts were set as a plan may have."""
-        return len(self._blasts) >= self._params.max_blasts
-
-
+# Last, because it names the class above.
 ACTIONS = (SetBlasts,)

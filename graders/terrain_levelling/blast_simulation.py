@@ -12,6 +12,8 @@ from pathlib import Path
 from scbench.base.canonical import sha256
 from scbench.machine.physics import Engine, PhysicsError, engine_python, open_engine
 
+# Balls start in a disc of this radius around the middle of their cell, so high above the ground,
+# and each of five layers so much above the one below.
 DISC_RADIUS = 0.25
 CLEARANCE = 0.6
 LIFT = 0.02
@@ -19,10 +21,12 @@ MIN_BALLS = 3
 MAX_BALLS = 120
 # What heights may differ by beyond the tolerance of a flat region.
 TRIFLE = 1e-9
+# Turning by it spreads balls evenly over a disc.
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 _ENGINE = Path(__file__).with_name("engine.py")
 
-
+# The golden plan, whose result is the fingerprint of a machine: side of the map, and x, y and depth
+# of each blast.
 _SIDE = 12
 _BLASTS = (
     (5, 6, 6.0),
@@ -64,7 +68,7 @@ def ball_count(depth: float) -> int:
 
 
 def blast_work(depth: float) -> float:
-    """Return what simulating one blast takes, in units of up to 12 milliseconds of a processor.
+    """Return the work of simulating one blast, in units of up to 12 milliseconds of a processor.
 
     Few balls take time each; many that burst apart at one place meet each other as well.
     """
@@ -79,14 +83,11 @@ def start_positions(x: int, y: int, height: float, count: int) -> list[list[floa
     """
     positions = []
     for i in range(count):
-        radius, angle = DISC_RADIUS * math.sqrt((i + 1) / count), i * _GOLDEN_ANGLE
-        positions.append(
-            [
-                x + 0.5 + radius * math.cos(angle),
-                y + 0.5 + radius * math.sin(angle),
-                height + CLEARANCE + LIFT * (i % 5),
-            ]
-        )
+        radius = DISC_RADIUS * math.sqrt((i + 1) / count)
+        angle = i * _GOLDEN_ANGLE
+        at_x = x + 0.5 + radius * math.cos(angle)
+        at_y = y + 0.5 + radius * math.sin(angle)
+        positions.append([at_x, at_y, height + CLEARANCE + LIFT * (i % 5)])
     return positions
 
 
@@ -121,7 +122,8 @@ def blast_cell(heights: list[float], n: int, x: int, y: int, depth: float) -> in
     heights[cell] -= depth
     count = ball_count(depth)
     lost = 0
-    for at_x, at_y, _ in roll(heights, n, start_positions(x, y, heights[cell], count)):
+    starts = start_positions(x, y, heights[cell], count)
+    for at_x, at_y, _ in roll(heights, n, starts):
         # Written so that a position that is not a number counts as lost.
         if 0 <= at_x < n and 0 <= at_y < n:
             heights[int(at_y) * n + int(at_x)] += depth / count
@@ -133,15 +135,13 @@ def blast_cell(heights: list[float], n: int, x: int, y: int, depth: float) -> in
 @lru_cache(maxsize=128)
 def neighbours(n: int) -> tuple[tuple[int, ...], ...]:
     """Return for each cell of an n x n map the cells that share an edge with it."""
-    return tuple(
-        tuple(
-            (y + dy) * n + x + dx
-            for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1))
-            if 0 <= x + dx < n and 0 <= y + dy < n
-        )
-        for y in range(n)
-        for x in range(n)
-    )
+    cells = []
+    for y in range(n):
+        for x in range(n):
+            around = ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
+            inside = [v * n + u for u, v in around if 0 <= u < n and 0 <= v < n]
+            cells.append(tuple(inside))
+    return tuple(cells)
 
 
 def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int]:
@@ -151,7 +151,8 @@ def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int
     some edge of each cell: a gentle slope is flat. Heights (``n * n``) are doubles, of which 5.0
     and 4.8 differ by a trifle more than 0.2, so a trifle is overlooked.
     """
-    beside, max_step = neighbours(n), tolerance + TRIFLE
+    beside = neighbours(n)
+    max_step = tolerance + TRIFLE
     fresh = [True] * len(heights)
     best: list[int] = []
     for start in range(len(heights)):
@@ -172,7 +173,7 @@ def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int
 
 @cache
 def fingerprint() -> str:
-    """Return the hash of what the golden plan leaves: the map, and the places of the last balls.
+    """Return the hash of the golden plan's result: the map, and the places of the last balls.
 
     Raises:
         CannotGrade: see `engine`.
@@ -183,5 +184,6 @@ def fingerprint() -> str:
         blast_cell(heights, _SIDE, x, y, depth)
     x, y, count = _LAST
     starts = start_positions(x, y, heights[y * _SIDE + x], count)
-    places = [float(value) for place in roll(heights, _SIDE, starts) for value in place]
-    return sha256(" ".join(value.hex() for value in heights + places))[:16]
+    places = chain.from_iterable(roll(heights, _SIDE, starts))
+    values = [float(value) for value in chain(heights, places)]
+    return sha256(" ".join(value.hex() for value in values))[:16]

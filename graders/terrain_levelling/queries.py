@@ -20,6 +20,7 @@ from scbench.schemas.terrain_levelling import Blast, Params
 BUDGET = 100
 # Side of the piece of the map that is shown.
 WINDOW = 24
+# Blasts, and work of a simulation, that cost 1.
 _PER_COST = 250
 _WORK_PER_COST = 1000
 _MAX_BLASTS = 2500
@@ -46,7 +47,8 @@ def ground_after(params: Params, blasts: tuple[Blast, ...]) -> list[float]:
         raise QueryError(
             f"{len(blasts)} blasts are too many: at most {params.max_blasts} are set"
         )
-    end = End([height for row in params.heights for height in row], 0, 0, 0.0, None)
+    heights = [height for row in params.heights for height in row]
+    end = End(heights, 0, 0, 0.0, None)
     for instance, plan, after in tuple(_last):
         if instance == params and blasts[: len(plan)] == plan:
             end = after
@@ -57,12 +59,12 @@ def ground_after(params: Params, blasts: tuple[Blast, ...]) -> list[float]:
         )
     end = simulate(n, blasts, end)
     if end.stopped is not None:
-        check, wrong = end.stopped
+        check_id, wrong = end.stopped
         blast = blasts[end.simulated]
         place = f"blast {end.simulated} (counted from 0) is at x = {brief(blast.x)}, "
-        if check == "grid":
+        if check_id == "grid":
             wrong = f"{place}y = {brief(blast.y)}; both must be in 0..{n - 1}"
-        elif check == "positive":
+        elif check_id == "positive":
             wrong = (
                 f"{place}y = {blast.y} and {blast.z} deep; the depth must be above 0"
             )
@@ -74,23 +76,23 @@ def ground_after(params: Params, blasts: tuple[Blast, ...]) -> list[float]:
 def look_from(
     params: Params, blasts: tuple[Blast, ...], corner: Sequence[int]
 ) -> Observation:
-    """Return what is told of the ground after some blasts; for the faults see `ground_after`."""
-    n, (x, y) = len(params.heights), corner
+    """Return the view of the ground after some blasts; for the faults see `ground_after`."""
+    n = len(params.heights)
+    x, y = corner
     if max(x, y) >= n:
         raise QueryError(f"the corner must be a cell of the map: x and y in 0..{n - 1}")
     heights = ground_after(params, blasts)
-    rock = math.fsum(height for row in params.heights for height in row) - math.fsum(
-        heights
-    )
-    lines = (heights[row * n : row * n + n] for row in range(y, min(n, y + WINDOW)))
+    rock_before = math.fsum(height for row in params.heights for height in row)
+    hundredths = [str(round(100 * height)) for height in heights]
+    lines = []
+    for row in range(y, min(n, y + WINDOW)):
+        line = hundredths[row * n : row * n + n]
+        lines.append(" ".join(line[x : x + WINDOW]))
     return {
         "blasts": len(blasts),
-        "lost": round(rock, 2),
+        "lost": round(rock_before - math.fsum(heights), 2),
         "corner": [x, y],
-        "heights": [
-            " ".join(str(round(100 * h)) for h in line[x : x + WINDOW])
-            for line in lines
-        ],
+        "heights": lines,
     }
 
 
@@ -120,4 +122,5 @@ class BlastHere(Query):
         return look_from(params, self.blasts, self.corner)
 
 
+# Last, because it names the class above.
 QUERIES = (BlastHere,)

@@ -11,14 +11,14 @@ import shapely
 from pydantic import Field
 
 from scbench.graders.shared.interaction import Observation, Query, QueryError
-from scbench.graders.tetrahedra_shadow_projection import (
-    REACH,
+from scbench.graders.tetrahedra_shadow_projection import REACH
+from scbench.graders.tetrahedra_shadow_projection.bodies import (
     Floats,
     corners,
     cuts,
-    outlines,
     table,
 )
+from scbench.graders.tetrahedra_shadow_projection.shadows import outlines
 from scbench.schemas.tetrahedra_shadow_projection import Params, Pose
 
 BUDGET = 30
@@ -29,7 +29,12 @@ _LEAST = 5e-7
 Poses = Annotated[tuple[Pose, ...], Field(min_length=1, max_length=_MAX_POSES)]
 
 
-def _bodies(poses: Sequence[Pose]) -> Floats:
+def bodies_at(poses: Sequence[Pose]) -> Floats:
+    """Return where the corners (n, 4, 3) of tetrahedra lie.
+
+    Raises:
+        QueryError: one is out of reach or has no direction.
+    """
     for i, pose in enumerate(poses):
         if max(abs(pose.x), abs(pose.y), abs(pose.z)) > REACH:
             raise QueryError(
@@ -56,23 +61,25 @@ class Shadow(Query):
 
     def observe(self, params: Params) -> Observation:  # noqa: ARG002  (the same for every target)
         """Return the area of the shadow and where each tetrahedron's own is."""
-        bodies = _bodies(self.tetrahedrons)
+        bodies = bodies_at(self.tetrahedrons)
         shadows = outlines(bodies)
+        # The same ring whatever corner GEOS begins with.
         rings = [
             shapely.get_coordinates(ring)[:-1] for ring in shapely.normalize(shadows)
         ]
-        ends = np.stack(
-            [bodies[:, :, 2].min(axis=1), bodies[:, :, 2].max(axis=1)], axis=1
-        )
+        z = bodies[:, :, 2]
         return {
             "area": round(float(shapely.area(shapely.union_all(shadows))), _DECIMALS),
-            "outlines": [_rounded_rows(ring) for ring in rings],
-            "heights": _rounded_rows(ends),
+            "outlines": [rounded_rows(ring) for ring in rings],
+            "heights": rounded_rows(np.stack([z.min(axis=1), z.max(axis=1)], axis=1)),
         }
 
 
-def _rounded_rows(values: Floats) -> list[list[float]]:
-    return (np.round(values, _DECIMALS) + 0.0).tolist()  # type: ignore[no-any-return]
+def rounded_rows(values: Floats) -> list[list[float]]:
+    """Return numbers (m, 2) as rows."""
+    # Adding 0.0 turns -0.0 into 0.0.
+    rows: list[list[float]] = (np.round(values, _DECIMALS) + 0.0).tolist()
+    return rows
 
 
 class Cut(Query):
@@ -89,8 +96,11 @@ class Cut(Query):
 
     def observe(self, params: Params) -> Observation:  # noqa: ARG002  (the same for every target)
         """Return how deep pairs reach into each other."""
-        pairs = cuts(_bodies(self.tetrahedrons), _LEAST, _MAX_POSES * _MAX_POSES).pairs
+        pairs = cuts(
+            bodies_at(self.tetrahedrons), _LEAST, _MAX_POSES * _MAX_POSES
+        ).pairs
         return {"pairs": [[i, j, round(depth, 6)] for i, j, depth in pairs]}
 
 
+# Last, because it names the classes above.
 QUERIES = (Shadow, Cut)

@@ -5,6 +5,7 @@ the one that follows from the winding rule, with nothing twice.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 
 from scbench.base.model import Verdict
@@ -33,21 +34,10 @@ OWN_FAULTS = ("corners", "repeats", "all_classes", "known")
 _LIMIT = 2000
 
 
-@lru_cache(maxsize=256)
-def _forcing_patterns(params: Params) -> tuple[frozenset[Labels], frozenset[Labels]]:
-    """Return all forcing patterns, and those of them that agree with what is known."""
-    ring = POLYGONS[len(params.corner_order)]
-    forcing = meeting_patterns(params.n_classes, params.corner_order, ring)
-    return (
-        frozenset(forcing),
-        frozenset(pattern for pattern in forcing if agrees(pattern, params.known)),
-    )
-
-
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the patterns are exactly those asked for, each once, else 0."""
     checks = Checklist(CHECKS)
-    forcing, right = _forcing_patterns(params)
+    forcing, right = forcing_patterns(params)
     k, n = len(params.corner_order), params.n_classes
     if len(answer.configs) > _LIMIT:
         return checks.too_large(
@@ -70,25 +60,32 @@ def grade(params: Params, answer: Answer) -> Verdict:
         lambda pattern: f"Pattern {list(pattern)} is listed {counts[pattern]} times.",
     )
     surplus = sorted(counts.keys() - right)
+    missing = sorted(right - counts.keys())
+
+    def forbid_patterns(check_id: str, patterns: Sequence[Labels], fault: str) -> None:
+        checks.forbid_many(check_id, patterns, fault, lambda p: f"is {list(p)}")
+
+    # Labels count from 0.
     miscounted = [pattern for pattern in surplus if max(pattern) + 1 != n]
     fault = f"patterns do not show exactly {n} classes"
-    checks.forbid_many(
-        "all_classes", miscounted, fault, lambda pattern: f"is {list(pattern)}"
-    )
-    strange = [pattern for pattern in surplus if not agrees(pattern, params.known)]
+    forbid_patterns("all_classes", miscounted, fault)
     if params.known:
+        strange = [pattern for pattern in surplus if not agrees(pattern, params.known)]
         fault = f"patterns do not agree with ({', '.join(params.known)})"
-        checks.forbid_many(
-            "known", strange, fault, lambda pattern: f"is {list(pattern)}"
-        )
+        forbid_patterns("known", strange, fault)
     loose = [p for p in surplus if max(p) + 1 == n and p not in forcing]
     fault = f"patterns can be drawn without a common point of all {n} classes"
-    checks.forbid_many("forced", loose, fault, lambda pattern: f"is {list(pattern)}")
-    missing = sorted(right - counts.keys())
-    fault = f"of {len(right)} patterns are missing"
-    checks.forbid_many(
-        "complete", missing, fault, lambda pattern: f"is {list(pattern)}"
-    )
+    forbid_patterns("forced", loose, fault)
+    forbid_patterns("complete", missing, f"of {len(right)} patterns are missing")
     return checks.binary(
         missing=[list(p) for p in missing], surplus=[list(p) for p in surplus]
     )
+
+
+@lru_cache(maxsize=256)
+def forcing_patterns(params: Params) -> tuple[frozenset[Labels], frozenset[Labels]]:
+    """Return all forcing patterns, and those of them that agree with what is known."""
+    ring = POLYGONS[len(params.corner_order)]
+    forcing = meeting_patterns(params.n_classes, params.corner_order, ring)
+    right = frozenset(pattern for pattern in forcing if agrees(pattern, params.known))
+    return frozenset(forcing), right

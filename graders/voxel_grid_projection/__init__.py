@@ -4,10 +4,10 @@ Decided on whole-number cells; all 48 symmetries of the cube are about the grid'
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection
 from functools import lru_cache
 from itertools import permutations, product
+from typing import NamedTuple
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
@@ -31,21 +31,50 @@ CHECKS = {
 # 1e-9 and a little, so that a coordinate printed as 5.000000001 is within it however it
 # rounds.
 _TOLERANCE = 1.00001e-9
+# An answer with so many times the cells is not judged.
 _TOO_MANY = 20
 _AXES = "xyz"
+# Checks of views, and the axes of each.
 _PROJECTIONS = (
     ("projection_xy", 0, 1),
     ("projection_xz", 0, 2),
     ("projection_yz", 1, 2),
 )
-_SYMMETRIES = tuple(
-    (axes, flips)
-    for axes in permutations(range(3))
-    for flips in product((False, True), repeat=3)
-    if axes != (0, 1, 2) or any(flips)
-)
 
 Cell = tuple[int, int, int]
+
+
+class Symmetry(NamedTuple):
+    """A rotation or reflection of the cube: axes exchanged, then reflected at the middle."""
+
+    axes: tuple[int, ...]
+    flips: tuple[bool, ...]
+
+    def image(self, cell: Cell, n: int) -> tuple[int, ...]:
+        """Return where a cell of a grid of this size goes."""
+        x, y, z = (cell[axis] for axis in self.axes)
+        flip_x, flip_y, flip_z = self.flips
+        return (
+            n - 1 - x if flip_x else x,
+            n - 1 - y if flip_y else y,
+            n - 1 - z if flip_z else z,
+        )
+
+    def name(self, n: int) -> str:
+        """Return it as a formula."""
+        parts = []
+        for axis, flip in zip(self.axes, self.flips, strict=True):
+            letter = _AXES[axis]
+            parts.append(f"{n - 1}-{letter}" if flip else letter)
+        return f"(x, y, z) -> ({', '.join(parts)})"
+
+
+# All 47 but the identity, which comes first; after the class that makes them.
+_SYMMETRIES = [
+    Symmetry(axes, flips)
+    for axes in permutations(range(3))
+    for flips in product((False, True), repeat=3)
+][1:]
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -56,12 +85,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.too_large(
             f"{length} cells are listed where {params.cells} are asked for."
         )
-    cells, outside = _sort_entries(answer, n)
-    fault = f"of {length} entries are not whole numbers from 0 to {n - 1}"
+    cells, outside = sort_entries(answer, n)
     checks.forbid_many(
         "cells",
         outside,
-        fault,
+        f"of {length} entries are not whole numbers from 0 to {n - 1}",
         lambda i: f"is entry {i} (from 0), {list(answer.voxels[i].xyz)}",
     )
     counts = Counter(cells)
@@ -78,11 +106,15 @@ def grade(params: Params, answer: Answer) -> Verdict:
     fault = "cells are listed more than once"
     checks.forbid_many("repeats", repeated, fault, lambda cell: f"is {cell}")
     voxels = counts.keys()
-    for check_id, i, j in _PROJECTIONS:
-        _judge_projection(checks, check_id, n, {(cell[i], cell[j]) for cell in voxels})
-    _judge_symmetry(checks, n, voxels)
+    judge_projections(checks, n, voxels)
+    if voxels:
+        names = symmetries_of(n, voxels)
+        fault = "symmetries keep the set"
+        checks.forbid_many("no_symmetry", names, fault, lambda name: f"is {name}")
+    else:
+        checks.skip("no_symmetry", "There is no cell to look at.")
     if params.connected:
-        apart = _unconnected_cells(voxels)
+        apart = unconnected_cells(voxels)
         checks.forbid(
             "connected",
             apart,
@@ -93,11 +125,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return checks.binary(distinct=len(voxels))
 
 
-def _sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
+def sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
     """Return the entries that are cells, and the positions of the others."""
     cells, outside = [], []
     for i, voxel in enumerate(answer.voxels):
         a, b, c = voxel.xyz
+        # Before rounding: it would fail for numbers without end.
         if -0.5 < a < n - 0.5 and -0.5 < b < n - 0.5 and -0.5 < c < n - 0.5:
             x, y, z = round(a), round(b), round(c)
             if max(abs(a - x), abs(b - y), abs(c - z)) <= _TOLERANCE:
@@ -111,72 +144,42 @@ def _sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
 def forbidden(params: Params) -> tuple[frozenset[int], frozenset[tuple[int, ...]]]:
     """Return the sums and the cells that are forbidden."""
     digit, residue = params.forbidden_digit, params.forbidden_residue
-    sums = frozenset(
-        total
-        for total in range(3 * params.size - 2)
-        if (digit is not None and str(digit) in str(total))
-        or (residue is not None and total % residue.modulus == residue.remainder)
-    )
-    return sums, frozenset(params.forbidden_cells)
+    sums = set()
+    for total in range(3 * params.size - 2):
+        if digit is not None and str(digit) in str(total):
+            sums.add(total)
+        if residue is not None and total % residue.modulus == residue.remainder:
+            sums.add(total)
+    return frozenset(sums), frozenset(params.forbidden_cells)
 
 
-def _judge_projection(
-    checks: Checklist, check_id: str, n: int, covered: AbstractSet[tuple[int, int]]
-) -> None:
-    holes = (
-        []
-        if len(covered) == n * n
-        else sorted({*product(range(n), repeat=2)} - covered)
-    )
-    fault = f"of {n * n} pairs ({', '.join(check_id[-2:])}) are not covered"
-    checks.forbid_many(
-        check_id,
-        [list(hole) for hole in holes],
-        fault,
-        lambda hole: f"is ({hole[0]}, {hole[1]})",
-    )
-
-
-def _judge_symmetry(checks: Checklist, n: int, voxels: Collection[Cell]) -> None:
-    if not voxels:
-        checks.skip("no_symmetry", "There is no cell to look at.")
-        return
-    keeping = symmetries_of(n, voxels)
-    checks.forbid_many(
-        "no_symmetry", keeping, "symmetries keep the set", lambda name: f"is {name}"
-    )
+def judge_projections(checks: Checklist, n: int, voxels: Collection[Cell]) -> None:
+    """Check that every view of the cells is full."""
+    for check_id, i, j in _PROJECTIONS:
+        covered = {(cell[i], cell[j]) for cell in voxels}
+        holes: list[list[int]] = []
+        # Most views are full, and need not be searched.
+        if len(covered) < n * n:
+            pairs = product(range(n), repeat=2)
+            holes = [list(pair) for pair in pairs if pair not in covered]
+        checks.forbid_many(
+            check_id,
+            holes,
+            f"of {n * n} pairs ({_AXES[i]}, {_AXES[j]}) are not covered",
+            lambda hole: f"is ({hole[0]}, {hole[1]})",
+        )
 
 
 def symmetries_of(n: int, voxels: Collection[Cell]) -> list[str]:
     """Return the names of the symmetries of the grid that keep a set of cells."""
     return [
-        _symmetry_name(n, axes, flips)
-        for axes, flips in _SYMMETRIES
-        if all(_mirror_image(cell, n, axes, flips) in voxels for cell in voxels)
+        symmetry.name(n)
+        for symmetry in _SYMMETRIES
+        if all(symmetry.image(cell, n) in voxels for cell in voxels)
     ]
 
 
-def _mirror_image(
-    cell: Cell, n: int, axes: Sequence[int], flips: Sequence[bool]
-) -> tuple[int, int, int]:
-    """Return where a cell goes: axes exchanged, then reflected at the middle of the grid."""
-    x, y, z = cell[axes[0]], cell[axes[1]], cell[axes[2]]
-    return (
-        n - 1 - x if flips[0] else x,
-        n - 1 - y if flips[1] else y,
-        n - 1 - z if flips[2] else z,
-    )
-
-
-def _symmetry_name(n: int, axes: Sequence[int], flips: Sequence[bool]) -> str:
-    parts = [
-        f"{n - 1}-{_AXES[a]}" if flip else _AXES[a]
-        for a, flip in zip(axes, flips, strict=True)
-    ]
-    return f"(x, y, z) -> ({', '.join(parts)})"
-
-
-def _unconnected_cells(voxels: Collection[Cell]) -> list[list[int]]:
+def unconnected_cells(voxels: Collection[Cell]) -> list[list[int]]:
     """Return the cells that no walk through faces joins to the first."""
     if not voxels:
         return []

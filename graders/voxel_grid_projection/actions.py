@@ -5,21 +5,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from scbench.graders.shared.interaction import (
-    Action,
-    Observation,
-    QueryError,
-    first_items,
-)
+from scbench.graders.shared.interaction import Action, Observation, QueryError
 from scbench.graders.voxel_grid_projection import forbidden, symmetries_of
 from scbench.schemas.base import WholeIndex
 from scbench.schemas.voxel_grid_projection import Params
 
 BUDGET = 100
+# Pairs and symmetries that are listed.
 _EMPTY = 40
+_SYMMETRIES = 8
 Line = Annotated[WholeIndex, Field(le=10**6)]
 Cell = Annotated[tuple[Line, ...], Field(min_length=3, max_length=3)]
 Cells = Annotated[tuple[Cell, ...], Field(min_length=1, max_length=200)]
+# Names of views, and the axes of each.
 _VIEWS = (("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2))
 
 
@@ -56,24 +54,36 @@ class Ask(Action):
 class Play:
     """The cells so far."""
 
+    over = False
+
     def __init__(self, params: Params) -> None:
         self._params = params
+        # The keys are a set that remembers the order.
         self._chosen: dict[tuple[int, ...], None] = {}
 
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The cells so far."""
+        return {"voxels": [{"xyz": list(cell)} for cell in self._chosen]}
+
     def look(self) -> Observation:
-        """Return how much is chosen, and what the views lack."""
-        pairs = [*product(range(self._params.size), repeat=2)]
-        empty = {}
+        """Return the number of cells and the holes of each view."""
+        counts = {}
+        pairs = {}
         for name, i, j in _VIEWS:
-            seen = {(cell[i], cell[j]) for cell in self._chosen}
-            empty[name] = [[*pair] for pair in pairs if pair not in seen]
+            covered = {(cell[i], cell[j]) for cell in self._chosen}
+            holes = [
+                list(pair)
+                for pair in product(range(self._params.size), repeat=2)
+                if pair not in covered
+            ]
+            counts[name] = len(holes)
+            pairs[name] = holes[:_EMPTY]
         return {
             "chosen": len(self._chosen),
             "wanted": self._params.cells,
-            "empty": {name: len(holes) for name, holes in empty.items()},
-            "pairs": {
-                name: first_items(holes, _EMPTY) for name, holes in empty.items()
-            },
+            "empty": counts,
+            "pairs": pairs,
         }
 
     def step(self, action: Place | Remove | Ask) -> Observation:
@@ -82,8 +92,9 @@ class Play:
         sums, cells = forbidden(self._params)
         for cell in action.cells:
             if isinstance(action, Remove):
-                if after.pop(cell, 0) is not None:
+                if cell not in after:
                     raise QueryError(f"{list(cell)} is not chosen")
+                del after[cell]
                 continue
             if max(cell) >= size or sum(cell) in sums or cell in cells:
                 raise QueryError(f"{list(cell)} is forbidden or outside the cube")
@@ -91,19 +102,13 @@ class Play:
                 raise QueryError(f"{list(cell)} is chosen before")
             after[cell] = None
         if isinstance(action, Ask):
-            kept = symmetries_of(size, {(x, y, z) for x, y, z in after})
-            return {"count": len(kept), "symmetries": first_items(kept, 8)}
+            names = symmetries_of(size, {(x, y, z) for x, y, z in after})
+            return {"count": len(names), "symmetries": names[:_SYMMETRIES]}
         if len(after) > 2 * self._params.cells:
             raise QueryError(f"that would be {len(after)} cells")
         self._chosen = after
         return self.look()
 
-    @property
-    def answer(self) -> dict[str, Any]:
-        """The cells so far."""
-        return {"voxels": [{"xyz": list(cell)} for cell in self._chosen]}
 
-    over = False
-
-
+# Last, because it names the classes above.
 ACTIONS = (Place, Remove, Ask)

@@ -21,6 +21,10 @@ CHECKS = {
 }
 OWN_FAULTS = ("readable",)
 
+# Words that the details of a check list, and characters of each.
+_MAX_WORDS = 50
+_MAX_CHARACTERS = 60
+# Places of letters with capitals before small letters, and with both alike.
 _CASED = {letter: i for i, letter in enumerate(ascii_uppercase + ascii_lowercase)}
 _FOLDED = {letter: ascii_lowercase.index(letter.lower()) for letter in _CASED}
 
@@ -29,33 +33,38 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer holds the words in order, else 0."""
     checks = Checklist(CHECKS)
     spelling = {word.lower(): word for word in params.words}
-    words = entries(answer.answer)
-    known = sum(word.lower() in spelling for word in words or ())
-    words = words if words and 2 * known > len(words) else None
-    wrong = f"{quote(answer.answer)} is not a list of words of the prompt."
-    if not checks.readable(words, wrong, "There is no list."):
-        return checks.binary()
+    words = entries(answer.answer) or ()
     folded = [word.lower() for word in words]
-    lacking = [word for word in params.words if word.lower() not in set(folded)]
+    in_answer_order = [spelling[word] for word in folded if word in spelling]
+    readable = 2 * len(in_answer_order) > len(words)
+    wrong = f"{quote(answer.answer)} is not a list of words of the prompt."
+    if not checks.readable(words if readable else None, wrong, "There is no list."):
+        return checks.binary()
+    different = set(folded)
+    lacking = [word for word in params.words if word.lower() not in different]
     strange = [word for word in words if word.lower() not in spelling]
     checks.expect(
         "words",
         sorted(folded) == sorted(spelling),
         f"{len(lacking)} of {len(spelling)} words are missing, {len(strange)} do not belong, and "
-        f"{len(folded) - len(set(folded))} are repeated.",
-        missing=lacking[:50],
-        surplus=[word[:60] for word in strange[:50]],
+        f"{len(folded) - len(different)} are repeated.",
+        missing=lacking[:_MAX_WORDS],
+        surplus=[word[:_MAX_CHARACTERS] for word in strange[:_MAX_WORDS]],
     )
-    in_answer_order = [spelling[word] for word in folded if word in spelling]
+    pairs = pairwise(in_answer_order)
     checks.forbid(
         "order",
-        [[a, b] for a, b in pairwise(in_answer_order) if not _is_before(a, b, params)],
+        [[a, b] for a, b in pairs if not is_before(a, b, params)],
         lambda pair: f"{pair[0]!r} must not stand before {pair[1]!r}.",
     )
     return checks.binary()
 
 
-def _is_before(a: str, b: str, params: Params) -> bool:
+def is_before(a: str, b: str, params: Params) -> bool:
+    """Whether a word may stand before another in the order of the prompt."""
     places = _CASED if params.case_sensitive else _FOLDED
-    first, second = [places[letter] for letter in a], [places[letter] for letter in b]
-    return first >= second if params.order == "descending" else first <= second
+    first = [places[letter] for letter in a]
+    second = [places[letter] for letter in b]
+    if params.order == "descending":
+        return first >= second
+    return first <= second

@@ -6,7 +6,8 @@ from scbench.base.seeding import Stream
 from scbench.builders.pipe_loop_fitting import Space, TaskBuilder
 from scbench.builders.pipe_loop_fitting.solver import FAMILIES, loops
 from scbench.catalog import get_task
-from scbench.graders.pipe_loop_fitting.loop_constraints import contacts, measure
+from scbench.graders.pipe_loop_fitting.contacts import contacts
+from scbench.graders.pipe_loop_fitting.loop_constraints import measure
 from scbench.schemas.pipe_loop_fitting import Params
 from scbench.scoring.judge import judge
 

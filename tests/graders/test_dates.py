@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from scbench.graders.dates import _MARCH, civil, date_of, day_number
+from scbench.graders.dates import MARCH_WEEKDAY, civil, date_of, day_number
 from scbench.schemas.dates import Params
 
 
@@ -16,7 +16,7 @@ def test_days_are_numbered_as_in_the_library_over_a_thousand_years():
         assert day_number(day.year, day.month, day.day) == number + i
         if i % 7 == 0:
             assert civil(number + i) == (day.year, day.month, day.day)
-            assert (number + i + _MARCH) % 7 == day.weekday()
+            assert (number + i + MARCH_WEEKDAY) % 7 == day.weekday()
 
 
 def story(given, steps, asked=1):

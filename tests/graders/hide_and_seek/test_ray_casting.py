@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.graders.hide_and_seek import NOTHING, camera, picture
+from scbench.graders.hide_and_seek.ray_casting import NOTHING, camera, picture
 
 EYE, TARGET, ANGLE = (100, 100, 20), (0, 0, 2), 22.5
 SMALL = camera(EYE, TARGET, ANGLE, (32, 24))

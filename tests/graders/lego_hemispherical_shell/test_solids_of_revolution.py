@@ -8,7 +8,7 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scbench.graders.lego_hemispherical_shell.bricks import (
+from scbench.graders.lego_hemispherical_shell.target import (
     Boxes,
     body,
     disc_areas,

@@ -10,8 +10,8 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scbench.graders.pipe_loop_fitting.contacts import contacts
 from scbench.graders.pipe_loop_fitting.loop_constraints import (
-    contacts,
     cosine,
     hull_area,
     longest_run,

@@ -1,0 +1,161 @@
+"""Pictures of boxes as a camera sees them, by one ray through the middle of every pixel.
+
+Rays take only sums, products, quotients and square roots of doubles, one array element at a time,
+so that every machine decides every pixel alike.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+XYZ = tuple[float, float, float]
+# In a picture: no box.
+NOTHING = -1
+# The last digits of a tangent differ between libraries.
+_TANGENT_DIGITS = 12
+# Bends a ray along a slab by less than any digit, instead of dividing by 0.
+_TINY = 1e-300
+
+
+class Camera(NamedTuple):
+    """A pinhole camera with three directions of length 1, its picture upright."""
+
+    eye: XYZ
+    forward: XYZ
+    right: XYZ
+    up: XYZ
+    tangent: float
+    """Of half the angle between the picture's top and bottom."""
+    image: tuple[int, int]
+    """Columns and rows."""
+
+    @property
+    def across(self) -> float:
+        """The tangent of half the angle between the picture's left and right."""
+        columns, rows = self.image
+        return self.tangent * (columns / rows)
+
+
+def camera(
+    eye: Sequence[float], look_at: Sequence[float], angle: float, image: Sequence[int]
+) -> Camera:
+    """Return a camera at ``eye`` with ``look_at``, not straight above or below it, in the middle.
+
+    ``angle`` is that between top and bottom of the picture, in degrees; ``image`` columns and rows.
+    """
+    forward = _unit_vector([t - e for t, e in zip(look_at, eye, strict=True)])
+    fx, fy, fz = forward
+    right = _unit_vector([fy, -fx, 0.0])
+    rx, ry, _ = right
+    up = (ry * fz, -rx * fz, rx * fy - ry * fx)
+    tangent = round(math.tan(math.radians(angle / 2)), _TANGENT_DIGITS)
+    return Camera(_as_point(eye), forward, right, up, tangent, (image[0], image[1]))
+
+
+def fitted(
+    view: Camera, low: Sequence[float] | Floats, high: Sequence[float] | Floats
+) -> Camera:
+    """Return a camera moved so that the sphere around a box just fits between top and bottom.
+
+    It looks in the same direction, at the middle of the box: this is the paper's camera.
+    """
+    diagonal = math.sqrt(sum((b - a) ** 2 for a, b in zip(low, high, strict=True)))
+    distance = diagonal / 2 * math.sqrt(1 + view.tangent**2) / view.tangent
+    eye = [
+        (a + b) / 2 - distance * f
+        for a, b, f in zip(low, high, view.forward, strict=True)
+    ]
+    return view._replace(eye=_as_point(eye))
+
+
+def _unit_vector(vector: Sequence[float]) -> XYZ:
+    x, y, z = vector
+    length = math.sqrt(x * x + y * y + z * z)
+    return x / length, y / length, z / length
+
+
+def _as_point(vector: Sequence[float]) -> XYZ:
+    x, y, z = vector
+    return float(x), float(y), float(z)
+
+
+def picture(view: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
+    """Return (rows, columns) which box each pixel shows: the nearest one's index, or `NOTHING`.
+
+    Where boxes are equally near, the first. ``low`` and ``high`` (n, 3) are corners of the boxes
+    with the smallest and the largest coordinates; every box lies completely in front of the camera.
+    """
+    columns, rows = view.image
+    owner = np.full((rows, columns), NOTHING, dtype=np.int32)
+    nearest = np.full((rows, columns), np.inf)
+    sideways = (2 * (np.arange(columns) + 0.5) / columns - 1) * view.across
+    upwards = (1 - 2 * (np.arange(rows) + 0.5) / rows) * view.tangent
+    windows = _windows(view, low, high).tolist()
+    for i, (first, last, top, bottom) in enumerate(windows):
+        if first >= last or top >= bottom:
+            continue
+        window = np.s_[top:bottom, first:last]
+        entry, hit = _box_hits(
+            view, sideways[first:last], upwards[top:bottom, None], low[i], high[i]
+        )
+        hit &= entry < nearest[window]
+        nearest[window][hit] = entry[hit]
+        owner[window][hit] = i
+    return owner
+
+
+def _box_hits(
+    view: Camera, sideways: Floats, upwards: Floats, low: Floats, high: Floats
+) -> tuple[Floats, Mask]:
+    """Return where rays enter a box, in units of the distance along the view, and which do."""
+    entry: Floats | float = 0.0
+    leave: Floats | float = np.inf
+    # The box is where three slabs meet.
+    for axis in range(3):
+        ray = view.forward[axis] + view.right[axis] * sideways
+        ray = ray + view.up[axis] * upwards
+        ray = np.where(ray == 0, _TINY, ray)
+        with np.errstate(over="ignore"):
+            near = (low[axis] - view.eye[axis]) / ray
+            far = (high[axis] - view.eye[axis]) / ray
+        entry = np.maximum(entry, np.minimum(near, far))
+        leave = np.minimum(leave, np.maximum(near, far))
+    return np.asarray(entry), np.asarray(entry <= leave)
+
+
+def _windows(view: Camera, low: Floats, high: Floats) -> NDArray[np.int64]:
+    """Return the part of the picture that each box can show in: columns and rows, from and to."""
+    ends = np.stack([low, high])
+    corners = np.stack(
+        [
+            np.stack([ends[a, :, 0], ends[b, :, 1], ends[c, :, 2]], axis=-1)
+            for a, b, c in product((0, 1), repeat=3)
+        ],
+        axis=1,
+    )
+    offset = [corners[..., axis] - view.eye[axis] for axis in range(3)]
+    ahead = _along(offset, view.forward)
+    aside = _along(offset, view.right)
+    above = _along(offset, view.up)
+    columns, rows = view.image
+    u = (aside / ahead / view.across + 1) * columns / 2
+    v = (1 - above / ahead / view.tangent) * rows / 2
+    # A pixel more on each side than needed, so that rounding cannot lose one.
+    bounds = [
+        np.clip(np.floor(u.min(1)) - 1, 0, columns),
+        np.clip(np.ceil(u.max(1)) + 1, 0, columns),
+        np.clip(np.floor(v.min(1)) - 1, 0, rows),
+        np.clip(np.ceil(v.max(1)) + 1, 0, rows),
+    ]
+    return np.stack(bounds, axis=1).astype(np.int64)
+
+
+def _along(offset: Sequence[Floats], direction: XYZ) -> Floats:
+    x, y, z = offset
+    return x * direction[0] + y * direction[1] + z * direction[2]

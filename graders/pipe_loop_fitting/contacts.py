@@ -1,0 +1,167 @@
+"""Which pieces of a closed loop cross or touch each other, decided exactly on doubles.
+
+Nearly all pairs are decided in doubles, with bounds on their rounding; the others in integers.
+"""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from scbench.graders.shared.plane_geometry import XY, orient
+
+Floats = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.intp]
+Marks = npt.NDArray[np.bool_]
+Pair = tuple[int, int]
+# Pieces nearer than this touch, in the unit of the coordinates.
+TOUCH = 1e-9
+# Distances are computed with errors far below this, for coordinates up to 10**5.
+_DOUBT = 1e-10
+# Relative error of an orientation, a little more than it can be.
+_ROUNDING = 4 * 2.0**-53
+# Covers products too small for a double.
+_UNDERFLOW = 1e-290
+# Pairs that are decided in integers, at most.
+_EXACT_PAIRS = 100
+
+
+class Contacts(NamedTuple):
+    """Pairs of pieces that are not neighbours and meet, smaller position first, in order."""
+
+    crossings: list[Pair]
+    """The ends of each lie strictly on opposite sides of the line through the other."""
+    touches: list[Pair]
+    """They do not cross, but are less than `TOUCH` apart."""
+
+
+def contacts(points: Floats) -> Contacts:
+    """Find every pair of pieces of a loop (n, 2) that cross or touch; no point is beyond 10**5.
+
+    Decided as if in exact arithmetic on the doubles given. Only where more than 100 pairs need long
+    integers, those beyond that are in contact count as touches, whether they cross or not.
+    """
+    start, end = points, successors(points)
+    first, second = close_pieces(
+        np.minimum(start, end) - TOUCH, np.maximum(start, end) + TOUCH
+    )
+    if not first.size:
+        return Contacts([], [])
+    crosses, apart = _piece_sides(start[first], end[first], start[second], end[second])
+    crossings = _index_pairs(first[crosses], second[crosses])
+    first, second, apart = first[~crosses], second[~crosses], apart[~crosses]
+    # Pieces that do not cross are nearest at an end of one of them.
+    a, b, c, d = start[first], end[first], start[second], end[second]
+    gap = np.minimum(
+        np.minimum(_piece_distances(c, a, b), _piece_distances(d, a, b)),
+        np.minimum(_piece_distances(a, c, d), _piece_distances(b, c, d)),
+    )
+    close = gap < TOUCH + _DOUBT
+    touch = apart & (gap < TOUCH - _DOUBT)
+    beyond = np.nonzero(close & ~touch)[0][_EXACT_PAIRS:]
+    touch[beyond] = gap[beyond] < TOUCH / 2
+    touches = _index_pairs(first[touch], second[touch])
+    doubtful = close & ~touch
+    for i, j in _index_pairs(first[doubtful], second[doubtful]):
+        crossed, touched = exact_contact(points, i, j)
+        if crossed:
+            crossings.append((i, j))
+        elif touched:
+            touches.append((i, j))
+    return Contacts(sorted(crossings), sorted(touches))
+
+
+def successors(points: Floats) -> Floats:
+    """Return the next point of each point of a ring."""
+    return np.concatenate((points[1:], points[:1]))
+
+
+def close_pieces(low: Floats, high: Floats) -> tuple[Positions, Positions]:
+    """Return the pairs of pieces with these least and largest coordinates (n, 2) that may meet."""
+    n = len(low)
+    # Each piece meets, along x, a run of those that begin after it.
+    order = np.argsort(low[:, 0], kind="stable")
+    begin, end = low[order, 0], high[order, 0]
+    at = np.arange(n)
+    run = np.searchsorted(begin, end, side="right") - at - 1
+    left_piece = np.repeat(at, run)
+    place_in_run = np.arange(len(left_piece)) - np.repeat(np.cumsum(run) - run, run)
+    i, j = order[left_piece], order[left_piece + 1 + place_in_run]
+    meet = (low[i, 1] <= high[j, 1]) & (low[j, 1] <= high[i, 1])
+    i, j = i[meet], j[meet]
+    first, second = np.minimum(i, j), np.maximum(i, j)
+    # Neighbours always meet; the last piece is one of the first.
+    strangers = (second - first > 1) & (second - first < n - 1)
+    first, second = first[strangers], second[strangers]
+    by_position = np.lexsort((second, first))
+    return first[by_position], second[by_position]
+
+
+def _index_pairs(first: Positions, second: Positions) -> list[Pair]:
+    return list(zip(first.tolist(), second.tolist(), strict=True))
+
+
+def _piece_sides(a: Floats, b: Floats, c: Floats, d: Floats) -> tuple[Marks, Marks]:
+    """Return which pieces a-b and c-d, all (m, 2), surely cross, and which surely do not."""
+    across_ab = _side(a, b, c) * _side(a, b, d)
+    across_cd = _side(c, d, a) * _side(c, d, b)
+    return (across_ab < 0) & (across_cd < 0), (across_ab > 0) | (across_cd > 0)
+
+
+def _side(a: Floats, b: Floats, c: Floats) -> Floats:
+    """Return on which side of a-b each c, (m, 2), lies: 1, -1, or 0 if doubles cannot say."""
+    minuend = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1])
+    subtrahend = (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
+    value = minuend - subtrahend
+    error = _ROUNDING * (np.abs(minuend) + np.abs(subtrahend)) + _UNDERFLOW
+    return np.sign(value) * (np.abs(value) > error)
+
+
+def _piece_distances(p: Floats, a: Floats, b: Floats) -> Floats:
+    """Return the distance of each p from the piece from a to b; each is (m, 2)."""
+    along, to = b - a, p - a
+    square = along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1]
+    dot = along[:, 0] * to[:, 0] + along[:, 1] * to[:, 1]
+    share = np.zeros(len(p))
+    np.divide(dot, square, out=share, where=square > 0)
+    away = to - np.clip(share, 0.0, 1.0)[:, None] * along
+    result: Floats = np.sqrt(away[:, 0] * away[:, 0] + away[:, 1] * away[:, 1])
+    return result
+
+
+def exact_contact(points: Floats, i: int, j: int) -> tuple[bool, bool]:
+    """Return whether two pieces cross, and whether an end of one is near the other, in integers."""
+    n = len(points)
+    ends: list[list[float]] = points[[i, (i + 1) % n, j, (j + 1) % n]].tolist()
+    ratios = [[value.as_integer_ratio() for value in point] for point in ends]
+    # All denominators are powers of two, so the largest is a multiple of each.
+    scale = max(below for point in ratios for _, below in point)
+    a, b, c, d = ((x[0] * (scale // x[1]), y[0] * (scale // y[1])) for x, y in ratios)
+    crossed = _opposite(orient(a, b, c), orient(a, b, d)) and _opposite(
+        orient(c, d, a), orient(c, d, b)
+    )
+    limit = (scale * Fraction(TOUCH).limit_denominator(10**9)) ** 2
+    nearest = min(
+        _square_distance(c, a, b),
+        _square_distance(d, a, b),
+        _square_distance(a, c, d),
+        _square_distance(b, c, d),
+    )
+    return crossed, nearest < limit
+
+
+def _opposite(first: int, second: int) -> bool:
+    return first < 0 < second or second < 0 < first
+
+
+def _square_distance(p: XY, a: XY, b: XY) -> Fraction:
+    """Return the squared distance of p from the piece from a to b."""
+    px, py = p[0] - a[0], p[1] - a[1]
+    ux, uy = b[0] - a[0], b[1] - a[1]
+    dot, square = px * ux + py * uy, ux * ux + uy * uy
+    if dot <= 0:
+        return Fraction(px * px + py * py)
+    if dot >= square:
+        return Fraction((px - ux) ** 2 + (py - uy) ** 2)
+    return Fraction((px * uy - py * ux) ** 2, square)
