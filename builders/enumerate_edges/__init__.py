@@ -103,12 +103,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def measure(self, params: Params) -> float:
         """Return how many crossed sides there are, counted again for each order that is no walk."""
-        factor = 1
-        if not corner_labels.is_walk(params.corner_order, CORNERS):
-            factor += 1
-        if not corner_labels.is_walk(params.edge_order, SIDES):
-            factor += 1
-        return factor * sum(len(crossed_sides(ring)) for ring in rings_of(params))
+        orders = ((params.corner_order, CORNERS), (params.edge_order, SIDES))
+        jumbled = sum(not corner_labels.is_walk(*order) for order in orders)
+        crossed = sum(len(crossed_sides(ring)) for ring in rings_of(params))
+        return crossed * (1 + jumbled)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return no pair for any square."""
@@ -201,14 +199,9 @@ def misreadings(
 def single_mistakes(right: Sequence[list[Pair]]) -> dict[str, list[list[Pair]]]:
     """Return the right lists with one mistake each."""
     # The mistakes are made in the first square that has a pair, if any has.
-    at = 0
-    i, j = 0, 1
-    for k, square_pairs in enumerate(right):
-        if square_pairs:
-            at = k
-            i, j = square_pairs[0]
-            break
+    at = min((k for k, pairs in enumerate(right) if pairs), default=0)
     pairs = right[at]
+    i, j = pairs[0] if pairs else (0, 1)
 
     def with_pairs(*changed: Pair) -> list[list[Pair]]:
         return [*right[:at], list(changed), *right[at + 1 :]]

@@ -31,8 +31,15 @@ from scbench.builders.fluid_simulation.plans import assemble, solve, undo_ground
 from scbench.builders.fluid_simulation.structures import Box, as_answer, as_json
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
 from scbench.graders.fluid_simulation import grade
-from scbench.schemas import fluid_simulation as goals
-from scbench.schemas.fluid_simulation import Answer, Goal, GroundBox, Params, Zone
+from scbench.schemas.fluid_simulation import (
+    Answer,
+    Goal,
+    GroundBox,
+    Params,
+    WaterLevels,
+    WideLakes,
+    Zone,
+)
 
 _TRIES = 40
 # Kinds of goal that holes in the ground, which fill with water, would spoil.
@@ -203,9 +210,9 @@ def ranges(box: Zone) -> str:
 def goal_words(goal: Goal) -> dict[str, str]:
     """Return the goal with definitions and score, and without them."""
     numbers = goal.model_dump()
-    if isinstance(goal, goals.WideLakes):
+    if isinstance(goal, WideLakes):
         numbers["area"] = goal.side**2
-    elif isinstance(goal, goals.WaterLevels):
+    elif isinstance(goal, WaterLevels):
         numbers |= {
             "wet": level_list(goal.water_at, "and"),
             "count": len(goal.water_at),

@@ -58,36 +58,34 @@ def draft_goal(
     """
     top = LAYERS - 1
 
-    def lake(low: int, high: int, least: int = 2) -> Structure:
-        """Draw the sides of a basin between two levels."""
-        return basin(
-            LAYERS, rng.between(least, side), rng.between(least, side), low, high
-        )
+    def sides(least: int = 2) -> tuple[int, int]:
+        """Draw the sides of a lake."""
+        return rng.between(least, side), rng.between(least, side)
 
     def pit() -> Structure:
         """Draw the sides and the depth of a pit."""
-        width = rng.between(2, side)
-        depth = rng.between(2, side)
-        return basin(LAYERS, width, depth, rng.between(1, top), top)
+        return basin(LAYERS, *sides(), rng.between(1, top), top)
 
     numbers: dict[str, Any] = {"kind": kind}
     match kind:
         case "lake_surface":
-            parts = [lake(top, top)]
+            parts = [basin(LAYERS, *sides(), top, top)]
         case "wide_lakes":
             numbers["side"] = rng.between(2, 3)
-            parts = [lake(top, top, numbers["side"]) for _ in range(lakes)]
+            parts = [
+                basin(LAYERS, *sides(numbers["side"]), top, top) for _ in range(lakes)
+            ]
         case "high_water":
             numbers["min_z"] = rng.between(LAYERS + 1, HEIGHT - 1)
-            parts = [lake(numbers["min_z"], HEIGHT - 1)]
+            parts = [basin(LAYERS, *sides(), numbers["min_z"], HEIGHT - 1)]
         case "hidden_water":
-            parts = [roofed(LAYERS, 1, rng.between(2, side), rng.between(2, side))]
+            parts = [roofed(LAYERS, 1, *sides())]
         case "lakes_on_levels":
             levels = rng.between(2, lakes)
             numbers |= {"lakes": lakes, "levels": levels}
             # The lakes beyond the number of levels share the highest one.
             heights = [top + min(i, levels - 1) for i in range(lakes)]
-            parts = [lake(z, z) for z in heights]
+            parts = [basin(LAYERS, *sides(), z, z) for z in heights]
         case "deep_water":
             column = rng.choice(rain)
             parts = [well(LAYERS, column, rng.between(LAYERS, HEIGHT - 1))]
@@ -102,12 +100,12 @@ def draft_goal(
             wet = sorted(rng.sample(heights, 2))
             numbers["water_at"] = tuple(wet)
             numbers["dry_at"] = tuple(z for z in heights if z not in wet)
-            parts = [lake(z, z) for z in wet]
+            parts = [basin(LAYERS, *sides(), z, z) for z in wet]
         case "exact_volume":
             parts = [pit(), pit()]
         case "hidden_lakes":
             numbers["lakes"] = lakes
-            parts = [roofed(LAYERS, lakes, rng.between(2, side), rng.between(2, side))]
+            parts = [roofed(LAYERS, lakes, *sides())]
     return Draft(numbers, parts)
 
 

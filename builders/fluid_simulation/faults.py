@@ -5,23 +5,16 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from scbench.builders.fluid_simulation.plans import assemble, parts_for, targets
-from scbench.builders.fluid_simulation.structures import (
-    Box,
-    Structure,
-    as_answer,
-    as_json,
-    basin,
-    moat,
-    near_square,
-    reservoir,
-    roofed,
-    well,
-)
+from scbench.builders.fluid_simulation.plans import assemble, short_parts, targets
+from scbench.builders.fluid_simulation.structures import Box, as_answer, as_json
 from scbench.builders.shared.builder import under
 from scbench.graders.fluid_simulation import grade
-from scbench.schemas import fluid_simulation as goals
-from scbench.schemas.fluid_simulation import Params
+from scbench.schemas.fluid_simulation import (
+    HiddenLakes,
+    HiddenWater,
+    Params,
+    RingLake,
+)
 
 
 def without_effect(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValue]:
@@ -79,12 +72,12 @@ def faulty_plans(
             if smooth is not None:
                 yield name, smooth
                 break
-    if isinstance(params.goal, goals.HiddenWater | goals.HiddenLakes):
+    if isinstance(params.goal, HiddenWater | HiddenLakes):
         yield "no_roof", air
         pillars = [box for box in rock if box.low[:2] == box.high[:2]]
         without_pillars = [box for box in plan if box not in pillars]
         yield "roof_without_pillar", without_pillars
-    if isinstance(params.goal, goals.RingLake):
+    if isinstance(params.goal, RingLake):
         yield from broken_rings(plan)
 
 
@@ -99,49 +92,6 @@ def floating_walls(params: Params) -> list[Box]:
         Box((x - 3, y - 2, low), (x - 3, y + 4, high), "Rock"),
         Box((x + 4, y - 2, low), (x + 4, y + 4, high), "Rock"),
     ]
-
-
-def short_parts(params: Params) -> Iterator[tuple[str, list[Structure]]]:
-    """Yield parts that fall short of the goal by a little."""
-    ground = params.rock_layers
-    top = ground - 1
-    match params.goal:
-        case goals.LakeSurface(min_columns=n) if n > 1:
-            yield "one_column_short", [reservoir(ground, n - 1)]
-        case goals.WideLakes(lakes=n, side=k):
-            yield "one_lake_short", [basin(ground, k, k, top, top)] * (n - 1)
-            if k > 1:
-                yield "narrow_lakes", [basin(ground, k - 1, k, top, top)] * n
-        case goals.HighWater(min_z=z, min_voxels=n):
-            yield "one_level_low", [basin(ground, *near_square(n), z - 1, z - 1)]
-        case goals.HiddenWater(min_voxels=n):
-            yield "visible", [reservoir(ground, n)]
-        case goals.LakesOnLevels(lakes=n):
-            (parts,) = parts_for(params)
-            yield "one_lake_short", parts[1:]
-            yield "all_on_one_level", [basin(ground, 2, 2, top, top)] * n
-        case goals.DeepWater(min_depth=n) if n > 1:
-            yield "one_level_short", [well(ground, params.rain[0], n - 1)]
-        case goals.LargeLakes(lakes=n, min_voxels=size):
-            lake = basin(ground, *near_square(-(-size // 2)), top - 1, top)
-            yield "one_lake_short", [lake] * (n - 1)
-            if size > 1:
-                small = reservoir(ground, size - 1)
-                yield "one_lake_too_small", [*[lake] * (n - 1), small]
-        case goals.RingLake(dry_side=k) if k > 1:
-            yield "narrow_island", [moat(ground, k - 1, 1)]
-        case goals.WaterLevels(water_at=wet, dry_at=dry):
-            yield "lowest_level_only", [basin(ground, 4, 4, wet[0], wet[0])]
-            levels = (*wet, *dry[:1])
-            parts = [basin(ground, 4, 4, z, z) for z in levels]
-            yield "water_where_none_may_be", parts
-        case goals.ExactVolume(voxels=n):
-            yield "one_voxel_more", [reservoir(ground, n + 1)]
-            if n > 1:
-                yield "one_voxel_less", [reservoir(ground, n - 1)]
-        case goals.HiddenLakes(lakes=n, min_voxels=size):
-            yield "one_lake_of_all", [roofed(ground, 1, *near_square(n * size))]
-            yield "visible", [basin(ground, *near_square(size), top, top)] * n
 
 
 def broken_rings(plan: Sequence[Box]) -> Iterator[tuple[str, list[Box]]]:

@@ -21,17 +21,30 @@ from scbench.builders.fluid_simulation.structures import (
     well,
 )
 from scbench.graders.fluid_simulation import grade
-from scbench.schemas import fluid_simulation as goals
-from scbench.schemas.fluid_simulation import Params, Zone
+from scbench.schemas.fluid_simulation import (
+    DeepWater,
+    ExactVolume,
+    HiddenLakes,
+    HiddenWater,
+    HighWater,
+    LakesOnLevels,
+    LakeSurface,
+    LargeLakes,
+    Params,
+    RingLake,
+    WaterLevels,
+    WideLakes,
+    Zone,
+)
 
 # Simulations of one search for a plan.
 _TRIES = 30
 # Goals that water elsewhere can spoil.
 _SENSITIVE = (
-    goals.HiddenWater,
-    goals.HiddenLakes,
-    goals.WaterLevels,
-    goals.ExactVolume,
+    HiddenWater,
+    HiddenLakes,
+    WaterLevels,
+    ExactVolume,
 )
 
 
@@ -67,31 +80,74 @@ def parts_for(params: Params) -> Iterator[list[Structure]]:
     ground = params.rock_layers
     top = ground - 1
     match params.goal:
-        case goals.LakeSurface(min_columns=n):
+        case LakeSurface(min_columns=n):
             yield [basin(ground, *near_square(n), top, top)]
-        case goals.WideLakes(lakes=n, side=side):
+        case WideLakes(lakes=n, side=side):
             yield [basin(ground, side, side, top, top)] * n
-        case goals.HighWater(min_z=z, min_voxels=n):
+        case HighWater(min_z=z, min_voxels=n):
             yield [basin(ground, *near_square(n), z, params.height - 1)]
             yield [basin(ground, *near_square(n), z, z)]
-        case goals.HiddenWater(min_voxels=n):
+        case HiddenWater(min_voxels=n):
             yield [roofed(ground, 1, *near_square(n))]
-        case goals.LakesOnLevels(lakes=n, levels=k):
+        case LakesOnLevels(lakes=n, levels=k):
             heights = [top + min(i, k - 1) for i in range(n)]
             yield [basin(ground, 4, 4, z, z) for z in heights]
-        case goals.DeepWater(min_depth=n):
+        case DeepWater(min_depth=n):
             for column in params.rain:
                 yield [well(ground, column, n)]
-        case goals.LargeLakes(lakes=n, min_voxels=size):
+        case LargeLakes(lakes=n, min_voxels=size):
             yield [basin(ground, *near_square(-(-size // 2)), top - 1, top)] * n
-        case goals.RingLake(dry_side=side):
+        case RingLake(dry_side=side):
             yield [moat(ground, side, 2)]
-        case goals.WaterLevels(water_at=levels):
+        case WaterLevels(water_at=levels):
             yield [basin(ground, 4, 4, z, z) for z in levels]
-        case goals.ExactVolume(voxels=n):
+        case ExactVolume(voxels=n):
             yield [reservoir(ground, n, 1 if n <= 100 else 2)]
-        case goals.HiddenLakes(lakes=n, min_voxels=size):
+        case HiddenLakes(lakes=n, min_voxels=size):
             yield [roofed(ground, n, *near_square(size))]
+
+
+def short_parts(params: Params) -> Iterator[tuple[str, list[Structure]]]:
+    """Yield parts that fall short of the goal by a little."""
+    ground = params.rock_layers
+    top = ground - 1
+    match params.goal:
+        case LakeSurface(min_columns=n) if n > 1:
+            yield "one_column_short", [reservoir(ground, n - 1)]
+        case WideLakes(lakes=n, side=k):
+            yield "one_lake_short", [basin(ground, k, k, top, top)] * (n - 1)
+            if k > 1:
+                yield "narrow_lakes", [basin(ground, k - 1, k, top, top)] * n
+        case HighWater(min_z=z, min_voxels=n):
+            yield "one_level_low", [basin(ground, *near_square(n), z - 1, z - 1)]
+        case HiddenWater(min_voxels=n):
+            yield "visible", [reservoir(ground, n)]
+        case LakesOnLevels(lakes=n):
+            (parts,) = parts_for(params)
+            yield "one_lake_short", parts[1:]
+            yield "all_on_one_level", [basin(ground, 2, 2, top, top)] * n
+        case DeepWater(min_depth=n) if n > 1:
+            yield "one_level_short", [well(ground, params.rain[0], n - 1)]
+        case LargeLakes(lakes=n, min_voxels=size):
+            lake = basin(ground, *near_square(-(-size // 2)), top - 1, top)
+            yield "one_lake_short", [lake] * (n - 1)
+            if size > 1:
+                small = reservoir(ground, size - 1)
+                yield "one_lake_too_small", [*[lake] * (n - 1), small]
+        case RingLake(dry_side=k) if k > 1:
+            yield "narrow_island", [moat(ground, k - 1, 1)]
+        case WaterLevels(water_at=wet, dry_at=dry):
+            yield "lowest_level_only", [basin(ground, 4, 4, wet[0], wet[0])]
+            levels = (*wet, *dry[:1])
+            parts = [basin(ground, 4, 4, z, z) for z in levels]
+            yield "water_where_none_may_be", parts
+        case ExactVolume(voxels=n):
+            yield "one_voxel_more", [reservoir(ground, n + 1)]
+            if n > 1:
+                yield "one_voxel_less", [reservoir(ground, n - 1)]
+        case HiddenLakes(lakes=n, min_voxels=size):
+            yield "one_lake_of_all", [roofed(ground, 1, *near_square(n * size))]
+            yield "visible", [basin(ground, *near_square(size), top, top)] * n
 
 
 def targets(params: Params) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ An example of the puzzle, with the answer ["0", "11"]:
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import JsonValue
 
@@ -17,14 +17,13 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter, under
 from scbench.graders import half_subdivision_neighbours as dyadic_boxes
-from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Axis, Params
+from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
 # Trees that one draw may try, and targets in each.
 _TREES = 50
 _TARGETS = 20
 # Labels on one line of a prompt.
 _PER_LINE = 8
-TargetPlace = Literal["anywhere", "boundary", "inside"]
 
 
 class Space(Point):
@@ -57,7 +56,7 @@ class Space(Point):
         ge=1,
         le=4,
     )
-    target_at: TargetPlace = parameter(
+    target_at: Literal["anywhere", "boundary", "inside"] = parameter(
         "anywhere", "whether the target touches the outside of the whole"
     )
 
@@ -94,7 +93,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         cycle = params.axis_cycle
         right = neighbours(params, cycle)
         first, *tail = right
-        wrong: dict[str, list[str]] = {
+        wrong: dict[str, Any] = {
             "empty": [],
             "one_missing": tail,
             "one_repeated": [*right, first],
@@ -102,9 +101,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "inner_box_instead": [first[:-1], *tail],
             "one_bit_too_long": [first + "0", *tail],
         }
+        # One may take an equal last entry for the way back to the first.
+        closed = cycle
+        if len(cycle) > 1 and cycle[0] == cycle[-1]:
+            closed = cycle[:-1]
         touching = contacts(params)
         misreadings = {
-            "closed_cycle_misreading": neighbours(params, closed(cycle)),
+            "closed_cycle_misreading": neighbours(params, closed),
             "cycle_one_step_late": neighbours(params, cycle[1:] + cycle[:1]),
             "whole_faces_only": whole_faces(params, right),
             "corner_contact_counted": list(touching),
@@ -120,12 +123,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if leaf not in touching and leaf != params.target:
                 wrong["one_surplus"] = [*right, leaf]
                 break
-        forms = {
-            "numbers_for_labels": [*map(int, right)],
-            "one_line_of_text": ", ".join(right),
-        }
-        counters = under("neighbors", {**wrong, **forms})
-        return counters | {"british_spelling": {"neighbours": list[JsonValue](right)}}
+        wrong["numbers_for_labels"] = [*map(int, right)]
+        wrong["one_line_of_text"] = ", ".join(right)
+        british = under("neighbours", {"british_spelling": right})
+        return under("neighbors", wrong) | british
 
     def measure(self, params: Params) -> float:
         """Return how many digits the labels of all boxes have that touch the target at all."""
@@ -205,17 +206,10 @@ def contacts(params: Params) -> dict[str, int]:
     return dyadic_boxes.contacts(params.leaves, params.axis_cycle, axes, params.target)
 
 
-def neighbours(params: Params, cycle: Sequence[Axis]) -> list[str]:
+def neighbours(params: Params, cycle: Sequence[str]) -> list[str]:
     """Return the neighbours of the target, for a cycle of axes that may be a misread one."""
     axes = AXES[params.dimension]
     return dyadic_boxes.neighbours(params.leaves, cycle, axes, params.target)
-
-
-def closed(cycle: tuple[Axis, ...]) -> tuple[Axis, ...]:
-    """Return the cycle as one reads it who takes an equal last entry for the way back."""
-    if len(cycle) > 1 and cycle[0] == cycle[-1]:
-        return cycle[:-1]
-    return cycle
 
 
 def whole_faces(params: Params, right: Sequence[str]) -> list[str]:

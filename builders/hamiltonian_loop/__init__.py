@@ -259,9 +259,7 @@ def draw_blocked(point: Space, rng: Stream) -> set[Cell] | None:
     if point.obstacles == "strip":
         return draw_around_strip(point, rng)
     blocked = draw_obstacles(point, rng)
-    if blocked is None:
-        return None
-    return balanced(point.size, blocked, rng)
+    return None if blocked is None else balanced(point.size, blocked, rng)
 
 
 def draw_obstacles(point: Space, rng: Stream) -> set[Cell] | None:

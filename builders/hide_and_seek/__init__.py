@@ -276,12 +276,8 @@ def file_of_people(params: Params) -> list[tuple[float, float]]:
 
 def rounded_crowd(places: Sequence[tuple[float, float]]) -> JsonValue:
     """Return an answer with rounded places."""
-    people: list[JsonValue] = []
-    for x, y in places:
-        people.append(
-            {"xy": [round(x, _BASELINE_DECIMALS), round(y, _BASELINE_DECIMALS)]}
-        )
-    return {"people": people}
+    rounded = [[round(c, _BASELINE_DECIMALS) for c in place] for place in places]
+    return crowd(rounded).model_dump(mode="json")
 
 
 # Counter-references.

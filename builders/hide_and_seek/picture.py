@@ -38,8 +38,9 @@ def draw_plan(canvas: Canvas, params: Params) -> None:
             for x, y in product((-across, across), (-up, up)):
                 canvas.fill(left + x, top + y, 1, 1, BLACK)
     half_x, half_y = (int(size * _SCALE / 2) for size in params.building[:2])
-    canvas.fill(left - half_x, top - half_y, 2 * half_x + 1, 2 * half_y + 1, LIGHT)
-    canvas.frame(left - half_x, top - half_y, 2 * half_x + 1, 2 * half_y + 1, BLUE)
+    walls = (left - half_x, top - half_y, 2 * half_x + 1, 2 * half_y + 1)
+    canvas.fill(*walls, LIGHT)
+    canvas.frame(*walls, BLUE)
     half = radius // 2
     for x, y, name in ((half, 0, "x"), (0, half, "y")):
         canvas.line((left, top), (left + x, top - y), GREY)

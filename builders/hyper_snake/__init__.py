@@ -297,7 +297,8 @@ def draw_box(point: Space, rng: Stream) -> Params | None:
     reserved = {start}
     if point.wall_layout == "fence":
         corner = draw_corner(size, rng)
-        beside = [cell for cell in side_neighbours(corner) if is_inside(cell, size)]
+        in_box = set(cells)
+        beside = [cell for cell in side_neighbours(corner) if cell in in_box]
         gap = rng.choice(beside)
         if start == corner or start in beside:
             return None
@@ -334,8 +335,3 @@ def draw_sides(point: Space, rng: Stream) -> Cell:
 def draw_corner(size: Cell, rng: Stream) -> Cell:
     """Draw one of the corners of a box."""
     return tuple(rng.choice((0, n - 1)) for n in size)
-
-
-def is_inside(cell: Cell, size: Cell) -> bool:
-    """Whether a cell lies in the box."""
-    return all(0 <= c < n for c, n in zip(cell, size, strict=True))

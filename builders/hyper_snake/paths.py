@@ -7,6 +7,7 @@ alternate between two colours along a path, which bounds its length; the search 
 """
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
@@ -93,36 +94,39 @@ def find_path(
         length += (longest - length) % 2
     if length > longest:
         return None
-    search = Search(box, start, end, frozenset(food), length, work)
+    goal = None
+    if end is not None:
+        # A fixed end is added last, so the path before it must lead to its only neighbour.
+        length -= 1
+        (goal,) = box.near[end]
+    search = Search(box.near, start, frozenset(food), length, goal, end, work)
     path = search.run(rng, stray=0.0)
     while path is None and search.work > 0:
         path = search.run(rng, stray=_STRAY)
     return path
 
 
+@dataclass
 class Search:
-    """One search; its work budget lasts over restarts."""
+    """One search.
 
-    def __init__(
-        self,
-        box: Box,
-        start: int,
-        end: int | None,
-        food: frozenset[int],
-        length: int,
-        work: int,
-    ) -> None:
-        self.near = box.near
-        self.start = start
-        self.end = end
-        self.food = food
-        self.work = work
-        self.target = length
-        self.goal: int | None = None
-        if end is not None:
-            # A fixed end is added last, so the path before it must lead to its only neighbour.
-            self.target -= 1
-            (self.goal,) = box.near[end]
+    Attributes:
+        near: the neighbours of every cell.
+        start: the first cell.
+        food: cells that the path must visit.
+        target: length of the path, without a fixed end.
+        goal: its last cell before a fixed end.
+        end: the fixed end.
+        work: the budget, which lasts over restarts.
+    """
+
+    near: tuple[tuple[int, ...], ...]
+    start: int
+    food: frozenset[int]
+    target: int
+    goal: int | None
+    end: int | None
+    work: int
 
     def run(self, rng: Stream, stray: float) -> list[int] | None:
         """Grow one path; None if it got stuck or the work is used up."""
@@ -153,7 +157,11 @@ class Search:
             if len(path) < self.target:
                 free = [i for i in near[head] if at[i] < 0]
             if free:
-                growing.extend(growing.choose(free, rng, stray))
+                # Without strays no number is drawn for them.
+                if not (stray and rng.chance(stray)):
+                    fewest = min(growing.exits[i] for i in free)
+                    free = [i for i in free if growing.exits[i] == fewest]
+                growing.extend(rng.choice(free))
                 idle = 0
                 continue
             # Cells of the path next to the head, without the one before it.
@@ -179,14 +187,6 @@ class GrowingPath:
         self.path: list[int] = []
         self.at = [-1] * len(near)
         self.exits = [len(beside) for beside in near]
-
-    def choose(self, free: list[int], rng: Stream, stray: float) -> int:
-        """Return one of the free cells, mostly one with the fewest exits."""
-        # Without strays no number is drawn.
-        if not (stray and rng.chance(stray)):
-            fewest = min(self.exits[i] for i in free)
-            free = [i for i in free if self.exits[i] == fewest]
-        return rng.choice(free)
 
     def extend(self, step: int) -> None:
         """Append a cell."""

@@ -15,7 +15,7 @@ import math
 import re
 import textwrap
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import JsonValue, model_validator
 
@@ -89,28 +89,6 @@ class Space(Point):
         if self.shown >= parts:
             raise ValueError(f"of {parts} parts at most {parts - 1} can be shown")
         return self
-
-
-class Sizes(NamedTuple):
-    """The sizes of a cage, in mm.
-
-    Attributes:
-        side: of the free inside, along x and y.
-        height: of the free inside.
-        bar: side of the bars.
-        low: least gap.
-        high: greatest gap.
-        rod: diameter of the rods.
-        bed: side of the printer's bed.
-    """
-
-    side: int
-    height: int
-    bar: int
-    low: int
-    high: int
-    rod: int
-    bed: int
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -228,7 +206,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw sizes until the construction of the reference fits them."""
         for _ in range(_TRIES):
-            params = cage_of(point, draw_sizes(point, rng))
+            params = draw_cage(point, rng)
             plan = layout(params)
             if plan is not None:
                 spacing = column_spacing(params, plan)
@@ -276,23 +254,17 @@ def rewrapped(text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def draw_sizes(point: Space, rng: Stream) -> Sizes:
-    """Draw the sizes of a cage up to those of a point."""
+def draw_cage(point: Space, rng: Stream) -> Params:
+    """Draw sizes up to those of a point; the limits follow from them as in the paper's cage."""
     side = point.side - rng.below(30 + point.vary)
     bar = point.bar
     if point.vary:
         bar += rng.below(1 + point.vary // 10)
     low = point.gap + rng.below(6)
     high = 2 * low + 5 + rng.below(11)
-    storey = point.storey - rng.below(30 + point.vary)
+    height = point.storeys * (point.storey - rng.below(30 + point.vary)) - bar
     rod = point.rod - rng.below(2)
     bed = max(side + 2 * bar, point.storey) + 30
-    return Sizes(side, point.storeys * storey - bar, bar, low, high, rod, bed)
-
-
-def cage_of(point: Space, sizes: Sizes) -> Params:
-    """Return a cage whose limits follow from its sizes as those of the paper's cage do."""
-    side, height, bar, low, high, rod, bed = sizes
     outer_side = side + 3 * bar
     outer_height = height + 2 * bar
     faces = {

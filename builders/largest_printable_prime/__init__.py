@@ -8,22 +8,21 @@ than 50 mm? An answer begins, from the bottom, with
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.base.seeding import Stream
 from scbench.builders.largest_printable_prime.search import (
+    SearchResult,
     greedy_number,
     longest_prime,
 )
 from scbench.builders.largest_printable_prime.towers import (
     Tower,
     TurnedDigit,
-    lowest,
     tallest,
 )
 from scbench.builders.shared.builder import (
@@ -40,8 +39,6 @@ from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 _TRIES = 40
 # Searches of one draw that may take too long; each is some two seconds.
 _LONG_SEARCHES = 10
-# So many of them, and the work is given as the reason of a failure.
-_MANY_LONG_SEARCHES = 3
 # Segments of the digits 0 to 9.
 _STANDARD = (
     "abcdef",
@@ -103,14 +100,6 @@ class Space(Point):
         if self.min_height_mm > self.max_height_mm:
             raise ValueError("min_height_mm is above max_height_mm")
         return self
-
-
-class Solution(NamedTuple):
-    """The longest prime, its tallest tower, and a composite number that looks as good, or none."""
-
-    number: str
-    tower: Tower
-    composite: str
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -223,8 +212,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             # Of numbers of one or two groups there is little to choose.
             if greedy < n and greedy <= point.greedy * n and n > 2 * point.group:
                 return params.model_copy(update={"best_digits": n})
-        is_work = long_searches >= _MANY_LONG_SEARCHES
-        failure = WorkSpentError if is_work else GenerationError
+        # After a few long searches the work is given as the reason.
+        failure = GenerationError if long_searches < 3 else WorkSpentError
         raise failure(
             f"no rules of which the longest prime is known in at most {_TRIES} draws; ask for "
             "more digits, a lower tower, fewer forbidden orientations, or a limit to the digits"
@@ -252,17 +241,9 @@ def draw_rules(point: Space, rng: Stream) -> Params:
     )
 
 
-def solve(params: Params) -> Solution:
-    """Return the longest prime, which the number of digits that scores 1 does not change."""
-    return _cached_solution(params.model_copy(update={"best_digits": 1}))
-
-
-@lru_cache(maxsize=64)
-def _cached_solution(params: Params) -> Solution:
-    result = longest_prime(params)
-    composite = result.first if result.candidates > 1 else ""
-    tower = tallest_tower(params, result.number) or []
-    return Solution(result.number, tower, composite)
+def solve(params: Params) -> SearchResult:
+    """Return the longest prime, searched for once whatever number of digits scores 1."""
+    return longest_prime(params.model_copy(update={"best_digits": 1}))
 
 
 def tallest_tower(params: Params, number: str) -> Tower | None:
@@ -333,7 +314,7 @@ def faulty_towers(params: Params) -> dict[str, Tower | None]:
     }
     if params.best_digits > len(_PAPER_LARGEST):
         towers["largest_of_the_paper"] = tallest_tower(params, _PAPER_LARGEST)
-    low = lowest(params, number)
+    low = tallest(params, number, -1)
     if low is not None and low.height <= round(10 * params.target_height_mm):
         towers["lying_down"] = low.tower
     return towers

@@ -8,11 +8,12 @@ the longest, and it is the largest of its length.
 """
 
 from collections.abc import Generator, Hashable, Iterator
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
 from scbench.base.errors import GenerationError, WorkSpentError
-from scbench.builders.largest_printable_prime.towers import poses_of, tallest
+from scbench.builders.largest_printable_prime.towers import Tower, poses_of, tallest
 from scbench.graders.largest_printable_prime import (
     HEIGHTS,
     Pose,
@@ -31,11 +32,11 @@ Top = frozenset[tuple[Pose, int]]
 
 
 class SearchResult(NamedTuple):
-    """The longest prime, the largest of its length, how many numbers were tested, and the first."""
+    """The longest prime, its tallest tower, and a composite number that looks as good, or none."""
 
     number: str
-    candidates: int
-    first: str
+    tower: Tower
+    composite: str
 
 
 class Way(NamedTuple):
@@ -45,21 +46,22 @@ class Way(NamedTuple):
     top: int
 
 
+@lru_cache(maxsize=64)
 def longest_prime(params: Params) -> SearchResult:
-    """Search; the best length that the parameters state is not looked at.
+    """Return the largest of the longest primes; the length that the parameters state has no effect.
 
     Raises:
         GenerationError: there is no such prime, or too much work to find it.
     """
     graph = Graph(params)
-    candidates = 0
-    first = ""
+    composite = ""
     for length in range(graph.longest(), 0, -1):
         for number in graph.numbers(length):
-            candidates += 1
-            first = first or number
             if is_prime(number):
-                return SearchResult(number, candidates, first)
+                standing = tallest(params, number)
+                tower = standing.tower if standing else []
+                return SearchResult(number, tower, composite)
+            composite = composite or number
     raise GenerationError("no prime can be printed as a tower of this height")
 
 

@@ -47,33 +47,11 @@ class Layer(NamedTuple):
     lower: Pose | None
 
 
-def tallest(params: Params, number: str) -> StandingTower | None:
+def tallest(params: Params, number: str, sign: int = 1) -> StandingTower | None:
     """Return the digits in the poses that make the tallest tower, flat ones where it is equal.
 
-    It is None if there is no tower.
+    With a sign of -1, it is the lowest. It is None if there is no tower.
     """
-    return best_tower(params, number, 1)
-
-
-def lowest(params: Params, number: str) -> StandingTower | None:
-    """Return the digits in the poses that make the lowest tower, see `tallest`."""
-    return best_tower(params, number, -1)
-
-
-def poses_of(params: Params, digit: int) -> list[tuple[Orientation, Pose]]:
-    """Return the orientations in which a digit can be printed, with its poses."""
-    poses: list[tuple[Orientation, Pose]] = []
-    if digit not in params.digits:
-        return poses
-    for name in _ORDER:
-        body = pose(digit, name, params.segments[digit])
-        if name in params.orientations and body is not None:
-            poses.append((name, body))
-    return poses
-
-
-def best_tower(params: Params, number: str, sign: int) -> StandingTower | None:
-    """Return the tower for which the height times a sign is largest, if there is one."""
     # For each digit the best towers up to it, by its pose.
     layers: list[dict[Pose, Layer]] = []
     for text in number:
@@ -102,3 +80,15 @@ def best_tower(params: Params, number: str, sign: int) -> StandingTower | None:
             tower.append(TurnedDigit(int(text), best.orientation))
             here = best.lower
     return StandingTower(tower[::-1], layers[-1][top].height)
+
+
+def poses_of(params: Params, digit: int) -> list[tuple[Orientation, Pose]]:
+    """Return the orientations in which a digit can be printed, with its poses."""
+    poses: list[tuple[Orientation, Pose]] = []
+    if digit not in params.digits:
+        return poses
+    for name in _ORDER:
+        body = pose(digit, name, params.segments[digit])
+        if name in params.orientations and body is not None:
+            poses.append((name, body))
+    return poses
