@@ -33,6 +33,7 @@ from scbench.graders.shared.plane_geometry import (
 )
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
+# Point sets that one draw may try. Few decimals and many points often give three on a line.
 _TRIES = 200
 Place = tuple[float, float]
 
@@ -65,9 +66,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the points."""
         digits = params.decimals
-        rows = []
-        for i, (x, y) in enumerate(params.points):
-            rows.append(f"{i}: ({x:.{digits}f}, {y:.{digits}f})")
+        rows = [
+            f"{i}: ({x:.{digits}f}, {y:.{digits}f})"
+            for i, (x, y) in enumerate(params.points)
+        ]
         return {"n": len(rows), "points": "\n".join(rows)}
 
     def reference(self, params: Params) -> Answer:
@@ -80,6 +82,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         right = self.reference(params).triangles
         triangles: list[JsonValue] = [list(corners) for corners in right]
         n = len(params.points)
+        # Of three points every such triangle would be the right one.
         slivers: list[JsonValue] = [[0, 1]]
         if n > 3:
             slivers = [[i, i + 1, (i + 2) % n] for i in range(n - 1)]
@@ -112,6 +115,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         margin = point.min_margin * float(scale) ** 4
         for _ in range(_TRIES):
             places = draw_places(point, rng)
+            # Tests are made on the printed coordinates, as integers.
             points = tuple((round(x * scale), round(y * scale)) for x, y in places)
             if in_general_position(points, margin):
                 return Params(
@@ -134,6 +138,7 @@ def flip_one_edge(
         d = third.get((b, a))
         if d is None:
             continue
+        # With all four on one circle, the flipped edge would be as right.
         if in_circle(points[a], points[b], points[c], points[d]) == 0:
             continue
         # The other diagonal lies inside only if it separates the ends of this one.
@@ -216,6 +221,7 @@ def draw_ring(n: int, rng: Stream) -> list[Place]:
 
 def draw_lattice(n: int, rng: Stream) -> list[Place]:
     """Draw n places, each in a cell of its own of a square lattice."""
+    # The smallest square with a cell for each point.
     side = math.isqrt(n - 1) + 1
     places = []
     for cell in rng.sample(range(side * side), n):

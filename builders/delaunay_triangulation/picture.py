@@ -51,6 +51,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
         if label is None:
             return ()
         labels.append(label)
+        # A white ground, so that grey lines do not run through the number.
         canvas.fill(*label, 0)
         canvas.text(label.left + 1, label.top + 1, str(i), 2)
     return (canvas,)
@@ -83,6 +84,7 @@ def label_place(
     on_the_mark = (x - wide // 2, y - high // 2)
     columns = (x + 5, x - wide - 4, on_the_mark[0])
     rows = (on_the_mark[1], y - high - 4, y + 5)
+    # At the right of the mark first, then at its left, then above and below.
     for left, top in product(columns, rows):
         if (left, top) == on_the_mark:
             continue

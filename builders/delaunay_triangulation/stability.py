@@ -5,7 +5,7 @@ Interval arithmetic on integers: every quantity is a lower and an upper bound.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from scbench.graders.shared.plane_geometry import (
     XY,
@@ -54,15 +54,6 @@ class Vector(NamedTuple):
     x: Interval
     y: Interval
 
-    @classmethod
-    def between(cls, end: XY, start: XY, shift: int) -> Self:
-        """Return the way from start to end, each moved by up to the shift along either axis."""
-        x = end[0] - start[0]
-        y = end[1] - start[1]
-        # Both ends may move, in opposite directions.
-        reach = 2 * shift
-        return cls(Interval(x - reach, x + reach), Interval(y - reach, y + reach))
-
     def cross(self, second: "Vector") -> Interval:
         """Return bounds of the cross product with a second vector."""
         return self.x * second.y - self.y * second.x
@@ -99,9 +90,18 @@ def is_stable(points: Sequence[XY], shift: int) -> bool:
 
 def turns_left(a: XY, b: XY, c: XY, shift: int) -> bool:
     """Whether the way from a over b to c turns left wherever the points are moved."""
-    way_to_b = Vector.between(b, a, shift)
-    way_to_c = Vector.between(c, a, shift)
+    way_to_b = way_between(a, b, shift)
+    way_to_c = way_between(a, c, shift)
     return way_to_b.cross(way_to_c).low > 0
+
+
+def way_between(start: XY, end: XY, shift: int) -> Vector:
+    """Return the way from start to end, each moved by up to the shift along either axis."""
+    x = end[0] - start[0]
+    y = end[1] - start[1]
+    # Both ends may move, in opposite directions.
+    reach = 2 * shift
+    return Vector(Interval(x - reach, x + reach), Interval(y - reach, y + reach))
 
 
 def circle_bounds(corners: tuple[XY, XY, XY], beyond: XY, shift: int) -> Interval:
@@ -110,11 +110,12 @@ def circle_bounds(corners: tuple[XY, XY, XY], beyond: XY, shift: int) -> Interva
     They are its value at the points themselves, and how far it can change: the bounds of its
     slopes.
     """
-    ways = [Vector.between(corner, beyond, shift) for corner in corners]
+    ways = [way_between(beyond, corner, shift) for corner in corners]
     slopes: list[Interval] = []
     two = Interval(2, 2)
     # Moving all four points together changes nothing, so the slopes along an axis add up to 0.
-    total_x = total_y = Interval(0, 0)
+    total_x = Interval(0, 0)
+    total_y = Interval(0, 0)
     for i, p in enumerate(ways):
         q = ways[(i + 1) % 3]
         r = ways[(i + 2) % 3]

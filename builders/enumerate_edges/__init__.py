@@ -34,8 +34,7 @@ _DECIDED = tuple(
     i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting"
 )
 _ALL_CROSSED = tuple(i for i in _DECIDED if len(crossed_sides(CASES[i])) == 4)
-# Sides numbered round the ring: all pairs, and two ways to pair them all off.
-_ALL_PAIRS = list(combinations(range(4), 2))
+# Two ways to pair off all sides, numbered round the ring.
 _FIRST_TWO = [(0, 1), (2, 3)]
 _MIDDLE_TWO = [(0, 3), (1, 2)]
 
@@ -84,7 +83,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def reference(self, params: Params) -> Answer:
         """Pair the crossed sides of every square by type."""
         pairs = certain_pairs(rings_of(params), params.edge_order)
-        return Answer(edges=tuple(map(tuple, pairs)))
+        return Answer(edges=tuple(tuple(square) for square in pairs))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return lists that follow from one misunderstanding or have one mistake."""
@@ -104,7 +103,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return how many crossed sides there are, counted again for each order that is no walk."""
         orders = ((params.corner_order, CORNERS), (params.edge_order, SIDES))
-        jumbled = sum(not corner_labels.is_walk(*order) for order in orders)
+        jumbled = sum(not corner_labels.is_walk(order, ring) for order, ring in orders)
         crossed = sum(len(crossed_sides(ring)) for ring in rings_of(params))
         return crossed * (1 + jumbled)
 
@@ -120,16 +119,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         cases: list[int] = []
         while not any(joined_sides(CASES[case]) for case in cases):
             cases = draw_cases(point, rng)
+        # Else the squares with four crossed sides would always come first.
         rng.shuffle(cases)
         corner_order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
         edge_order = corner_labels.draw_order(SIDES, point.edge_order, rng)
-        squares = [
+        squares = tuple(
             corner_labels.show_case(case, corner_order, rng, rename=point.rename)
             for case in cases
-        ]
-        return Params(
-            corner_order=corner_order, edge_order=edge_order, squares=tuple(squares)
         )
+        return Params(corner_order=corner_order, edge_order=edge_order, squares=squares)
 
 
 def draw_cases(point: Space, rng: Stream) -> list[int]:
@@ -158,6 +156,7 @@ def certain_pairs(
 def by_index(pairs: Sequence[Pair], edge_order: Sequence[Side]) -> list[Pair]:
     """Return pairs of sides of the ring as pairs of a prompt's indices, sorted."""
     index = [edge_order.index(side) for side in SIDES]
+    # The smaller index comes first in a pair.
     return sorted((min(index[a], index[b]), max(index[a], index[b])) for a, b in pairs)
 
 
@@ -185,7 +184,9 @@ def misreadings(
         neighbouring.append(by_index(beside, order))
     return {
         "nothing_anywhere": [[] for _ in right],
-        "all_pairs_of_an_equal_square": instead({"aaaa": _ALL_PAIRS}),
+        "all_pairs_of_an_equal_square": instead(
+            {"aaaa": list(combinations(range(4), 2))}
+        ),
         "odd_corners_left_open": instead({"abac": [], "abcb": []}),
         "odd_corners_joined": instead({"abac": _MIDDLE_TWO, "abcb": _FIRST_TWO}),
         "alternating_corners_decided": instead({"abab": _FIRST_TWO}),

@@ -42,8 +42,6 @@ from scbench.schemas.fluid_simulation import (
 )
 
 _TRIES = 40
-# Kinds of goal that holes in the ground, which fill with water, would spoil.
-_WITHOUT_HOLES = frozenset({"hidden_water", "hidden_lakes", "water_levels"})
 # "1", adjectives, and the plural of a thing that goals count, as templates have it.
 _ONE_OF_MANY = re.compile(
     r"\b1 ((?:large |separate |different |z )*)(column|voxel|lake|level)s\b"
@@ -143,8 +141,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         plan = solve(params) or []
         counters = {**without_effect(params, plan), **faulty_answers(params, plan)}
         if params.max_boxes is not None:
-            too_long = [*plan, *plan[-1:] * params.max_boxes]
-            counters["too_many_boxes"] = as_json(too_long)
+            repeats = plan[-1:] * params.max_boxes
+            counters["too_many_boxes"] = as_json(plan + repeats)
         return counters
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
@@ -186,6 +184,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             kind = rng.choice(GOAL_KINDS) if point.goal == "any" else point.goal
             world = draw_ground(point, rng)
             params = draw_goal(point, world, kind, rng)
+            # A goal that the bare ground meets would be no task.
             if params is None or grade(params, Answer(earthworks=())).score == 1:
                 continue
             plan = solve(params)
@@ -193,8 +192,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             if point.spare_boxes is None:
                 return params
-            most = len(plan) + point.spare_boxes
-            return params.model_copy(update={"max_boxes": most})
+            max_boxes = len(plan) + point.spare_boxes
+            return params.model_copy(update={"max_boxes": max_boxes})
         raise GenerationError(
             f"no {point.goal} goal for this point was found in {_TRIES} tries; ask for smaller or "
             "fewer lakes, a wider world, or fewer hills, holes and zones"
@@ -299,7 +298,8 @@ def draw_goal(
     plan = assemble(world, draft.parts, target, smooth=True)
     if plan is None:
         return None
-    if kind in _WITHOUT_HOLES:
+    # Holes in the ground, which fill with water, would spoil some goals.
+    if kind in {"hidden_water", "hidden_lakes", "water_levels"}:
         plan = [*undo_ground(world, holes_only=True), *plan]
     slack = rng.below(point.slack + 1)
     goal = measured_goal(world, plan, draft.numbers, slack)

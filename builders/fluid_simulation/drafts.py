@@ -1,4 +1,4 @@
-"""Drafts of goals: what is built in a fresh world, and the thresholds read from the result."""
+"""Drafts of goals: parts to build in a fresh world, and the thresholds that the result gives."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
@@ -96,6 +96,7 @@ def draft_goal(
             numbers["dry_side"] = rng.between(2, max(3, side - 1))
             parts = [moat(LAYERS, numbers["dry_side"], rng.between(1, 2))]
         case "water_levels":
+            # Two levels are to be wet, and two dry.
             heights = sorted(rng.sample(range(top, HEIGHT), 4))
             wet = sorted(rng.sample(heights, 2))
             numbers["water_at"] = tuple(wet)

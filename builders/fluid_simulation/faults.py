@@ -39,6 +39,7 @@ def faulty_answers(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValu
     """Return plans with a mistake each, without those that happen to be right in this world."""
     answers: dict[str, JsonValue] = {}
     for name, faulty in faulty_plans(params, plan):
+        # Where a mistake changes nothing, there is nothing to simulate.
         if not faulty or faulty == list(plan):
             continue
         if grade(params, as_answer(faulty)).score < 1:

@@ -60,6 +60,7 @@ def plans_for(params: Params) -> Iterator[list[Box]]:
     """Yield plans of the parts that should meet the goal, the ones with fewest boxes first."""
     choices = list(parts_for(params))
     preparations: list[list[Box]] = [[]]
+    # Holes in the ground hold water, too.
     if isinstance(params.goal, _SENSITIVE):
         preparations = [undo_ground(params, holes_only=True)]
     ways = [True]
@@ -130,10 +131,10 @@ def short_parts(params: Params) -> Iterator[tuple[str, list[Structure]]]:
             yield "one_level_short", [well(ground, params.rain[0], n - 1)]
         case LargeLakes(lakes=n, min_voxels=size):
             lake = basin(ground, *near_square(-(-size // 2)), top - 1, top)
-            yield "one_lake_short", [lake] * (n - 1)
+            parts = [lake] * (n - 1)
+            yield "one_lake_short", parts
             if size > 1:
-                small = reservoir(ground, size - 1)
-                yield "one_lake_too_small", [*[lake] * (n - 1), small]
+                yield "one_lake_too_small", [*parts, reservoir(ground, size - 1)]
         case RingLake(dry_side=k) if k > 1:
             yield "narrow_island", [moat(ground, k - 1, 1)]
         case WaterLevels(water_at=wet, dry_at=dry):
@@ -163,13 +164,13 @@ def undo_ground(params: Params, *, holes_only: bool) -> list[Box]:
     """Return boxes that make the ground flat again where no zone is in the way."""
     boxes = []
     for box in params.ground:
-        x, y, z = box.high
+        x, y, _ = box.high
         if box.material == "Air":
             flat = Box(box.low, (x, y, params.rock_layers - 1), "Rock")
         elif holes_only:
             continue
         else:
-            flat = Box(box.low, (x, y, z), "Air")
+            flat = Box(box.low, box.high, "Air")
         if not any(overlap(flat, zone) for zone in params.protected):
             boxes.append(flat)
     return boxes
@@ -211,6 +212,7 @@ def assemble(
 def reserved_columns(params: Params, *, smooth: bool) -> NDArray[np.bool_]:
     """Return the columns [x, y] that no part may use: sides, zones and uneven ground if smooth."""
     reserved = np.ones((params.width, params.width), bool)
+    # Water that reaches a side of the world is lost.
     reserved[1:-1, 1:-1] = False
     boxes = list(params.protected)
     if smooth:
@@ -237,6 +239,7 @@ def place(
         count += sums[:-wide, :-deep] - sums[wide:, :-deep]
         free = count == 0
         if part.at is not None:
+            # A part with a fixed place has no other choice.
             x, y = part.at
             columns, rows = free.shape
             if not (0 <= x < columns and 0 <= y < rows and free[x, y]):

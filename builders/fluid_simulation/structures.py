@@ -11,7 +11,8 @@ from pydantic import JsonValue
 
 from scbench.schemas.fluid_simulation import Answer, Earthwork, Material
 
-Corner = tuple[int, int, int]
+# x, y and z.
+Corner = tuple[int, ...]
 
 
 class Box(NamedTuple):
@@ -70,6 +71,7 @@ def basin(ground: int, width: int, depth: int, low: int, high: int) -> Structure
     """Return a basin of this size from z = low to z = high, walled where it is above ground."""
     walls = Box((0, 0, ground), (width + 1, depth + 1, high), "Rock")
     inside = Box((1, 1, low), (width, depth, high), "Air")
+    # The walls are a solid block, which the inside hollows out.
     plan = [walls, inside] if high >= ground else [inside]
     return Structure(width + 2, depth + 2, plan)
 
@@ -100,6 +102,7 @@ def moat(ground: int, island: int, width: int) -> Structure:
     near = 1 + width
     far = width + island
     top = ground - 1
+    # The whole square is dug out, and the island filled in again.
     pit = Box((1, 1, top), (outer, outer, top), "Air")
     dry = Box((near, near, top), (far, far, top), "Rock")
     return Structure(outer + 2, outer + 2, [pit, dry])

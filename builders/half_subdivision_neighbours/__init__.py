@@ -125,8 +125,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 break
         wrong["numbers_for_labels"] = [*map(int, right)]
         wrong["one_line_of_text"] = ", ".join(right)
-        british = under("neighbours", {"british_spelling": right})
-        return under("neighbors", wrong) | british
+        return under("neighbors", wrong) | under(
+            "neighbours", {"british_spelling": right}
+        )
 
     def measure(self, params: Params) -> float:
         """Return how many digits the labels of all boxes have that touch the target at all."""
@@ -136,6 +137,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw cycles and trees until one has a target as asked for."""
         axes = AXES[point.dimension]
         for _ in range(_TREES):
+            # Every axis is cut, some of them more often.
             cycle = [*axes, *(rng.choice(axes) for _ in range(point.extra_axes))]
             rng.shuffle(cycle)
             leaves = grow(point, rng)

@@ -1,6 +1,5 @@
 """The boxes as they lie: a square, or the layers of a cube side by side."""
 
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from scbench.builders.shared.builder import toml_file
@@ -39,6 +38,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     layers = parts["z"]
     finest = max(parts["x"], parts["y"])
     across, down, side = arrange(layers, finest)
+    # Too many parts: a dot would not fit into the smallest.
     if side < _DOT * finest:
         return ()
     pitch = side + _MARGIN
@@ -52,8 +52,8 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
         if layers > 1:
             canvas.text(left, top - 18, f"layer {z}", 2)
         for leaf, box in boxes.items():
-            is_target = leaf == params.target
-            draw_leaf(canvas, box, z, (left, top + side), unit, is_target=is_target)
+            corner = (left, top + side)
+            draw_leaf(canvas, box, z, corner, unit, is_target=leaf == params.target)
         # Axes are named at the first layer of a row and the last of a column.
         if z % across == 0:
             canvas.text_in((left - 22, top, 20, 14), "y", 2)
@@ -70,7 +70,7 @@ def words(params: Params) -> dict[str, str]:
     return {"shown": texts[params.dimension], "deepest": str(deepest)}
 
 
-def leaf_box(leaf: str, axes: Sequence[str], parts: Mapping[str, int]) -> Box:
+def leaf_box(leaf: str, axes: list[str], parts: dict[str, int]) -> Box:
     """Halve the whole along the axis of each depth, as the bits of the label say."""
     ends = {axis: (0, n) for axis, n in parts.items()}
     for bit, axis in zip(leaf, axes, strict=False):
@@ -122,6 +122,7 @@ def draw_leaf(
         return
     unit_wide, unit_high = unit
     left = corner[0] + x0 * unit_wide
+    # y runs upwards, and pixels count downwards.
     top = corner[1] - y1 * unit_high
     wide = (x1 - x0) * unit_wide
     high = (y1 - y0) * unit_high

@@ -26,6 +26,7 @@ from scbench.builders.shared.builder import Builder, Point, parameter, prompt_te
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing
 from scbench.schemas.hamiltonian_loop import Answer, Params, Step
 
+# Grids that one draw may try.
 _TRIES = 200
 # Cells of all grids that one draw may try, but ten grids at the least.
 _WORK = 36_000
@@ -90,11 +91,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         if params.blocked:
             grid = grid_text(params)
-            template = prompt_template(__name__, "prompt_blocked.txt")
             blocked = sorted(params.blocked, key=row_and_column)
             cells = ", ".join(str(list(cell)) for cell in blocked)
             words |= {
-                "blocked": template.format(
+                "blocked": prompt_template(__name__, "prompt_blocked.txt").format(
                     count=len(blocked), picture=grid, cells=cells
                 ),
                 "map": f"X marks blocked cells:\n\n{grid}\n\n",
@@ -153,6 +153,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return how many sides between free cells there are."""
         free = set(free_cells(params))
+        # Each side is counted from both of its cells.
         return sum(near in free for cell in free for near in neighbours(cell)) / 2
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -172,7 +173,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def row_and_column(cell: Cell) -> Cell:
+def row_and_column(cell: Sequence[int]) -> Cell:
     """Return the sort key for reading order."""
     x, y = cell
     return y, x
@@ -264,18 +265,20 @@ def draw_blocked(point: Space, rng: Stream) -> set[Cell] | None:
 
 def draw_obstacles(point: Space, rng: Stream) -> set[Cell] | None:
     """Block about as many cells as asked for, without dead ends."""
-    target = round(point.blocked * point.size**2)
+    size = point.size
+    target = round(point.blocked * size * size)
     blocked: set[Cell] = set()
     failures = 0
     while len(blocked) < target and failures < _PROPOSALS:
         fresh = draw_obstacle(point, rng) - blocked
         after = blocked | fresh
-        fits = fresh and len(after) <= target
-        if fits and not has_dead_end(point.size, after, fresh):
+        fits = len(after) <= target
+        if fresh and fits and not has_dead_end(size, after, fresh):
             blocked = after
             failures = 0
         else:
             failures += 1
+    # A few cells are missing where no obstacle fits exactly.
     return blocked if len(blocked) >= target - 4 else None
 
 
@@ -323,12 +326,14 @@ def draw_obstacle(point: Space, rng: Stream) -> set[Cell]:
         left = 1 + rng.below(2) * (size - width)
         top = 1 + rng.below(2) * (size - height)
         return rectangle(left, top, width, height)
-    width = height = 1
+    width = 1
+    height = 1
     if kind == "bars":
         length = rng.between(2, min(4, size - 1))
         width, height = rng.choice([(1, length), (length, 1)])
     elif kind == "blocks":
-        width = height = 2
+        width = 2
+        height = 2
     left = rng.between(1, size - width + 1)
     top = rng.between(1, size - height + 1)
     return rectangle(left, top, width, height)

@@ -42,8 +42,7 @@ def find_loop(free: Collection[Cell], rng: Stream) -> list[Cell] | None:
         if cover is None:
             return None
         if merge_loops(cover, rng):
-            (loop,) = loops_of(cover)
-            return loop
+            return loops_of(cover)[0]
     return None
 
 
@@ -170,6 +169,7 @@ def loops_of(cover: Cover) -> list[list[Cell]]:
     for start in sorted(cover):
         if start not in pending:
             continue
+        # Either way round would do; the smaller partner makes it the same each time.
         loop = [start]
         ahead = min(cover[start])
         while ahead != start:

@@ -35,6 +35,7 @@ from scbench.builders.shared.builder import Builder, Point, parameter, plain, un
 from scbench.graders.hide_and_seek import TOLERANCE, boxes, fitted, grade, true_camera
 from scbench.schemas.hide_and_seek import Answer, Params
 
+# Scenes that one call may draw.
 _DRAWS = 50
 # Side of the squares that hidden ground is counted in.
 _PATCH = 0.1
@@ -97,13 +98,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "angle": params.field_of_view,
             "penalty": params.penalty_per_pixel,
         }
-        triples = {
-            "w": params.building,
-            "p": params.person,
-            "s": params.sniper,
-            "t": params.look_at,
-        }
-        for letter, triple in triples.items():
+        # Names of width, person, sniper and target begin with w, p, s and t.
+        triples = (params.building, params.person, params.sniper, params.look_at)
+        for letter, triple in zip("wpst", triples, strict=True):
             for axis, value in zip("xyz", triple, strict=True):
                 values[letter + axis] = value
         words: dict[str, object] = {n: plain(value) for n, value in values.items()}
@@ -170,6 +167,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             params = draw_scene(point, rng)
             sniper_x, sniper_y, _ = params.sniper
             wall_x, wall_y, _ = params.building
+            # Off the axes: the sniper sees past a corner of the building.
             if abs(sniper_x) <= wall_x or abs(sniper_y) <= wall_y:
                 continue
             if not is_everybody_in_view(params) or not is_seen_in_the_open(params):
@@ -289,12 +287,12 @@ def single_faults(params: Params, right: Sequence[list[Any]]) -> dict[str, list[
     first, *tail = right
     x, y = first
     width, depth, _ = params.person
-    wall_x, wall_y, _ = params.building
+    wall_x, _, _ = params.building
+    # Along the diagonal.
     too_far = (params.max_distance + 1) / math.sqrt(2)
-    in_front = [
-        -x_sign * ((wall_x + width) / 2 + 1),
-        -y_sign * ((wall_y + depth) / 2 + 1),
-    ]
+    # A step from the corner on the sniper's side.
+    reach_x, reach_y = half_sizes(params)
+    in_front = [-x_sign * (reach_x + 1), -y_sign * (reach_y + 1)]
     # A hiding place that is not needed, or a place that at least overlaps nobody.
     spare = [params.max_distance - SPACE, 0.0]
     places = places_of(params).tolist()

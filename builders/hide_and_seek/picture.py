@@ -1,8 +1,10 @@
 """A plan of the ground, and the building as the camera sees it, with their measures."""
 
+from collections.abc import Sequence
 from itertools import product
 from math import floor, hypot, radians, tan
 
+from scbench.builders.hide_and_seek.views import difference, dot
 from scbench.builders.shared.builder import plain
 from scbench.builders.shared.canvas import BLACK, BLUE, GREY, LIGHT, RED, Canvas, Point
 from scbench.graders.shared.plane_geometry import hull_corners
@@ -31,7 +33,7 @@ def draw_plan(canvas: Canvas, params: Params) -> None:
     canvas.text(20, 16, "plan: x to the right, y upwards", 2, GREY)
     left, top = _MIDDLE
     radius = int(params.max_distance * _SCALE)
-    # An eighth of the circle has a pixel for each column; swapping dx and dy closes its gaps.
+    # Where the circle is steep, it rises by several pixels a column; swapping dx and dy fills them.
     for dx in range(radius + 1):
         dy = floor((radius**2 - dx * dx) ** 0.5 + 0.5)
         for across, up in ((dx, dy), (dy, dx)):
@@ -86,13 +88,13 @@ def measures(params: Params) -> list[str]:
     ]
 
 
-def by_axis(triple: tuple[float, ...]) -> str:
+def by_axis(triple: Sequence[float]) -> str:
     """Return three numbers, each after the name of its axis."""
     axes = zip("xyz", triple, strict=True)
     return " ".join(f"{axis} {plain(value)}" for axis, value in axes)
 
 
-def pixel_of(params: Params, point: tuple[float, ...]) -> Point:
+def pixel_of(params: Params, point: Sequence[float]) -> Point:
     """Return where the camera shows a point, in pixels of the canvas."""
     forward = unit(difference(params.look_at, params.sniper))
     right = unit((forward[1], -forward[0], 0.0))
@@ -102,24 +104,16 @@ def pixel_of(params: Params, point: tuple[float, ...]) -> Point:
         right[0] * forward[1] - right[1] * forward[0],
     )
     way = difference(point, params.sniper)
-    depth, across, above = (
-        sum(a * b for a, b in zip(way, axis, strict=True))
-        for axis in (forward, right, up)
-    )
     columns, rows = params.image
-    pixels = rows / 4 / tan(radians(params.field_of_view / 2)) / depth
+    # Pixels for a unit across the view, at the distance of the point.
+    pixels = rows / 4 / tan(radians(params.field_of_view / 2)) / dot(way, forward)
     # Rounded first, so that every machine gets the same pixel.
-    x = floor(round(across * pixels, 6) + 0.5)
-    y = floor(round(above * pixels, 6) + 0.5)
+    x = floor(round(dot(way, right) * pixels, 6) + 0.5)
+    y = floor(round(dot(way, up) * pixels, 6) + 0.5)
     return _VIEW[0] + columns // 4 + x, _VIEW[1] + rows // 4 - y
 
 
-def difference(a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the vector from b to a."""
-    return tuple(p - q for p, q in zip(a, b, strict=True))
-
-
-def unit(vector: tuple[float, ...]) -> tuple[float, ...]:
+def unit(vector: Sequence[float]) -> list[float]:
     """Return a vector scaled to length 1."""
-    length = sum(v * v for v in vector) ** 0.5
-    return tuple(v / length for v in vector)
+    length = dot(vector, vector) ** 0.5
+    return [v / length for v in vector]

@@ -18,8 +18,6 @@ SPACE = 0.1
 # By how much people count as larger than they are, so that no pixel shows their edge.
 _MARGIN = 0.05
 _DECIMALS = 3
-# Stands for 0 where it would divide.
-_TINY = 1e-300
 Floats = NDArray[np.float64]
 
 
@@ -30,13 +28,9 @@ def far_side(eye: Sequence[float]) -> tuple[int, int]:
     return x_sign, y_sign
 
 
-def places_of(params: Params) -> Floats:
-    """Return the hiding places of a scene, which do not depend on the number of people."""
-    return _cached_places(params.model_copy(update={"people": 1}))
-
-
 @lru_cache(maxsize=64)
-def _cached_places(params: Params) -> Floats:
+def places_of(params: Params) -> Floats:
+    """Return the places that are hidden from the sniper, computed once for each instance."""
     return hiding_places(params)
 
 
@@ -106,7 +100,8 @@ def blocked(
     leave = np.ones(len(point[0]))
     for axis, (low, high) in enumerate(slabs):
         way = point[axis] - eye[axis]
-        way = np.where(way == 0, _TINY, way)
+        # A line along a slab meets its sides at infinity.
+        way = np.where(way == 0, 1e-300, way)
         with np.errstate(over="ignore"):
             at_low = (low - eye[axis]) / way
             at_high = (high - eye[axis]) / way

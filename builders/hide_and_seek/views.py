@@ -23,26 +23,21 @@ def is_everybody_in_view(params: Params) -> bool:
     size = params.max_distance + max(width, depth)
     near = size * (math.sqrt(2) - 1)
     for u, v in ((size, near), (near, size)):
-        corners = product((-u, u), (-v, v), (0.0, height))
-        if not all(is_in_view(camera, corner) for corner in corners):
-            return False
+        for corner in product((-u, u), (-v, v), (0.0, height)):
+            if not is_in_view(camera, corner):
+                return False
     return True
 
 
 def is_in_view(camera: Camera, place: Sequence[float]) -> bool:
     """Whether a place lies within the edges of the picture."""
-    way = [p - e for p, e in zip(place, camera.eye, strict=True)]
+    way = difference(place, camera.eye)
     ahead = dot(way, camera.forward)
     edge = ahead * camera.tangent
     if ahead <= 0 or abs(dot(way, camera.up)) > edge:
         return False
     columns, rows = camera.image
     return abs(dot(way, camera.right)) <= edge * columns / rows
-
-
-def dot(a: Sequence[float], b: Sequence[float]) -> float:
-    """Return the scalar product of two vectors."""
-    return sum(x * y for x, y in zip(a, b, strict=True))
 
 
 def is_seen_in_the_open(params: Params) -> bool:
@@ -63,3 +58,13 @@ def is_seen_in_the_open(params: Params) -> bool:
         if pixels.sum() < LEAST_SEEN:
             return False
     return True
+
+
+def difference(a: Sequence[float], b: Sequence[float]) -> list[float]:
+    """Return the vector from b to a."""
+    return [p - q for p, q in zip(a, b, strict=True)]
+
+
+def dot(a: Sequence[float], b: Sequence[float]) -> float:
+    """Return the scalar product of two vectors."""
+    return sum(p * q for p, q in zip(a, b, strict=True))

@@ -37,6 +37,7 @@ from scbench.graders.hyper_snake import frame_of, grade
 from scbench.graders.shared.grid_paths import side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place
 
+# Boxes that one draw may try.
 _TRIES = 120
 # Cells that one search for a path may look at.
 _WORK = 300_000
@@ -165,11 +166,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a path that turns only when it must, and one into the narrowest cell each time."""
-        straight = shortsighted_path(params, is_narrow=False)
-        narrow = shortsighted_path(params, is_narrow=True)
         return {
-            "straight on": listing("path", "pos", straight),
-            "narrowest cell first": listing("path", "pos", narrow),
+            "straight on": shortsighted_answer(params, is_narrow=False),
+            "narrowest cell first": shortsighted_answer(params, is_narrow=True),
         }
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -249,7 +248,7 @@ def search_path(
     return None if path is None else tuple(box.cells[i] for i in path)
 
 
-def shortsighted_path(params: Params, *, is_narrow: bool) -> list[Cell]:
+def shortsighted_answer(params: Params, *, is_narrow: bool) -> JsonValue:
     """Move on until there is no free cell next to the last one.
 
     If narrow, into the cell with the fewest ways out; else straight on as long as possible. The
@@ -275,7 +274,7 @@ def shortsighted_path(params: Params, *, is_narrow: bool) -> list[Cell]:
         blocked.add(here)
         ways = ways_from(here)
         if not ways:
-            return path
+            return listing("path", "pos", path)
         if is_narrow:
             way = min(ways, key=lambda option: len(ways_from(ways[option])))
         elif way not in ways:
@@ -297,8 +296,7 @@ def draw_box(point: Space, rng: Stream) -> Params | None:
     reserved = {start}
     if point.wall_layout == "fence":
         corner = draw_corner(size, rng)
-        in_box = set(cells)
-        beside = [cell for cell in side_neighbours(corner) if cell in in_box]
+        beside = [cell for cell in side_neighbours(corner) if cell in cells]
         gap = rng.choice(beside)
         if start == corner or start in beside:
             return None
@@ -316,6 +314,7 @@ def draw_box(point: Space, rng: Stream) -> Params | None:
     walls += free[:missing]
     food += rng.sample(free[missing:], point.food - len(food))
     box = Box.make(size, walls)
+    # A path can end in one dead end, not in two.
     if not box.is_connected() or len(box.dead_ends(box.number[start])) > 1:
         return None
     return Params(size=size, start=start, walls=tuple(walls), food=tuple(food))

@@ -94,7 +94,7 @@ def find_path(
         length += (longest - length) % 2
     if length > longest:
         return None
-    goal = None
+    goal: int | None = None
     if end is not None:
         # A fixed end is added last, so the path before it must lead to its only neighbour.
         length -= 1
@@ -153,7 +153,7 @@ class Search:
                 growing.cut()
                 cuts += 1
                 continue
-            free = []
+            free: list[int] = []
             if len(path) < self.target:
                 free = [i for i in near[head] if at[i] < 0]
             if free:

@@ -49,6 +49,7 @@ from scbench.builders.shared.builder import (
 from scbench.graders.interlocking_parts import printed_parts, thickness
 from scbench.schemas.interlocking_parts import Answer, Params, Part, Spacing
 
+# Cages that one draw may try.
 _TRIES = 60
 _FORM = """\
 {"parts": [{"fileContents": "cube([10, 20, 30]);",
@@ -343,11 +344,9 @@ def draw_cage(point: Space, rng: Stream) -> Params:
 
 def column_spacing(params: Params, plan: Layout) -> Spacing:
     """Return how far out columns are tried: as far as every part has bars to stop the large one."""
-    heights = []
-    for storey in range(len(plan.floors) - 1):
-        bottom, top = storey_ends(params, plan, storey)
-        heights.append(top - bottom)
-    half_height = min(heights) / 2
+    storeys = range(len(plan.floors) - 1)
+    ends = [storey_ends(params, plan, storey) for storey in storeys]
+    half_height = min(top - bottom for bottom, top in ends) / 2
     edge = plan.reach + params.bar / 2
     far = min(edge - plan.pitch, half_height) + params.spacing.blocked / 2 - 2
     reach = {

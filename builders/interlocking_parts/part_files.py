@@ -67,6 +67,7 @@ def to_triangles(piece: Piece, shift: float = 0.0) -> NDArray[np.float64]:
             body -= drill.translate((a, b, 0))
         else:
             outline = CrossSection([np.array(teardrop(piece.radius))])
+            # Extruded along z, then laid along y.
             drill = Manifold.extrude(outline, 2000).translate((0, 0, -1000))
             body -= drill.rotate((90, 0, 0)).translate((a, 0, b))
     mesh = body.as_original().simplify(1e-5).translate((0, 0, shift)).to_mesh64()

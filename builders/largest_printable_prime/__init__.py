@@ -36,6 +36,7 @@ from scbench.builders.shared.builder import (
 from scbench.graders.largest_printable_prime import MAX_DIGITS, pose, rests
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
+# Rules that one draw may try.
 _TRIES = 40
 # Searches of one draw that may take too long; each is some two seconds.
 _LONG_SEARCHES = 10
@@ -53,8 +54,11 @@ _STANDARD = (
     "abcdfg",
 )
 _TAILLESS = (*_STANDARD[:6], "cdefg", *_STANDARD[7:9], "abcfg")
+# The score of a tower that is not tall enough is multiplied with it.
 _SHORT_FACTOR = 0.9
+# The best answer that the paper reports, of 42 digits.
 _PAPER_LARGEST = "888999996969699696669666333377777711111171"
+# Examples of towers that prompts show, with their descriptions.
 _SAMPLES = {
     "a 7 on its long side on a flat 1.": [
         TurnedDigit(1, "flat"),
@@ -153,14 +157,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if faulty is not None:
                 wrong[name] = as_entries(faulty)
         entries = as_entries(tower)
-        others = entries[1:]
+        tail = entries[1:]
         wrong |= {
             "plain_digits": [int(digit) for digit in number],
             "whole_number_as_one_digit": [entry(int(number), "flat")],
             "strings": [entry(str(digit), name) for digit, name in tower],
-            "negative": [entry(-9, "flat"), *others],
-            "fraction": [entry(8.5, "flat"), *others],
-            "unknown_orientation": [entry(8, "upright"), *others],
+            "negative": [entry(-9, "flat"), *tail],
+            "fraction": [entry(8.5, "flat"), *tail],
+            "unknown_orientation": [entry(8, "upright"), *tail],
             "without_orientation": [{"digit": digit} for digit, _ in tower],
         }
         answers = under("numberSequence", wrong)
@@ -253,13 +257,13 @@ def tallest_tower(params: Params, number: str) -> Tower | None:
 
 
 def restrictions(params: Params) -> str:
-    """Return the paragraph on what may not be used; empty if everything may be."""
+    """Return the paragraph on forbidden digits and orientations; empty if there are none."""
     sentences = []
     if len(params.digits) < 10:
         digits = ", ".join(map(str, params.digits))
         sentences.append(f"Only these digits may be used: {digits}.")
-    names = data_file(__package__, "orientations.json")
-    missing = [name for name in names if name not in params.orientations]
+    orientations = get_args(Orientation)
+    missing = [name for name in orientations if name not in params.orientations]
     if missing:
         sentences.append(f"These orientations may not be used: {', '.join(missing)}.")
     return "\n".join(sentences) + "\n\n" if sentences else ""
@@ -307,7 +311,7 @@ def faulty_towers(params: Params) -> dict[str, Tower | None]:
             TurnedDigit(1, "rotate90X"),
             TurnedDigit(1, "flat"),
         ],
-        "composite": tallest_tower(params, composite) if composite else None,
+        "composite": tallest_tower(params, composite),
         "greedy": tallest_tower(params, greedy_number(params)),
         "all_named_flat": all_turned(params, tower, "flat"),
         "all_on_their_side": all_turned(params, tower, "rotate90Y"),

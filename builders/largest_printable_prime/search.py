@@ -85,9 +85,8 @@ def greedy_number(params: Params) -> str:
         start = "".join(groups[:end])
         for text, _ in choices[end]:
             number = start + text
-            if params.max_digits and len(number) > params.max_digits:
-                continue
-            if text in groups[:end] or not is_prime(number):
+            is_too_long = len(number) > (params.max_digits or len(number))
+            if is_too_long or text in groups[:end] or not is_prime(number):
                 continue
             standing = tallest(params, number)
             if standing is not None and standing.height > target:
@@ -157,7 +156,7 @@ class Graph:
             yield from self._extend(text, top, count, used, set())
 
     def _ways_on(self, top: Top | None, length: int) -> list[Way]:
-        """Return what can be put on a top, or on the table, and the tops that it leads to."""
+        """Return the digits that can follow on a top or the table, and the tops they lead to."""
         ends: list[tuple[str, Top | None]] = [("", top)]
         for _ in range(length):
             longer: list[tuple[str, Top | None]] = []
@@ -189,6 +188,7 @@ class Graph:
                 below = [surplus for lower, surplus in top if rests(body, lower)]
             if below:
                 extra = HEIGHTS[body.stand] - _FLAT
+                # Tops that differ only beyond the target height count as one.
                 best[body] = min(max(below) + extra, self._target)
         return self._afters.setdefault((top, digit), frozenset(best.items()))
 
@@ -264,7 +264,7 @@ class Graph:
     def _extend(
         self, number: str, top: int, count: int, used: int, dead: set[Hashable]
     ) -> Generator[str, None, bool]:
-        """Yield what a number can be extended to, and return whether there was anything.
+        """Yield the extensions of a number, and return whether there was one.
 
         Args:
             number: the digits so far.
@@ -278,6 +278,7 @@ class Graph:
             extra = max(surplus for _, surplus in self._tops[top])
             if _FLAT * len(number) + extra <= self._target:
                 return False
+            # Most multiples of 2, 3 and 5 need no test for primality.
             if number[-1] in "024568" or digit_sum % 3 == 0:
                 return False
             self._count_work()
