@@ -1,4 +1,12 @@
-"""Delaunay triangulation: prompts, fresh point sets, and an exact solver."""
+"""Delaunay triangulation: points in the plane, no four of them on one empty circle.
+
+An example of the puzzle, with the answer [0, 1, 3], [0, 2, 3], [1, 2, 3]:
+
+    0: (0.1, 0.1)
+    1: (0.9, 0.2)
+    2: (0.5, 0.8)
+    3: (0.5, 0.4)
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +23,19 @@ from scbench.builders.shared.builder import (
     parameter,
     under,
 )
-from scbench.graders.shared import plane_geometry
-from scbench.graders.shared.plane_geometry import XY
+from scbench.graders.shared.plane_geometry import (
+    XY,
+    in_circle,
+    orient,
+    third_corners,
+    to_integers,
+    triangulate,
+)
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
+# Point sets that one draw may try. Few decimals and many points often give three on a line.
 _TRIES = 200
+Place = tuple[float, float]
 
 
 class Space(Point):
@@ -49,57 +65,59 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the points."""
-        rows = "\n".join(
-            f"{i}: ({x:.{params.decimals}f}, {y:.{params.decimals}f})"
+        digits = params.decimals
+        rows = [
+            f"{i}: ({x:.{digits}f}, {y:.{digits}f})"
             for i, (x, y) in enumerate(params.points)
-        )
-        return {"n": len(params.points), "points": rows}
+        ]
+        return {"n": len(rows), "points": "\n".join(rows)}
 
     def reference(self, params: Params) -> Answer:
         """Sweep and flip with exact predicates."""
-        triangles, _ = plane_geometry.triangulate(
-            plane_geometry.to_integers(params.points, params.decimals)
-        )
+        triangles, _ = triangulate(to_integers(params.points, params.decimals))
         return Answer(triangles=tuple(triangles))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return lists with one mistake each, and the filler that models write for large sets."""
-        triangles: list[JsonValue] = [list(t) for t in self.reference(params).triangles]
+        right = self.reference(params).triangles
+        triangles: list[JsonValue] = [list(corners) for corners in right]
         n = len(params.points)
-        first = self.reference(params).triangles[0]
+        # Of three points every such triangle would be the right one.
+        slivers: list[JsonValue] = [[0, 1]]
+        if n > 3:
+            slivers = [[i, i + 1, (i + 2) % n] for i in range(n - 1)]
         lists: dict[str, JsonValue] = {
             "empty": [],
             "one_missing": triangles[1:],
             "one_repeated": [*triangles, triangles[0]],
-            "one_listed_twice_reordered": [*triangles, list(reversed(first))],
+            "one_listed_twice_reordered": [*triangles, list(reversed(right[0]))],
             "repeated_index": [*triangles, [0, 0, 1]],
             "index_out_of_range": [*triangles, [0, 1, n]],
-            "fan_of_slivers": [
-                [i, i + 1, (i + 2) % n] for i in range(n - 1 if n > 3 else 0)
-            ]
-            or [[0, 1]],
+            "fan_of_slivers": slivers,
             "booleans": [[False, True, 2], *triangles[1:]],
         }
-        flipped = _one_flip(params, self.reference(params).triangles)
+        points = to_integers(params.points, params.decimals)
+        flipped = flip_one_edge(points, right)
         if flipped is not None:
             lists["one_edge_flipped"] = flipped
         return under("triangles", lists)
 
     def measure(self, params: Params) -> float:
         """Return the bits of precision that the circle tests across all inner edges need."""
-        points = plane_geometry.to_integers(params.points, params.decimals)
         precision: int = (10 ** (4 * params.decimals)).bit_length() + 1
-        return sum(precision - abs(det).bit_length() for det in _inner_tests(points))
+        tests = inner_tests(to_integers(params.points, params.decimals))
+        return sum(precision - abs(determinant).bit_length() for determinant in tests)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw points, round them, and keep the set if it is in general position."""
         scale = 10**point.decimals
+        # A determinant has the dimension of a length to the fourth power.
+        margin = point.min_margin * float(scale) ** 4
         for _ in range(_TRIES):
-            points = tuple(
-                (round(x * scale), round(y * scale))
-                for x, y in _LAYOUTS[point.layout](point, rng)
-            )
-            if _general_position(points, point.min_margin * float(scale) ** 4):
+            places = draw_places(point, rng)
+            # Tests are made on the printed coordinates, as integers.
+            points = tuple((round(x * scale), round(y * scale)) for x, y in places)
+            if in_general_position(points, margin):
                 return Params(
                     points=tuple((x / scale, y / scale) for x, y in points),
                     decimals=point.decimals,
@@ -111,90 +129,105 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _one_flip(
-    params: Params, triangles: tuple[tuple[int, ...], ...]
+def flip_one_edge(
+    points: Sequence[XY], triangles: Sequence[tuple[int, ...]]
 ) -> list[JsonValue] | None:
     """Return the triangles with one inner edge flipped, if some edge can be."""
-    points = plane_geometry.to_integers(params.points, params.decimals)
-    third = plane_geometry.third_corners(points, triangles)
+    third = third_corners(points, triangles)
     for (a, b), c in third.items():
         d = third.get((b, a))
-        if (
-            d is None
-            or plane_geometry.in_circle(points[a], points[b], points[c], points[d]) == 0
-        ):
+        if d is None:
             continue
-        to_a, to_b = (
-            plane_geometry.orient(points[c], points[d], points[end]) for end in (a, b)
-        )
-        if to_b > 0 > to_a:
-            gone = ({a, b, c}, {a, b, d})
-            intact: list[JsonValue] = [list(t) for t in triangles if set(t) not in gone]
+        # With all four on one circle, the flipped edge would be as right.
+        if in_circle(points[a], points[b], points[c], points[d]) == 0:
+            continue
+        # The other diagonal lies inside only if it separates the ends of this one.
+        side_of_a = orient(points[c], points[d], points[a])
+        side_of_b = orient(points[c], points[d], points[b])
+        if side_of_b > 0 > side_of_a:
+            replaced = ({a, b, c}, {a, b, d})
+            intact: list[JsonValue] = [
+                list(corners) for corners in triangles if set(corners) not in replaced
+            ]
             return [*intact, [a, c, d], [b, c, d]]
     return None
 
 
-def _general_position(points: tuple[XY, ...], margin: float) -> bool:
+def in_general_position(points: Sequence[XY], margin: float) -> bool:
     """Whether no two points coincide, no three are on a line, and the triangulation is unique."""
-    for i, a in enumerate(points):
+    for i, (ax, ay) in enumerate(points):
+        # Points on one line through this one lie in the same direction or in the opposite one.
         directions = set()
-        for b in points[i + 1 :]:
-            dx, dy = b[0] - a[0], b[1] - a[1]
+        for bx, by in points[i + 1 :]:
+            dx = bx - ax
+            dy = by - ay
             if dx == dy == 0:
                 return False
-            divisor = math.gcd(dx, dy) * (-1 if (dx, dy) < (0, 0) else 1)
+            divisor = math.gcd(dx, dy)
+            if (dx, dy) < (0, 0):
+                divisor = -divisor
             directions.add((dx // divisor, dy // divisor))
         if len(directions) < len(points) - 1 - i:
             return False
-    return all(abs(det) > margin for det in _inner_tests(points))
+    return all(abs(determinant) > margin for determinant in inner_tests(points))
 
 
-def _inner_tests(points: Sequence[XY]) -> Iterator[int]:
+def inner_tests(points: Sequence[XY]) -> Iterator[int]:
     """Yield the in-circle determinant across every inner edge of a triangulation, both ways."""
-    third = plane_geometry.third_corners(points, plane_geometry.triangulate(points)[0])
+    triangles, _ = triangulate(points)
+    third = third_corners(points, triangles)
     for (a, b), c in third.items():
         if (b, a) in third:
-            yield plane_geometry.in_circle(
-                points[a], points[b], points[c], points[third[b, a]]
-            )
+            d = third[b, a]
+            yield in_circle(points[a], points[b], points[c], points[d])
 
 
-def _uniform(point: Space, rng: Stream) -> list[tuple[float, float]]:
-    return [(rng.unit(), rng.unit()) for _ in range(point.points)]
+def draw_places(point: Space, rng: Stream) -> list[Place]:
+    """Draw places in or near the unit square, in the layout asked for."""
+    n = point.points
+    match point.layout:
+        case "uniform":
+            return [(rng.unit(), rng.unit()) for _ in range(n)]
+        case "clusters":
+            return draw_clusters(n, rng)
+        case "ring":
+            return draw_ring(n, rng)
+        case "lattice":
+            return draw_lattice(n, rng)
 
 
-def _clusters(point: Space, rng: Stream) -> list[tuple[float, float]]:
+def draw_clusters(n: int, rng: Stream) -> list[Place]:
+    """Draw n places around three centres."""
     centres = [(rng.uniform(0.2, 0.8), rng.uniform(0.2, 0.8)) for _ in range(3)]
+    # All centres are chosen before the first deviation is drawn.
+    centre_of_each = [rng.choice(centres) for _ in range(n)]
 
-    def spread() -> float:
+    def deviation() -> float:
         # The sum of four uniforms is close enough to a bell, and exact everywhere.
         return 0.1 * (sum(rng.unit() for _ in range(4)) - 2)
 
-    near = [rng.choice(centres) for _ in range(point.points)]
-    return [(x + spread(), y + spread()) for x, y in near]
+    return [(x + deviation(), y + deviation()) for x, y in centre_of_each]
 
 
-def _point_ring(point: Space, rng: Stream) -> list[tuple[float, float]]:
-    def near() -> tuple[float, float]:
+def draw_ring(n: int, rng: Stream) -> list[Place]:
+    """Draw n places near a circle around the middle of the square."""
+    places = []
+    for _ in range(n):
         x, y = draw_direction(rng)
         radius = rng.uniform(0.42, 0.48)
-        return 0.5 + radius * x, 0.5 + radius * y
-
-    return [near() for _ in range(point.points)]
-
-
-def _lattice(point: Space, rng: Stream) -> list[tuple[float, float]]:
-    side = math.isqrt(point.points - 1) + 1
-    cells = rng.sample(range(side * side), point.points)
-    return [
-        tuple((i + rng.uniform(0.3, 0.7)) / side for i in divmod(cell, side))
-        for cell in cells
-    ]  # type: ignore[misc]
+        places.append((0.5 + radius * x, 0.5 + radius * y))
+    return places
 
 
-_LAYOUTS = {
-    "uniform": _uniform,
-    "clusters": _clusters,
-    "ring": _point_ring,
-    "lattice": _lattice,
-}
+def draw_lattice(n: int, rng: Stream) -> list[Place]:
+    """Draw n places, each in a cell of its own of a square lattice."""
+    # The smallest square with a cell for each point.
+    side = math.isqrt(n - 1) + 1
+    places = []
+    for cell in rng.sample(range(side * side), n):
+        column, row = divmod(cell, side)
+        # Between 0.3 and 0.7 of a cell, so that neighbours stay apart.
+        x = (column + rng.uniform(0.3, 0.7)) / side
+        y = (row + rng.uniform(0.3, 0.7)) / side
+        places.append((x, y))
+    return places

@@ -1,6 +1,17 @@
-"""Enumerate edges: prompts, fresh squares, and the pairing of sides by type."""
+"""Enumerate edges: which sides of a square must be joined, given the labels at its corners.
+
+An example of the puzzle, with the answer [[0, 3]]: a curve cuts the class 2 off from the class 1,
+and joins the two sides at its corner.
+
+    bottom-left 2, bottom-right 1, top-right 1, top-left 1
+    0: bottom (bottom-left to bottom-right)
+    1: right (bottom-right to top-right)
+    2: top (top-right to top-left)
+    3: left (top-left to bottom-left)
+"""
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 from pydantic import JsonValue
 
@@ -18,10 +29,14 @@ from scbench.graders.shared.corner_labels import (
 from scbench.schemas.corner_labels import CORNERS, SIDES, Side
 from scbench.schemas.enumerate_edges import Answer, Params
 
+# Cases in which no three domains meet, and those of them with four crossed sides.
 _DECIDED = tuple(
     i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting"
 )
 _ALL_CROSSED = tuple(i for i in _DECIDED if len(crossed_sides(CASES[i])) == 4)
+# Two ways to pair off all sides, numbered round the ring.
+_FIRST_TWO = [(0, 1), (2, 3)]
+_MIDDLE_TWO = [(0, 3), (1, 2)]
 
 
 class Space(Point):
@@ -54,96 +69,43 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the squares, the numbering and the rules."""
-        ends = {
-            side: f"{CORNERS[i]} to {CORNERS[i - 3]}" for i, side in enumerate(SIDES)
-        }
+        rows = []
+        for i, side in enumerate(params.edge_order):
+            start = SIDES.index(side)
+            # Three back is one ahead on a ring of four.
+            rows.append(f"  {i}: {side} ({CORNERS[start]} to {CORNERS[start - 3]})")
         return {
             "squares": corner_labels.print_squares(params.squares, params.corner_order),
-            "sides": "\n".join(
-                f"  {i}: {side} ({ends[side]})"
-                for i, side in enumerate(params.edge_order)
-            ),
+            "sides": "\n".join(rows),
             "rules": corner_labels.RULES,
         }
 
     def reference(self, params: Params) -> Answer:
         """Pair the crossed sides of every square by type."""
-        return Answer(edges=tuple(tuple(pairs) for pairs in _solve(params)))
+        pairs = certain_pairs(rings_of(params), params.edge_order)
+        return Answer(edges=tuple(tuple(square) for square in pairs))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return lists that follow from one misunderstanding or have one mistake."""
-        right = _solve(params)
-        rings = [ring_labels(square, params.corner_order) for square in params.squares]
-
-        def instead(wrong: Mapping[str, Sequence[Pair]]) -> list[list[Pair]]:
-            shapes = [letters(ring) for ring in rings]
-            return [
-                _by_index(wrong[shape], params.edge_order) if shape in wrong else pairs
-                for shape, pairs in zip(shapes, right, strict=True)
-            ]
-
-        every = [(i, j) for i in range(4) for j in range(i + 1, 4)]
-        at = next((i for i, pairs in enumerate(right) if pairs), 0)
-        i, j = right[at][0] if right[at] else (0, 1)
-
-        def with_pairs(*pairs: Pair) -> list[list[Pair]]:
-            return [*right[:at], list(pairs), *right[at + 1 :]]
-
-        lists: dict[str, list[list[Pair]]] = {
-            "nothing_anywhere": [[] for _ in right],
-            "all_pairs_of_an_equal_square": instead({"aaaa": every}),
-            "odd_corners_left_open": instead({"abac": [], "abcb": []}),
-            "odd_corners_joined": instead(
-                {"abac": [(0, 3), (1, 2)], "abcb": [(0, 1), (2, 3)]}
-            ),
-            "alternating_corners_decided": instead({"abab": [(0, 1), (2, 3)]}),
-            "four_classes_decided": instead({"abcd": [(0, 1), (2, 3)]}),
-            "neighbouring_crossed_sides": [
-                _by_index(
-                    [
-                        (a, b)
-                        for a, b in every
-                        if {a, b} <= set(crossed_sides(r)) and b - a != 2
-                    ],
-                    params.edge_order,
-                )
-                for r in rings
-            ],
-            "sides_numbered_round_the_ring": [joined_sides(r) or [] for r in rings],
-            "corners_read_round_the_ring": [
-                _by_index(joined_sides(square) or [], params.edge_order)
-                for square in params.squares
-            ],
-            "last_square_left_out": right[:-1],
-            "one_list_too_many": [*right, []],
-            "one_pair_turned_round": with_pairs(*right[at][1:], (j, i)),
-            "one_pair_twice": with_pairs(*right[at], (i, j)),
-            "side_joined_to_itself": with_pairs(*right[at], (0, 0)),
-            "index_out_of_range": with_pairs(*right[at], (0, 4)),
-        }
-        counters: dict[str, JsonValue] = {
-            name: {"edges": _edge_lists(edges)}
-            for name, edges in lists.items()
-            if [sorted(pairs) for pairs in edges] != right
-        }
+        right = certain_pairs(rings_of(params), params.edge_order)
+        lists = {**misreadings(params, right), **single_mistakes(right)}
+        counters: dict[str, JsonValue] = {}
+        for name, edges in lists.items():
+            # In some squares a misreading changes nothing.
+            if [sorted(pairs) for pairs in edges] != right:
+                counters[name] = {"edges": edge_lists(edges)}
         if any(len(pairs) > 1 for pairs in right):
-            truths: list[JsonValue] = [
-                [[bool(x) if x < 2 else x for x in pair] for pair in reversed(pairs)]
-                for pairs in right
-            ]
-            counters["booleans"] = {"edges": truths}
-        counters["bare_list"] = _edge_lists(right)
-        counters["text"] = f"```json\n{_edge_lists(right)}\n```"
+            counters["booleans"] = {"edges": [with_booleans(pairs) for pairs in right]}
+        counters["bare_list"] = edge_lists(right)
+        counters["text"] = f"```json\n{edge_lists(right)}\n```"
         return counters
 
     def measure(self, params: Params) -> float:
         """Return how many crossed sides there are, counted again for each order that is no walk."""
-        rings = [ring_labels(square, params.corner_order) for square in params.squares]
-        jumbled = (
-            not corner_labels.is_walk(params.corner_order, CORNERS),
-            not corner_labels.is_walk(params.edge_order, SIDES),
-        )
-        return sum(len(crossed_sides(ring)) for ring in rings) * (1 + sum(jumbled))
+        orders = ((params.corner_order, CORNERS), (params.edge_order, SIDES))
+        jumbled = sum(not corner_labels.is_walk(order, ring) for order, ring in orders)
+        crossed = sum(len(crossed_sides(ring)) for ring in rings_of(params))
+        return crossed * (1 + jumbled)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return no pair for any square."""
@@ -156,40 +118,110 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """
         cases: list[int] = []
         while not any(joined_sides(CASES[case]) for case in cases):
-            cases = rng.sample(_ALL_CROSSED, min(point.all_crossed, point.squares))
-            unused = [case for case in _DECIDED if case not in cases]
-            while len(cases) < point.squares:
-                cases += rng.sample(
-                    unused, min(point.squares - len(cases), len(unused))
-                )
-                unused = list(_DECIDED)
+            cases = draw_cases(point, rng)
+        # Else the squares with four crossed sides would always come first.
         rng.shuffle(cases)
-        order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
-        return Params(
-            corner_order=order,
-            edge_order=corner_labels.draw_order(SIDES, point.edge_order, rng),
-            squares=tuple(
-                corner_labels.show_case(case, order, rng, rename=point.rename)
-                for case in cases
-            ),
+        corner_order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
+        edge_order = corner_labels.draw_order(SIDES, point.edge_order, rng)
+        squares = tuple(
+            corner_labels.show_case(case, corner_order, rng, rename=point.rename)
+            for case in cases
         )
+        return Params(corner_order=corner_order, edge_order=edge_order, squares=squares)
 
 
-def _solve(params: Params) -> list[list[Pair]]:
-    return [
-        _by_index(
-            joined_sides(ring_labels(square, params.corner_order)) or [],
-            params.edge_order,
-        )
-        for square in params.squares
-    ]
+def draw_cases(point: Space, rng: Stream) -> list[int]:
+    """Draw the cases of all squares, first those with four crossed sides."""
+    cases = rng.sample(_ALL_CROSSED, min(point.all_crossed, point.squares))
+    unused = [case for case in _DECIDED if case not in cases]
+    while len(cases) < point.squares:
+        cases += rng.sample(unused, min(point.squares - len(cases), len(unused)))
+        # When all cases are used up, they start again.
+        unused = list(_DECIDED)
+    return cases
 
 
-def _by_index(pairs: Sequence[Pair], edge_order: Sequence[Side]) -> list[Pair]:
+def rings_of(params: Params) -> list[tuple[int, ...]]:
+    """Return the labels of the squares in ring order."""
+    return [ring_labels(square, params.corner_order) for square in params.squares]
+
+
+def certain_pairs(
+    rings: Sequence[Sequence[int]], edge_order: Sequence[Side]
+) -> list[list[Pair]]:
+    """Return for each square the pairs of sides joined for certain, by a prompt's indices."""
+    return [by_index(joined_sides(ring) or [], edge_order) for ring in rings]
+
+
+def by_index(pairs: Sequence[Pair], edge_order: Sequence[Side]) -> list[Pair]:
     """Return pairs of sides of the ring as pairs of a prompt's indices, sorted."""
     index = [edge_order.index(side) for side in SIDES]
+    # The smaller index comes first in a pair.
     return sorted((min(index[a], index[b]), max(index[a], index[b])) for a, b in pairs)
 
 
-def _edge_lists(edges: Sequence[Sequence[Pair]]) -> list[JsonValue]:
+def misreadings(
+    params: Params, right: Sequence[list[Pair]]
+) -> dict[str, list[list[Pair]]]:
+    """Return the lists that follow from a misunderstanding; some equal the right ones."""
+    order = params.edge_order
+    rings = rings_of(params)
+
+    def instead(wrong: Mapping[str, Sequence[Pair]]) -> list[list[Pair]]:
+        """Return the right lists, with others for squares of these patterns."""
+        lists = list(right)
+        for i, ring in enumerate(rings):
+            pattern = letters(ring)
+            if pattern in wrong:
+                lists[i] = by_index(wrong[pattern], order)
+        return lists
+
+    neighbouring = []
+    for ring in rings:
+        crossed = crossed_sides(ring)
+        # Sides that are 2 apart on a ring of four are opposite.
+        beside = [(a, b) for a, b in combinations(crossed, 2) if b - a != 2]
+        neighbouring.append(by_index(beside, order))
+    return {
+        "nothing_anywhere": [[] for _ in right],
+        "all_pairs_of_an_equal_square": instead(
+            {"aaaa": list(combinations(range(4), 2))}
+        ),
+        "odd_corners_left_open": instead({"abac": [], "abcb": []}),
+        "odd_corners_joined": instead({"abac": _MIDDLE_TWO, "abcb": _FIRST_TWO}),
+        "alternating_corners_decided": instead({"abab": _FIRST_TWO}),
+        "four_classes_decided": instead({"abcd": _FIRST_TWO}),
+        "neighbouring_crossed_sides": neighbouring,
+        "sides_numbered_round_the_ring": [joined_sides(ring) or [] for ring in rings],
+        "corners_read_round_the_ring": certain_pairs(params.squares, order),
+    }
+
+
+def single_mistakes(right: Sequence[list[Pair]]) -> dict[str, list[list[Pair]]]:
+    """Return the right lists with one mistake each."""
+    # The mistakes are made in the first square that has a pair, if any has.
+    at = min((k for k, pairs in enumerate(right) if pairs), default=0)
+    pairs = right[at]
+    i, j = pairs[0] if pairs else (0, 1)
+
+    def with_pairs(*changed: Pair) -> list[list[Pair]]:
+        return [*right[:at], list(changed), *right[at + 1 :]]
+
+    return {
+        "last_square_left_out": [*right[:-1]],
+        "one_list_too_many": [*right, []],
+        "one_pair_turned_round": with_pairs(*pairs[1:], (j, i)),
+        "one_pair_twice": with_pairs(*pairs, (i, j)),
+        "side_joined_to_itself": with_pairs(*pairs, (0, 0)),
+        "index_out_of_range": with_pairs(*pairs, (0, 4)),
+    }
+
+
+def edge_lists(edges: Sequence[Sequence[Pair]]) -> list[JsonValue]:
+    """Return pairs of sides as JSON values, one list for each square."""
     return [[list(pair) for pair in pairs] for pairs in edges]
+
+
+def with_booleans(pairs: Sequence[Pair]) -> list[JsonValue]:
+    """Return pairs in reverse order, with truth values for the indices 0 and 1."""
+    return [[bool(i) if i < 2 else i for i in pair] for pair in reversed(pairs)]

@@ -1,51 +1,49 @@
-"""Fluid simulation: prompts, fresh worlds with a goal, and plans that meet it.
+"""Fluid simulation: earthworks that keep the right amount of rain in the right places.
 
-What is built in a fresh world is drawn first; the thresholds come from the simulation of it.
+An example of the puzzle: the world is 16 x 16 x 8 voxels, of rock up to z = 2 and of air above.
+
+    Make exactly 9 voxels of water.
+
+An answer is a pit in the top layer of rock:
+
+    {"earthworks": [{"xyzMin": [4, 4, 2], "xyzMax": [6, 6, 2], "material": "Air"}]}
 """
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Mapping
+from typing import Literal
 
 from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.fluid_simulation import plans
-from scbench.builders.fluid_simulation.plans import Box, Structure, as_answer
+from scbench.builders.fluid_simulation.drafts import (
+    GOAL_KINDS,
+    HEIGHT,
+    LAYERS,
+    GoalKind,
+    draft_goal,
+    measured_goal,
+)
+from scbench.builders.fluid_simulation.faults import faulty_answers, without_effect
+from scbench.builders.fluid_simulation.plans import assemble, solve, undo_ground
+from scbench.builders.fluid_simulation.structures import Box, as_answer, as_json
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
 from scbench.graders.fluid_simulation import grade
-from scbench.graders.fluid_simulation.earthworks import carry_out, settle
-from scbench.graders.fluid_simulation.lakes import Water, squares, survey
-from scbench.graders.fluid_simulation.rainfall import rain_on
-from scbench.schemas import fluid_simulation as goals
-from scbench.schemas.fluid_simulation import Answer, Goal, GroundBox, Params, Zone
+from scbench.schemas.fluid_simulation import (
+    Answer,
+    Goal,
+    GroundBox,
+    Params,
+    WaterLevels,
+    WideLakes,
+    Zone,
+)
 
 _TRIES = 40
-HEIGHT = 8
-LAYERS = 3
-
-GoalKind = Literal[
-    "lake_surface",
-    "wide_lakes",
-    "high_water",
-    "hidden_water",
-    "lakes_on_levels",
-    "deep_water",
-    "large_lakes",
-    "ring_lake",
-    "water_levels",
-    "exact_volume",
-    "hidden_lakes",
-]
-
-# All kinds of goal.
-GOAL_KINDS: tuple[GoalKind, ...] = get_args(GoalKind)
-
-
-# One of what goals count, in the plural of their templates.
-_ONE = re.compile(
+# "1", adjectives, and the plural of a thing that goals count, as templates have it.
+_ONE_OF_MANY = re.compile(
     r"\b1 ((?:large |separate |different |z )*)(column|voxel|lake|level)s\b"
 )
 
@@ -98,17 +96,19 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the world and the goal, in full and in brief."""
-        ground = "".join(f"\n- {_box(box)}: {box.material}" for box in params.ground)
-        if ground:
+        ground = ""
+        if params.ground:
+            shapes = [f"\n- {ranges(box)}: {box.material}" for box in params.ground]
             ground = (
                 " Then the ground was shaped by these boxes, in this order (both ends included, "
-                f"later ones overwrite earlier ones):{ground}"
+                f"later ones overwrite earlier ones):{''.join(shapes)}"
             )
-        protected = "".join(f"\n- {_box(zone)}" for zone in params.protected)
-        if protected:
+        protected = ""
+        if params.protected:
+            zones = [f"\n- {ranges(zone)}" for zone in params.protected]
             protected = (
                 "The same holds for a box that shares even one voxel with a protected zone. The "
-                f"protected zones (both ends included) are:{protected}\n"
+                f"protected zones (both ends included) are:{''.join(zones)}\n"
             )
         limit = "There is no limit on the number of boxes."
         if params.max_boxes is not None:
@@ -117,7 +117,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 "list scores 0."
             )
         return {
-            **params.model_dump(include={"width", "height"}),
+            "width": params.width,
+            "height": params.height,
             "last": params.width - 1,
             "top": params.height - 1,
             "rock_top": params.rock_layers - 1,
@@ -125,86 +126,116 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "protected": protected,
             "limit": limit,
             "rain": ", ".join(f"({x}, {y})" for x, y in params.rain),
-            **_goal_words(params.goal),
+            **goal_words(params.goal),
         }
 
     def reference(self, params: Params) -> Answer:
         """Put together parts that hold water until the simulation agrees."""
-        plan = plans.solve(params)
+        plan = solve(params)
         if plan is None:
             raise GenerationError("no plan of the parts that are known meets this goal")
         return as_answer(plan)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return answers without effect, plans with a mistake, and near misses of the goal."""
-        plan = plans.solve(params) or []
-        counters = {**plans.without_effect(params, plan), **plans.wrong(params, plan)}
+        plan = solve(params) or []
+        counters = {**without_effect(params, plan), **faulty_answers(params, plan)}
         if params.max_boxes is not None:
-            boxes: list[JsonValue] = list(
-                as_answer(plan).model_dump(mode="json")["earthworks"]
-            )
-            counters["too_many_boxes"] = {
-                "earthworks": boxes + boxes[-1:] * params.max_boxes
-            }
+            repeats = plan[-1:] * params.max_boxes
+            counters["too_many_boxes"] = as_json(plan + repeats)
         return counters
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a pit in each quarter of the world, and one walled basin in its middle."""
-        n, ground, top = params.width, params.rock_layers, params.height - 1
-        middle, side = n // 2, max(1, n // 2 - 4)
-        pits = [
-            Box((x, y, 1), (x + side - 1, y + side - 1, ground - 1), "Air")
-            for x in (2, middle + 1)
-            for y in (2, middle + 1)
-        ]
+        ground = params.rock_layers
+        top = params.height - 1
+        middle = params.width // 2
+        side = max(1, middle - 4)
+        pits = []
+        for x in (2, middle + 1):
+            for y in (2, middle + 1):
+                high = (x + side - 1, y + side - 1, ground - 1)
+                pits.append(Box((x, y, 1), high, "Air"))
         half = min(5, middle)
-        basin = [
-            Box(
-                (middle - half,) * 2 + (ground,),
-                (middle + half - 1,) * 2 + (top,),
-                "Rock",
-            ),
-            Box(
-                (middle - half + 1,) * 2 + (1,),
-                (middle + half - 2,) * 2 + (top,),
-                "Air",
-            ),
-        ]
-        named_plans = {"four pits": pits, "block with a basin": basin}
+        start = middle - half
+        end = middle + half - 1
+        block = Box((start, start, ground), (end, end, top), "Rock")
+        hollow = Box((start + 1, start + 1, 1), (end - 1, end - 1, top), "Air")
         return {
-            name: as_answer(plan).model_dump(mode="json")
-            for name, plan in named_plans.items()
+            "four pits": as_json(pits),
+            "block with a basin": as_json([block, hollow]),
         }
 
     def measure(self, params: Params) -> float:
-        """Return boxes of a plan by things they keep clear of by the bits of what is asked for.
+        """Return boxes of a plan by things they keep clear of by the bits of the goal's amount.
 
-        What is asked for is the product of the goal's numbers: lakes and their voxels, say.
+        The amount is the product of the goal's numbers: lakes and their voxels, say.
         """
         things = 1 + len(params.ground) + len(params.protected)
-        numbers = params.goal.model_dump(exclude={"kind"}).values()
-        amount = math.prod(n if isinstance(n, int) else len(n) for n in numbers)
+        amount = 1
+        for number in params.goal.model_dump(exclude={"kind"}).values():
+            # Of a list of levels, their number counts.
+            amount *= number if isinstance(number, int) else len(number)
         return len(self.reference(params).earthworks) * things * (1 + math.log2(amount))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw a world, build something that holds water, and ask for what it holds."""
+        """Draw a world, build something that holds water, and ask for as much as it holds."""
         for _ in range(_TRIES):
             kind = rng.choice(GOAL_KINDS) if point.goal == "any" else point.goal
-            params = draw_goal(point, draw_ground(point, rng), kind, rng)
+            world = draw_ground(point, rng)
+            params = draw_goal(point, world, kind, rng)
+            # A goal that the bare ground meets would be no task.
             if params is None or grade(params, Answer(earthworks=())).score == 1:
                 continue
-            plan = plans.solve(params)
+            plan = solve(params)
             if plan is None:
                 continue
             if point.spare_boxes is None:
                 return params
-            return params.model_copy(
-                update={"max_boxes": len(plan) + point.spare_boxes}
-            )
+            max_boxes = len(plan) + point.spare_boxes
+            return params.model_copy(update={"max_boxes": max_boxes})
         raise GenerationError(
             f"no {point.goal} goal for this point was found in {_TRIES} tries; ask for smaller or "
             "fewer lakes, a wider world, or fewer hills, holes and zones"
         )
+
+
+def ranges(box: Zone) -> str:
+    """Return the coordinates of a box in words."""
+    axes = zip("xyz", box.low, box.high, strict=True)
+    return ", ".join(f"{axis} = {low} to {high}" for axis, low, high in axes)
+
+
+def goal_words(goal: Goal) -> dict[str, str]:
+    """Return the goal with definitions and score, and without them."""
+    numbers = goal.model_dump()
+    if isinstance(goal, WideLakes):
+        numbers["area"] = goal.side**2
+    elif isinstance(goal, WaterLevels):
+        numbers |= {
+            "wet": level_list(goal.water_at, "and"),
+            "count": len(goal.water_at),
+            "and_none": "",
+            "but_none": "",
+            "void": "",
+        }
+        if goal.dry_at:
+            dry = level_list(goal.dry_at, "or")
+            numbers |= {
+                "and_none": f", and none at all at {dry}",
+                "but_none": f", but none at {dry}",
+                "void": f"0 if there is any water at {dry}; otherwise ",
+            }
+    words = {}
+    for name, text in data_file(__package__, "goals.json")[goal.kind].items():
+        words[name] = _ONE_OF_MANY.sub(r"1 \1\2", text.format(**numbers))
+    return words
+
+
+def level_list(levels: tuple[int, ...], word: str) -> str:
+    """Return levels in words, the last after "and" or "or"."""
+    *earlier, last = [f"z = {z}" for z in levels]
+    return f"{', '.join(earlier)} {word} {last}" if earlier else last
 
 
 def draw_ground(point: Space, rng: Stream) -> Params:
@@ -212,9 +243,12 @@ def draw_ground(point: Space, rng: Stream) -> Params:
     width = point.width
 
     def rectangle(limit: int) -> tuple[int, int, int, int]:
-        w, d = rng.between(2, limit), rng.between(2, limit)
-        x, y = rng.between(1, width - 1 - w), rng.between(1, width - 1 - d)
-        return x, y, x + w - 1, y + d - 1
+        """Draw the low and the high corner of some columns, none at the sides of the world."""
+        wide = rng.between(2, limit)
+        deep = rng.between(2, limit)
+        x = rng.between(1, width - 1 - wide)
+        y = rng.between(1, width - 1 - deep)
+        return x, y, x + wide - 1, y + deep - 1
 
     longest = max(3, width // 8)
     ground = []
@@ -224,23 +258,22 @@ def draw_ground(point: Space, rng: Stream) -> Params:
         ground.append(GroundBox(low=(x, y, LAYERS), high=(u, v, high), material="Rock"))
     for _ in range(point.holes):
         x, y, u, v = rectangle(longest)
-        # Open to the sky, so that no hill is left hanging.
         low = rng.between(1, LAYERS - 1)
-        ground.append(
-            GroundBox(low=(x, y, low), high=(u, v, HEIGHT - 1), material="Air")
-        )
+        # Open to the sky, so that no hill is left hanging.
+        sky = HEIGHT - 1
+        ground.append(GroundBox(low=(x, y, low), high=(u, v, sky), material="Air"))
     protected = []
     for _ in range(point.zones):
         x, y, u, v = rectangle(max(3, width // 5))
         protected.append(Zone(low=(x, y, 0), high=(u, v, HEIGHT - 1)))
     if point.rain_place == "centre":
-        c = width // 2
-        block = [(c + i % 2, c + i // 2) for i in range(8)]
-        rain = tuple(block[: point.rain_columns])
+        centre = width // 2
+        rain = [(centre + i % 2, centre + i // 2) for i in range(point.rain_columns)]
     else:
+        # Four columns stay dry along each side of the world.
         inner = width - 8
         spots = rng.sample(range(inner * inner), point.rain_columns)
-        rain = tuple((4 + spot // inner, 4 + spot % inner) for spot in spots)
+        rain = [(4 + spot // inner, 4 + spot % inner) for spot in spots]
     return Params.model_validate(
         {
             "width": width,
@@ -248,146 +281,29 @@ def draw_ground(point: Space, rng: Stream) -> Params:
             "rock_layers": LAYERS,
             "ground": tuple(ground),
             "protected": tuple(protected),
-            "rain": rain,
+            "rain": tuple(rain),
             "max_boxes": None,
             "goal": {"kind": "exact_volume", "voxels": 1},
         }
     )
 
 
-def draw_goal(point: Space, world: Params, kind: str, rng: Stream) -> Params | None:
+def draw_goal(
+    point: Space, world: Params, kind: GoalKind, rng: Stream
+) -> Params | None:
     """Build something at a drawn place; return the world with a goal that it meets, if it does."""
-    numbers, parts = _draft_goal(rng, kind, world.rain, point.side, point.lakes)
+    draft = draft_goal(kind, world.rain, point.side, point.lakes, rng)
+    # Twice x and y, see `assemble`.
     target = (rng.below(2 * world.width), rng.below(2 * world.width))
-    plan = plans.assemble(world, parts, target, smooth=True)
+    plan = assemble(world, draft.parts, target, smooth=True)
     if plan is None:
         return None
+    # Holes in the ground, which fill with water, would spoil some goals.
     if kind in {"hidden_water", "hidden_lakes", "water_levels"}:
-        plan = [*plans.undo_ground(world, holes_only=True), *plan]
-    water = _water(world, plan)
-    goal = _measured_goal(kind, numbers, water, rng.below(point.slack + 1))
+        plan = [*undo_ground(world, holes_only=True), *plan]
+    slack = rng.below(point.slack + 1)
+    goal = measured_goal(world, plan, draft.numbers, slack)
     if goal is None:
         return None
     params = Params.model_validate({**world.model_dump(), "goal": goal})
     return params if grade(params, as_answer(plan)).score == 1 else None
-
-
-def _water(world: Params, plan: Sequence[Box]) -> Water:
-    rock, _ = carry_out(world, as_answer(plan).earthworks)
-    rock, _ = settle(rock)
-    return survey(rock, rain_on(rock, world.rain).water)
-
-
-def _measured_goal(
-    kind: str, numbers: dict[str, Any], water: Water, slack: int
-) -> dict[str, Any] | None:
-    """Return the goal that this water meets with at most so much to spare."""
-    goal = {"kind": kind, **numbers}
-    sizes = sorted((lake.voxels for lake in water.lakes), reverse=True)
-    match kind:
-        case "lake_surface":
-            figure = max((lake.surface for lake in water.lakes), default=0)
-            goal["min_columns"] = max(1, figure - slack)
-        case "wide_lakes":
-            goal["lakes"] = sum(
-                squares(lake.columns, numbers["side"], water.width) > 0
-                for lake in water.lakes
-            )
-        case "high_water":
-            goal["min_voxels"] = max(1, sum(water.levels[numbers["min_z"] :]) - slack)
-        case "hidden_water":
-            goal["min_voxels"] = max(1, water.voxels - slack)
-        case "deep_water":
-            goal["min_depth"] = water.depth
-        case "large_lakes" | "hidden_lakes":
-            if len(sizes) < numbers["lakes"]:
-                return None
-            goal["min_voxels"] = max(1, sizes[numbers["lakes"] - 1] - slack)
-        case "exact_volume":
-            goal["voxels"] = water.voxels
-    return None if 0 in goal.values() else goal
-
-
-def _draft_goal(
-    rng: Stream, kind: str, rain: Sequence[Sequence[int]], side: int, lakes: int
-) -> tuple[dict[str, Any], list[Structure]]:
-    """Draw the numbers of a goal that are not measured, and parts that should meet it."""
-    top = LAYERS - 1
-
-    def sides(least: int = 2) -> tuple[int, int]:
-        return rng.between(least, side), rng.between(least, side)
-
-    def pit() -> Structure:
-        return plans.basin(LAYERS, *sides(), rng.between(1, top), top)
-
-    match kind:
-        case "lake_surface":
-            return {}, [plans.basin(LAYERS, *sides(), top, top)]
-        case "wide_lakes":
-            size = rng.between(2, 3)
-            return {"side": size}, [
-                plans.basin(LAYERS, *sides(size), top, top) for _ in range(lakes)
-            ]
-        case "high_water":
-            z = rng.between(LAYERS + 1, HEIGHT - 1)
-            return {"min_z": z}, [plans.basin(LAYERS, *sides(), z, HEIGHT - 1)]
-        case "hidden_water":
-            return {}, [plans.roofed(LAYERS, 1, *sides())]
-        case "lakes_on_levels":
-            levels = rng.between(2, lakes)
-            heights = [top + min(i, levels - 1) for i in range(lakes)]
-            parts = [plans.basin(LAYERS, *sides(), z, z) for z in heights]
-            return {"lakes": lakes, "levels": levels}, parts
-        case "deep_water":
-            return {}, [
-                plans.well(LAYERS, rng.choice(rain), rng.between(LAYERS, HEIGHT - 1))
-            ]
-        case "large_lakes":
-            return {"lakes": lakes}, [pit() for _ in range(lakes)]
-        case "ring_lake":
-            island = rng.between(2, max(3, side - 1))
-            return {"dry_side": island}, [plans.moat(LAYERS, island, rng.between(1, 2))]
-        case "water_levels":
-            heights = sorted(rng.sample(range(top, HEIGHT), 4))
-            wet = sorted(rng.sample(heights, 2))
-            dry = tuple(z for z in heights if z not in wet)
-            parts = [plans.basin(LAYERS, *sides(), z, z) for z in wet]
-            return {"water_at": tuple(wet), "dry_at": dry}, parts
-        case "exact_volume":
-            return {}, [pit(), pit()]
-        case "hidden_lakes":
-            return {"lakes": lakes}, [plans.roofed(LAYERS, lakes, *sides())]
-    raise AssertionError(kind)
-
-
-def _box(box: Zone) -> str:
-    return ", ".join(
-        f"{axis} = {a} to {b}"
-        for axis, a, b in zip("xyz", box.low, box.high, strict=True)
-    )
-
-
-def _goal_words(goal: Goal) -> dict[str, str]:
-    """Return what is asked for and how it is scored, and without definitions and score."""
-    numbers = goal.model_dump()
-    if isinstance(goal, goals.WideLakes):
-        numbers["area"] = goal.side**2
-    elif isinstance(goal, goals.WaterLevels):
-        dry = _level_list(goal.dry_at, "or") if goal.dry_at else ""
-        numbers |= {
-            "wet": _level_list(goal.water_at, "and"),
-            "count": len(goal.water_at),
-            "and_none": f", and none at all at {dry}" if dry else "",
-            "but_none": f", but none at {dry}" if dry else "",
-            "void": f"0 if there is any water at {dry}; otherwise " if dry else "",
-        }
-    texts = data_file(__package__, "goals.json")[goal.kind]
-    return {
-        name: _ONE.sub(r"1 \1\2", text.format(**numbers))
-        for name, text in texts.items()
-    }
-
-
-def _level_list(levels: tuple[int, ...], word: str) -> str:
-    *earlier, last = [f"z = {z}" for z in levels]
-    return f"{', '.join(earlier)} {word} {last}" if earlier else last

@@ -1,7 +1,15 @@
-"""Half-subdivision neighbours: prompts, fresh trees, and an exact solver."""
+"""Half-subdivision neighbours: boxes made by repeated halving, and those that touch one of them.
 
-from collections.abc import Callable, Mapping
-from typing import Literal
+An example of the puzzle, with the answer ["0", "11"]:
+
+    depth 0: axis x
+    depth 1: axis y
+    The leaves of the square are 0, 10, 11.
+    The target is the leaf 10.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from pydantic import JsonValue
 
@@ -9,10 +17,12 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter, under
 from scbench.graders import half_subdivision_neighbours as dyadic_boxes
-from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Axis, Params
+from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
+# Trees that one draw may try, and targets in each.
 _TREES = 50
 _TARGETS = 20
+# Labels on one line of a prompt.
 _PER_LINE = 8
 
 
@@ -60,28 +70,30 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the axis of every depth, the leaves and the target."""
-        leaves, cycle = params.leaves, params.axis_cycle
-        rows = [leaves[i : i + _PER_LINE] for i in range(0, len(leaves), _PER_LINE)]
+        leaves = params.leaves
+        cycle = params.axis_cycle
+        depths = range(max(map(len, leaves)))
+        cuts = [f"depth {d}: axis {cycle[d % len(cycle)]}" for d in depths]
+        starts = range(0, len(leaves), _PER_LINE)
+        rows = [", ".join(leaves[start : start + _PER_LINE]) for start in starts]
         return {
-            "table": "\n".join(
-                f"depth {d}: axis {cycle[d % len(cycle)]}"
-                for d in range(max(map(len, leaves)))
-            ),
+            "table": "\n".join(cuts),
             "n": len(leaves),
-            "leaves": ",\n".join(", ".join(row) for row in rows),
+            "leaves": ",\n".join(rows),
             "target": params.target,
             **data_file(__package__, "words.json")[params.dimension],
         }
 
     def reference(self, params: Params) -> Answer:
         """Compare every leaf's intervals with the target's."""
-        return Answer(neighbors=tuple(_solve(params, params.axis_cycle)))
+        return Answer(neighbors=tuple(neighbours(params, params.axis_cycle)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return lists with one mistake each, the misread cycles, and the forms seen in replies."""
-        right = _solve(params, params.axis_cycle)
-        first, tail = right[0], right[1:]
-        wrong: dict[str, list[str]] = {
+        cycle = params.axis_cycle
+        right = neighbours(params, cycle)
+        first, *tail = right
+        wrong: dict[str, Any] = {
             "empty": [],
             "one_missing": tail,
             "one_repeated": [*right, first],
@@ -89,82 +101,59 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "inner_box_instead": [first[:-1], *tail],
             "one_bit_too_long": [first + "0", *tail],
         }
-        axes = AXES[params.dimension]
-        touch = dyadic_boxes.contacts(
-            params.leaves, params.axis_cycle, axes, params.target
-        )
-        misread = {
-            "closed_cycle_misreading": _solve(params, _closed(params.axis_cycle)),
-            "cycle_one_step_late": _solve(
-                params, params.axis_cycle[1:] + params.axis_cycle[:1]
-            ),
-            "whole_faces_only": _whole_faces(params, right),
-            "corner_contact_counted": list(touch),
+        # One may take an equal last entry for the way back to the first.
+        closed = cycle
+        if len(cycle) > 1 and cycle[0] == cycle[-1]:
+            closed = cycle[:-1]
+        touching = contacts(params)
+        misreadings = {
+            "closed_cycle_misreading": neighbours(params, closed),
+            "cycle_one_step_late": neighbours(params, cycle[1:] + cycle[:1]),
+            "whole_faces_only": whole_faces(params, right),
+            "corner_contact_counted": list(touching),
             "leading_zeros_lost": [label.lstrip("0") for label in right],
         }
+        # In some trees a misreading changes nothing.
         wrong |= {
             name: labels
-            for name, labels in misread.items()
+            for name, labels in misreadings.items()
             if set(labels) != set(right)
         }
-        apart = [
-            leaf
-            for leaf in params.leaves
-            if leaf not in touch and leaf != params.target
-        ]
-        if apart:
-            wrong["one_surplus"] = [*right, apart[0]]
-        forms = {
-            "numbers_for_labels": [*map(int, right)],
-            "one_line_of_text": ", ".join(right),
-        }
-        counters = under("neighbors", {**wrong, **forms})
-        return counters | {"british_spelling": {"neighbours": list[JsonValue](right)}}
+        for leaf in params.leaves:
+            if leaf not in touching and leaf != params.target:
+                wrong["one_surplus"] = [*right, leaf]
+                break
+        wrong["numbers_for_labels"] = [*map(int, right)]
+        wrong["one_line_of_text"] = ", ".join(right)
+        return under("neighbors", wrong) | under(
+            "neighbours", {"british_spelling": right}
+        )
 
     def measure(self, params: Params) -> float:
         """Return how many digits the labels of all boxes have that touch the target at all."""
-        axes = AXES[params.dimension]
-        return sum(
-            map(
-                len,
-                dyadic_boxes.contacts(
-                    params.leaves, params.axis_cycle, axes, params.target
-                ),
-            )
-        )
+        return sum(map(len, contacts(params)))
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw cycles and trees until one has a target as asked for."""
         axes = AXES[point.dimension]
-        max_depth = point.min_depth + point.depth_spread
-        depths = min(point.neighbour_depths, point.depth_spread + 1)
         for _ in range(_TREES):
+            # Every axis is cut, some of them more often.
             cycle = [*axes, *(rng.choice(axes) for _ in range(point.extra_axes))]
             rng.shuffle(cycle)
-            leaves = grow(
-                point.min_depth, max_depth, point.split_prob, rng.unit, point.max_leaves
-            )
+            leaves = grow(point, rng)
             if leaves is None:
                 continue
-            place = dyadic_boxes.boxes(leaves, cycle, axes)
+            boxes = dyadic_boxes.boxes(leaves, cycle, axes)
             for target in rng.sample(leaves, min(_TARGETS, len(leaves))):
-                box = place[target]
-                touching = [
-                    leaf
-                    for leaf in leaves
-                    if dyadic_boxes.touching_axes(box, place[leaf]) == 1
-                ]
-                if (
-                    len(touching) >= point.min_neighbours
-                    and len(set(map(len, touching))) >= depths
-                    and _lies_at(box, max(map(len, leaves)), point.target_at)
-                ):
+                if suits(point, boxes, target):
                     return Params(
                         dimension=point.dimension,
                         axis_cycle=tuple(cycle),
                         leaves=tuple(leaves),
                         target=target,
                     )
+        max_depth = point.min_depth + point.depth_spread
+        depths = min(point.neighbour_depths, point.depth_spread + 1)
         raise GenerationError(
             f"no tree of at most {point.max_leaves} leaves, {point.min_depth} to {max_depth} deep, "
             f"has a target ({point.target_at}) with {point.min_neighbours} neighbours of {depths} "
@@ -172,54 +161,67 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def grow(
-    min_depth: int,
-    max_depth: int,
-    split_prob: float,
-    unit: Callable[[], float],
-    max_leaves: int,
-) -> list[str] | None:
+def grow(point: Space, rng: Stream) -> list[str] | None:
     """Grow a random tree depth first, child 0 before child 1, as the paper's trees were grown.
 
-    ``unit`` gives a number in [0, 1) once for every box that may or may not be cut. The labels of
-    the leaves are returned in that order, or None if there would be more than ``max_leaves``.
+    The labels of the leaves are returned in that order, or None if there would be too many.
     """
+    max_depth = point.min_depth + point.depth_spread
     leaves: list[str] = []
-    todo = [""]
-    while todo:
-        if len(leaves) + len(todo) > max_leaves:
+    pending = [""]
+    while pending:
+        # Every pending box becomes at least one leaf.
+        if len(leaves) + len(pending) > point.max_leaves:
             return None
-        label = todo.pop()
-        depth = len(label)
-        if depth == max_depth or (depth >= min_depth and unit() >= split_prob):
+        label = pending.pop()
+        is_leaf = len(label) == max_depth
+        if point.min_depth <= len(label) < max_depth:
+            is_leaf = rng.unit() >= point.split_prob
+        if is_leaf:
             leaves.append(label)
         else:
-            todo += [label + "1", label + "0"]
+            pending += [label + "1", label + "0"]
     return leaves
 
 
-def _solve(params: Params, cycle: tuple[Axis, ...]) -> list[str]:
-    return dyadic_boxes.neighbours(
-        params.leaves, cycle, AXES[params.dimension], params.target
-    )
+def suits(point: Space, boxes: Mapping[str, dyadic_boxes.Box], target: str) -> bool:
+    """Whether a target has the place and the neighbours asked for."""
+    box = boxes[target]
+    depths = []
+    for leaf, leaf_box in boxes.items():
+        if dyadic_boxes.touching_axes(box, leaf_box) == 1:
+            depths.append(len(leaf))
+    if len(depths) < point.min_neighbours:
+        return False
+    if len(set(depths)) < min(point.neighbour_depths, point.depth_spread + 1):
+        return False
+    if point.target_at == "anywhere":
+        return True
+    end = 1 << max(map(len, boxes))
+    is_outside = any(low == 0 or high == end for low, high in box)
+    return is_outside == (point.target_at == "boundary")
 
 
-def _closed(cycle: tuple[Axis, ...]) -> tuple[Axis, ...]:
-    """Return the cycle as one reads it who takes an equal last entry for the way back."""
-    return cycle[:-1] if len(cycle) > 1 and cycle[0] == cycle[-1] else cycle
+def contacts(params: Params) -> dict[str, int]:
+    """Return the leaves that touch the target at all, with the axes along which they only touch."""
+    axes = AXES[params.dimension]
+    return dyadic_boxes.contacts(params.leaves, params.axis_cycle, axes, params.target)
 
 
-def _whole_faces(params: Params, right: list[str]) -> list[str]:
+def neighbours(params: Params, cycle: Sequence[str]) -> list[str]:
+    """Return the neighbours of the target, for a cycle of axes that may be a misread one."""
+    axes = AXES[params.dimension]
+    return dyadic_boxes.neighbours(params.leaves, cycle, axes, params.target)
+
+
+def whole_faces(params: Params, right: Sequence[str]) -> list[str]:
     """Return the neighbours whose shared piece is the whole side or face of both boxes."""
-    place = dyadic_boxes.boxes(params.leaves, params.axis_cycle, AXES[params.dimension])
-    return [
-        leaf
-        for leaf in right
-        if sum(a != b for a, b in zip(place[leaf], place[params.target], strict=True))
-        == 1
-    ]
-
-
-def _lies_at(box: dyadic_boxes.Box, depth: int, where: str) -> bool:
-    outside = any(low == 0 or high == 1 << depth for low, high in box)
-    return where == "anywhere" or outside == (where == "boundary")
+    axes = AXES[params.dimension]
+    boxes = dyadic_boxes.boxes(params.leaves, params.axis_cycle, axes)
+    whole = []
+    for leaf in right:
+        # The intervals of such boxes differ only along the axis where they touch.
+        pairs = zip(boxes[leaf], boxes[params.target], strict=True)
+        if sum(a != b for a, b in pairs) == 1:
+            whole.append(leaf)
+    return whole

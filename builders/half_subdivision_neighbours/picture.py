@@ -1,85 +1,136 @@
 """The boxes as they lie: a square, or the layers of a cube side by side."""
 
+from typing import NamedTuple
+
 from scbench.builders.shared.builder import toml_file
 from scbench.builders.shared.canvas import AMBER, BLACK, GREY, Canvas, text_size
 from scbench.schemas.half_subdivision_neighbours import Params
 
-_MARGIN, _HEAD = 26, 22
-# Pixels of the smallest dot; where leaves are larger, a dot has up to three times as
-# many.
+# Pixels between layers, and above each for its number.
+_MARGIN = 26
+_HEAD = 22
+_FOOT = 12
+# Largest picture, and largest layer, in pixels.
+_WIDEST = 1540
+_HIGHEST = 768
+_LARGEST_LAYER = 720
+# Pixels of the smallest dot; where leaves are larger, a dot has up to three times as many.
 _DOT = 3
-# Where a box begins and ends along each axis, in the smallest parts that axis is cut
-# into.
+# Where a box begins and ends along x, y and z, in the smallest parts that axis is cut into.
 Box = tuple[tuple[int, int], ...]
+
+
+class Arrangement(NamedTuple):
+    """Layers in rows: how many across and down, and the pixels of the side of each."""
+
+    across: int
+    down: int
+    side: int
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     """Draw every leaf as a rectangle, in each layer that it reaches through."""
     deepest = max(map(len, params.leaves))
-    axes: list[str] = [
-        params.axis_cycle[d % len(params.axis_cycle)] for d in range(deepest)
-    ]
+    cycle = params.axis_cycle
+    axes: list[str] = [cycle[depth % len(cycle)] for depth in range(deepest)]
     parts = {axis: 1 << axes.count(axis) for axis in "xyz"}
-    boxes = {leaf: _box(leaf, axes, parts) for leaf in params.leaves}
-    layers, finest = parts["z"], max(parts["x"], parts["y"])
-    across, down, side = max(
-        (
-            (a, -(-layers // a), _layer_side(a, -(-layers // a), finest))
-            for a in range(1, layers + 1)
-        ),
-        key=lambda shape: (shape[2], -shape[0]),
-    )
+    boxes = {leaf: leaf_box(leaf, axes, parts) for leaf in params.leaves}
+    layers = parts["z"]
+    finest = max(parts["x"], parts["y"])
+    across, down, side = arrange(layers, finest)
+    # Too many parts: a dot would not fit into the smallest.
     if side < _DOT * finest:
         return ()
-    pitch, row = side + _MARGIN, side + _HEAD + 12
+    pitch = side + _MARGIN
+    row = side + _HEAD + _FOOT
     canvas = Canvas(_MARGIN + across * pitch, _MARGIN + down * row)
-    wide, high = side // parts["x"], side // parts["y"]
+    # Pixels of the smallest part.
+    unit = (side // parts["x"], side // parts["y"])
     for z in range(layers):
-        left, top = _MARGIN + z % across * pitch, z // across * row + _HEAD
+        left = _MARGIN + z % across * pitch
+        top = z // across * row + _HEAD
         if layers > 1:
             canvas.text(left, top - 18, f"layer {z}", 2)
-        for leaf, ((x0, x1), (y0, y1), (z0, z1)) in boxes.items():
-            if not z0 <= z < z1:
-                continue
-            place = (
-                left + x0 * wide,
-                top + side - y1 * high,
-                (x1 - x0) * wide,
-                (y1 - y0) * high,
-            )
-            if leaf == params.target:
-                canvas.fill(*place, AMBER)
-            canvas.frame(place[0], place[1], place[2] + 1, place[3] + 1, GREY)
-            if z + 1 < z1:
-                dot = max(_DOT, min(3 * _DOT, wide // 3, high // 3))
-                x, y = (place[i] + (place[i + 2] - dot + 1) // 2 for i in (0, 1))
-                canvas.fill(x, y, dot, dot, BLACK)
+        for leaf, box in boxes.items():
+            corner = (left, top + side)
+            draw_leaf(canvas, box, z, corner, unit, is_target=leaf == params.target)
+        # Axes are named at the first layer of a row and the last of a column.
         if z % across == 0:
             canvas.text_in((left - 22, top, 20, 14), "y", 2)
         if z // across == down - 1 or z + across >= layers:
-            canvas.text(left + side - text_size("x", 2)[0], top + side + 4, "x", 2)
+            text_wide, _ = text_size("x", 2)
+            canvas.text(left + side - text_wide, top + side + 4, "x", 2)
     return (canvas,)
 
 
 def words(params: Params) -> dict[str, str]:
-    """Return what is said of the leaves in place of their labels."""
-    shown = toml_file(__package__, "picture.toml")["shown"]
+    """Return the words on the leaves in place of their labels."""
+    texts = toml_file(__package__, "picture.toml")["shown"]
     deepest = max(map(len, params.leaves))
-    return {"shown": shown[params.dimension], "deepest": str(deepest)}
+    return {"shown": texts[params.dimension], "deepest": str(deepest)}
 
 
-def _layer_side(across: int, down: int, finest: int) -> int:
-    """Return the pixels of a layer's side, if so many stand beside and below each other."""
-    room = min(
-        (1540 - _MARGIN) // across - _MARGIN, (768 - _MARGIN) // down - _HEAD - 12
-    )
-    return min(room, 720) // finest * finest
-
-
-def _box(leaf: str, axes: list[str], parts: dict[str, int]) -> Box:
+def leaf_box(leaf: str, axes: list[str], parts: dict[str, int]) -> Box:
+    """Halve the whole along the axis of each depth, as the bits of the label say."""
     ends = {axis: (0, n) for axis, n in parts.items()}
     for bit, axis in zip(leaf, axes, strict=False):
         low, high = ends[axis]
         middle = (low + high) // 2
-        ends[axis] = (middle, high) if bit == "1" else (low, middle)
+        if bit == "1":
+            ends[axis] = (middle, high)
+        else:
+            ends[axis] = (low, middle)
     return tuple(ends[axis] for axis in "xyz")
+
+
+def arrange(layers: int, finest: int) -> Arrangement:
+    """Return the arrangement with the largest layers, with the fewest across where it is equal."""
+    best = Arrangement(1, layers, 0)
+    for across in range(1, layers + 1):
+        down = -(-layers // across)
+        room_across = (_WIDEST - _MARGIN) // across - _MARGIN
+        room_down = (_HIGHEST - _MARGIN) // down - _HEAD - _FOOT
+        room = min(room_across, room_down, _LARGEST_LAYER)
+        # Every smallest part gets the same whole number of pixels.
+        side = room // finest * finest
+        if side > best.side:
+            best = Arrangement(across, down, side)
+    return best
+
+
+def draw_leaf(
+    canvas: Canvas,
+    box: Box,
+    layer: int,
+    corner: tuple[int, int],
+    unit: tuple[int, int],
+    *,
+    is_target: bool,
+) -> None:
+    """Draw a leaf in a layer that it reaches through; a dot says that it goes on in the next.
+
+    Args:
+        canvas: the picture.
+        box: where the leaf lies.
+        layer: the z of the layer.
+        corner: the pixel of the layer's lower left corner.
+        unit: pixels of the smallest part along x and y.
+        is_target: whether it is filled.
+    """
+    (x0, x1), (y0, y1), (z0, z1) = box
+    if not z0 <= layer < z1:
+        return
+    unit_wide, unit_high = unit
+    left = corner[0] + x0 * unit_wide
+    # y runs upwards, and pixels count downwards.
+    top = corner[1] - y1 * unit_high
+    wide = (x1 - x0) * unit_wide
+    high = (y1 - y0) * unit_high
+    if is_target:
+        canvas.fill(left, top, wide, high, AMBER)
+    canvas.frame(left, top, wide + 1, high + 1, GREY)
+    if layer + 1 < z1:
+        dot = max(_DOT, min(3 * _DOT, unit_wide // 3, unit_high // 3))
+        x = left + (wide - dot + 1) // 2
+        y = top + (high - dot + 1) // 2
+        canvas.fill(x, y, dot, dot, BLACK)

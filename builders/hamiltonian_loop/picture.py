@@ -6,12 +6,10 @@ from scbench.schemas.hamiltonian_loop import Params
 
 def draw(params: Params, style: str) -> tuple[Canvas, ...]:
     """Draw the grid; as symbols, blocked cells are marked X, and free ones are points."""
-    symbols, blocked, numbers = (
-        style == "symbols",
-        {*params.blocked},
-        range(1, params.size + 1),
-    )
-    blank = "." if symbols else ""
-    cells = [["X" if (x, y) in blocked else blank for x in numbers] for y in numbers]
-    fills = {} if symbols else {"X": BLACK}
-    return (grid_picture(cells, 1, fills=fills, lines=not symbols, most=40),)
+    is_symbols = style == "symbols"
+    free = "." if is_symbols else ""
+    cells = [[free] * params.size for _ in range(params.size)]
+    for x, y in params.blocked:
+        cells[y - 1][x - 1] = "X"
+    fills = {} if is_symbols else {"X": BLACK}
+    return (grid_picture(cells, 1, fills=fills, lines=not is_symbols, most=40),)

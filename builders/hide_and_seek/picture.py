@@ -1,114 +1,119 @@
 """A plan of the ground, and the building as the camera sees it, with their measures."""
 
+from collections.abc import Sequence
 from itertools import product
 from math import floor, hypot, radians, tan
 
+from scbench.builders.hide_and_seek.views import difference, dot
 from scbench.builders.shared.builder import plain
 from scbench.builders.shared.canvas import BLACK, BLUE, GREY, LIGHT, RED, Canvas, Point
 from scbench.graders.shared.plane_geometry import hull_corners
 from scbench.schemas.hide_and_seek import Params
 
-_SCALE, _MIDDLE = 8, (280, 330)
-"""Pixels for a metre on the plan, and where the origin is."""
+# Pixels for a metre on the plan, and the place of the origin.
+_SCALE = 8
+_MIDDLE = (280, 330)
 # Top left corner of the camera's view, which is drawn at half its size.
 _VIEW = (600, 60)
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
-    """Draw plan and view beside each other, and the measures below."""
-    wide, high = (n // 2 for n in params.image)
+    """Draw plan and view next to each other, and the measures below."""
     canvas = Canvas(_VIEW[0] + 510, 620)
-    _draw_plan(canvas, params)
-    canvas.text(_VIEW[0], 16, "camera's view, at half its size", 2, GREY)
-    canvas.frame(_VIEW[0] - 1, _VIEW[1] - 1, wide + 2, high + 2, BLACK)
-    hull = hull_corners([_seen(params, corner) for corner in _corners(params)])
-    corners = [(int(x), int(y)) for x, y in hull]
-    canvas.polygon([corners], LIGHT)
-    canvas.outline(corners, BLUE)
-    x, y = _seen(params, params.look_at)
-    canvas.line((x - 6, y), (x + 6, y), RED)
-    canvas.line((x, y - 6), (x, y + 6), RED)
-    for i, line in enumerate(_measures(params)):
-        canvas.text(_VIEW[0], _VIEW[1] + high + 30 + 24 * i, line, 2)
+    draw_plan(canvas, params)
+    draw_view(canvas, params)
+    below = _VIEW[1] + params.image[1] // 2 + 30
+    for i, line in enumerate(measures(params)):
+        canvas.text(_VIEW[0], below + 24 * i, line, 2)
     return (canvas,)
 
 
-def _draw_plan(canvas: Canvas, params: Params) -> None:
+def draw_plan(canvas: Canvas, params: Params) -> None:
+    """Draw the ground from above: its edge, the building, the axes and the way to the eye."""
     canvas.text(20, 16, "plan: x to the right, y upwards", 2, GREY)
-    (left, top), radius = _MIDDLE, int(params.max_distance * _SCALE)
-    rim = [floor((radius**2 - dx * dx) ** 0.5 + 0.5) for dx in range(radius + 1)]
-    for (dx, dy), sx, sy in product(enumerate(rim), (-1, 1), (-1, 1)):
-        for px, py in ((dx, dy), (dy, dx)):
-            canvas.fill(left + sx * px, top + sy * py, 1, 1, BLACK)
+    left, top = _MIDDLE
+    radius = int(params.max_distance * _SCALE)
+    # Where the circle is steep, it rises by several pixels a column; swapping dx and dy fills them.
+    for dx in range(radius + 1):
+        dy = floor((radius**2 - dx * dx) ** 0.5 + 0.5)
+        for across, up in ((dx, dy), (dy, dx)):
+            for x, y in product((-across, across), (-up, up)):
+                canvas.fill(left + x, top + y, 1, 1, BLACK)
     half_x, half_y = (int(size * _SCALE / 2) for size in params.building[:2])
-    canvas.fill(left - half_x, top - half_y, 2 * half_x + 1, 2 * half_y + 1, LIGHT)
-    canvas.frame(left - half_x, top - half_y, 2 * half_x + 1, 2 * half_y + 1, BLUE)
-    for (wide, high), name in (((radius // 2, 0), "x"), ((0, radius // 2), "y")):
-        canvas.line((left, top), (left + wide, top - high), GREY)
-        canvas.text_in((left + wide - 8, top - high - 24, 16, 16), name, 2, GREY)
-    x, y, _ = params.sniper
-    away = hypot(x, y)
-    end = (left + floor(x / away * radius + 0.5), top - floor(y / away * radius + 0.5))
-    canvas.line(end, (left, top), RED, dash=6)
-    canvas.text(min(end[0] + 8, _VIEW[0] - 130), end[1] - 20, "to the eye", 2, RED)
-    canvas.text_in(
-        (left - radius, top + radius + 8, 2 * radius, 16), "edge of the ground", 2, GREY
-    )
+    walls = (left - half_x, top - half_y, 2 * half_x + 1, 2 * half_y + 1)
+    canvas.fill(*walls, LIGHT)
+    canvas.frame(*walls, BLUE)
+    half = radius // 2
+    for x, y, name in ((half, 0, "x"), (0, half, "y")):
+        canvas.line((left, top), (left + x, top - y), GREY)
+        canvas.text_in((left + x - 8, top - y - 24, 16, 16), name, 2, GREY)
+    sniper_x, sniper_y, _ = params.sniper
+    distance = hypot(sniper_x, sniper_y)
+    end_x = left + floor(sniper_x / distance * radius + 0.5)
+    end_y = top - floor(sniper_y / distance * radius + 0.5)
+    canvas.line((end_x, end_y), (left, top), RED, dash=6)
+    canvas.text(min(end_x + 8, _VIEW[0] - 130), end_y - 20, "to the eye", 2, RED)
+    edge = (left - radius, top + radius + 8, 2 * radius, 16)
+    canvas.text_in(edge, "edge of the ground", 2, GREY)
 
 
-def _measures(params: Params) -> list[str]:
-    """Return the lines that say in numbers what is drawn."""
-    building, person, eye, middle = (
-        " ".join(
-            f"{axis} {plain(value)}" for axis, value in zip("xyz", triple, strict=True)
-        )
-        for triple in (params.building, params.person, params.sniper, params.look_at)
-    )
+def draw_view(canvas: Canvas, params: Params) -> None:
+    """Draw the outline of the building as the camera sees it, and the middle of the view."""
+    wide, high = (n // 2 for n in params.image)
+    canvas.text(_VIEW[0], 16, "camera's view, at half its size", 2, GREY)
+    canvas.frame(_VIEW[0] - 1, _VIEW[1] - 1, wide + 2, high + 2, BLACK)
+    x, y, z = params.building
+    corners = product((-x / 2, x / 2), (-y / 2, y / 2), (0.0, z))
+    hull = hull_corners([pixel_of(params, corner) for corner in corners])
+    outline = [(int(x), int(y)) for x, y in hull]
+    canvas.polygon([outline], LIGHT)
+    canvas.outline(outline, BLUE)
+    middle_x, middle_y = pixel_of(params, params.look_at)
+    canvas.line((middle_x - 6, middle_y), (middle_x + 6, middle_y), RED)
+    canvas.line((middle_x, middle_y - 6), (middle_x, middle_y + 6), RED)
+
+
+def measures(params: Params) -> list[str]:
+    """Return the lines that give the drawing in numbers."""
     columns, rows = params.image
     return [
         f"people to hide: {params.people}",
-        f"building, size: {building} m",
-        f"person, size: {person} m",
+        f"building, size: {by_axis(params.building)} m",
+        f"person, size: {by_axis(params.person)} m",
         f"edge of the ground: {plain(params.max_distance)} m from the origin",
-        f"eye at: {eye} m",
-        f"middle of the view: {middle} m",
+        f"eye at: {by_axis(params.sniper)} m",
+        f"middle of the view: {by_axis(params.look_at)} m",
         f"angle of the view: {plain(params.field_of_view)} degrees",
         f"pixels of the view: {columns} across, {rows} down",
     ]
 
 
-def _corners(params: Params) -> list[tuple[float, float, float]]:
-    x, y, z = params.building
-    return [
-        (sx * x / 2, sy * y / 2, h)
-        for sx in (-1, 1)
-        for sy in (-1, 1)
-        for h in (0.0, z)
-    ]
+def by_axis(triple: Sequence[float]) -> str:
+    """Return three numbers, each after the name of its axis."""
+    axes = zip("xyz", triple, strict=True)
+    return " ".join(f"{axis} {plain(value)}" for axis, value in axes)
 
 
-def _seen(params: Params, point: tuple[float, ...]) -> Point:
+def pixel_of(params: Params, point: Sequence[float]) -> Point:
     """Return where the camera shows a point, in pixels of the canvas."""
-    eye, aim = params.sniper, params.look_at
-    forward = _unit(tuple(a - e for a, e in zip(aim, eye, strict=True)))
-    right = _unit((forward[1], -forward[0], 0.0))
+    forward = unit(difference(params.look_at, params.sniper))
+    right = unit((forward[1], -forward[0], 0.0))
     up = (
         right[1] * forward[2] - right[2] * forward[1],
         right[2] * forward[0] - right[0] * forward[2],
         right[0] * forward[1] - right[1] * forward[0],
     )
-    way = tuple(p - e for p, e in zip(point, eye, strict=True))
-    depth, across, above = (
-        sum(a * b for a, b in zip(way, axis, strict=True))
-        for axis in (forward, right, up)
-    )
+    way = difference(point, params.sniper)
     columns, rows = params.image
-    pixels = rows / 4 / tan(radians(params.field_of_view / 2)) / depth
-    # Rounded first to what no machine computes otherwise.
-    x, y = (floor(round(v * pixels, 6) + 0.5) for v in (across, above))
+    # Pixels for a unit across the view, at the distance of the point.
+    pixels = rows / 4 / tan(radians(params.field_of_view / 2)) / dot(way, forward)
+    # Rounded first, so that every machine gets the same pixel.
+    x = floor(round(dot(way, right) * pixels, 6) + 0.5)
+    y = floor(round(dot(way, up) * pixels, 6) + 0.5)
     return _VIEW[0] + columns // 4 + x, _VIEW[1] + rows // 4 - y
 
 
-def _unit(vector: tuple[float, ...]) -> tuple[float, ...]:
-    length = sum(v * v for v in vector) ** 0.5
-    return tuple(v / length for v in vector)
+def unit(vector: Sequence[float]) -> list[float]:
+    """Return a vector scaled to length 1."""
+    length = dot(vector, vector) ** 0.5
+    return [v / length for v in vector]

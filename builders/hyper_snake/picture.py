@@ -15,70 +15,76 @@ from scbench.builders.shared.canvas import (
 from scbench.schemas.hyper_snake import Params
 
 _MARGIN = 8
-# Pixels between the blocks of each pair of axes where a cell has eight, the closest
-# first.
+# Pixels of the short edge of a picture.
+_SHORT_EDGE = 768
+# Most and least pixels of a cell's side.
+_LARGEST = 40
+_SMALLEST = 8
+# Pixels between the blocks of each pair of axes where a cell has eight, the closest first.
 _GAPS = (0, 3, 7, 14, 28, 42, 60, 80)
 _FILLS = {"S": GREEN, "W": BLACK, "F": AMBER}
 
 
 def draw(params: Params, style: str) -> tuple[Canvas, ...]:
     """Draw the box; as symbols, there are letters for start, walls and food, and points."""
+    # Food on the start would need one more sign, and a side of one cell would hide an axis.
     if params.start in params.food or min(params.size) < 2:
-        return ()  # it would need one more sign, or hide an axis
-    across, down = params.size[::2], params.size[1::2] or (1,)
-    side = next(
-        (side for side in range(40, 7, -1) if _fits_canvas(across, down, side)), 0
-    )
-    if not side:
         return ()
-    symbols = style == "symbols"
-    signs = (
-        dict.fromkeys(params.walls, "W")
-        | dict.fromkeys(params.food, "F")
-        | {params.start: "S"}
-    )
-    canvas = Canvas(
-        *(_pixels_along(sizes, side) + 2 * _MARGIN for sizes in (across, down))
-    )
+    across = params.size[::2]
+    down = params.size[1::2] or (1,)
+    side = cell_side(across, down)
+    if side is None:
+        return ()
+    is_symbols = style == "symbols"
+    blank = "." if is_symbols else ""
+    fills = {} if is_symbols else _FILLS
+    signs = dict.fromkeys(params.walls, "W")
+    signs |= dict.fromkeys(params.food, "F")
+    signs[params.start] = "S"
+    canvas = Canvas(pixels_along(across, side), pixels_along(down, side))
+    scale = max(1, min(3, (side - 2) // 7))
+    # Each block shows the first two axes, and lies where the others put it.
     for outer in product(*map(range, params.size[2:])):
-        left = _MARGIN + _place(across, (0, *outer[::2]), side)
-        top = _MARGIN + _place(down, (0, *outer[1::2]), side)
-        cells = [
-            [
-                signs.get((x, y, *outer)[: len(params.size)], "." if symbols else "")
-                for x in range(across[0])
-            ]
-            for y in range(down[0])
-        ]
-        fills = {} if symbols else _FILLS
-        scale = max(1, min(3, (side - 2) // 7))
+        left = _MARGIN + pixels_before(across, (0, *outer[::2]), side)
+        top = _MARGIN + pixels_before(down, (0, *outer[1::2]), side)
+        rows = []
+        for y in range(down[0]):
+            cells = [(x, y, *outer)[: len(params.size)] for x in range(across[0])]
+            rows.append([signs.get(cell, blank) for cell in cells])
+        corner = (left, top)
         paint_cells(
-            canvas, (left, top), (side, side), cells, fills, scale, lines=not symbols
+            canvas, corner, (side, side), rows, fills, scale, lines=not is_symbols
         )
     return (canvas,)
 
 
-def _fits_canvas(across: Sequence[int], down: Sequence[int], side: int) -> bool:
-    width, height = (
-        _pixels_along(sizes, side) + 2 * _MARGIN for sizes in (across, down)
-    )
-    return width <= LONG_EDGE and height <= 768 and width * height <= MOST_PIXELS
+def cell_side(across: Sequence[int], down: Sequence[int]) -> int | None:
+    """Return the most pixels of a cell with which the box fits into a picture, if any do."""
+    for side in range(_LARGEST, _SMALLEST - 1, -1):
+        width = pixels_along(across, side)
+        height = pixels_along(down, side)
+        fits = width <= LONG_EDGE and height <= _SHORT_EDGE
+        if fits and width * height <= MOST_PIXELS:
+            return side
+    return None
 
 
-def _gap(level: int, side: int) -> int:
-    return _GAPS[level] * side // 8
+def pixels_along(sizes: Sequence[int], side: int) -> int:
+    """Return the pixels of the canvas along the axes of one direction."""
+    last = [n - 1 for n in sizes]
+    return pixels_before(sizes, last, side) + side + 1 + 2 * _MARGIN
 
 
-def _pixels_along(sizes: Sequence[int], side: int) -> int:
-    """Return the pixels from the first to the last cell along the axes of one direction."""
-    return _place(sizes, [n - 1 for n in sizes], side) + side + 1
-
-
-def _place(sizes: Sequence[int], cell: Sequence[int], side: int) -> int:
+def pixels_before(sizes: Sequence[int], cell: Sequence[int], side: int) -> int:
     """Return the pixels before a cell along the axes of one direction."""
-    before, block = 0, side
+    before = 0
+    block = side
     for level, (n, at) in enumerate(zip(sizes, cell, strict=True)):
-        step = block + _gap(level, side) + (level == 1)
+        gap = _GAPS[level] * side // 8
+        if level == 1:
+            # Room for the last line of a block.
+            gap += 1
+        step = block + gap
         before += at * step
-        block = n * step - _gap(level, side) - (level == 1)
+        block = n * step - gap
     return before

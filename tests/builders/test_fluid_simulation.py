@@ -4,14 +4,9 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.fluid_simulation import (
-    GOAL_KINDS,
-    HEIGHT,
-    LAYERS,
-    Space,
-    TaskBuilder,
-)
-from scbench.builders.fluid_simulation.plans import (
+from scbench.builders.fluid_simulation import Space, TaskBuilder
+from scbench.builders.fluid_simulation.drafts import GOAL_KINDS, HEIGHT, LAYERS
+from scbench.builders.fluid_simulation.structures import (
     as_answer,
     basin,
     reservoir,

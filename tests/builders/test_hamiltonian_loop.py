@@ -9,9 +9,8 @@ from pydantic import ValidationError
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.hamiltonian_loop import (
-    Space,
-    TaskBuilder,
+from scbench.builders.hamiltonian_loop import Space, TaskBuilder
+from scbench.builders.hamiltonian_loop.loops import (
     could_have_loop,
     find_cover,
     find_loop,

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from scbench.base.seeding import Stream
-from scbench.builders.hide_and_seek import Space, TaskBuilder, hidden, hiding_places
+from scbench.builders.hide_and_seek import Space, TaskBuilder
+from scbench.builders.hide_and_seek.shadow import hidden, hiding_places
 from scbench.catalog import get_task
 from scbench.scoring.judge import judge
 

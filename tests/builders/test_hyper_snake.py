@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
-from scbench.builders.hyper_snake import Box, Space, TaskBuilder, find_path
+from scbench.builders.hyper_snake import Space, TaskBuilder
+from scbench.builders.hyper_snake.paths import Box, find_path
 from scbench.graders.hyper_snake import grade
 from scbench.schemas.hyper_snake import Answer
 

@@ -6,7 +6,9 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.interlocking_parts import Space, layout, parts_of, to_binary_stl
+from scbench.builders.interlocking_parts import Space
+from scbench.builders.interlocking_parts.cage import layout, parts_of
+from scbench.builders.interlocking_parts.part_files import to_binary_stl
 from scbench.catalog import get_task
 from scbench.scoring.judge import judge
 

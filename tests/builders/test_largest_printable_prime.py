@@ -3,10 +3,9 @@
 import pytest
 
 from scbench.base.seeding import Stream
-from scbench.builders.largest_printable_prime import (
-    Space,
-    TaskBuilder,
-    _Graph,
+from scbench.builders.largest_printable_prime import Space, TaskBuilder
+from scbench.builders.largest_printable_prime.search import (
+    Graph,
     greedy_number,
     longest_prime,
 )
@@ -95,8 +94,8 @@ def test_the_search_finds_what_plain_enumeration_finds(changes):
 def test_65_digits_are_the_most_under_the_papers_rules():
     result = longest_prime(PAPER)
     assert result.number == LONGEST
-    assert _Graph(PAPER).longest() == 66
-    assert not list(_Graph(PAPER).numbers(66))
+    assert Graph(PAPER).longest() == 66
+    assert not list(Graph(PAPER).numbers(66))
     # Even without a height to reach there is nothing longer.
     assert longest_prime(with_params(target_height_mm=0.0)).number == LONGEST
 

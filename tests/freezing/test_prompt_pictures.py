@@ -7,7 +7,7 @@ import pytest
 from pixel_model import reader_of
 
 from scbench.base.model import picture_id, plain_id, style_of
-from scbench.builders.delaunay_triangulation.picture import stands
+from scbench.builders.delaunay_triangulation.stability import is_stable
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.graders.shared.plane_geometry import triangulate
 from scbench.release.load import find_release
@@ -117,7 +117,7 @@ def test_triangulations_stand_wherever_points_are_moved(rows):
             (round(1000 * x), round(1000 * y))
             for x, y in json.loads(row.params)["points"]
         ]
-        assert stands(points, 2)
+        assert is_stable(points, 2)
         right = {frozenset(t) for t in triangulate(points)[0]}
         for turn in range(64):
             moves = [
@@ -128,4 +128,4 @@ def test_triangulations_stand_wherever_points_are_moved(rows):
                 (x + dx, y + dy) for (x, y), (dx, dy) in zip(points, moves, strict=True)
             ]
             assert {frozenset(t) for t in triangulate(moved)[0]} == right
-    assert not stands([(0, 0), (100, 0), (100, 100), (0, 103)], 2)
+    assert not is_stable([(0, 0), (100, 0), (100, 100), (0, 103)], 2)

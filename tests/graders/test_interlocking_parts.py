@@ -12,12 +12,14 @@ from manifold3d import Manifold, Mesh64
 
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Prediction, Status
-from scbench.builders.interlocking_parts import (
+from scbench.builders.interlocking_parts.cage import (
     layout,
     lifted,
     parts_of,
     plate,
     rim_of,
+)
+from scbench.builders.interlocking_parts.part_files import (
     to_ascii_stl,
     to_binary_stl,
     to_openscad,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.base.errors import CannotGrade
-from scbench.builders.interlocking_parts import to_ascii_stl
+from scbench.builders.interlocking_parts.part_files import to_ascii_stl
 from scbench.graders.interlocking_parts import openscad_child, printed_parts
 from scbench.graders.interlocking_parts.part_meshes import count_edges, signed_volume
 from scbench.graders.interlocking_parts.printed_parts import (

@@ -1,0 +1,94 @@
+"""Towers of digits: the poses in which the digits of a number can be printed on each other."""
+
+from typing import NamedTuple
+
+from scbench.graders.largest_printable_prime import HEIGHTS, Pose, pose, rests
+from scbench.schemas.largest_printable_prime import Orientation, Params
+
+# Of orientations that give the same pose, the first is named.
+_ORDER: tuple[Orientation, ...] = (
+    "flat",
+    "flippedX",
+    "flippedY",
+    "rotate180Z",
+    "rotate90Y",
+    "rotate90X",
+)
+
+
+class TurnedDigit(NamedTuple):
+    """A digit of a tower."""
+
+    digit: int
+    orientation: Orientation
+
+
+Tower = list[TurnedDigit]
+
+
+class StandingTower(NamedTuple):
+    """A tower and its height in tenths of a millimetre."""
+
+    tower: Tower
+    height: int
+
+
+class Layer(NamedTuple):
+    """The best tower that ends with a digit in one pose.
+
+    Attributes:
+        height: of the tower, in tenths of a millimetre.
+        orientation: of its last digit.
+        lower: the pose of the digit below; None for the first.
+    """
+
+    height: int
+    orientation: Orientation
+    lower: Pose | None
+
+
+def tallest(params: Params, number: str, sign: int = 1) -> StandingTower | None:
+    """Return the digits in the poses that make the tallest tower, flat ones where it is equal.
+
+    With a sign of -1, it is the lowest. It is None if there is no tower.
+    """
+    # For each digit the best towers up to it, by its pose.
+    layers: list[dict[Pose, Layer]] = []
+    for text in number:
+        layer: dict[Pose, Layer] = {}
+        for name, body in poses_of(params, int(text)):
+            below: list[tuple[int, Pose | None]] = [(0, None)]
+            if layers:
+                below = [
+                    (best.height, lower)
+                    for lower, best in layers[-1].items()
+                    if rests(body, lower)
+                ]
+            if below and body not in layer:
+                height, lower = max(below, key=lambda option: sign * option[0])
+                layer[body] = Layer(height + HEIGHTS[body.stand], name, lower)
+        layers.append(layer)
+    if not layers or not layers[-1]:
+        return None
+    top = max(layers[-1], key=lambda body: sign * layers[-1][body].height)
+    # Down from the top, each digit knows the pose of the one below.
+    tower: Tower = []
+    here: Pose | None = top
+    for text, layer in zip(reversed(number), reversed(layers), strict=True):
+        if here is not None:
+            best = layer[here]
+            tower.append(TurnedDigit(int(text), best.orientation))
+            here = best.lower
+    return StandingTower(tower[::-1], layers[-1][top].height)
+
+
+def poses_of(params: Params, digit: int) -> list[tuple[Orientation, Pose]]:
+    """Return the orientations in which a digit can be printed, with its poses."""
+    poses: list[tuple[Orientation, Pose]] = []
+    if digit not in params.digits:
+        return poses
+    for name in _ORDER:
+        body = pose(digit, name, params.segments[digit])
+        if name in params.orientations and body is not None:
+            poses.append((name, body))
+    return poses
