@@ -1,4 +1,4 @@
-"""The table of tasks as environments in docs/environments.md: what each is, measured here and now.
+"""The table of tasks as environments in docs/environments.md: their figures, measured here and now.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Fuzz what meets untrusted bytes: readers, extraction, formulas, STL, and every grader.
+"""Fuzz all code that meets untrusted bytes: readers, extraction, formulas, STL, and every grader.
 
 ::
 

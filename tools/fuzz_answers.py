@@ -140,7 +140,7 @@ def reads_as_text(answer: Any) -> bool:  # noqa: ANN401  (JSON)
 
 
 def shortened(answer: Any) -> Any:  # noqa: ANN401  (JSON)
-    """Return a plan's first blasts: each takes a hundred times what everything else does."""
+    """Return a plan's first blasts: each takes a hundred times as long as all else."""
     blasts = answer.get("blasts") if isinstance(answer, dict) else None
     return {**answer, "blasts": blasts[:2]} if isinstance(blasts, list) else answer
 
@@ -166,7 +166,7 @@ def check_outcome(task: Task, instance: Instance, answer: Any) -> None:  # noqa:
 
 
 def judged(task: Task, params: Any, answer: Any) -> tuple[Any, ...]:  # noqa: ANN401
-    """Judge an answer and check what every verdict must keep; nothing if it cannot be judged."""
+    """Judge an answer and check its verdicts; return none if it cannot be judged."""
     try:
         verdicts = judge(task, params, answer, sys.maxsize)
     except CannotGrade:
@@ -176,7 +176,7 @@ def judged(task: Task, params: Any, answer: Any) -> tuple[Any, ...]:  # noqa: AN
 
 
 def check_verdicts(task: Task, verdicts: tuple[Verdict, ...]) -> None:
-    """Check what every verdict must keep."""
+    """Check the rules that hold for every verdict."""
     for verdict in verdicts:
         assert 0 <= verdict.score <= 1
         assert task.scoring == "partial" or verdict.score in {0, 1}

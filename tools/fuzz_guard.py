@@ -1,4 +1,4 @@
-"""What a fuzzed target may not do: touch files, open sockets, start processes, hang, eat memory.
+"""Forbid a fuzzed target some acts: touch files, open sockets, start processes, hang, eat memory.
 
 Python reports such acts to audit hooks before they happen, and a hook that raises prevents them.
 A hook cannot be taken away again, so this one does nothing unless a target is running.
@@ -54,7 +54,7 @@ _FAMILIES = ("socket.", "shutil.", "ftplib.", "http.client.", "smtplib.")
 
 
 class ForbiddenError(BaseException):
-    """A target did what no reader or grader may do. Not to be caught by what it is thrown into."""
+    """A target did something that no reader or grader may do. No code in between catches it."""
 
 
 class HangError(BaseException):
@@ -143,7 +143,7 @@ def _late(_number: int, _frame: FrameType | None) -> None:
 
 
 def install(children: int = 0, scratch: str | None = None) -> None:
-    """Put up the hook, and say what the targets of this process may do all the same.
+    """Put up the hook, and allow the targets of this process some acts.
 
     Args:
         children: isolated children that they may start.
@@ -170,7 +170,7 @@ def limit_memory(extra: int) -> None:
 
 @contextlib.contextmanager
 def watched(seconds: float) -> Iterator[None]:
-    """Forbid what is forbidden while the block runs, and end it after so many seconds of work.
+    """Arm the guard while the block runs, and end the block after so many seconds of work.
 
     Seconds are those of the processor, as a busy machine is no finding.
     """

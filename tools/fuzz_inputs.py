@@ -76,7 +76,7 @@ HOSTILE: tuple[Any, ...] = (
 
 @dataclass(frozen=True)
 class Target:
-    """A function to be fuzzed, and what it is fed first.
+    """A function to be fuzzed, and its first inputs.
 
     Attributes:
         run: takes any bytes; raises if something is wrong.

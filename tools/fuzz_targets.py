@@ -1,4 +1,4 @@
-"""What is fuzzed: functions that take bytes and raise where something is wrong.
+"""The targets of fuzzing: functions that take bytes and raise where something is wrong.
 
 A target states what must hold for any input at all: what is refused is refused in words that can be
 shown, what is read survives being written, and every answer gets verdicts that a file can hold.
@@ -125,7 +125,7 @@ def read_all(data: bytes) -> None:
 
 
 def check_lines(stream: BinaryIO, content: bytes | None) -> None:
-    """Check what the reader makes of every line, and of a plain file its hash."""
+    """Check every line that the reader yields, and of a plain file its hash."""
     digest = hashlib.sha256()
     before = 0
     stopped = False

@@ -1,4 +1,4 @@
-"""Write down a hash of the first fresh cases of every task: what a seed gives must not drift.
+"""Write down a hash of the first fresh cases of every task: the cases of a seed must not drift.
 
 ``tests/data/golden_cases.json`` holds them, and a test compares. Cases that change while their
 builder keeps its version are a fault, and this program refuses to write them down::

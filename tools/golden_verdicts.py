@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def write(task: Task) -> str:
-    """Write a task's verdicts down; return a word on what changed.
+    """Write a task's verdicts down; return how many changed.
 
     Raises:
         SystemExit: a verdict changed, and the grader's version did not.

@@ -1,4 +1,4 @@
-"""Grade a file of a million predictions, and say what it takes in time and memory.
+"""Grade a file of a million predictions, and measure time and memory.
 
     python tools/load.py --rows 1000000 --workers 2 [--real FILE] [--keep FOLDER]
 
@@ -47,7 +47,7 @@ Row = dict[str, Any]
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--workers", type=int, nargs="+", default=[2])

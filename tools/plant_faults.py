@@ -208,7 +208,7 @@ def plant_all(
 
 
 def table(records: dict[str, Record]) -> Iterator[str]:
-    """Yield how many were caught by what, and every survivor."""
+    """Yield the number of faults that each suite caught, and every survivor."""
     counts = Counter(record["caught"] or "nothing" for record in records.values())
     caught = len(records) - counts["nothing"]
     parts = [f"{count} by {name}" for name, count in counts.most_common()]
@@ -450,7 +450,7 @@ def suite_of(
 
 
 def affordable(tests: list[str], seconds: dict[str, float]) -> list[str]:
-    """Return the first tests, which are the cheapest, up to what a fault may cost."""
+    """Return the first tests, which are the cheapest, within the budget of a fault."""
     total = 0.0
     for i, test in enumerate(tests[:MOST]):
         total += seconds[test]

@@ -75,7 +75,7 @@ def mean_and_least(coverage: np.ndarray) -> str:
 
 
 def print_scores() -> None:
-    """The normalized score: what it orders, its intervals and its power."""
+    """The normalized score: its order of models, its intervals and its power."""
     print(
         "| rank correlation with ability |", *(f" {name} |" for name in scores.SCHEMES)
     )
@@ -233,7 +233,7 @@ def unreadable(
 def asked_next(
     lost: float, models: int = 160, seed: int = 8, draws: int = 200, batches: int = 10
 ) -> np.ndarray:
-    """Models that are asked what `scbench ladder --next` names, 22 at a time; see `overall`.
+    """Models that are asked the items of `scbench ladder --next`, 22 at a time; see `overall`.
 
     Tasks lie three rungs apart, slopes are from 0.5 to 4, and a share of replies cannot be read.
     """

@@ -135,6 +135,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return answers to missed or misread events, and answers that are no option."""
         events = params.events
+        # Positions of the swaps among the events.
         swaps = [i for i, (moves, *_) in enumerate(events) if moves]
         last = swaps[-1] if swaps else 0
         misread_stories: dict[str, Sequence[Event]] = {
@@ -149,6 +150,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         wrong: dict[str, JsonValue] = {}
         for name, story in misread_stories.items():
             thing = thing_at_end(params, story)
+            # Some mistakes make no difference.
             if thing != right:
                 wrong[name] = label(params, thing)
         wrong_options = [option for option in params.options if option != right]
@@ -166,7 +168,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return the moves of what is asked for, and the number of misleading events."""
+        """Return the moves of the thing asked for, and the number of misleading events."""
         misleading = 0
         for moves, a, b, _ in params.events:
             if not moves and params.asked in {a, b}:
@@ -175,7 +177,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {"depth": depth, "misleading": misleading}
 
     def measure(self, params: Params) -> float:
-        """Return the number of events, and one more for each move of what is asked for."""
+        """Return the number of events, and one more for each move of the thing asked for."""
         counts = move_counts(len(params.people), params.events)
         return len(params.events) + counts[params.asked]
 
@@ -184,9 +186,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return 1 / len(params.options)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw people and their things, the events, the person asked about and the order of the options."""
+        """Draw people, things, events, the person asked about and the order of the options."""
         story = stories()[point.domain]
         n = point.people
+        # The order of draws is fixed: changing it changes the cases of a seed.
         if story.things:
             people = rng.sample(names(), n)
             things = rng.sample(story.things, n)
@@ -225,6 +228,7 @@ def names() -> tuple[str, ...]:
 def events_text(params: Params, story: Story) -> str:
     """Return the events as running text, or one on a line with an anchor before each."""
     sentences = []
+    # Each event has the number of its wording, among those of swaps or of idle events.
     for moves, a, b, wording in params.events:
         template = (story.swaps if moves else story.idle)[wording]
         sentences.append(template.format(a=params.people[a], b=params.people[b]))

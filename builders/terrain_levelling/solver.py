@@ -24,7 +24,7 @@ _STEP = 0.05
 
 
 class Work:
-    """Counts what the solver may still do, in units that take one or two microseconds each."""
+    """Counts the work that is allowed still, in units that take one or two microseconds each."""
 
     def __init__(self, limit: int = MOST_WORK) -> None:
         self.remaining = limit

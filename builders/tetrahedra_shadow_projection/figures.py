@@ -95,14 +95,15 @@ def regular_points(corners: int, inner: float = 1.0) -> list[XY]:
 
 def block_points(rng: Stream) -> list[XY]:
     """Return two to four upright blocks side by side, each meeting the next along a side."""
-    left, low, high = 0.0, 0.0, rng.uniform(1.0, 3.0)
+    x0 = 0.0
+    low, high = 0.0, rng.uniform(1.0, 3.0)
     lower: list[XY] = []
     upper: list[XY] = []
     for _ in range(rng.between(2, 4)):
-        right = left + rng.uniform(0.8, 1.6)
-        lower += [(left, low), (right, low)]
-        upper += [(left, high), (right, high)]
-        left = right
+        x1 = x0 + rng.uniform(0.8, 1.6)
+        lower += [(x0, low), (x1, low)]
+        upper += [(x0, high), (x1, high)]
+        x0 = x1
         # Both blocks have this height.
         meet = rng.uniform(low, high)
         low = meet - rng.uniform(0.5, 2.0)

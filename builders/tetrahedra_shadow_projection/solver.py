@@ -166,8 +166,8 @@ def stamps_of(candidates: Sequence[Candidate], sheet: Sheet) -> Stamps:
         ax, ay = x[:, i - 1, None], y[:, i - 1, None]
         bx, by = x[:, i, None], y[:, i, None]
         # A covered point is on the left of every side.
-        left = ((bx - ax) * (sample_y - ay))[:, None, :]
-        mask &= left >= ((by - ay) * (sample_x - ax))[:, :, None]
+        height = ((bx - ax) * (sample_y - ay))[:, None, :]
+        mask &= height >= ((by - ay) * (sample_x - ax))[:, :, None]
     return Stamps(np.stack([column, row], axis=1), -mask.view(np.int8), keep)
 
 

@@ -24,6 +24,7 @@ from scbench.graders.shared.corner_labels import (
 )
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
+# Names of polygons, and of numbers, in prompts.
 _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
 _WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
@@ -58,10 +59,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             figure = (
                 f"regular {shape} with corners A to {last} in counter-clockwise order"
             )
-        known = ""
+        hint = ""
         if params.known:
             template = prompt_template(__name__, "prompt_known.txt")
-            known = template.format(known=", ".join(params.known))
+            hint = template.format(known=", ".join(params.known))
         meet = "meet at one point strictly inside"
         if params.n_classes == 2:
             meet = "meet inside"
@@ -71,7 +72,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "n": _WORDS[params.n_classes],
             "k": _WORDS[k],
             "order": ", ".join(params.corner_order),
-            "known": known,
+            "known": hint,
             "meet": meet,
         }
 
@@ -109,6 +110,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         counters["text"] = "\n".join(str(pattern) for pattern in right) or "none"
         texts: list[JsonValue] = ["".join(map(str, pattern)) for pattern in right]
         counters["labels_as_text"] = {"configs": texts or [""]}
+        # Where no pattern is right, some answer has to be one label short.
         short = [pattern[1:] for pattern in right or [(0,) * k]]
         counters["one_label_short"] = as_configs(short)
         if len(right) > 1:
@@ -135,6 +137,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """
         ring = POLYGONS[point.corners]
         order = draw_order(ring, point.order, rng)
+        # Without a hint: the hint is made from one of these patterns.
         right = meeting_patterns(point.n_classes, order, ring)
         pattern = rng.choice(right or patterns(point.corners, point.n_classes))
         revealed = rng.sample(range(point.corners), point.known)

@@ -23,8 +23,8 @@ def faulty_sets(params: Params, right: Sequence[Cell]) -> dict[str, JsonValue]:
     n = params.size
     barred = barred_cells(params)
     right_set = set(right)
-    others = [cell for cell in all_cells(n) if cell not in right_set]
-    free = [cell for cell in others if cell not in barred]
+    unused = [cell for cell in all_cells(n) if cell not in right_set]
+    free = [cell for cell in unused if cell not in barred]
     first, *following = right
     but_last = right[:-1]
     sets: dict[str, Sequence[Sequence[float]]] = {
@@ -51,9 +51,9 @@ def faulty_sets(params: Params, right: Sequence[Cell]) -> dict[str, JsonValue]:
         missing = len(right) - len(remaining)
         if len(elsewhere) >= missing:
             sets[f"hole_in_{name}"] = [*remaining, *elsewhere[:missing]]
-    barred_others = [cell for cell in others if cell in barred]
-    if barred_others:
-        sets["one_forbidden"] = [*but_last, barred_others[0]]
+    barred_unused = [cell for cell in unused if cell in barred]
+    if barred_unused:
+        sets["one_forbidden"] = [*but_last, barred_unused[0]]
     return {name: as_voxels(cells) for name, cells in sets.items()}
 
 

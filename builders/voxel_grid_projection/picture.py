@@ -6,7 +6,7 @@ from scbench.schemas.voxel_grid_projection import Params
 
 
 def draw(params: Params, style: str) -> tuple[Canvas, ...]:
-    """Draw a grid of x and y for each z; as symbols, # is what is black otherwise."""
+    """Draw a grid of x and y for each z; barred cells are black, or # in symbols."""
     n = params.size
     is_symbolic = style == "symbols"
     blank = "." if is_symbolic else ""
