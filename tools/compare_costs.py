@@ -1,4 +1,4 @@
-"""What a score costs in two checkouts, old and new side by side, as one table of Markdown.
+"""Measure the costs of a score in two checkouts, old and new, as one table of Markdown.
 
     python tools/compare_costs.py OLD_CHECKOUT [--times 3]
 
@@ -15,14 +15,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from itertools import islice
 from pathlib import Path
 
 import load
 
 from scbench.release.load import find_release
 
+# Rows of the larger of two files.
 ROWS = 30_000
+# A program that measures single steps in a checkout, and prints seconds as JSON.
 INSIDE = """
 import json, os, resource, sys
 from scbench.base.model import rung_of
@@ -44,11 +45,11 @@ def took(work, count=1):
 
 lines = open(sys.argv[1]).read().splitlines()
 rows = [json.loads(line) for line in lines]
-said = {"json": took(lambda: [json.loads(line) for line in lines], 5) / len(lines)}
+results = {"json": took(lambda: [json.loads(line) for line in lines], 5) / len(lines)}
 answers = [(row["id"], row.get("response", row.get("answer"))) for row in rows]
 answers = [(name, answer) for name, answer in answers if answer is not None]
 scbench.score(*answers[0])
-said["score"] = took(lambda: [scbench.score(*answer) for answer in answers]) / len(answers)
+results["score"] = took(lambda: [scbench.score(*answer) for answer in answers]) / len(answers)
 paper = find_release()
 ladder = paper.choose(["ladder"])[0]
 for task, release, rung in (("interlocking_parts", ladder, 8), ("csg_union", paper, None),
@@ -59,7 +60,7 @@ for task, release, rung in (("interlocking_parts", ladder, 8), ("csg_union", pap
     jobs = [(get_task(task), read(release.instances()[it.id].params), json.loads(it.answer))
             for it in cases]
     judge(*jobs[0])
-    said[task] = took(lambda: [judge(*job) for job in jobs[1:]]) / len(jobs[1:])  # each once
+    results[task] = took(lambda: [judge(*job) for job in jobs[1:]]) / len(jobs[1:])  # each once
 heights = [(7 * x + 5 * y) % 23 / 4 + 2 for y in range(16) for x in range(16)]
 blast_simulation.fingerprint()
 engine = blast_simulation.engine()
@@ -75,9 +76,10 @@ for depth, count in ((0.5, 300), (5.0, 40)):
     start = ticks()
     for i in range(count):
         blast_simulation.blast_cell(list(heights), 16, i % 16, 7 * i % 16, depth)
-    said[f"blast {depth:g}"] = (ticks() - start) / os.sysconf("SC_CLK_TCK") / count
-print(json.dumps(said))
+    results[f"blast {depth:g}"] = (ticks() - start) / os.sysconf("SC_CLK_TCK") / count
+print(json.dumps(results))
 """
+# A program that prints the memory of a worker, in MB.
 MEMORY = """
 from scbench.catalog import available_tasks
 import scbench.grading.workers.worker, polars
@@ -92,7 +94,7 @@ GRADE = "import sys; from scbench.cli.grade import run; sys.argv[0] = 'scbench-g
 
 
 def python(checkout: Path, code: str, *words: object) -> str:
-    """Run a program of ours with the package of a checkout; return what it printed."""
+    """Run a program of ours with the package of a checkout; return its output."""
     # As installed, modules are compiled once.
     environment = {
         **os.environ,
@@ -115,11 +117,13 @@ def python(checkout: Path, code: str, *words: object) -> str:
 
 def seconds(checkout: Path, file: Path, out: Path) -> tuple[float, float]:
     """Return the processor time of grading a file, all processes together, and by the clock."""
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    started = time.perf_counter()
     words = ("--out", out, "--quiet", "--restart", "--partial", "--workers", 2)
     python(checkout, GRADE, file, *words)
     wall = time.perf_counter() - started
-    while True:  # what it left behind is ours to wait for
+    # Its orphans are ours to wait for.
+    while True:
         try:
             os.wait()
         except ChildProcessError:
@@ -131,9 +135,9 @@ def seconds(checkout: Path, file: Path, out: Path) -> tuple[float, float]:
 def measured(checkout: Path, few: Path, many: Path, out: Path) -> dict[str, float]:
     """Return every figure once."""
     inside = json.loads(python(checkout, INSIDE, many).splitlines()[-1])
-    (start, wall), (run, many_wall) = (
-        seconds(checkout, file, out) for file in (few, many)
-    )
+    start, wall = seconds(checkout, few, out)
+    run, many_wall = seconds(checkout, many, out)
+    # The cost of a command that starts is in both.
     row = (run - start) / ROWS
     return {
         "one task's 27 answers, whole command, s": start,
@@ -162,22 +166,20 @@ def main() -> None:
     parser.add_argument("old", type=Path)
     parser.add_argument("--times", type=int, default=3)
     options = parser.parse_args()
-    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # orphans of a command become ours
+    # PR_SET_CHILD_SUBREAPER: orphans of a command become ours.
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
     release = find_release()
     with tempfile.TemporaryDirectory() as folder:
-        few, many, out = (
-            Path(folder, name) for name in ("few.jsonl", "many.jsonl", "out")
-        )
+        few = Path(folder, "few.jsonl")
+        many = Path(folder, "many.jsonl")
+        out = Path(folder, "out")
         rights = [
             {"id": ref.id, "model": "m", "answer": json.loads(ref.answer)}
             for ref in release.references()
             if ref.id.startswith("two_segments/") and ref.kind == "reference"
         ]
         few.write_text("".join(f"{json.dumps(row)}\n" for row in rights))
-        with many.open("w") as file:
-            file.writelines(
-                f"{line.rstrip()}\n" for line in islice(load.predictions(release), ROWS)
-            )
+        load.write_predictions(many, ROWS, release, None)
         checkouts = options.old.resolve(), Path(__file__).resolve().parents[1]
         rounds = [
             [measured(checkout, few, many, out) for checkout in checkouts]

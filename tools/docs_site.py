@@ -28,8 +28,7 @@ from scbench.release.load import Release, find_release
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# The pages of the site by their place in its menu; those that are not there are left
-# out.
+# The pages of the site by their place in its menu; those that do not exist are left out.
 NAV = {
     "Start": ("docs/tutorial", "docs/two_runs", "docs/faq", "docs/glossary"),
     "How to": (
@@ -60,8 +59,18 @@ NAV = {
     "The project": ("CONTRIBUTING", "SECURITY", "CHANGELOG"),
 }
 
-# The modules with a page of their own, made from docstrings: what for, and members if
-# not all.
+# Attributes with an address that a browser fetches, by tag.
+FETCHED = {"script": "src", "img": "src", "iframe": "src", "link": "href"}
+API_PAGE = """# {name}
+
+{title}.
+
+```{{eval-rst}}
+.. automodule:: {name}
+   :members: {members}
+```
+"""
+# The modules with a page of their own, made from docstrings: the title, and members if not all.
 MODULES = {
     "scbench": ("What most users need", ""),
     "scbench.reward": ("Rewards for training loops", "for_trl, packed, unpacked"),
@@ -74,10 +83,43 @@ MODULES = {
 }
 
 
+def sources(folder: Path) -> None:
+    """Write all sources of the site into a folder, which is emptied before."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    shutil.move(folder / "docs" / "conf.py", folder / "conf.py")
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("*.cff")):
+        shutil.copyfile(path, folder / path.name)
+    pages = {**task_pages(), **api_pages(), "docs/commands.md": command_page()}
+    for name, text in pages.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8")
+    gallery = find_release().root / "gallery"
+    shutil.copytree(gallery, folder / "docs" / "tasks" / "pictures")
+    for page in (*folder.glob("*.md"), *folder.glob("docs/*.md")):
+        page.write_text(titled(page.read_text("utf-8")), "utf-8")
+    shutil.move(folder / "README.md", folder / "index.md")
+    with (folder / "index.md").open("a", encoding="utf-8") as file:
+        for caption, names in NAV.items():
+            file.write(
+                toctree(
+                    [name for name in names if any(folder.glob(f"{name}.*"))], caption
+                )
+            )
+
+
+def titled(text: str) -> str:
+    """Return a page whose links show titles of other pages where a file's name stood."""
+    return re.sub(r"\[`?[\w/-]+\.md`?\](\([^)\s]+\.md(#[\w-]+)?\))", r"[]\1", text)
+
+
 def toctree(pages: list[str], caption: str = "") -> str:
-    """Return a menu of pages, which is shown beside the page and not on it."""
-    head = [f":caption: {caption}"] if caption else []
-    return "\n".join(["", "```{toctree}", ":hidden:", *head, "", *pages, "```", ""])
+    """Return a menu of pages, which is hidden on the page itself."""
+    lines = ["", "```{toctree}", ":hidden:"]
+    if caption:
+        lines.append(f":caption: {caption}")
+    return "\n".join([*lines, "", *pages, "```", ""])
 
 
 def task_page(task: Task, release: Release) -> str:
@@ -97,10 +139,10 @@ def task_page(task: Task, release: Release) -> str:
     lines += [task.card_text, "\n## Checks\n"]
     lines += ["Every verdict says of each check whether it passed.\n"]
     lines += ["| check | what it asks |", "|---|---|"]
-    lines += [
-        f"| `{name}` | {text.replace('|', chr(92) + '|')} |"
-        for name, text in task.checks.items()
-    ]
+    for name, text in task.checks.items():
+        # A vertical bar would end the cell.
+        escaped = text.replace("|", r"\|")
+        lines.append(f"| `{name}` | {escaped} |")
     if task.bucket == MANIFOLDS:
         (case,) = scbench.generate(task.id, count=1, seed=1)
         lines += ["\n## A prompt\n", "Drawn for this page; no release holds it.\n"]
@@ -151,97 +193,48 @@ def commands(
 
 def api_pages() -> dict[str, str]:
     """Return a page for each module, and one that lists them, by their paths."""
-    pages = {
-        f"docs/api/{name}.md": "\n".join(
-            (
-                f"# {name}\n",
-                f"{title}.\n",
-                "```{eval-rst}",
-                f".. automodule:: {name}",
-                f"   :members: {members}",
-                "```\n",
-            )
-        )
-        for name, (title, members) in MODULES.items()
-    }
+    pages = {}
     lines = ["# API\n", "| module | |", "|---|---|"]
-    lines += [
-        f"| [{name}](api/{name}.md) | {title} |" for name, (title, _) in MODULES.items()
-    ]
-    pages["docs/api.md"] = "\n".join(
-        [*lines, toctree([f"api/{name}" for name in MODULES])]
-    )
+    for name, (title, members) in MODULES.items():
+        pages[f"docs/api/{name}.md"] = API_PAGE.format(
+            name=name, title=title, members=members
+        )
+        lines.append(f"| [{name}](api/{name}.md) | {title} |")
+    lines.append(toctree([f"api/{name}" for name in MODULES]))
+    pages["docs/api.md"] = "\n".join(lines)
     return pages
 
 
-def titled(text: str) -> str:
-    """Return a page whose links show titles of other pages where a file's name stood."""
-    return re.sub(r"\[`?[\w/-]+\.md`?\](\([^)\s]+\.md(#[\w-]+)?\))", r"[]\1", text)
-
-
-def sources(folder: Path) -> None:
-    """Write all sources of the site into a folder, which is emptied before."""
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(ROOT / "docs", folder / "docs")
-    shutil.move(folder / "docs" / "conf.py", folder / "conf.py")
-    for path in (*ROOT.glob("*.md"), *ROOT.glob("*.cff")):
-        shutil.copyfile(path, folder / path.name)
-    for name, text in {
-        **task_pages(),
-        **api_pages(),
-        "docs/commands.md": command_page(),
-    }.items():
-        path = folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, "utf-8")
-    shutil.copytree(
-        find_release().root / "gallery", folder / "docs" / "tasks" / "pictures"
-    )
-    for page in (*folder.glob("*.md"), *folder.glob("docs/*.md")):
-        page.write_text(titled(page.read_text("utf-8")), "utf-8")
-    shutil.move(folder / "README.md", folder / "index.md")
-    menu = ""
-    for caption, names in NAV.items():
-        there = [name for name in names if any(folder.glob(f"{name}.*"))]
-        menu += toctree(there, caption)
-    with (folder / "index.md").open("a", encoding="utf-8") as file:
-        file.write(menu)
-
-
-class _Fetched(HTMLParser):
-    """Collects what a browser would fetch by itself to show a page."""
+class FetchedAddresses(HTMLParser):
+    """Collects the addresses elsewhere that a browser fetches by itself to show a page."""
 
     def __init__(self) -> None:
         super().__init__()
         self.addresses: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note addresses elsewhere of scripts, styles, pictures and frames."""
-        name = {"script": "src", "img": "src", "iframe": "src", "link": "href"}.get(
-            tag, ""
-        )
+        """Note addresses of scripts, styles, pictures and frames."""
         values = dict(attrs)
-        if (
-            re.match(r"(https?:)?//", values.get(name) or "")
-            and values.get("rel") != "canonical"
-        ):
-            self.addresses.append(str(values[name]))
+        address = values.get(FETCHED.get(tag, "")) or ""
+        # With a host, and with or without a scheme. A canonical link is not fetched.
+        if re.match(r"(https?:)?//", address) and values.get("rel") != "canonical":
+            self.addresses.append(address)
 
 
 def fetched_from_elsewhere(site: Path) -> list[str]:
-    """Return what pages and styles of a site would fetch from other hosts."""
+    """Return the addresses that pages and styles of a site would fetch from other hosts."""
     results = []
     for page in sorted(site.rglob("*.html")):
-        parser = _Fetched()
+        parser = FetchedAddresses()
         parser.feed(page.read_text("utf-8"))
-        results += [
-            f"{page.relative_to(site)}: {address}" for address in parser.addresses
-        ]
+        name = page.relative_to(site)
+        results += [f"{name}: {address}" for address in parser.addresses]
     for style in sorted(site.rglob("*.css")):
-        addresses = re.findall(
-            r"url\([\"']?((?:https?:)?//[^)\"']*)", style.read_text("utf-8")
-        )
-        results += [f"{style.relative_to(site)}: {address}" for address in addresses]
+        # With or without quotes.
+        pattern = r"url\([\"']?((?:https?:)?//[^)\"']*)"
+        addresses = re.findall(pattern, style.read_text("utf-8"))
+        name = style.relative_to(site)
+        results += [f"{name}: {address}" for address in addresses]
     return results
 
 

@@ -1,4 +1,4 @@
-"""The table of tasks as environments in docs/environments.md: what each is, measured here and now.
+"""The table of tasks as environments in docs/environments.md: their figures, measured here and now.
 
 ::
 
@@ -28,7 +28,10 @@ from scbench.release.load import Release, find_release
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "environments.md"
 START = "<!-- table: python tools/environment_table.py --write -->\n"
 END = "<!-- end of table -->\n"
-DRAWS, SECONDS, STEPS = 250, 4.0, 25
+# Most draws of a point, seconds for them, and most steps that are timed.
+DRAWS = 250
+SECONDS = 4.0
+STEPS = 25
 HEADS = (
     "task",
     "settings",
@@ -41,35 +44,99 @@ HEADS = (
 )
 
 
+def main() -> None:
+    """Print the table, or write it into the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--write", action="store_true", help=f"into {PAGE.name}")
+    options = parser.parse_args()
+    text = table()
+    if not options.write:
+        sys.stdout.write(text)
+        return
+    before, _, after = PAGE.read_text("utf-8").partition(START)
+    _, _, after = after.partition(END)
+    PAGE.write_text(before + START + text + END + after, "utf-8")
+
+
+def table() -> str:
+    """Return the table, as Markdown."""
+    release = find_release()
+    tasks = [task for task in all_tasks().values() if task.package == "scbench"]
+    rows = [row(task, release) for task in tasks]
+    lines = [HEADS, ["---", "---", *["---:"] * (len(HEADS) - 2)], *rows]
+    return "".join(f"|{'|'.join(cells)}|\n" for cells in lines)
+
+
+def row(task: Task, release: Release) -> list[str]:
+    """Return the cells of a task."""
+    heights = "-"
+    points: list[int | None] = [None]
+    rungs = ladder().tasks.get(task.id)
+    if rungs:
+        heights = f"{len(rungs.rungs)} + {len(rungs.beyond)}"
+        points = [1, 4]
+    settings = [name for name in ("retry", "probe", "act") if task.id in playable(name)]
+    floors = [
+        floor
+        for name, floor in release.floors().items()
+        if name.startswith(f"{task.id}/")
+    ]
+    # Items that a guess often solves are left out of closed environments.
+    is_guessed = task.bucket == MANIFOLDS and max(floors) >= 0.1
+    mark = "*" if is_guessed else ""
+    ms, size = measured(task, release)
+    return [
+        f"`{task.id}`{mark}",
+        ", ".join(settings),
+        heights,
+        "; ".join(different(task, point) for point in points),
+        f"{statistics.fmean(floors):.2f}",
+        few_digits(ms),
+        few_digits(1000 / ms),
+        f"{size / 1000:.0f}",
+    ]
+
+
 def different(task: Task, rung: int | None) -> str:
     """Return about how many instances a point has."""
     stream = scbench.stream(task.id, rung=rung, seed=1)
-    seen: set[str] = set()
-    end, n = time.monotonic() + SECONDS, 0
+    hashes: set[str] = set()
+    end = time.monotonic() + SECONDS
+    n = 0
     while n < DRAWS and (n < 5 or time.monotonic() < end):
         try:
-            seen.add(data_hash(stream.at(n)))
-        except ScbenchError:  # all of it is in the release
+            hashes.add(data_hash(stream.at(n)))
+        except ScbenchError:
+            # All of it is in the release.
             break
         n += 1
-    count, above = n * n / 6, ">"
-    if len(seen) < n:
-        sizes = (1.02**k for k in range(2_000))
-        count = next(size for size in sizes if size * (1 - exp(-n / size)) >= len(seen))
-        above = ""
-    digits = max(0, len(str(int(count))) - 2)
-    return f"{above}{int(count) // 10**digits * 10**digits:,}"
+    if len(hashes) == n:
+        return f">{two_digits(n * n / 6)}"
+    # Try sizes in steps of 2 %.
+    steps = 0
+    size = 1.0
+    while size * (1 - exp(-n / size)) < len(hashes):
+        steps += 1
+        size = 1.02**steps
+    return two_digits(size)
+
+
+def two_digits(value: float) -> str:
+    """Return a number cut to two digits."""
+    unit = 10 ** max(0, len(str(int(value))) - 2)
+    return f"{int(value) // unit * unit:,}"
 
 
 def measured(task: Task, release: Release) -> tuple[float, int]:
-    """Return the median time of a step that grades a right answer, and the bytes of a trial."""
+    """Return the median time of a step that grades a right answer, in ms, and a trial's bytes."""
     instance = next(iter(release.instances([task.id]).values()))
-    answers = (one for one in release.references() if one.id == instance.id)
-    right = next(one.answer for one in answers if one.kind == "reference")
-    times, environment = (
-        [],
-        Environment(Setup(setting="retry", attempts=1, closed=True)),
+    right = next(
+        ref.answer
+        for ref in release.references()
+        if ref.id == instance.id and ref.kind == "reference"
     )
+    environment = Environment(Setup(setting="retry", attempts=1, closed=True))
+    times: list[float] = []
     end = time.monotonic() + 4 * SECONDS
     while len(times) < STEPS and (len(times) < 2 or time.monotonic() < end):
         environment.reset(instance)
@@ -80,57 +147,8 @@ def measured(task: Task, release: Release) -> tuple[float, int]:
 
 
 def few_digits(value: float) -> str:
-    """Return a number as a cell has it."""
+    """Return a number in two digits or without decimals."""
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
-
-
-def row(task: Task, release: Release) -> list[str]:
-    """Return the cells of a task."""
-    rungs = ladder().tasks.get(task.id)
-    heights = f"{len(rungs.rungs)} + {len(rungs.beyond)}" if rungs else "-"
-    points = [1, 4] if rungs else [None]
-    settings = [name for name in ("retry", "probe", "act") if task.id in playable(name)]
-    floors = [
-        floor
-        for name, floor in release.floors().items()
-        if name.startswith(f"{task.id}/")
-    ]
-    floor = statistics.fmean(floors)
-    ms, size = measured(task, release)
-    closed = task.bucket == MANIFOLDS and max(floors) >= 0.1
-    return [
-        f"`{task.id}`{'*' * closed}",
-        ", ".join(settings),
-        heights,
-        "; ".join(different(task, point) for point in points),
-        f"{floor:.2f}",
-        few_digits(ms),
-        few_digits(1000 / ms),
-        f"{size / 1000:.0f}",
-    ]
-
-
-def table() -> str:
-    """Return the table, as Markdown."""
-    release = find_release()
-    rows = [
-        row(task, release) for task in all_tasks().values() if task.package == "scbench"
-    ]
-    lines = [HEADS, ["---", "---", *["---:"] * (len(HEADS) - 2)], *rows]
-    return "".join(f"|{'|'.join(cells)}|\n" for cells in lines)
-
-
-def main() -> None:
-    """Print the table, or write it into the page."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--write", action="store_true", help=f"into {PAGE.name}")
-    text = table()
-    if not parser.parse_args().write:
-        sys.stdout.write(text)
-        return
-    page = PAGE.read_text("utf-8")
-    before, rest = page.split(START)
-    PAGE.write_text(before + START + text + END + rest.split(END)[1], "utf-8")
 
 
 if __name__ == "__main__":

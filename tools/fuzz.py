@@ -1,4 +1,4 @@
-"""Fuzz what meets untrusted bytes: readers, extraction, formulas, STL, and every grader.
+"""Fuzz all code that meets untrusted bytes: readers, extraction, formulas, STL, and every grader.
 
 ::
 
@@ -28,19 +28,43 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# What one execution may take, of the processor's time; twelve times as much of the
-# clock's.
+# Seconds that one execution may take of the processor; twelve times as many by the clock.
 SECONDS = 10.0
 # Bytes of address space that one execution may add: what a worker of scbench-grade has.
 MEMORY = 4 * 2**30
+# Processes that a target may kill.
 _DEATHS = 20
+# Most characters of an input that are printed.
 _MAX_LENGTH = 160
+# Bytes of a slate, and those of its two numbers.
 _SLATE = 2**20
+_HEAD = 16
+# Targets besides those of answers.
+_NAMES = (
+    "line",
+    "response",
+    "formula",
+    "stl",
+    "import",
+    "archive",
+    "document",
+    "manifest",
+)
+# Flags for libFuzzer. Time and memory are watched here: its own clock takes a busy machine for a
+# hang.
+_FLAGS = (
+    "-timeout=3600",
+    "-rss_limit_mb=0",
+    "-verbosity=0",
+    "-detect_leaks=0",
+    "-reload=0",
+    "-len_control=20",
+)
 
 
 class Finding(NamedTuple):
@@ -48,7 +72,7 @@ class Finding(NamedTuple):
 
     Attributes:
         place: exception and line of code, which tells findings apart.
-        message: what was said, with the last lines of the traceback.
+        message: the last lines of the traceback.
         data: the input.
     """
 
@@ -58,18 +82,19 @@ class Finding(NamedTuple):
 
 
 class Slate:
-    """What a fuzzing process leaves its parent, even if it dies: a count and the input at hand."""
+    """Memory that a fuzzing process shares with its parent: a count and the input at hand.
+
+    The parent reads it even if the process dies.
+    """
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _SLATE)
 
     def write(self, count: int, data: bytes) -> None:
         """Note an input before it is tried."""
-        content = data[: _SLATE - 16]
-        self._memory[:16] = count.to_bytes(8, "little") + len(content).to_bytes(
-            8, "little"
-        )
-        self._memory[16 : 16 + len(content)] = content
+        content = data[: _SLATE - _HEAD]
+        head = count.to_bytes(8, "little") + len(content).to_bytes(8, "little")
+        self._memory[: _HEAD + len(content)] = head + content
 
     @property
     def count(self) -> int:
@@ -79,223 +104,8 @@ class Slate:
     @property
     def data(self) -> bytes:
         """The input at hand."""
-        return self._memory[16 : 16 + int.from_bytes(self._memory[8:16], "little")]
-
-
-def attempt(run: Any, data: bytes, seconds: float = SECONDS) -> Finding | None:  # noqa: ANN401
-    """Run a target on an input in its sandbox; return what went wrong."""
-    from fuzz_guard import ChildrenSpentError, watched  # noqa: PLC0415  (beside this file)
-
-    try:
-        with watched(seconds):
-            run(data)
-    except ChildrenSpentError:
-        return None
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001  (whatever it is, it was found)
-        frames = traceback.extract_tb(error.__traceback__)
-        last = frames[-1]
-        place = f"{type(error).__name__} in {Path(last.filename).name}:{last.lineno}"
-        trace = "".join(traceback.format_exception(error)[-6:])
-        return Finding(place, trace.encode(errors="replace").decode()[-3000:], data)
-    return None
-
-
-def _fuzz(
-    name: str, options: argparse.Namespace, slate: Slate, out: int, corpus: str
-) -> None:
-    """Fuzz one target in this process."""
-    import fuzz_guard  # noqa: PLC0415
-
-    sys.dont_write_bytecode = True
-    tempfile.tempdir = str(Path(corpus).parent)
-    guided = not options.plain and find_spec("atheris") is not None
-    if guided:
-        import atheris  # noqa: PLC0415  (optional)
-
-        with _silenced(), atheris.instrument_imports(include=["scbench"]):
-            import fuzz_targets  # noqa: PLC0415
-
-            target = fuzz_targets.make(name)
-    else:
-        import fuzz_targets  # noqa: PLC0415
-
-        target = fuzz_targets.make(name)
-    fuzz_guard.install(target.children, tempfile.tempdir if target.scratch else None)
-    for seed in target.seeds:  # what is imported or opened once is no act of the input
-        with contextlib.suppress(Exception):
-            target.run(seed)
-    kinds: set[str] = set()
-    start = slate.count
-
-    def once(data: bytes) -> None:
-        slate.write(slate.count + 1, data)
-        fuzz_guard.limit_memory(MEMORY)
-        finding = attempt(target.run, data)
-        if finding is not None and finding.place not in kinds:
-            kinds.add(finding.place)
-            note = {
-                "place": finding.place,
-                "message": finding.message,
-                "data": data.hex(),
-            }
-            os.write(out, json.dumps(note).encode() + b"\n")
-
-    deadline = time.monotonic() + options.seconds
-    if guided:
-        for i, seed in enumerate(target.seeds):
-            Path(corpus, f"{i:03d}").write_bytes(seed)
-        words = Path(corpus).with_suffix(".dict")
-        escaped = (
-            "".join(f"\\x{byte:02x}" for byte in token) for token in target.tokens
-        )
-        words.write_text("".join(f'"{token}"\n' for token in escaped) or '"0"')
-        flags = [f"-runs={options.runs - start}", f"-seed={options.seed + start + 1}"]
-        flags += [
-            f"-max_total_time={int(options.seconds)}",
-            f"-max_len={target.max_bytes}",
-        ]
-        # Time and memory are watched here: its own clock takes a busy machine for a hang.
-        flags += ["-timeout=3600", "-rss_limit_mb=0", "-verbosity=0", f"-dict={words}"]
-        flags += ["-detect_leaks=0", "-reload=0", "-len_control=20"]
-        with Path(os.devnull).open("w") as nowhere:  # what libFuzzer says of itself
-            os.dup2(nowhere.fileno(), 2)
-        atheris.Setup([sys.argv[0], *flags, corpus], once)
-        atheris.Fuzz()  # does not return
-    rng = random.Random(f"{name} {options.seed} {start}")  # noqa: S311  (no cryptography)
-    pool = list(target.seeds)
-    from fuzz_inputs import mutated_bytes  # noqa: PLC0415
-
-    while slate.count < options.runs and time.monotonic() < deadline:
-        if rng.random() < 0.1:
-            data = rng.randbytes(rng.randrange(80))
-        else:
-            data = mutated_bytes(rng, rng.choice(pool), target.tokens, target.max_bytes)
-            if len(pool) < 200 and rng.random() < 0.05:
-                pool.append(data)
-        once(data)
-
-
-@contextlib.contextmanager
-def _silenced() -> Iterator[None]:
-    """Keep what atheris says of every module it instruments from the terminal."""
-    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stderr(nowhere):
-        yield
-
-
-def fuzz(name: str, options: argparse.Namespace) -> tuple[int, float, list[Finding]]:
-    """Fuzz one target in processes of its own; return executions, seconds, findings."""
-    slate, findings = Slate(), dict[str, Finding]()
-    began = time.monotonic()
-    deadline = began + options.seconds
-    for _ in range(_DEATHS):
-        before = slate.count
-        if before >= options.runs or time.monotonic() > deadline:
-            break
-        with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-            corpus = Path(folder, "corpus")
-            corpus.mkdir()
-            listen, out = os.pipe()
-            child = os.fork()
-            if child == 0:
-                code = 70
-                try:
-                    os.close(listen)
-                    _fuzz(name, options, slate, out, str(corpus))
-                    code = 0
-                except SystemExit as error:
-                    code = int(error.code or 0)
-                except BaseException:  # noqa: BLE001  (a fork must never go back up)
-                    traceback.print_exc()
-                finally:
-                    os._exit(code)
-            os.close(out)
-            for line in _followed(child, listen, slate):
-                note = json.loads(line)
-                place = note["place"]
-                findings.setdefault(
-                    place, Finding(place, note["message"], bytes.fromhex(note["data"]))
-                )
-            _, status = os.waitpid(child, 0)
-        if os.WIFSIGNALED(status):
-            place = f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
-            place += " (hung)" if os.WTERMSIG(status) == signal.SIGKILL else ""
-            findings.setdefault(place, Finding(place, place, slate.data))
-        elif os.WEXITSTATUS(status):
-            raise SystemExit(f"{name}: the target cannot be fuzzed, see above")
-        else:
-            break
-    return slate.count, time.monotonic() - began, list(findings.values())
-
-
-def _followed(child: int, pipe: int, slate: Slate) -> Sequence[bytes]:
-    """Read what a process says until it ends; kill it if one execution hangs beyond recall."""
-    output = b""
-    last, since = slate.count, None
-    with os.fdopen(pipe, "rb", 0) as stream:
-        while True:
-            if select.select([stream], [], [], 1.0)[0]:
-                piece = stream.read(65_536)
-                if not piece:
-                    return output.splitlines()
-                output += piece
-            now = slate.count
-            if (
-                now != last or now == 0
-            ):  # before the first, the target is still being prepared
-                last, since = now, time.monotonic()
-            elif since is not None and time.monotonic() - since > 12 * SECONDS:
-                os.kill(child, signal.SIGKILL)
-
-
-def _replay(name: str, path: Path) -> int:
-    import fuzz_guard  # noqa: PLC0415
-    import fuzz_targets  # noqa: PLC0415
-
-    sys.dont_write_bytecode = True
-    target = fuzz_targets.make(name)
-    fuzz_guard.install(
-        target.children, tempfile.gettempdir() if target.scratch else None
-    )
-    for seed in target.seeds[:1]:
-        with contextlib.suppress(Exception):
-            target.run(seed)
-    with fuzz_guard.watched(SECONDS):
-        target.run(path.read_bytes())
-    print("nothing wrong")
-    return 0
-
-
-def _target_names(
-    requested: Sequence[str], parser: argparse.ArgumentParser
-) -> list[str]:
-    """Return the targets meant; ``answers`` stands for every task's, nothing for all."""
-    from scbench.catalog import available_tasks  # noqa: PLC0415  (graders must not load yet)
-
-    tasks = [
-        f"answer:{task.id}" for task in available_tasks() if task.package == "scbench"
-    ]
-    available = [
-        "line",
-        "response",
-        "formula",
-        "stl",
-        "import",
-        "archive",
-        "document",
-        "manifest",
-    ]
-    available += tasks
-    names = [
-        name for word in requested for name in (tasks if word == "answers" else [word])
-    ]
-    for name in names:
-        if name not in available:
-            parser.error(
-                f"no target {name!r}; there are: {', '.join(available)}, answers"
-            )
-    return names or available
+        size = int.from_bytes(self._memory[8:_HEAD], "little")
+        return self._memory[_HEAD : _HEAD + size]
 
 
 def main() -> int:
@@ -321,32 +131,269 @@ def main() -> int:
         "--replay", type=Path, metavar="INPUT", help="try one input again"
     )
     options = parser.parse_args()
-    names = _target_names(options.targets, parser)
+    names = target_names(options.targets, parser)
     if options.replay:
-        return _replay(names[0], options.replay)
+        return replay(names[0], options.replay)
     print(
         f"{'target':34} {'executions':>10} {'per second':>10} {'findings':>8}",
         flush=True,
     )
-    total = findings = 0
+    total = 0
+    total_findings = 0
     for name in names:
-        count, seconds, by_message = fuzz(name, options)
-        total, findings = total + count, findings + len(by_message)
+        count, seconds, findings = fuzz(name, options)
+        total += count
+        total_findings += len(findings)
         print(
-            f"{name:34} {count:>10,} {count / seconds:>10,.0f} {len(by_message):>8}",
+            f"{name:34} {count:>10,} {count / seconds:>10,.0f} {len(findings):>8}",
             flush=True,
         )
-        for i, finding in enumerate(by_message):
-            print(
-                f"\n{finding.place}: {finding.message}\ninput: {finding.data!r:.{_MAX_LENGTH}}"
-            )
+        for i, finding in enumerate(findings):
+            print(f"\n{finding.place}: {finding.message}")
+            print(f"input: {finding.data!r:.{_MAX_LENGTH}}")
             if options.save:
                 options.save.mkdir(parents=True, exist_ok=True)
                 path = options.save / f"{name.replace(':', '-')}-{options.seed}-{i}"
                 path.write_bytes(finding.data)
                 print(f"saved as {path}", flush=True)
-    print(f"{'in all':34} {total:>10,} {'':>10} {findings:>8}")
-    return 1 if findings else 0
+    print(f"{'in all':34} {total:>10,} {'':>10} {total_findings:>8}")
+    return 1 if total_findings else 0
+
+
+def target_names(
+    requested: Sequence[str], parser: argparse.ArgumentParser
+) -> list[str]:
+    """Return the targets meant; ``answers`` stands for every task's, nothing for all."""
+    from scbench.catalog import available_tasks  # noqa: PLC0415  (graders must not load yet)
+
+    ours = [task for task in available_tasks() if task.package == "scbench"]
+    of_tasks = [f"answer:{task.id}" for task in ours]
+    available = [*_NAMES, *of_tasks]
+    names: list[str] = []
+    for word in requested:
+        if word == "answers":
+            names += of_tasks
+        elif word in available:
+            names.append(word)
+        else:
+            parser.error(
+                f"no target {word!r}; there are: {', '.join(available)}, answers"
+            )
+    return names or available
+
+
+# In this process: start others, and collect what they find.
+
+
+def fuzz(name: str, options: argparse.Namespace) -> tuple[int, float, list[Finding]]:
+    """Fuzz one target in processes of its own; return executions, seconds, findings."""
+    slate = Slate()
+    findings: dict[str, Finding] = {}
+    start = time.monotonic()
+    for _ in range(_DEATHS):
+        if slate.count >= options.runs or time.monotonic() > start + options.seconds:
+            break
+        status = fuzz_in_child(name, options, slate, findings)
+        if os.WIFSIGNALED(status):
+            # The input at hand killed it; another process goes on after it.
+            number = os.WTERMSIG(status)
+            hung = " (hung)" if number == signal.SIGKILL else ""
+            place = f"killed by {signal.Signals(number).name}{hung}"
+            findings.setdefault(place, Finding(place, place, slate.data))
+        elif os.WEXITSTATUS(status):
+            raise SystemExit(f"{name}: the target cannot be fuzzed, see above")
+        else:
+            break
+    return slate.count, time.monotonic() - start, list(findings.values())
+
+
+def fuzz_in_child(
+    name: str, options: argparse.Namespace, slate: Slate, findings: dict[str, Finding]
+) -> int:
+    """Fuzz a target in a fork until it ends; add its findings, and return its exit status."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+        corpus = Path(folder, "corpus")
+        corpus.mkdir()
+        listen, out = os.pipe()
+        child = os.fork()
+        if child == 0:
+            code = 70
+            try:
+                os.close(listen)
+                fuzz_here(name, options, slate, out, corpus)
+                code = 0
+            except SystemExit as error:
+                code = int(error.code or 0)
+            except BaseException:  # noqa: BLE001  (a fork must never go back up)
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        os.close(out)
+        for line in lines_of(child, listen, slate):
+            note = json.loads(line)
+            finding = Finding(
+                note["place"], note["message"], bytes.fromhex(note["data"])
+            )
+            findings.setdefault(finding.place, finding)
+        _, status = os.waitpid(child, 0)
+    return status
+
+
+def lines_of(child: int, pipe: int, slate: Slate) -> Sequence[bytes]:
+    """Read the lines of a process until it ends; kill it if one execution hangs beyond recall."""
+    output = b""
+    last_count = slate.count
+    since: float | None = None
+    with os.fdopen(pipe, "rb", 0) as stream:
+        while True:
+            ready, _, _ = select.select([stream], [], [], 1.0)
+            if ready:
+                piece = stream.read(65_536)
+                if not piece:
+                    return output.splitlines()
+                output += piece
+            count = slate.count
+            # Before the first execution, the target is still being prepared.
+            if count != last_count or count == 0:
+                last_count = count
+                since = time.monotonic()
+            elif since is not None and time.monotonic() - since > 12 * SECONDS:
+                os.kill(child, signal.SIGKILL)
+
+
+# In a process of its own: try inputs.
+
+
+def fuzz_here(
+    name: str, options: argparse.Namespace, slate: Slate, out: int, corpus: Path
+) -> None:
+    """Fuzz one target in this process; write each finding as a line to a pipe."""
+    sys.dont_write_bytecode = True
+    tempfile.tempdir = str(corpus.parent)
+    is_guided = not options.plain and find_spec("atheris") is not None
+    target = make_target(name, is_guided=is_guided)
+    import fuzz_guard  # noqa: PLC0415  (beside this file)
+
+    places: set[str] = set()
+    start = slate.count
+
+    def once(data: bytes) -> None:
+        slate.write(slate.count + 1, data)
+        fuzz_guard.limit_memory(MEMORY)
+        finding = attempt(target.run, data)
+        if finding is not None and finding.place not in places:
+            places.add(finding.place)
+            note = finding._asdict() | {"data": data.hex()}
+            os.write(out, json.dumps(note).encode() + b"\n")
+
+    prepare(target, target.seeds)
+    if is_guided:
+        fuzz_guided(target, options, once, corpus, start)
+        return
+    from fuzz_inputs import mutated_bytes  # noqa: PLC0415
+
+    deadline = time.monotonic() + options.seconds
+    rng = random.Random(f"{name} {options.seed} {start}")  # noqa: S311  (no cryptography)
+    pool = list(target.seeds)
+    while slate.count < options.runs and time.monotonic() < deadline:
+        if rng.random() < 0.1:
+            data = rng.randbytes(rng.randrange(80))
+        else:
+            data = mutated_bytes(rng, rng.choice(pool), target.tokens, target.max_bytes)
+            # Some mutations are mutated again.
+            if len(pool) < 200 and rng.random() < 0.05:
+                pool.append(data)
+        once(data)
+
+
+def make_target(name: str, *, is_guided: bool) -> Any:  # noqa: ANN401  (of a module beside)
+    """Return a target; the modules that it imports note their coverage if it is guided."""
+    with contextlib.ExitStack() as stack:
+        if is_guided:
+            import atheris  # noqa: PLC0415  (optional)
+
+            # It says something of every module.
+            nowhere = stack.enter_context(Path(os.devnull).open("w"))
+            stack.enter_context(contextlib.redirect_stderr(nowhere))
+            stack.enter_context(atheris.instrument_imports(include=["scbench"]))
+        import fuzz_targets  # noqa: PLC0415  (after the coverage is set up)
+
+        return fuzz_targets.make(name)
+
+
+def prepare(target: Any, seeds: Sequence[bytes]) -> None:  # noqa: ANN401
+    """Put up the guard, and try seeds: first imports and openings are no acts of an input."""
+    import fuzz_guard  # noqa: PLC0415
+
+    scratch = tempfile.gettempdir() if target.scratch else None
+    fuzz_guard.install(target.children, scratch)
+    for seed in seeds:
+        with contextlib.suppress(Exception):
+            target.run(seed)
+
+
+def fuzz_guided(
+    target: Any,  # noqa: ANN401
+    options: argparse.Namespace,
+    once: Callable[[bytes], None],
+    corpus: Path,
+    start: int,
+) -> None:
+    """Fuzz with inputs that are guided by coverage; ends the process."""
+    import atheris  # noqa: PLC0415  (optional)
+
+    for i, seed in enumerate(target.seeds):
+        (corpus / f"{i:03d}").write_bytes(seed)
+    words = []
+    for token in target.tokens:
+        escaped = "".join(f"\\x{byte:02x}" for byte in token)
+        words.append(f'"{escaped}"\n')
+    dictionary = corpus.with_suffix(".dict")
+    dictionary.write_text("".join(words) or '"0"')
+    flags = [
+        f"-runs={options.runs - start}",
+        f"-seed={options.seed + start + 1}",
+        f"-max_total_time={int(options.seconds)}",
+        f"-max_len={target.max_bytes}",
+        f"-dict={dictionary}",
+    ]
+    with Path(os.devnull).open("w") as nowhere:
+        # libFuzzer writes to the descriptor itself.
+        os.dup2(nowhere.fileno(), 2)
+    atheris.Setup([sys.argv[0], *flags, *_FLAGS, str(corpus)], once)
+    atheris.Fuzz()
+
+
+def attempt(run: Any, data: bytes, seconds: float = SECONDS) -> Finding | None:  # noqa: ANN401
+    """Run a target on an input in its sandbox; return the fault, if there is one."""
+    from fuzz_guard import ChildrenSpentError, watched  # noqa: PLC0415  (beside this file)
+
+    try:
+        with watched(seconds):
+            run(data)
+    except ChildrenSpentError:
+        return None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  (any of them is a finding)
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{type(error).__name__} in {Path(last.filename).name}:{last.lineno}"
+        trace = "".join(traceback.format_exception(error)[-6:])
+        return Finding(place, trace.encode(errors="replace").decode()[-3000:], data)
+    return None
+
+
+def replay(name: str, path: Path) -> int:
+    """Try one input again, in this process."""
+    import fuzz_guard  # noqa: PLC0415
+
+    sys.dont_write_bytecode = True
+    target = make_target(name, is_guided=False)
+    prepare(target, target.seeds[:1])
+    with fuzz_guard.watched(SECONDS):
+        target.run(path.read_bytes())
+    print("nothing wrong")
+    return 0
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@ import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import zstandard
 from fuzz_inputs import Choices, Target, check_text
@@ -26,8 +26,7 @@ from scbench.leaderboard.submission import read_submission
 from scbench.leaderboard.validate import release_finder, validate
 from scbench.release.manifest import parse_manifest
 
-# Replies in the forms of other programs
-
+# Replies in the forms of other programs.
 _CHAT = {
     "model": "M",
     "choices": [{"finish_reason": "stop", "message": {"content": "{}"}}],
@@ -80,12 +79,13 @@ _ENTRIES: tuple[object, ...] = (
     },
     {"custom_id": _ID, "status": "not_run", "error": "too long"},
 )
+# Replies in tables.
 _TABLES = (
     b'id,response,sample\n"two_segments/07","a, ""b""\n",3\n',
     b"item;output\ntwo_segments/07;{}\n",
     b"id\tanswer\ntwo_segments/07\t{}\n",
 )
-# Submissions
+# The files of a submission.
 _ABOUT = b"""format: 1
 model:
   name: Aurora
@@ -103,11 +103,13 @@ _LINE = b'{"id": "two_segments/07", "model": "Aurora", "answer": {"segments": []
 _CLAIMS = b'{"scores": {"overall": 61.2, "csg_union": 1e1}}'
 
 
-def _scratch() -> Path:
+def scratch_folder() -> Path:
+    """Return a new folder for temporary files."""
     return Path(tempfile.mkdtemp())
 
 
-def _inspect_log() -> dict[str, object]:
+def _inspect_log() -> dict[str, Any]:
+    """Return a log of Inspect with one sample."""
     usage = {"input_tokens": 3, "output_tokens": 4}
     output = {"model": "M", "completion": "{}", "usage": usage, "choices": []}
     sample = {
@@ -121,12 +123,13 @@ def _inspect_log() -> dict[str, object]:
 
 
 def _inspect_archive() -> bytes:
-    log, file = _inspect_log(), io.BytesIO()
+    """Return the same log as an archive, as Inspect writes it by default."""
+    log = _inspect_log()
+    file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", json.dumps({**log, "samples": None}))
-        archive.writestr(
-            "samples/two_segments_epoch_1.json", json.dumps(log["samples"][0])
-        )  # type: ignore[index]
+        sample = json.dumps(log["samples"][0])
+        archive.writestr("samples/two_segments_epoch_1.json", sample)
     return file.getvalue()
 
 
@@ -134,7 +137,7 @@ def import_target() -> Target:
     """Return the target of files that other programs write, packed or not."""
     import polars as pl  # noqa: PLC0415  (heavy)
 
-    path = _scratch() / "file"
+    path = scratch_folder() / "file"
     maps = (
         None,
         None,
@@ -144,22 +147,22 @@ def import_target() -> Target:
 
     def run(data: bytes) -> None:
         choices = Choices(data)
-        mapped, pack_by = choices.pick(maps), choices.below(6)
-        packers: dict[int, Callable[[bytes], bytes]] = {
-            1: gzip.compress,
-            2: zstandard.compress,
-        }
-        path.write_bytes(packers.get(pack_by, bytes)(choices.remainder))
+        mapped = choices.pick(maps)
+        form = choices.below(6)
+        content = choices.remainder
+        if form == 1:
+            content = gzip.compress(content)
+        elif form == 2:
+            content = zstandard.compress(content)
+        path.write_bytes(content)
+        options = ImportOptions(mapped, "M" if form == 5 else None)
         sink = io.BytesIO()
         try:
             is_own(str(path), mapped)
-            result = gather(
-                [str(path)], sink, ImportOptions(mapped, "M" if pack_by == 5 else None)
-            )
+            result = gather([str(path)], sink, options)
         except ModuleNotFoundError as error:
-            if (
-                error.name != "inspect_ai"
-            ):  # an extra, whose reader is tried where it is installed
+            # An extra, whose reader is tried where it is installed.
+            if error.name != "inspect_ai":
                 raise
             return
         except PredictionsError as error:
@@ -208,20 +211,20 @@ def import_target() -> Target:
 
 def archive_target() -> Target:
     """Return the target of archives of submissions, of every kind."""
-    home = _scratch()
+    home = scratch_folder()
     paths = [home / f"entry{suffix}" for suffix in (*PACKED, ".tar")]
     releases = release_finder()
 
     def run(data: bytes) -> None:
         choices = Choices(data)
-        path, packed = choices.pick(paths), choices.below(3)
+        path = choices.pick(paths)
+        is_spoilt_inside = choices.below(3) > 0
         content = choices.remainder
-        if (
-            packed and path.suffix != ".zip"
-        ):  # what is inside is spoilt, not the packing
-            content = {".gz": gzip.compress, ".zst": zstandard.compress}.get(
-                path.suffix, bytes
-            )(content)
+        # The content is spoilt, and then packed; or the packing is spoilt.
+        if is_spoilt_inside and path.suffix == ".gz":
+            content = gzip.compress(content)
+        elif is_spoilt_inside and path.suffix == ".zst":
+            content = zstandard.compress(content)
         path.write_bytes(content)
         with open_submission(path) as opened:
             done = validate(opened, releases)
@@ -288,8 +291,6 @@ def document_target() -> Target:
         b">\n",
         b"---\n",
         b"...\n",
-    )
-    tokens += (
         b"{",
         b"}",
         b"[",
@@ -302,9 +303,6 @@ def document_target() -> Target:
         b"#",
     )
     return Target(run, [_ABOUT, _CLAIMS, b'{"buckets": [], "tasks": []}'], tokens, 5000)
-
-
-# Releases
 
 
 def manifest_target() -> Target:
@@ -327,10 +325,8 @@ def manifest_target() -> Target:
         except ReleaseError as error:
             check_text(printable(str(error)), 3000)
             return
-        assert (
-            parse_manifest(manifest.text().encode(), Path("x"), check_digest=False)
-            == manifest
-        )
+        text = manifest.text().encode()
+        assert parse_manifest(text, Path("x"), check_digest=False) == manifest
         for name in manifest.files:
             assert not os.path.isabs(name)  # noqa: PTH117
             assert ".." not in name.split("/")
@@ -344,9 +340,8 @@ def manifest_target() -> Target:
             except ScbenchError as error:
                 check_text(printable(str(error)), 3000)
 
-    tokens: Sequence[bytes] = tuple(f'"{key}":'.encode() for key in experiment)
-    tokens = (
-        *tokens,
+    tokens = tuple(f'"{key}":'.encode() for key in experiment)
+    tokens += (
         b"../",
         b"null",
         b"{}",

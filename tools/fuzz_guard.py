@@ -1,4 +1,4 @@
-"""What a fuzzed target may not do: touch files, open sockets, start processes, hang, eat memory.
+"""Forbid a fuzzed target some acts: touch files, open sockets, start processes, hang, eat memory.
 
 Python reports such acts to audit hooks before they happen, and a hook that raises prevents them.
 A hook cannot be taken away again, so this one does nothing unless a target is running.
@@ -14,44 +14,47 @@ from collections.abc import Iterator
 from types import FrameType
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+# Audit events of acts that are forbidden, and beginnings of the names of others.
 _ACTS = frozenset(
     {
-        *(
-            "os.chmod",
-            "os.chown",
-            "os.link",
-            "os.mkdir",
-            "os.remove",
-            "os.rename",
-            "os.rmdir",
-        ),
-        *(
-            "os.symlink",
-            "os.truncate",
-            "os.utime",
-            "os.setxattr",
-            "os.putenv",
-            "os.chdir",
-        ),
-        *(
-            "os.exec",
-            "os.fork",
-            "os.forkpty",
-            "os.kill",
-            "os.posix_spawn",
-            "os.spawn",
-            "os.system",
-        ),
-        *("pickle.find_class", "pty.spawn", "subprocess.Popen", "signal.pthread_kill"),
-        *("tempfile.mkdtemp", "tempfile.mkstemp", "urllib.Request", "webbrowser.open"),
-        *("code.__new__", "ctypes.dlopen", "mmap.__new__"),
+        "os.chmod",
+        "os.chown",
+        "os.link",
+        "os.mkdir",
+        "os.remove",
+        "os.rename",
+        "os.rmdir",
+        "os.symlink",
+        "os.truncate",
+        "os.utime",
+        "os.setxattr",
+        "os.putenv",
+        "os.chdir",
+        "os.exec",
+        "os.fork",
+        "os.forkpty",
+        "os.kill",
+        "os.posix_spawn",
+        "os.spawn",
+        "os.system",
+        "pickle.find_class",
+        "pty.spawn",
+        "subprocess.Popen",
+        "signal.pthread_kill",
+        "tempfile.mkdtemp",
+        "tempfile.mkstemp",
+        "urllib.Request",
+        "webbrowser.open",
+        "code.__new__",
+        "ctypes.dlopen",
+        "mmap.__new__",
     }
 )
 _FAMILIES = ("socket.", "shutil.", "ftplib.", "http.client.", "smtplib.")
 
 
 class ForbiddenError(BaseException):
-    """A target did what no reader or grader may do. Not to be caught by what it is thrown into."""
+    """A target did something that no reader or grader may do. No code in between catches it."""
 
 
 class HangError(BaseException):
@@ -63,6 +66,16 @@ class ChildrenSpentError(BaseException):
 
 
 class _State:
+    """The guard of this process.
+
+    Attributes:
+        armed: whether a target is running.
+        hooked: whether the hook is up.
+        children: isolated children that targets may still start; -1 once all are started.
+        starting: program of the child that is being started.
+        scratch: folder that targets may write files in.
+    """
+
     armed = False
     hooked = False
     children = 0
@@ -71,16 +84,14 @@ class _State:
 
 
 def _hook(event: str, arguments: tuple[object, ...]) -> None:
+    """Refuse an act that a running target may not do."""
     if not _State.armed or _in_scratch(arguments):
         return
     if event == "open":
         path, _, flags = arguments
-        opened_before = isinstance(path, int)  # a pipe to a child, made an object
-        if (
-            isinstance(flags, int)
-            and flags & _WRITING
-            and not opened_before | (path == os.devnull)
-        ):
+        # A number is a pipe to a child, made an object.
+        is_harmless = isinstance(path, int) or path == os.devnull
+        if isinstance(flags, int) and flags & _WRITING and not is_harmless:
             raise ForbiddenError(f"opens {path!r} for writing")
         return
     if event == "subprocess.Popen" and _State.children != 0:
@@ -92,15 +103,18 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
         _State.starting = arguments[0]
         return
     if event == "os.posix_spawn" and arguments[0] == _State.starting:
-        _State.starting = None  # that child, which Python 3.13 starts so
+        # That child, which Python 3.13 starts so.
+        _State.starting = None
         return
     if event == "os.kill" and _is_child(arguments[0]):
-        return  # a reader that gives up ends what reads for it
+        # A reader that gives up ends what reads for it.
+        return
     if event in _ACTS or event.startswith(_FAMILIES):
         raise ForbiddenError(f"{event} {arguments!r:.200}")
 
 
 def _is_child(pid: object) -> bool:
+    """Whether a process was started by this one."""
     if not isinstance(pid, int) or pid < 1:
         return False
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
@@ -112,17 +126,16 @@ def _in_scratch(arguments: tuple[object, ...]) -> bool:
     """Whether an act is on a file there, or on one of a folder that was opened before."""
     if _State.scratch is None or not arguments:
         return False
-    if arguments[1:3] == (
-        socket.AF_UNIX,
-        socket.SOCK_STREAM,
-    ):  # a pipe of asyncio's to itself
+    if arguments[1:3] == (socket.AF_UNIX, socket.SOCK_STREAM):
+        # A pipe of asyncio's to itself.
         return True
-    if not isinstance(arguments[0], str | os.PathLike):
+    name = arguments[0]
+    if not isinstance(name, str | os.PathLike):
         return False
-    below = os.fspath(arguments[0]).startswith(_State.scratch)
-    return below or (
-        len(arguments) == 2 and isinstance(arguments[1], int) and arguments[1] >= 0
-    )
+    if os.fspath(name).startswith(_State.scratch):
+        return True
+    # A name and a descriptor of a folder.
+    return len(arguments) == 2 and isinstance(arguments[1], int) and arguments[1] >= 0
 
 
 def _late(_number: int, _frame: FrameType | None) -> None:
@@ -130,7 +143,7 @@ def _late(_number: int, _frame: FrameType | None) -> None:
 
 
 def install(children: int = 0, scratch: str | None = None) -> None:
-    """Put up the hook, and say what the targets of this process may do all the same.
+    """Put up the hook, and allow the targets of this process some acts.
 
     Args:
         children: isolated children that they may start.
@@ -157,7 +170,7 @@ def limit_memory(extra: int) -> None:
 
 @contextlib.contextmanager
 def watched(seconds: float) -> Iterator[None]:
-    """Forbid what is forbidden while the block runs, and end it after so many seconds of work.
+    """Arm the guard while the block runs, and end the block after so many seconds of work.
 
     Seconds are those of the processor, as a busy machine is no finding.
     """

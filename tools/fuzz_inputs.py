@@ -15,78 +15,68 @@ T = TypeVar("T")
 
 # Values put in the place of others.
 HOSTILE: tuple[Any, ...] = (
-    *(
-        None,
-        True,
-        False,
-        0,
-        -0.0,
-        -1,
-        1,
-        2,
-        0.5,
-        1e-9,
-        1e-300,
-        5e-324,
-        1e9,
-        1e15,
-        1e154,
-        1e300,
-    ),
-    *(
-        2**31,
-        2**53,
-        2**63,
-        2**64,
-        -(2**63) - 1,
-        10**30,
-        10**400,
-        10**5000,
-        1.7976931348623157e308,
-    ),
-    *(
-        "",
-        "x",
-        " ",
-        "0",
-        "\0",
-        "\ud800",
-        "\u202e",
-        "\u200b",
-        "\ufeff",
-        "e\u0301",
-        "💥",
-        "A" * 300,
-    ),
-    *(
-        "nan",
-        "inf",
-        "1e999",
-        "٣",
-        "1_000",
-        "0x10",
-        "%s%n",
-        "\n",
-        "</answer>",
-        "../../etc/passwd",
-    ),
-    *(
-        [],
-        {},
-        [[]],
-        [{}],
-        [None],
-        {"": None},
-        {"answer": 1},
-        [[[[[[[[]]]]]]]],
-        [0] * 400,
-    ),
+    None,
+    True,
+    False,
+    0,
+    -0.0,
+    -1,
+    1,
+    2,
+    0.5,
+    1e-9,
+    1e-300,
+    5e-324,
+    1e9,
+    1e15,
+    1e154,
+    1e300,
+    2**31,
+    2**53,
+    2**63,
+    2**64,
+    -(2**63) - 1,
+    10**30,
+    10**400,
+    10**5000,
+    1.7976931348623157e308,
+    "",
+    "x",
+    " ",
+    "0",
+    "\0",
+    "\ud800",
+    "\u202e",
+    "\u200b",
+    "\ufeff",
+    "e\u0301",
+    "💥",
+    "A" * 300,
+    "nan",
+    "inf",
+    "1e999",
+    "٣",
+    "1_000",
+    "0x10",
+    "%s%n",
+    "\n",
+    "</answer>",
+    "../../etc/passwd",
+    [],
+    {},
+    [[]],
+    [{}],
+    [None],
+    {"": None},
+    {"answer": 1},
+    [[[[[[[[]]]]]]]],
+    [0] * 400,
 )
 
 
 @dataclass(frozen=True)
 class Target:
-    """A function to be fuzzed, and what it is fed first.
+    """A function to be fuzzed, and its first inputs.
 
     Attributes:
         run: takes any bytes; raises if something is wrong.
@@ -157,15 +147,13 @@ def mutated_bytes(
             case 5:
                 piece[at:at] = rng.randbytes(1 << rng.randrange(4))
             case 6:
-                piece[at:at] = str(
-                    rng.choice((-1, 0, 2**63, 1e308, 1e-320, 10**19))
-                ).encode()
+                number = rng.choice((-1, 0, 2**63, 1e308, 1e-320, 10**19))
+                piece[at:at] = str(number).encode()
             case _ if tokens:
-                piece[at : rng.choice((at, end))] = rng.choice(tokens) * rng.choice(
-                    (1, 1, 1, 40)
-                )
-            case _:
-                pass
+                # Mostly once; the token takes the place of some bytes, or comes before them.
+                token = rng.choice(tokens)
+                times = rng.choice((1, 1, 1, 40))
+                piece[at : rng.choice((at, end))] = token * times
     return bytes(piece[:limit])
 
 
@@ -178,7 +166,8 @@ def mutated_json(value: Any, choices: Choices) -> Any:  # noqa: ANN401  (JSON)
 
 
 def _edit(box: list[Any], choices: Choices) -> None:
-    parent, key = _random_span(box, choices)
+    """Change the value at a random place in a box that holds it."""
+    parent, key = _random_place(box, choices)
     if key is None:
         return
     value = parent[key]
@@ -190,27 +179,22 @@ def _edit(box: list[Any], choices: Choices) -> None:
         case 2 if isinstance(parent, list) and len(parent) < 200:
             parent[key:key] = [value] * (1 << choices.below(10))
         case 3:
-            target, at = _random_span(box, choices)
+            target, at = _random_place(box, choices)
             parent[key] = copy.deepcopy(target[at]) if at is not None else None
         case 4 if isinstance(parent, list):
-            other_key = choices.below(len(parent))
-            parent[key], parent[other_key] = parent[other_key], parent[key]
+            partner = choices.below(len(parent))
+            parent[key], parent[partner] = parent[partner], parent[key]
         case 5 if isinstance(value, list):
             value.reverse()
         case 6 if isinstance(value, list | str):
             parent[key] = value[: choices.below(len(value) + 1)]
         case 7:
-            parent[key] = choices.pick(
-                ([value], {"answer": value}, {str(key): value}, "[[0, 1, 2]]")
-            )
+            wrapped = ([value], {"answer": value}, {str(key): value}, "[[0, 1, 2]]")
+            parent[key] = choices.pick(wrapped)
         case 8 if isinstance(parent, dict):
-            name = choices.pick(
-                ("", "x", str(key).upper(), f"{key} ", "\ud800", "answer")
-            )
-            parent[name] = value
-        case 9 | 10 | 11 if isinstance(value, int | float) and not isinstance(
-            value, bool
-        ):
+            names = ("", "x", str(key).upper(), f"{key} ", "\ud800", "answer")
+            parent[choices.pick(names)] = value
+        case 9 | 10 | 11 if type(value) in {int, float}:
             parent[key] = _number_near(value, choices)
         case 9 | 10 | 11 if isinstance(value, str) and value:
             parent[key] = _respelt(value, choices)
@@ -218,7 +202,7 @@ def _edit(box: list[Any], choices: Choices) -> None:
             parent[key] = copy.deepcopy(choices.pick(HOSTILE))
 
 
-def _random_span(box: list[Any], choices: Choices) -> tuple[Any, Any]:
+def _random_place(box: list[Any], choices: Choices) -> tuple[Any, Any]:
     """Return a container and a key in it; the key is None if there is nothing in it."""
     parent: Any = box
     key: Any = 0
@@ -232,6 +216,7 @@ def _random_span(box: list[Any], choices: Choices) -> tuple[Any, Any]:
 
 
 def _number_near(value: float, choices: Choices) -> float:
+    """Return a number a little or much beside another, or the same in another form."""
     step = choices.pick((1, -1, 0.5, 1e-3, -1e-6, 1e-9, -1e-12, 10, -1000, 10**9, 3e-7))
     match choices.below(6):
         case 0:
@@ -249,6 +234,7 @@ def _number_near(value: float, choices: Choices) -> float:
 
 
 def _respelt(text: str, choices: Choices) -> str:
+    """Return a text with something new in place of a part, or before it."""
     at = choices.below(min(len(text), 65_536))
     end = at + 1 + choices.below(64)
     new = choices.pick(

@@ -1,4 +1,4 @@
-"""What is fuzzed: functions that take bytes and raise where something is wrong.
+"""The targets of fuzzing: functions that take bytes and raise where something is wrong.
 
 A target states what must hold for any input at all: what is refused is refused in words that can be
 shown, what is read survives being written, and every answer gets verdicts that a file can hold.
@@ -14,7 +14,7 @@ import math
 import struct
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any, BinaryIO, cast
 
@@ -39,9 +39,7 @@ from scbench.scoring.answers.scan import scan
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.refusals import declines
 
-# The reader
-
-
+# Predictions files, in whole or in part.
 _LINES = (
     b'{"id": "two_segments/07", "model": "m", "answer": {"segments": [[[0, 0.2], [1, 0.4]]]}}\n',
     b'{"id":"a/0","response":"x","sample":3,"budget":7,"usage":{"cost":1.5,"seconds":2}}\n',
@@ -49,6 +47,7 @@ _LINES = (
     b'{"id":"\\ud83d\\ude00","setting":"tools","answer":[1e308,-0,1E-400,12345678901234567890]}',
     b'[[[[{"id":{"id":{}}}]]]]\n"\\u0000"\nnull\n-0.0\n\r\n\n',
 )
+# Tasks with answers of different shapes.
 _SHAPES = ("delaunay_triangulation", "maze_3d", "arithmetic", "boolean", "csg_union")
 
 
@@ -68,14 +67,17 @@ def make(name: str) -> Target:
     """
     if name not in names():
         raise KeyError(name)
-    return (
-        answer_target(get_task(name.partition(":")[2]))
-        if ":" in name
-        else _TARGETS[name]()
-    )
+    if name in _TARGETS:
+        return _TARGETS[name]()
+    _, _, task_id = name.partition(":")
+    return answer_target(get_task(task_id))
 
 
-def _line_target() -> Target:
+# The reader
+
+
+def line_target() -> Target:
+    """Return the target of predictions files, packed or not."""
     packed = [gzip.compress(b"".join(_LINES)), zstandard.compress(b"".join(_LINES))]
     tokens = (
         b'"id"',
@@ -85,8 +87,6 @@ def _line_target() -> Target:
         b"1e400",
         b"NaN",
         b"[" * 99,
-    )
-    tokens += (
         b"9" * 4400,
         b"\xef\xbb\xbf",
         b"\x00",
@@ -98,16 +98,18 @@ def _line_target() -> Target:
     )
     seeds = [b"\0" + line for line in (*_LINES, b"".join(_LINES), *packed)]
     seeds += [bytes([form]) + _LINES[0] for form in (1, 2, 3)]
-    return Target(_read_all, seeds, tokens)
+    return Target(read_all, seeds, tokens)
 
 
-def _read_all(data: bytes) -> None:
+def read_all(data: bytes) -> None:
+    """Read a file from standard input; the first byte says how it is packed."""
     form, content = data[:1], data[1:]
     if form == b"\1":
         content = gzip.compress(content, 1)
     elif form == b"\2":
         content = zstandard.compress(content, 1)
     elif form == b"\3":
+        # Cut off.
         content = gzip.compress(content, 1)[:-5]
     stdin, sys.stdin = sys.stdin, cast(Any, SimpleNamespace(buffer=io.BytesIO(content)))
     try:
@@ -116,11 +118,14 @@ def _read_all(data: bytes) -> None:
         return
     finally:
         sys.stdin = stdin
-    plain = isinstance(stream, io.BufferedReader) and stream.raw.__class__ is io.BytesIO
-    _check_lines(stream, content if plain else None)
+    is_plain = (
+        isinstance(stream, io.BufferedReader) and stream.raw.__class__ is io.BytesIO
+    )
+    check_lines(stream, content if is_plain else None)
 
 
-def _check_lines(stream: BinaryIO, content: bytes | None) -> None:
+def check_lines(stream: BinaryIO, content: bytes | None) -> None:
+    """Check every line that the reader yields, and of a plain file its hash."""
     digest = hashlib.sha256()
     before = 0
     stopped = False
@@ -128,7 +133,8 @@ def _check_lines(stream: BinaryIO, content: bytes | None) -> None:
         if isinstance(entry, Problem):
             check_text(str(entry), 1500)
             assert entry.line is not None
-            before, stopped = max(before, entry.line), entry.code == "unreadable"
+            before = max(before, entry.line)
+            stopped = entry.code == "unreadable"
             continue
         assert entry.number > before, "lines out of order"
         before = entry.number
@@ -148,7 +154,8 @@ def _check_lines(stream: BinaryIO, content: bytes | None) -> None:
 # Responses
 
 
-def _response() -> Target:
+def response_target() -> Target:
+    """Return the target of replies, in which an answer is looked for."""
     answer = b'{"triangles": [[0, 1, 2]]}'
     seeds = [
         b"I think\n```json\n" + answer + b"\n```\nDone.",
@@ -168,8 +175,6 @@ def _response() -> Target:
         b"</answer>",
         b"Answer:",
         b"</think>",
-    )
-    tokens += (
         b"{",
         b"}",
         b"[",
@@ -184,8 +189,6 @@ def _response() -> Target:
         b"\n",
         b":",
         b",",
-    )
-    tokens += (
         b'"triangles"',
         b"'answer':",
         b"\\boxed{",
@@ -195,13 +198,12 @@ def _response() -> Target:
         b"-0",
         b"1e999",
     )
-    shapes = [b"\0", b"\1", b"\2", b"\3", b"\4"]
-    return Target(
-        _find, [shape + seed for seed in seeds for shape in shapes], tokens, 8192
-    )
+    seeds = [bytes([shape]) + seed for seed in seeds for shape in range(len(_SHAPES))]
+    return Target(find, seeds, tokens, 8192)
 
 
-def _find(data: bytes) -> None:
+def find(data: bytes) -> None:
+    """Look for an answer in a reply, and once more."""
     choices = Choices(data)
     task = get_task(choices.pick(_SHAPES))
     shape = shape_of(task.answer_model)
@@ -209,7 +211,8 @@ def _find(data: bytes) -> None:
         text = choices.remainder.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         text = choices.remainder.decode("latin-1")
-    extraction = find_answer(Prediction.model_construct(id="", response=text), shape)
+    reply = Prediction.model_construct(id="", response=text)
+    extraction = find_answer(reply, shape)
     declines(text)
     for span in scan(text, set(shape.keys)):
         assert 0 <= span.start < span.end <= len(text)
@@ -218,16 +221,14 @@ def _find(data: bytes) -> None:
     assert extraction.source in {"fence", "marked", "whole", "embedded"}
     canonical_json(extraction.value)
     assert isinstance(extraction.value, dict)
-    assert (
-        find_answer(Prediction.model_construct(id="", response=text), shape)
-        == extraction
-    )
+    assert find_answer(reply, shape) == extraction
 
 
 # Formulas
 
 
-def _formula() -> Target:
+def formula_target() -> Target:
+    """Return the target of formulas, bare or as functions, on four pictures."""
     task = get_task("polynomial_curve_fitting")
     paper = [item.params for item in task.builder().paper()]
     pictures = [task.params_model(grid=grid) for grid in (["#.", ".#"], ["...#."] * 5)]
@@ -235,14 +236,15 @@ def _formula() -> Target:
 
     def run(data: bytes) -> None:
         choices = Choices(data)
-        params, framed = pictures[choices.below(4)], choices.below(4)
+        params = choices.pick(pictures)
+        is_framed = choices.below(4) > 0
         text = choices.remainder.decode("latin-1")
-        if framed:
+        if is_framed:
             text = f"def f(x, y):\n    return {text}"
         (verdict,) = judged(task, params, {"function": text})
         passed = {check.id for check in verdict.checks if check.passed}
         if passed >= {"text", "form"}:
-            _check_python_reads(text)
+            check_python_reads(text)
 
     seeds = [b"\2\1" + body for body in (
         b"x*y - 3", b"-(x - 7)**2 - (y - 7.5)**2 + 30.25", b"(x+y)**512 / 3e5 - 0.1**2", b"1_0",
@@ -264,8 +266,6 @@ def _formula() -> Target:
         b"512",
         b"1e308",
         b"0.1",
-    )
-    tokens += (
         b"**2",
         b"(x-y)",
         b"\n",
@@ -280,13 +280,14 @@ def _formula() -> Target:
     return Target(run, seeds, tokens, 3000)
 
 
-def _check_python_reads(text: str) -> None:
-    """What is taken for a function must be one in Python, too."""
+def check_python_reads(text: str) -> None:
+    """Check that a text read as a function is one in Python, too."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             tree = ast.parse(text.strip())
-        except (MemoryError, RecursionError):  # Python's own limits are its own
+        except (MemoryError, RecursionError):
+            # Python's own limits are its own.
             return
         except SyntaxError as error:
             if "too many" in str(error) or "too complex" in str(error):
@@ -301,8 +302,14 @@ def _check_python_reads(text: str) -> None:
 # STL
 
 
+<<<<<<< HEAD
 def _stl() -> Target:
     from scbench.graders.interlocking_parts.part_checks import as_body  # noqa: PLC0415
+=======
+def stl_target() -> Target:
+    """Return the target of bodies in STL, as text, packed or in a reply."""
+    from scbench.graders.interlocking_parts import _as_body  # noqa: PLC0415
+>>>>>>> w_bd
     from scbench.graders.interlocking_parts.printed_parts import read_stl, unwrap  # noqa: PLC0415
 
     def run(data: bytes) -> None:
@@ -317,13 +324,15 @@ def _stl() -> Target:
 
     corners = [(0, 0, 0), (9, 0, 0), (0, 9, 0), (0, 0, 9)]
     faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
-    text, packed = b"solid t\n", b"\0" * 80 + len(faces).to_bytes(4, "little")
+    text = b"solid t\n"
+    # A head, and the number of faces.
+    packed = b"\0" * 80 + len(faces).to_bytes(4, "little")
     for face in faces:
         text += b"facet normal 0 0 0\nouter loop\n"
         packed += bytes(12)
         for corner in face:
             text += b"vertex %d %d %d\n" % corners[corner]
-            packed += _floats(corners[corner])
+            packed += struct.pack("<3f", *corners[corner])
         text += b"endloop\nendfacet\n"
         packed += b"\0\0"
     seeds = [
@@ -340,8 +349,6 @@ def _stl() -> Target:
         b"solid",
         b"nan",
         b"inf",
-    )
-    tokens += (
         b"1e38",
         b"1e-45",
         b"-0",
@@ -354,15 +361,12 @@ def _stl() -> Target:
     return Target(run, seeds, tokens, 6000)
 
 
-def _floats(numbers: Sequence[float]) -> bytes:
-    return struct.pack("<3f", *numbers)
-
-
+# Last, because it needs the functions above.
 _TARGETS: Mapping[str, Callable[[], Target]] = {
-    "line": _line_target,
-    "response": _response,
-    "formula": _formula,
-    "stl": _stl,
+    "line": line_target,
+    "response": response_target,
+    "formula": formula_target,
+    "stl": stl_target,
     "import": import_target,
     "archive": archive_target,
     "document": document_target,

@@ -1,4 +1,4 @@
-"""Write down a hash of the first fresh cases of every task: what a seed gives must not drift.
+"""Write down a hash of the first fresh cases of every task: the cases of a seed must not drift.
 
 ``tests/data/golden_cases.json`` holds them, and a test compares. Cases that change while their
 builder keeps its version are a fault, and this program refuses to write them down::
@@ -20,7 +20,29 @@ from scbench.freezing.experiment import experiment_of, plan
 from scbench.machine.processes import open_executor
 
 PATH = Path(__file__).resolve().parent.parent / "tests" / "data" / "golden_cases.json"
-SEED, COUNT = 7, 2
+SEED = 7
+COUNT = 2
+
+
+def main() -> None:
+    """Write the hashes of the tasks named, or of all of ours."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("tasks", nargs="*", metavar="TASK")
+    tasks = [get_task(name) for name in parser.parse_args().tasks]
+    if not tasks:
+        tasks = [task for task in available_tasks() if task.package == "scbench"]
+    old = stored()
+    new = {task.id: golden(task) for task in tasks}
+    drifted = []
+    for name, cases in new.items():
+        before = old.get(name, cases)
+        # The first entry is the builder's version.
+        if cases != before and cases[0] == before[0]:
+            drifted.append(name)
+    if drifted:
+        names = ", ".join(drifted)
+        parser.exit(1, f"other cases with the same builder version: {names}\n")
+    PATH.write_text(json.dumps(old | new, indent=1) + "\n", "utf-8")
 
 
 def golden(task: Task) -> list[object]:
@@ -29,9 +51,8 @@ def golden(task: Task) -> list[object]:
     Raises:
         GenerationError: they cannot be drawn here.
     """
-    experiment = experiment_of(
-        {"seed": SEED, "task": [{"id": task.id, "count": COUNT}]}
-    )
+    block = {"id": task.id, "count": COUNT}
+    experiment = experiment_of({"seed": SEED, "task": [block]})
     with open_executor(1) as executor:
         (case,) = draw(plan(experiment), SEED, executor, set())
     if case.reason:
@@ -40,32 +61,11 @@ def golden(task: Task) -> list[object]:
 
 
 def stored() -> dict[str, list[object]]:
-    """Return what was written down."""
-    cases: dict[str, list[object]] = (
-        json.loads(PATH.read_text("utf-8")) if PATH.exists() else {}
-    )
+    """Return the versions and hashes that were written down, by task."""
+    if not PATH.exists():
+        return {}
+    cases: dict[str, list[object]] = json.loads(PATH.read_text("utf-8"))
     return cases
-
-
-def main() -> None:
-    """Entry point."""
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("tasks", nargs="*", metavar="TASK")
-    names = parser.parse_args().tasks
-    tasks = [get_task(name) for name in names] or [
-        t for t in available_tasks() if t.package == "scbench"
-    ]
-    old = stored()
-    new = {task.id: golden(task) for task in tasks}
-    drifted = [
-        name for name, cases in new.items() if name in old and cases != old[name]
-    ]
-    drifted = [name for name in drifted if new[name][0] == old[name][0]]
-    if drifted:
-        parser.exit(
-            1, f"other cases with the same builder version: {', '.join(drifted)}\n"
-        )
-    PATH.write_text(json.dumps(old | new, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

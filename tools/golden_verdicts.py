@@ -27,14 +27,16 @@ from scbench.scoring.outcomes import grade_prediction
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "data" / "verdicts"
+# Real answers are not at hand everywhere.
 REAL = ROOT.parent / "shared" / "real" / "predictions.jsonl"
+_VERSION_LINE = "grader version "
 _MARKS = {True: "+", False: "-", None: "?"}
 # Scores this near are the same: libraries may round the last digits differently.
 _CLOSE = 1e-9
 
 
 class Golden(NamedTuple):
-    """What was written down of one answer.
+    """The record of one answer's verdicts.
 
     Attributes:
         scores: one for each verdict.
@@ -46,30 +48,55 @@ class Golden(NamedTuple):
 
     def agrees(self, twin: "Golden") -> bool:
         """Whether two verdicts are the same."""
-        return (
-            self.checks == twin.checks
-            and len(self.scores) == len(twin.scores)
-            and all(
-                math.isclose(a, b, rel_tol=0, abs_tol=_CLOSE)
-                for a, b in zip(self.scores, twin.scores, strict=True)
-            )
+        if self.checks != twin.checks or len(self.scores) != len(twin.scores):
+            return False
+        pairs = zip(self.scores, twin.scores, strict=True)
+        return all(math.isclose(a, b, rel_tol=0, abs_tol=_CLOSE) for a, b in pairs)
+
+    def text(self) -> str:
+        """Return the record as the end of a line."""
+        return f"{' '.join(map(repr, self.scores))}\t{'|'.join(self.checks)}"
+
+
+def main() -> None:
+    """Write the verdicts of the tasks named, or of all of ours that have a fixed list."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tasks", nargs="*", help="ids of tasks; all by default")
+    names = parser.parse_args().tasks
+    for task in [get_task(name) for name in names] or own_tasks():
+        print(write(task), flush=True)
+
+
+def write(task: Task) -> str:
+    """Write a task's verdicts down; return how many changed.
+
+    Raises:
+        SystemExit: a verdict changed, and the grader's version did not.
+    """
+    version, before = read(task.id)
+    now = dict(judged(task))
+    if not REAL.exists():
+        # Verdicts on real answers stay as they are.
+        now |= {name: verdict for name, verdict in before.items() if "\treal\t" in name}
+    common = now.keys() & before.keys()
+    same = {name for name in common if now[name].agrees(before[name])}
+    changed = common - same
+    if changed and version == task.grader_version:
+        first = min(changed).replace("\t", " ")
+        raise SystemExit(
+            f"{task.id}: {len(changed)} verdicts changed, the first is {first}; raise VERSION in "
+            "the grader first"
         )
-
-
-def golden(verdicts: Sequence[Verdict]) -> Golden:
-    """Return what is written down of verdicts."""
-    return Golden(
-        tuple(verdict.score for verdict in verdicts),
-        tuple(
-            " ".join(f"{check.id}{_MARKS[check.passed]}" for check in verdict.checks)
-            for verdict in verdicts
-        ),
-    )
-
-
-def key(instance_id: str, name: str, answer: JsonValue) -> str:
-    """Return what names an answer: the same answer of the same item has the same name."""
-    return f"{instance_id}\t{name}\t{sha256(canonical_json(answer).encode())[:12]}"
+    lines = [f"{_VERSION_LINE}{task.grader_version}"]
+    for name in sorted(now):
+        # The last digits of a score that is the same stay as well.
+        verdict = before[name] if name in same else now[name]
+        lines.append(f"{name}\t{verdict.text()}")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / f"{task.id}.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+    added = len(now.keys() - before)
+    gone = len(before.keys() - now.keys())
+    return f"{task.id}: {len(now)} verdicts, {added} new, {gone} gone, {len(changed)} changed"
 
 
 def read(task_id: str) -> tuple[int, dict[str, Golden]]:
@@ -80,11 +107,38 @@ def read(task_id: str) -> tuple[int, dict[str, Golden]]:
     first, *lines = path.read_text("utf-8").splitlines()
     verdicts = {}
     for line in lines:
-        instance_id, name, digest, scores, checks = line.split("\t")
-        verdicts[f"{instance_id}\t{name}\t{digest}"] = Golden(
-            tuple(map(float, scores.split())), tuple(checks.split("|"))
-        )
-    return int(first.removeprefix("grader version ")), verdicts
+        name, score_text, check_text = line.rsplit("\t", 2)
+        scores = tuple(map(float, score_text.split()))
+        verdicts[name] = Golden(scores, tuple(check_text.split("|")))
+    return int(first.removeprefix(_VERSION_LINE)), verdicts
+
+
+def judged(task: Task) -> Iterator[tuple[str, Golden]]:
+    """Yield the name of every answer to a task with the verdict of today's grader."""
+    params_by_id = {}
+    for i, item in enumerate(task.builder().paper()):
+        params_by_id[f"{task.id}/{i:02d}"] = item.params
+    for instance_id, name, answer in stored_answers(task):
+        verdicts = judge(task, params_by_id[instance_id], answer)
+        yield key(instance_id, name, answer), golden(verdicts)
+    for digest, prediction in real_lines(task):
+        outcome = grade_prediction(prediction, task, params_by_id[prediction.id])
+        yield f"{prediction.id}\treal\t{digest}", golden(outcome.verdicts)
+
+
+def golden(verdicts: Sequence[Verdict]) -> Golden:
+    """Return the record of verdicts."""
+    scores = tuple(verdict.score for verdict in verdicts)
+    checks = []
+    for verdict in verdicts:
+        marks = [f"{check.id}{_MARKS[check.passed]}" for check in verdict.checks]
+        checks.append(" ".join(marks))
+    return Golden(scores, tuple(checks))
+
+
+def key(instance_id: str, name: str, answer: JsonValue) -> str:
+    """Return the name of an answer: the same answer of the same item has the same name."""
+    return f"{instance_id}\t{name}\t{sha256(canonical_json(answer).encode())[:12]}"
 
 
 def stored_answers(task: Task) -> Iterator[tuple[str, str, JsonValue]]:
@@ -92,11 +146,8 @@ def stored_answers(task: Task) -> Iterator[tuple[str, str, JsonValue]]:
     builder = task.builder()
     for i, item in enumerate(builder.paper()):
         instance_id = f"{task.id}/{i:02d}"
-        yield (
-            instance_id,
-            "reference",
-            builder.reference(item.params).model_dump(mode="json"),
-        )
+        right = builder.reference(item.params)
+        yield instance_id, "reference", right.model_dump(mode="json")
         for name, answer in builder.counter_references(item.params).items():
             yield instance_id, name, answer
 
@@ -109,58 +160,6 @@ def real_lines(task: Task) -> Iterator[tuple[str, Prediction]]:
         prediction = Prediction.model_validate(json.loads(line))
         if prediction.id.partition("/")[0] == task.id:
             yield sha256(line)[:12], prediction
-
-
-def judged(task: Task) -> Iterator[tuple[str, Golden]]:
-    """Yield the name of every answer to a task with the verdict of today's grader."""
-    params = [item.params for item in task.builder().paper()]
-    for instance_id, name, answer in stored_answers(task):
-        at = params[int(instance_id.partition("/")[2])]
-        yield key(instance_id, name, answer), golden(judge(task, at, answer))
-    for digest, prediction in real_lines(task):
-        at = params[int(prediction.id.partition("/")[2])]
-        outcome = grade_prediction(prediction, task, at)
-        yield f"{prediction.id}\treal\t{digest}", golden(outcome.verdicts)
-
-
-def write(task: Task) -> str:
-    """Write a task's verdicts down; return a word on what changed.
-
-    Raises:
-        SystemExit: a verdict changed, and the grader's version did not.
-    """
-    version, before = read(task.id)
-    now = dict(judged(task))
-    if not REAL.exists():  # they are not at hand everywhere, and stay
-        now |= {name: verdict for name, verdict in before.items() if "\treal\t" in name}
-    changed = [
-        name for name in now.keys() & before if not now[name].agrees(before[name])
-    ]
-    if changed and version == task.grader_version:
-        first = min(changed).replace("\t", " ")
-        raise SystemExit(
-            f"{task.id}: {len(changed)} verdicts changed, the first is {first}; raise VERSION in "
-            "the grader first"
-        )
-    lines = [f"grader version {task.grader_version}"]
-    for name in sorted(now):
-        content = now[name] if name in changed or name not in before else before[name]
-        lines.append(
-            f"{name}\t{' '.join(map(repr, content.scores))}\t{'|'.join(content.checks)}"
-        )
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    (FOLDER / f"{task.id}.tsv").write_text("\n".join(lines) + "\n", "utf-8")
-    added, gone = len(now.keys() - before), len(before.keys() - now.keys())
-    return f"{task.id}: {len(now)} verdicts, {added} new, {gone} gone, {len(changed)} changed"
-
-
-def main() -> None:
-    """Write the verdicts of the tasks named, or of all of ours that have a fixed list."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("tasks", nargs="*", help="ids of tasks; all by default")
-    names = parser.parse_args().tasks
-    for task in [get_task(name) for name in names] or own_tasks():
-        print(write(task), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Grade a file of a million predictions, and say what it takes in time and memory.
+"""Grade a file of a million predictions, and measure time and memory.
 
     python tools/load.py --rows 1000000 --workers 2 [--real FILE] [--keep FOLDER]
 
@@ -13,11 +13,11 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 from scbench.base.model import task_of
 from scbench.catalog import get_task
@@ -41,132 +41,13 @@ QUICK = frozenset(
     }
 )
 _MODELS = 10
-
-
-def predictions(release: Release, real: Path | None = None) -> Iterator[str]:
-    """Yield lines without end: every answer by every model, sample after sample."""
-    tasks = release.manifest.tasks.keys() & QUICK
-    rows = [json.loads(line) for line in example_predictions(release)]
-    rows = [row for row in rows if task_of(row["id"]) in tasks]
-    right = {row["id"]: row for row in rows if row["model"] == "oracle"}
-    # Several real answers to one item are of several models; what else they lack is filled in.
-    models: list[dict[str, dict[str, object]]] = []
-    for text in [] if real is None else real.read_text("utf-8").splitlines():
-        row = json.loads(text)
-        if row["id"] in right:
-            free = next(
-                (answers for answers in models if row["id"] not in answers), None
-            )
-            if free is None:
-                models.append(free := {})
-            free[row["id"]] = row | {"setting": "no_tools"}
-    for i, answers in enumerate(models):
-        rows += [{**row, "model": f"real-{i}"} for row in (right | answers).values()]
-    for sample in count():
-        for number in range(_MODELS):
-            for row in rows:
-                yield json.dumps(
-                    {**row, "model": f"{row['model']}-{number}", "sample": sample}
-                )
-
-
-def write_predictions(
-    path: Path, rows: int, release: Release, real: Path | None = None
-) -> None:
-    """Write a file of so many predictions."""
-    with path.open("w", encoding="utf-8") as file:
-        file.writelines(
-            line + "\n" for line in islice(predictions(release, real), rows)
-        )
-
-
-def plain_loop(path: Path, release: Release) -> tuple[float, float]:
-    """Parse and grade every line of a file in this process; return wall and processor seconds."""
-    ready = {
-        name: (
-            get_task(row.task),
-            get_task(row.task).params_model.model_validate_json(row.all_params),
-        )
-        for name, row in release.instances().items()
-        if row.task in QUICK
-    }
-    started, used = time.perf_counter(), time.process_time()
-    with path.open("rb") as file:
-        for number, data in enumerate(file, 1):
-            line = parse_line(data, number)
-            if isinstance(line, Line):
-                grade_prediction(line.prediction, *ready[line.prediction.id])
-    return time.perf_counter() - started, time.process_time() - used
-
-
-def look_at(root: int) -> tuple[int, float]:
-    """Return what a process and all below it have in memory and have used of processors.
-
-    Bytes and seconds; 0 if nobody can tell.
-    """
-    below: dict[int, list[int]] = {}
-    ticks: dict[int, int] = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (entry / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        below.setdefault(int(fields[1]), []).append(int(entry.name))
-        ticks[int(entry.name)] = int(fields[11]) + int(fields[12])
-    total, used, waiting = 0, 0, [root]
-    while waiting:
-        process = waiting.pop()
-        waiting += below.get(process, [])
-        used += ticks.get(process, 0)
-        try:
-            text = Path(f"/proc/{process}/smaps_rollup").read_text()
-        except OSError:
-            continue
-        total += sum(
-            int(line.split()[1]) for line in text.splitlines() if line[:4] == "Pss:"
-        )
-    return total * 1024, used / os.sysconf("SC_CLK_TCK")
-
-
-def grade(path: Path, out: Path, workers: int) -> tuple[float, float, int]:
-    """Grade a file by the command.
-
-    Returns:
-        Wall seconds, processor seconds, and the most bytes in memory at once.
-    """
-    command = [
-        str(Path(sys.executable).parent / "scbench-grade"),
-        str(path),
-        "--partial",
-    ]
-    command += ["--quiet", "--restart", "--workers", str(workers), "--out", str(out)]
-    command += ["--tasks", ",".join(sorted(QUICK))]
-    started = time.perf_counter()
-    process = subprocess.Popen(  # noqa: S603
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    peak, used = 0, 0.0
-    done = threading.Event()
-
-    def watch() -> None:
-        nonlocal peak, used
-        while not done.wait(0.2):
-            memory, seconds = look_at(process.pid)
-            peak, used = max(peak, memory), max(used, seconds)
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    code = process.wait()
-    seconds = time.perf_counter() - started
-    done.set()
-    watcher.join()
-    if code not in {0, 1}:
-        raise SystemExit(f"scbench-grade ended with {code}")
-    return seconds, used, peak
+# Seconds between two looks at memory.
+_PAUSE = 0.2
+Row = dict[str, Any]
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--workers", type=int, nargs="+", default=[2])
@@ -182,18 +63,144 @@ def main() -> None:
             write_predictions(path, rows, release, options.real)
             wall, used = plain_loop(path, release)
             print(f"{rows:,} rows, {path.stat().st_size / 2**20:,.0f} MiB")
-            print(f"  plain loop: {_load_figures(wall, used, rows)}")
+            print(f"  plain loop: {figures(wall, used, rows)}")
             for workers in options.workers:
                 wall, used, peak = grade(path, place / f"{rows}-{workers}", workers)
-                line = f"{_load_figures(wall, used, rows)}, {peak / 2**20:,.0f} MiB"
+                line = f"{figures(wall, used, rows)}, {peak / 2**20:,.0f} MiB"
                 print(f"  {workers} workers:  {line}", flush=True)
 
 
-def _load_figures(wall: float, used: float, rows: int) -> str:
+def figures(wall: float, used: float, rows: int) -> str:
+    """Return seconds by the clock and of processors, in all and for each row."""
     return (
         f"{wall:8.1f} s, {1000 * wall / rows:.4f} ms a row; processors {used:8.1f} s, "
         f"{1000 * used / rows:.4f} ms a row"
     )
+
+
+# The file
+
+
+def write_predictions(
+    path: Path, rows: int, release: Release, real: Path | None
+) -> None:
+    """Write a file of so many predictions."""
+    with path.open("w", encoding="utf-8") as file:
+        for line in islice(predictions(release, real), rows):
+            file.write(line + "\n")
+
+
+def predictions(release: Release, real: Path | None = None) -> Iterator[str]:
+    """Yield lines without end: every answer by every model, sample after sample."""
+    tasks = release.manifest.tasks.keys() & QUICK
+    rows = [json.loads(line) for line in example_predictions(release)]
+    rows = [row for row in rows if task_of(row["id"]) in tasks]
+    right = {row["id"]: row for row in rows if row["model"] == "oracle"}
+    if real is not None:
+        # Items without a real answer have the right one.
+        for i, answers in enumerate(real_answers(real, right)):
+            for row in (right | answers).values():
+                rows.append({**row, "model": f"real-{i}"})
+    for sample in count():
+        for number in range(_MODELS):
+            for row in rows:
+                model = f"{row['model']}-{number}"
+                yield json.dumps({**row, "model": model, "sample": sample})
+
+
+def real_answers(path: Path, items: Row) -> list[dict[str, Row]]:
+    """Return the real answers to some items by model; several to one item are of several models."""
+    models: list[dict[str, Row]] = []
+    numbers = dict.fromkeys(items, 0)
+    for text in path.read_text("utf-8").splitlines():
+        row = json.loads(text)
+        item = row["id"]
+        if item not in items:
+            continue
+        if numbers[item] == len(models):
+            models.append({})
+        models[numbers[item]][item] = row | {"setting": "no_tools"}
+        numbers[item] += 1
+    return models
+
+
+# What it takes
+
+
+def plain_loop(path: Path, release: Release) -> tuple[float, float]:
+    """Parse and grade every line of a file in this process; return wall and processor seconds."""
+    items = {}
+    for name, row in release.instances().items():
+        if row.task in QUICK:
+            task = get_task(row.task)
+            items[name] = (task, task.params_model.model_validate_json(row.all_params))
+    started, used = time.perf_counter(), time.process_time()
+    with path.open("rb") as file:
+        for number, data in enumerate(file, 1):
+            line = parse_line(data, number)
+            if isinstance(line, Line):
+                grade_prediction(line.prediction, *items[line.prediction.id])
+    return time.perf_counter() - started, time.process_time() - used
+
+
+def grade(path: Path, out: Path, workers: int) -> tuple[float, float, int]:
+    """Grade a file by the command.
+
+    Returns:
+        Wall seconds, processor seconds, and the most bytes in memory at once.
+    """
+    program = str(Path(sys.executable).parent / "scbench-grade")
+    command = [program, str(path), "--partial", "--quiet", "--restart"]
+    command += ["--workers", str(workers), "--out", str(out)]
+    command += ["--tasks", ",".join(sorted(QUICK))]
+    started = time.perf_counter()
+    process = subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    peak = 0
+    used = 0.0
+    code = None
+    while code is None:
+        try:
+            code = process.wait(_PAUSE)
+        except subprocess.TimeoutExpired:
+            memory, seconds = look_at(process.pid)
+            peak, used = max(peak, memory), max(used, seconds)
+    if code not in {0, 1}:
+        raise SystemExit(f"scbench-grade ended with {code}")
+    return time.perf_counter() - started, used, peak
+
+
+def look_at(root: int) -> tuple[int, float]:
+    """Return the memory of a process and all below it, and the time they used of processors.
+
+    Bytes and seconds; 0 if nobody can tell.
+    """
+    children: dict[int, list[int]] = {}
+    ticks: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            text = (entry / "stat").read_text()
+        except OSError:
+            continue
+        # The fields after the name: the parent is the second, times are the 12th and 13th.
+        fields = text.rpartition(")")[2].split()
+        children.setdefault(int(fields[1]), []).append(int(entry.name))
+        ticks[int(entry.name)] = int(fields[11]) + int(fields[12])
+    kilobytes, used = 0, 0
+    waiting = [root]
+    while waiting:
+        process = waiting.pop()
+        waiting += children.get(process, [])
+        used += ticks.get(process, 0)
+        try:
+            text = Path(f"/proc/{process}/smaps_rollup").read_text()
+        except OSError:
+            continue
+        for line in text.splitlines():
+            if line.startswith("Pss:"):
+                kilobytes += int(line.split()[1])
+    return kilobytes * 1024, used / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

@@ -16,28 +16,31 @@ from scbench.freezing.ladder_check import items_with_room, scores_above
 MOST = 30.0
 
 
-def best_repeated(name: str, seed: int) -> tuple[float, str]:
-    """Return what the best public answer to a task scores on the twin, and the item it is of."""
-    table = ladder()
-    twin = list(run(table.experiment(tasks=[name], seed=seed), distinct=False))
-    items = [item for part in twin for item in items_with_room(part)]
-    number = sum(len(part.instances) for part in twin)
-    return max(
-        (100 * sum(scores_above(get_task(name), public, items)) / number, public.id)
-        for part in run(table.experiment(tasks=[name]), distinct=False)
-        for public in part.references
-    )
-
-
 def main(seed: str = "4711", *names: str) -> int:
     """Print a line for each task; return 1 if an answer scores too much."""
     worst = 0.0
     for name in names or ladder().tasks:
         score, id_ = best_repeated(name, int(seed))
-        sys.stdout.write(f"{name:32} {score:5.1f}  {id_}\n")
-        sys.stdout.flush()
+        print(f"{name:32} {score:5.1f}  {id_}", flush=True)
         worst = max(worst, score)
     return int(worst > MOST)
+
+
+def best_repeated(name: str, seed: int) -> tuple[float, str]:
+    """Return the score of the best public answer to a task on the twin, and its item."""
+    table = ladder()
+    task = get_task(name)
+    items = []
+    number = 0
+    for part in run(table.experiment(tasks=[name], seed=seed), distinct=False):
+        items += items_with_room(part)
+        number += len(part.instances)
+    means = []
+    for part in run(table.experiment(tasks=[name]), distinct=False):
+        for public in part.references:
+            total = sum(scores_above(task, public, items))
+            means.append((100 * total / number, public.id))
+    return max(means)
 
 
 if __name__ == "__main__":

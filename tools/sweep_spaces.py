@@ -1,4 +1,4 @@
-"""Draw one case at corners of parameter spaces, and say how long each takes and what came of it.
+"""Draw one case at corners of parameter spaces, and say how long each takes and how it ends.
 
 The case is made as for a release: with its references, which are judged. Every point has to end
 within a minute, with a case or with the reason why there is none::
@@ -17,9 +17,10 @@ import resource
 import signal
 import time
 from collections.abc import Iterator
-from typing import Any, get_args, get_origin
+from typing import Any, NamedTuple, get_args, get_origin
 
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ExperimentError
@@ -28,6 +29,7 @@ from scbench.catalog import Task, available_tasks, get_task
 from scbench.freezing.experiment import experiment_of
 from scbench.freezing.fresh import run
 
+# Seconds that a point may take.
 SECONDS = 60
 Parameters = dict[str, Any]
 _ROUND = {"kinds": ["sphere", "cone"], "min_sides": 40, "max_sides": 40}
@@ -56,36 +58,40 @@ KNOWN_HARD: dict[str, list[Parameters]] = {
 }
 
 
+class Outcome(NamedTuple):
+    """The seconds that a point takes, and why it gives no case; empty if it does."""
+
+    seconds: float
+    reason: str
+
+
 def ends_of(task: Task) -> dict[str, tuple[Any, ...]]:
     """Return the ends of every parameter: its bounds, or each of its values if they are words."""
-    ends: dict[str, tuple[Any, ...]] = {}
-    for name, field in task.builder.space.model_fields.items():
-        if name == "count":
-            continue
-        bounds: dict[str, Any] = {}
-        for rule in field.metadata:
-            bounds |= {
-                k: getattr(rule, k)
-                for k in ("ge", "gt", "le", "lt")
-                if hasattr(rule, k)
-            }
-        if field.annotation is bool:
-            ends[name] = (False, True)
-        elif bounds:
-            is_integer = field.annotation is int
-            step = 1 if is_integer else 1e-6
-            low = bounds.get("ge", bounds.get("gt", 0) + step)
-            high = bounds.get("le", bounds.get("lt", low + 100) - step)
-            ends[name] = (low, high)
-        elif get_origin(field.annotation) is tuple:
-            words = get_args(get_args(field.annotation)[0])
-            ends[name] = (*([word] for word in words), list(words))
-        else:
-            words = [
-                value for value in get_args(field.annotation) if isinstance(value, str)
-            ]
-            ends[name] = tuple(words) or (field.default,)
-    return ends
+    fields = task.builder.space.model_fields
+    return {name: ends_of_field(fields[name]) for name in fields if name != "count"}
+
+
+def ends_of_field(field: FieldInfo) -> tuple[Any, ...]:
+    """Return the ends of one parameter."""
+    kind = field.annotation
+    if kind is bool:
+        return (False, True)
+    bounds: dict[str, Any] = {}
+    for rule in field.metadata:
+        for name in ("ge", "gt", "le", "lt"):
+            if hasattr(rule, name):
+                bounds[name] = getattr(rule, name)
+    if bounds:
+        step = 1 if kind is int else 1e-6
+        low = bounds.get("ge", bounds.get("gt", 0) + step)
+        high = bounds.get("le", bounds.get("lt", low + 100) - step)
+        return (low, high)
+    if get_origin(kind) is tuple:
+        # A list of words: each alone, and all.
+        words = get_args(get_args(kind)[0])
+        return (*([word] for word in words), list(words))
+    words = tuple(value for value in get_args(kind) if isinstance(value, str))
+    return words or (field.default,)
 
 
 def corners(task: Task, by_chance: int) -> Iterator[Parameters]:
@@ -94,11 +100,10 @@ def corners(task: Task, by_chance: int) -> Iterator[Parameters]:
     rng = Stream("corners", task.id)
     points: list[Parameters] = [{}, *KNOWN_HARD.get(task.id, ())]
     points += [{name: value} for name, values in ends.items() for value in values]
-    points += [{name: values[at] for name, values in ends.items()} for at in (0, -1)]
-    points += [
-        {name: rng.choice(values) for name, values in ends.items()}
-        for _ in range(by_chance)
-    ]
+    for at in (0, -1):
+        points.append({name: values[at] for name, values in ends.items()})
+    for _ in range(by_chance):
+        points.append({name: rng.choice(values) for name, values in ends.items()})
     earlier = set()
     for parameters in points:
         key = canonical_json(parameters)
@@ -108,12 +113,48 @@ def corners(task: Task, by_chance: int) -> Iterator[Parameters]:
         try:
             task.builder.space.model_validate(parameters)
         except ValidationError:
-            continue  # said at once, and nothing is drawn
+            # The space refuses it at once, and nothing is drawn.
+            continue
         yield parameters
 
 
-def attempt(task_id: str, parameters: Parameters) -> tuple[float, str]:
-    """Return how long a point takes, in seconds, and why it gives no case; nothing if it does."""
+def within(seconds: int, task_id: str, parameters: Parameters) -> Outcome:
+    """Return the outcome of a point, from a process of its own that may use some time.
+
+    Time is that of the processor, so that a busy machine makes no difference.
+    """
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    child = multiprocessing.Process(
+        target=_send_attempt, args=(sender, seconds, task_id, parameters)
+    )
+    child.start()
+    # Without a sender here, a child that dies ends the pipe.
+    sender.close()
+    try:
+        outcome = Outcome(*receiver.recv())
+    except EOFError:
+        child.join()
+        outcome = Outcome(0.0, f"CRASH: exit code {child.exitcode}")
+        if child.exitcode == -signal.SIGXCPU:
+            outcome = Outcome(float(seconds), "TIME")
+    child.join()
+    return outcome
+
+
+def _send_attempt(
+    pipe: Any,  # noqa: ANN401  (any value)
+    seconds: int,
+    task_id: str,
+    parameters: Parameters,
+) -> None:
+    """Send the outcome of a point from a child."""
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    # A plain tuple: the receiver may have loaded this file under another name.
+    pipe.send(tuple(attempt(task_id, parameters)))
+
+
+def attempt(task_id: str, parameters: Parameters) -> Outcome:
+    """Make the case of a point, in this process."""
     start = time.process_time()
     try:
         experiment = experiment_of({"seed": 1, "task": [{"id": task_id, **parameters}]})
@@ -123,42 +164,7 @@ def attempt(task_id: str, parameters: Parameters) -> tuple[float, str]:
         reason = f"refused: {error}"
     except Exception as error:  # noqa: BLE001  (to be told of any point)
         reason = f"CRASH {type(error).__name__}: {error}"
-    return time.process_time() - start, reason
-
-
-def within(seconds: int, task_id: str, parameters: Parameters) -> tuple[float, str]:
-    """Return the same as `attempt`, from a process of its own that may use some time.
-
-    Time is that of the processor, so that a busy machine makes no difference.
-    """
-    mine, theirs = multiprocessing.Pipe(duplex=False)
-    child = multiprocessing.Process(
-        target=_send_attempt, args=(theirs, seconds, task_id, parameters)
-    )
-    child.start()
-    theirs.close()
-    try:
-        result: tuple[float, str] = mine.recv()
-    except EOFError:
-        child.join()
-        ended = child.exitcode == -signal.SIGXCPU
-        result = (
-            (float(seconds), "TIME")
-            if ended
-            else (0.0, f"CRASH: exit code {child.exitcode}")
-        )
-    child.join()
-    return result
-
-
-def _send_attempt(
-    pipe: Any,  # noqa: ANN401  (any value)
-    seconds: int,
-    task_id: str,
-    parameters: Parameters,
-) -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-    pipe.send(attempt(task_id, parameters))
+    return Outcome(time.process_time() - start, reason)
 
 
 def main() -> None:
@@ -175,17 +181,19 @@ def main() -> None:
     options = parser.parse_args()
     tasks = [get_task(name) for name in options.tasks] or list(available_tasks())
     for task in tasks:
+        # Seconds and parameters.
         slowest: tuple[float, str] = (0.0, "")
-        points = empty = 0
+        points = 0
+        empty = 0
         for parameters in corners(task, options.random):
             took, reason = within(options.seconds, task.id, parameters)
-            points, empty = points + 1, empty + bool(reason)
-            slowest = max(slowest, (took, json.dumps(parameters)))
+            text = json.dumps(parameters)
+            points += 1
+            if reason:
+                empty += 1
+            slowest = max(slowest, (took, text))
             if took > options.above or reason.startswith(("TIME", "CRASH")):
-                print(
-                    f"  {took:6.1f} s  {json.dumps(parameters)}  {reason[:120]}",
-                    flush=True,
-                )
+                print(f"  {took:6.1f} s  {text}  {reason[:120]}", flush=True)
         summary = f"{points} points, {empty} without a case, at most {slowest[0]:.1f} s"
         print(f"{task.id}: {summary}, at {slowest[1]}", flush=True)
 

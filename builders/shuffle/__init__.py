@@ -1,6 +1,13 @@
-"""Shuffle: who has what after people have swapped, among events that move nothing."""
+"""Shuffle: people swap things, among events that move nothing.
 
-from collections.abc import Iterable, Mapping
+An example of the puzzle, with the answer B:
+
+    Amir gets the vase, Nora gets the kite, and Zoe gets the clock.
+    Nora and Amir swap gifts. Zoe admires the gift of Nora. Zoe swaps gifts with Amir.
+    Which gift does Zoe have at the end?    (A) clock    (B) kite    (C) vase
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -20,6 +27,7 @@ from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 
 LABELS = "ABCDEFGHIJKL"
+# Said of anchors that a reader could take for a part of the story.
 _MARKS = "\nWhat stands at the beginning of a line only tells the order."
 
 
@@ -61,7 +69,10 @@ class ShuffleCase(Case):
 
 
 class Story(NamedTuple):
-    """The sentences of a domain, to be filled in, and what people have: names if there are none."""
+    """The sentences of a domain, with blanks for names, and the things that people can have.
+
+    A domain without things has people dance with people: their partners are names as well.
+    """
 
     openings: list[str]
     start: str
@@ -71,13 +82,6 @@ class Story(NamedTuple):
     things: list[str]
     swaps: list[str]
     idle: list[str]
-
-
-@cache
-def stories() -> Mapping[str, Story]:
-    """Return the sentences of every domain, from the data file."""
-    texts = data_file(__package__, "texts.json")
-    return {domain: Story(**story) for domain, story in texts.items()}
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
@@ -99,111 +103,101 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the story, what a swap is, the question and the options."""
-        story, people = stories()[params.domain], params.people
+        """Return the story, the meaning of a swap, the question and the options."""
+        story = stories()[params.domain]
+        people = params.people
         starts = [
             story.start.format(person=person, thing=thing)
             for person, thing in zip(people, params.things, strict=True)
         ]
-        sentences = [
-            (story.swaps if moves else story.idle)[wording].format(
-                a=people[a], b=people[b]
-            )
-            for moves, a, b, wording in params.events
+        options = [
+            f"({label}) {option}"
+            for label, option in zip(LABELS, params.options, strict=False)
         ]
-        form = params.anchor_format
-        lines = (
-            [" ".join(sentences)]
-            if form == "none"
-            else [anchor(form, i) + event for i, event in enumerate(sentences, 1)]
-        )
-        options = zip(LABELS, params.options, strict=False)
+        marks = "" if params.anchor_format in {"none", "bullet"} else _MARKS
         text = prompt_template(__name__).format(
             opening=story.openings[params.opening].format(people=enumeration(people)),
             start=enumeration(starts),
-            events="\n".join(lines),
+            events=events_text(params, story),
             rule=story.rule,
             still=story.still,
-            marks="" if form in {"none", "bullet"} else _MARKS,
+            marks=marks,
             question=story.question.format(person=people[params.asked]),
-            options="\n".join(f"({label}) {option}" for label, option in options),
+            options="\n".join(options),
         )
-        last = LABELS[len(params.options) - 1]
+        last = LABELS[len(options) - 1]
         return text + reply_short(f"the letter of one option, A to {last}")
 
     def reference(self, params: Params) -> Answer:
         """Let everyone swap in turn and look at the end."""
-        return Answer(
-            answer=_label(params, _final(params, params.events)[params.asked])
-        )
+        return Answer(answer=label(params, thing_at_end(params, params.events)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return what follows if events are missed or misread, and answers that are no option."""
-        person, events = params.asked, params.events
-        right = _final(params, events)[person]
-        swaps = [i for i, event in enumerate(events) if event[0]]
+        """Return answers to missed or misread events, and answers that are no option."""
+        events = params.events
+        # Positions of the swaps among the events.
+        swaps = [i for i, (moves, *_) in enumerate(events) if moves]
         last = swaps[-1] if swaps else 0
-        mistakes = {
-            "nothing_moved": params.things[person],
-            "last_swap_missed": _final(params, (*events[:last], *events[last + 1 :]))[
-                person
-            ],
-            "first_swap_missed": _final(params, [events[i] for i in swaps[1:]])[person],
-            "backwards": _final(params, events[::-1])[person],
-            "all_events_are_swaps": _final(params, [(True, *e[1:]) for e in events])[
-                person
-            ],
+        misread_stories: dict[str, Sequence[Event]] = {
+            "nothing_moved": [],
+            "last_swap_missed": [*events[:last], *events[last + 1 :]],
+            "first_swap_missed": [events[i] for i in swaps[1:]],
+            "backwards": events[::-1],
+            "all_events_are_swaps": [(True, a, b, w) for _, a, b, w in events],
         }
-        wrong: dict[str, JsonValue] = {
-            name: _label(params, thing)
-            for name, thing in mistakes.items()
-            if thing != right
-        }
+        right = thing_at_end(params, events)
+        letter = label(params, right)
+        wrong: dict[str, JsonValue] = {}
+        for name, story in misread_stories.items():
+            thing = thing_at_end(params, story)
+            # Some mistakes make no difference.
+            if thing != right:
+                wrong[name] = label(params, thing)
         wrong_options = [option for option in params.options if option != right]
-        letter = _label(params, right)
+        first_wrong = wrong_options[0]
         wrong |= {
-            "another_option": _label(params, wrong_options[0]),
+            "another_option": label(params, first_wrong),
             "text_of_another": wrong_options[-1],
-            "letter_of_one_text_of_another": f"{letter}) {wrong_options[0]}",
-            "two_letters": f"{letter} or {_label(params, wrong_options[0])}",
-            "letter_beyond_the_last": LABELS[len(params.options) :][:1] or "M",
+            "letter_of_one_text_of_another": f"{letter}) {first_wrong}",
+            "two_letters": f"{letter} or {label(params, first_wrong)}",
+            # The thirteenth letter, if all of LABELS are options.
+            "letter_beyond_the_last": f"{LABELS}M"[len(params.options)],
             "number": LABELS.index(letter) + 1,
             "listed": [letter],
         }
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return how often what is asked for moved, and how many other events may mislead."""
-        return {
-            "depth": _move_counts(params.people, params.events)[params.asked],
-            "misleading": sum(
-                1
-                for moves, *pair, _ in params.events
-                if not moves and params.asked in pair
-            ),
-        }
+        """Return the moves of the thing asked for, and the number of misleading events."""
+        misleading = 0
+        for moves, a, b, _ in params.events:
+            if not moves and params.asked in {a, b}:
+                misleading += 1
+        depth = move_counts(len(params.people), params.events)[params.asked]
+        return {"depth": depth, "misleading": misleading}
 
     def measure(self, params: Params) -> float:
-        """Return the number of events, and one more for each move of what is asked for."""
-        return (
-            len(params.events)
-            + _move_counts(params.people, params.events)[params.asked]
-        )
+        """Return the number of events, and one more for each move of the thing asked for."""
+        counts = move_counts(len(params.people), params.events)
+        return len(params.events) + counts[params.asked]
 
     def blind_floor(self, params: Params) -> float:
         """Return one by the number of options."""
         return 1 / len(params.options)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw who has what, the events, the person asked about and the order of the options."""
+        """Draw people, things, events, the person asked about and the order of the options."""
         story = stories()[point.domain]
+        n = point.people
+        # The order of draws is fixed: changing it changes the cases of a seed.
         if story.things:
-            people = rng.sample(names(), point.people)
-            things = rng.sample(story.things, point.people)
+            people = rng.sample(names(), n)
+            things = rng.sample(story.things, n)
         else:
-            both = rng.sample(names(), 2 * point.people)
-            people, things = both[: point.people], both[point.people :]
-        events = _draw_events(point, story, rng)
+            both = rng.sample(names(), 2 * n)
+            people = both[:n]
+            things = both[n:]
+        events = draw_events(point, story, rng)
         options = list(things)
         rng.shuffle(options)
         return Params(
@@ -211,62 +205,87 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             people=tuple(people),
             things=tuple(things),
             events=tuple(events),
-            asked=rng.weighted(range(point.people), _move_counts(people, events)),
+            asked=rng.weighted(range(n), move_counts(n, events)),
             options=tuple(options),
             anchor_format=point.anchor_format,
             opening=rng.below(len(story.openings)),
         )
 
 
-def _draw_events(point: Space, story: Story, rng: Stream) -> list[Event]:
-    kinds = [True] * point.max_depth + [False] * point.confounders
-    rng.shuffle(kinds)
-    events: list[Event] = []
-    before = -1
-    n = point.people
-    for moves in kinds:
-        a, b = _draw_pair(n, rng)
-        if moves:
-            # The same two again would undo the last swap. With three people there are two other
-            # pairs of three, so this soon ends.
-            while (pair := min(a, b) * n + max(a, b)) == before:
-                a, b = _draw_pair(n, rng)
-            before = pair
-        events.append(
-            (moves, a, b, rng.below(len(story.swaps if moves else story.idle)))
-        )
-    return events
-
-
-def _draw_pair(n: int, rng: Stream) -> tuple[int, int]:
-    a, b = rng.below(n), rng.below(n - 1)
-    return a, b + (b >= a)
-
-
-def _final(params: Params, events: Iterable[Event]) -> list[str]:
-    possessions = list(params.things)
-    for moves, a, b, _ in events:
-        if moves:
-            possessions[a], possessions[b] = possessions[b], possessions[a]
-    return possessions
-
-
-def _move_counts(
-    people: tuple[str, ...] | list[str], events: Iterable[Event]
-) -> list[int]:
-    """Return how often what everyone has at the end has moved."""
-    counts = [0] * len(people)
-    for moves, a, b, _ in events:
-        if moves:
-            counts[a], counts[b] = counts[b] + 1, counts[a] + 1
-    return counts
-
-
-def _label(params: Params, thing: str) -> str:
-    return LABELS[params.options.index(thing)]
+@cache
+def stories() -> Mapping[str, Story]:
+    """Return the sentences of every domain, from the data file."""
+    texts = data_file(__package__, "texts.json")
+    return {domain: Story(**story) for domain, story in texts.items()}
 
 
 @cache
 def names() -> tuple[str, ...]:
     """Return first names in order; none is a common word, and no two differ in one letter."""
     return tuple(sorted(data_file(__package__, "names.json")["names"]))
+
+
+def events_text(params: Params, story: Story) -> str:
+    """Return the events as running text, or one on a line with an anchor before each."""
+    sentences = []
+    # Each event has the number of its wording, among those of swaps or of idle events.
+    for moves, a, b, wording in params.events:
+        template = (story.swaps if moves else story.idle)[wording]
+        sentences.append(template.format(a=params.people[a], b=params.people[b]))
+    form = params.anchor_format
+    if form == "none":
+        return " ".join(sentences)
+    return "\n".join(anchor(form, i) + event for i, event in enumerate(sentences, 1))
+
+
+def thing_at_end(params: Params, events: Iterable[Event]) -> str:
+    """Return the thing that the person asked about has after these events."""
+    things = list(params.things)
+    for moves, a, b, _ in events:
+        if moves:
+            things[a], things[b] = things[b], things[a]
+    return things[params.asked]
+
+
+def label(params: Params, thing: str) -> str:
+    """Return the letter of the option that is this thing."""
+    return LABELS[params.options.index(thing)]
+
+
+def move_counts(people: int, events: Iterable[Event]) -> list[int]:
+    """Return for each person how often the thing that they have at the end has moved."""
+    counts = [0] * people
+    for moves, a, b, _ in events:
+        if moves:
+            # The counts go with the things.
+            counts[a], counts[b] = counts[b] + 1, counts[a] + 1
+    return counts
+
+
+def draw_events(point: Space, story: Story, rng: Stream) -> list[Event]:
+    """Draw swaps and idle events in any order, each with its two people and its wording."""
+    kinds = [True] * point.max_depth + [False] * point.confounders
+    rng.shuffle(kinds)
+    events: list[Event] = []
+    last_pair: set[int] = set()
+    for moves in kinds:
+        a, b = _draw_pair(point.people, rng)
+        if moves:
+            # The same two again would undo the last swap. With three people there are two other
+            # pairs of three, so this soon ends.
+            while {a, b} == last_pair:
+                a, b = _draw_pair(point.people, rng)
+            last_pair = {a, b}
+        wordings = story.swaps if moves else story.idle
+        events.append((moves, a, b, rng.below(len(wordings))))
+    return events
+
+
+def _draw_pair(n: int, rng: Stream) -> tuple[int, int]:
+    """Draw two different people of n."""
+    a = rng.below(n)
+    b = rng.below(n - 1)
+    if b >= a:
+        # The second is one of the others, counted without the first.
+        b += 1
+    return a, b

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import ceil, floor, fsum, isqrt
+from typing import NamedTuple
 
 from scbench.builders.shared.builder import plain
 from scbench.builders.shared.canvas import (
@@ -16,80 +17,103 @@ from scbench.builders.shared.canvas import (
 )
 from scbench.schemas.tetrahedra_shadow_projection import Params
 
-_PLANE, _LEFT, _TOP, _LINE = 480, 52, 40, 19
+# Pixels: the longest side of the plane, its place, and the distance of two lines of text.
+_PLANE = 480
+_LEFT = 52
+_TOP = 40
+_LINE = 19
+# Most lines in a column of coordinates.
 _MOST_LINES = 34
+
+Ring = Sequence[tuple[float, ...]]
+
+
+class Plane(NamedTuple):
+    """The ruled plane, from minus ``half`` to ``half`` in x and y, with ``unit`` pixels to 1."""
+
+    half: int
+    unit: int
+
+    @property
+    def size(self) -> int:
+        """Return the length of a side in pixels."""
+        return 2 * self.half * self.unit
+
+    def at(self, corner: Sequence[float]) -> Point:
+        """Return the pixel of a point; y runs upwards."""
+        x, y = (floor(value * self.unit + 0.5) for value in corner)
+        middle = self.half * self.unit
+        return _LEFT + middle + x, _TOP + middle - y
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     """Draw the target once for the outline, and once for each hole."""
+    outline = _ring_picture(params, params.exterior, "outline, counter-clockwise")
+    holes = [_ring_picture(params, hole, "hole, clockwise") for hole in params.holes]
+    return (outline, *holes)
+
+
+def _ring_picture(params: Params, ring: Ring, name: str) -> Canvas:
+    """Draw the target, and number and list the corners of one of its rings."""
     rings = [params.exterior, *params.holes]
-    names = ["outline, counter-clockwise", *["hole, clockwise"] * len(params.holes)]
-    return tuple(
-        _ring_picture(params, ring, name)
-        for ring, name in zip(rings, names, strict=True)
-    )
-
-
-def _ring_picture(
-    params: Params, ring: Sequence[tuple[float, ...]], name: str
-) -> Canvas:
-    half = ceil(
-        max(
-            abs(value)
-            for r in (params.exterior, *params.holes)
-            for p in r
-            for value in p
-        )
-    )
-    unit = _PLANE // (2 * half)
-    lines = [f"{i} ({', '.join(map(plain, corner))})" for i, corner in enumerate(ring)]
-    columns = -(-len(lines) // _MOST_LINES)
-    wide = max(text_size(line, 2)[0] for line in lines) + 24
-    table = _LEFT + 2 * half * unit + 40
+    half = ceil(max(abs(value) for r in rings for corner in r for value in corner))
+    plane = Plane(half, _PLANE // (2 * half))
     title = f"target: {params.title}"
-    texts = (
-        table + columns * wide,
-        table + text_size(name, 2)[0] + 8,
-        text_size(title, 2)[0] + 16,
+    lines = [f"{i} ({', '.join(map(plain, corner))})" for i, corner in enumerate(ring)]
+    columns = ceil(len(lines) / _MOST_LINES)
+    column_width = max(map(_text_width, lines)) + 24
+    table_left = _LEFT + plane.size + 40
+    width = max(
+        table_left + columns * column_width,
+        table_left + _text_width(name) + 8,
+        _text_width(title) + 16,
     )
-    width = max(texts)
-    canvas = Canvas(
-        width, _TOP + 24 + max(_MOST_LINES * _LINE, 2 * half * unit + 40) + 20
-    )
+    height = _TOP + 24 + max(_MOST_LINES * _LINE, plane.size + 40) + 20
+    canvas = Canvas(width, height)
     canvas.text(8, 8, title, 2)
+    canvas.polygon([[plane.at(corner) for corner in r] for r in rings], LIGHT)
+    _rule(canvas, plane)
+    _draw_ring(canvas, plane, ring)
+    canvas.text(table_left, _TOP, name, 2, BLUE)
+    for i, line in enumerate(lines):
+        column, row = divmod(i, _MOST_LINES)
+        x = table_left + column * column_width
+        canvas.text(x, _TOP + _LINE * row + 24, line, 2, BLACK)
+    return canvas
 
-    def at(corner: Sequence[float]) -> Point:
-        x, y = (floor(value * unit + 0.5) for value in corner)
-        return _LEFT + half * unit + x, _TOP + half * unit - y
 
-    canvas.polygon(
-        [[at(p) for p in r] for r in (params.exterior, *params.holes)], LIGHT
-    )
-    for number in range(-half, half + 1):
-        (x, y), text = at((number, number)), str(number)
-        canvas.fill(x, _TOP, 1, 2 * half * unit + 1, GREY)
-        canvas.fill(_LEFT, y, 2 * half * unit + 1, 1, GREY)
-        canvas.text_in((x - 20, _TOP + 2 * half * unit + 6, 40, 14), text, 2)
-        canvas.text_in((4, y - 7, _LEFT - 10, 14), text, 2)
-    for i, corner in enumerate(ring):
-        canvas.line(at(corner), at(ring[(i + 1) % len(ring)]), BLUE)
-    middle = at(
-        [round(fsum(values) / len(ring), 6) for values in zip(*ring, strict=True)]
-    )
-    every = next(k for k in (1, 5, 10) if len(ring) <= 12 * k)
-    for i, corner in enumerate(ring):
-        x, y = at(corner)
+def _text_width(text: str) -> int:
+    width, _ = text_size(text, 2)
+    return width
+
+
+def _rule(canvas: Canvas, plane: Plane) -> None:
+    """Draw the grey lines of whole numbers, each with its number."""
+    bottom = _TOP + plane.size
+    for number in range(-plane.half, plane.half + 1):
+        x, y = plane.at((number, number))
+        canvas.fill(x, _TOP, 1, plane.size + 1, GREY)
+        canvas.fill(_LEFT, y, plane.size + 1, 1, GREY)
+        canvas.text_in((x - 20, bottom + 6, 40, 14), str(number), 2)
+        canvas.text_in((4, y - 7, _LEFT - 10, 14), str(number), 2)
+    canvas.text(_LEFT, bottom + 32, "x to the right, y upwards", 2, GREY)
+
+
+def _draw_ring(canvas: Canvas, plane: Plane, ring: Ring) -> None:
+    """Draw the sides and corners of a ring, and numbers at its corners."""
+    spots = [plane.at(corner) for corner in ring]
+    canvas.outline(spots, BLUE)
+    means = [fsum(values) / len(ring) for values in zip(*ring, strict=True)]
+    # Rounded, so that no pixel depends on the last digit.
+    middle = plane.at([round(mean, 6) for mean in means])
+    every = 1
+    if len(ring) > 12:
+        # Where there are many corners, only some have room for a number.
+        every = 5 if len(ring) <= 60 else 10
+    for i, (x, y) in enumerate(spots):
         canvas.fill(x - 2, y - 2, 5, 5, BLUE)
         if i % every == 0:
             canvas.text_in(_beside((x, y), middle), str(i), 2, RED)
-    canvas.text(
-        _LEFT, _TOP + 2 * half * unit + 32, "x to the right, y upwards", 2, GREY
-    )
-    canvas.text(table, _TOP, name, 2, BLUE)
-    for i, line in enumerate(lines):
-        place = (table + i // _MOST_LINES * wide, _TOP + _LINE * (i % _MOST_LINES) + 24)
-        canvas.text(*place, line, 2, BLACK)
-    return canvas
 
 
 def _beside(corner: Point, middle: Point) -> tuple[int, int, int, int]:

@@ -1,4 +1,12 @@
-"""Topology enumeration: prompts, fresh polygons, and a solver that goes through all patterns."""
+"""Topology enumeration: the corner patterns of a polygon that force all classes to meet inside.
+
+An example of the puzzle: each corner of a square has one of three classes. Which patterns, read
+counter-clockwise, force the areas of all classes to meet at one point? The answer is
+
+    0 0 1 2    0 1 1 2    0 1 2 0    0 1 2 2
+
+because 0 1 0 2 and 0 1 2 1 let the areas of two opposite corners join and keep the others apart.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal
@@ -16,6 +24,7 @@ from scbench.graders.shared.corner_labels import (
 )
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
+# Names of polygons, and of numbers, in prompts.
 _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
 _WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
@@ -41,35 +50,43 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     form = '{"configs": [[label, label, ...], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the figure, the order of its corners and what is known."""
+        """Return the figure, the order of its corners and the known part of the pattern."""
         k = len(params.corner_order)
-        shape, template = _SHAPES[k], prompt_template(__name__, "prompt_known.txt")
-        labelled = (
-            f"{shape} with corners A to {'ABCDEFGH'[k - 1]} in counter-clockwise order"
-        )
+        shape = _SHAPES[k]
+        figure = "unit square"
+        if k > 4:
+            last = POLYGONS[k][-1]
+            figure = (
+                f"regular {shape} with corners A to {last} in counter-clockwise order"
+            )
+        hint = ""
+        if params.known:
+            template = prompt_template(__name__, "prompt_known.txt")
+            hint = template.format(known=", ".join(params.known))
+        meet = "meet at one point strictly inside"
+        if params.n_classes == 2:
+            meet = "meet inside"
         return {
-            "figure": f"Think of a {'unit square' if k == 4 else f'regular {labelled}'}.",
+            "figure": f"Think of a {figure}.",
             "shape": shape,
             "n": _WORDS[params.n_classes],
             "k": _WORDS[k],
             "order": ", ".join(params.corner_order),
-            "known": template.format(known=", ".join(params.known))
-            if params.known
-            else "",
-            "meet": "meet inside"
-            if params.n_classes == 2
-            else "meet at one point strictly inside",
+            "known": hint,
+            "meet": meet,
         }
 
     def reference(self, params: Params) -> Answer:
         """Go through all patterns."""
-        return Answer(configs=tuple(_solve(params)))
+        return Answer(configs=tuple(right_patterns(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return lists that follow from one misunderstanding or have one mistake."""
-        right = _solve(params)
-        k, n, order = len(params.corner_order), params.n_classes, params.corner_order
-        every = [p for p in patterns(k, n) if agrees(p, params.known)]
+        order = params.corner_order
+        k = len(order)
+        n = params.n_classes
+        right = right_patterns(params)
+        every = fitting_patterns(params)
         lists: dict[str, list[Labels]] = {
             "empty": [],
             "equal_corners_listed": [(0,) * k, *right],
@@ -84,41 +101,34 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             lists["one_missing"] = right[1:]
             lists["one_repeated"] = [*right, right[-1]]
             lists["one_repeated_under_other_names"] = [*right, renamed]
-        counters: dict[str, JsonValue] = {
-            name: {"configs": _label_lists(configs)}
-            for name, configs in lists.items()
-            if sorted(configs) != right
-        }
-        counters["bare_list"] = _label_lists(right)
-        counters["text"] = "\n".join(str(p) for p in right) or "none"
-        counters["labels_as_text"] = {
-            "configs": ["".join(map(str, p)) for p in right] or [""]
-        }
-        counters["one_label_short"] = {
-            "configs": _label_lists(p[1:] for p in right or [(0,) * k])
-        }
+        counters: dict[str, JsonValue] = {}
+        for name, configs in lists.items():
+            # A misunderstanding can lead to the right list.
+            if sorted(configs) != right:
+                counters[name] = as_configs(configs)
+        counters["bare_list"] = as_configs(right)["configs"]
+        counters["text"] = "\n".join(str(pattern) for pattern in right) or "none"
+        texts: list[JsonValue] = ["".join(map(str, pattern)) for pattern in right]
+        counters["labels_as_text"] = {"configs": texts or [""]}
+        # Where no pattern is right, some answer has to be one label short.
+        short = [pattern[1:] for pattern in right or [(0,) * k]]
+        counters["one_label_short"] = as_configs(short)
         if len(right) > 1:
-            counters["booleans"] = {
-                "configs": [
-                    [bool(x) if x < 2 else x for x in p] for p in reversed(right)
-                ]
-            }
+            # In another order as well, because Python holds True for equal to 1.
+            booleans = [_with_booleans(pattern) for pattern in reversed(right)]
+            counters["booleans"] = as_configs(booleans)
         return counters
-
-    def measure(self, params: Params) -> float:
-        """Return how many patterns fit what is known, counted twice if the order is no walk."""
-        k, order = len(params.corner_order), params.corner_order
-        fitting = sum(agrees(p, params.known) for p in patterns(k, params.n_classes))
-        return fitting * (1 if is_walk(order, POLYGONS[k]) else 2)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return every pattern with all classes, and none."""
-        every = patterns(len(params.corner_order), params.n_classes)
-        fitting = [pattern for pattern in every if agrees(pattern, params.known)]
-        return {
-            "every pattern": {"configs": _label_lists(fitting)},
-            "no pattern": {"configs": []},
-        }
+        every = fitting_patterns(params)
+        return {"every pattern": as_configs(every), "no pattern": as_configs([])}
+
+    def measure(self, params: Params) -> float:
+        """Return how many patterns fit the known part, counted twice if the order is no walk."""
+        order = params.corner_order
+        fitting = len(fitting_patterns(params))
+        return fitting if is_walk(order, POLYGONS[len(order)]) else 2 * fitting
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw an order, and reveal some corners of one pattern that belongs on the list.
@@ -127,25 +137,39 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """
         ring = POLYGONS[point.corners]
         order = draw_order(ring, point.order, rng)
+        # Without a hint: the hint is made from one of these patterns.
         right = meeting_patterns(point.n_classes, order, ring)
         pattern = rng.choice(right or patterns(point.corners, point.n_classes))
-        revealed = set(rng.sample(range(point.corners), point.known))
-        names = list(dict.fromkeys(pattern[i] for i in sorted(revealed)))
-        hint = "".join(
-            "xyzw"[names.index(label)] if i in revealed else "?"
-            for i, label in enumerate(pattern)
-        )
+        revealed = rng.sample(range(point.corners), point.known)
+        hint = ["?"] * point.corners
+        # The letters of the labels, in order of appearance.
+        letters: dict[int, str] = {}
+        for i in sorted(revealed):
+            hint[i] = letters.setdefault(pattern[i], "xyzw"[len(letters)])
         return Params(
             n_classes=point.n_classes,
             corner_order=order,
-            known=hint if revealed else "",
+            known="".join(hint) if revealed else "",
         )
 
 
-def _solve(params: Params) -> list[Labels]:
+def right_patterns(params: Params) -> list[Labels]:
+    """Return the patterns that belong on the list, sorted."""
     ring = POLYGONS[len(params.corner_order)]
     return meeting_patterns(params.n_classes, params.corner_order, ring, params.known)
 
 
-def _label_lists(labellings: Iterable[Labels]) -> list[JsonValue]:
-    return [list(labels) for labels in labellings]
+def fitting_patterns(params: Params) -> list[Labels]:
+    """Return every pattern with all classes that agrees with the known part, sorted."""
+    every = patterns(len(params.corner_order), params.n_classes)
+    return [pattern for pattern in every if agrees(pattern, params.known)]
+
+
+def as_configs(labellings: Iterable[Iterable[int]]) -> dict[str, JsonValue]:
+    """Return patterns in the form of an answer."""
+    return {"configs": [list(labels) for labels in labellings]}
+
+
+def _with_booleans(pattern: Labels) -> list[int]:
+    """Return a pattern with False for 0 and True for 1."""
+    return [bool(label) if label < 2 else label for label in pattern]

@@ -1,4 +1,9 @@
-"""Word sorting: put words in alphabetical order, capitals apart or not."""
+"""Word sorting: put words in alphabetical order, capitals apart or not.
+
+An example of the puzzle, in which capitals come first, with the answer Lamp, Tin, lamb, oak:
+
+    oak, Tin, lamb, Lamp
+"""
 
 import math
 from bisect import bisect, insort
@@ -19,6 +24,7 @@ from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import CaseMode, families, in_case, word_list
 from scbench.schemas.word_sorting import Answer, Order, Params
 
+# The rule on capitals, by whether they count.
 _ALPHABET = {
     True: "Capitals count: every capital letter comes before every small one (A, B, ..., Z, a, b, "
     "..., z){turned}.",
@@ -70,26 +76,27 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the words and the order they are to be put in."""
-        down = params.order == "descending"
-        alphabet = _ALPHABET[params.case_sensitive]
+        shorter = "before it"
+        turned = ""
+        if params.order == "descending":
+            shorter = "after it"
+            turned = ", and the order is turned round"
         rules = prompt_template(__name__).format(
             n=len(params.words),
             order=params.order,
             words=", ".join(params.words),
-            shorter="after it" if down else "before it",
-            alphabet=alphabet.format(
-                turned=", and the order is turned round" if down else ""
-            ),
+            shorter=shorter,
+            alphabet=_ALPHABET[params.case_sensitive].format(turned=turned),
         )
         return rules + reply_short("the list of words in order", quoted=False)
 
     def reference(self, params: Params) -> Answer:
         """Sort them."""
-        return Answer(answer=tuple(_sorted_words(params)))
+        return Answer(answer=tuple(sorted_words(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return other orders, and lists in which a word is missing or repeated."""
-        right = _sorted_words(params)
+        right = sorted_words(params)
         swapped = [right[1], right[0], *right[2:]]
         misread = params.model_copy(
             update={"case_sensitive": not params.case_sensitive}
@@ -99,15 +106,18 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "turned_round": right[::-1],
             "first_two_swapped": swapped,
             "last_moved_to_the_front": [right[-1], *right[:-1]],
-            "capitals_the_other_way": _sorted_words(misread),
+            "capitals_the_other_way": sorted_words(misread),
             "by_length": sorted(params.words, key=lambda word: (len(word), word)),
             "last_left_out": right[:-1],
             "first_given_twice": [right[0], *right],
             "another_word": ["aardvark", *right],
         }
-        wrong: dict[str, JsonValue] = {
-            name: list(order) for name, order in orders.items() if list(order) != right
-        }
+        wrong: dict[str, JsonValue] = {}
+        for name, order in orders.items():
+            words = list(order)
+            # A misreading can lead to the right order.
+            if words != right:
+                wrong[name] = words
         wrong |= {
             "one_word": right[0],
             "number": len(right),
@@ -117,27 +127,20 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the number of inversions."""
-        return self.solved(params)[1]
+        _, facts = self.solved(params)
+        return facts
 
     def solved(self, params: Params) -> tuple[str, dict[str, JsonValue]]:
         """Return target and facts; the words are sorted once for both."""
-        right = _sorted_words(params)
-        return ", ".join(right), {"swaps": _swaps(params.words, right)}
+        right = sorted_words(params)
+        return ", ".join(right), {"swaps": inversions(params.words, right)}
 
     def measure(self, params: Params) -> float:
         """Return the number of letters that neighbours in order have to be compared by."""
-        words = [
-            word if params.case_sensitive else word.lower()
-            for word in _sorted_words(params)
-        ]
-        # To the first letter that differs, or past the end of the shorter word.
-        return sum(
-            next(
-                (i for i, (a, b) in enumerate(zip(*pair, strict=False), 1) if a != b),
-                1 + min(map(len, pair)),
-            )
-            for pair in pairwise(words)
-        )
+        words = sorted_words(params)
+        if not params.case_sensitive:
+            words = [word.lower() for word in words]
+        return sum(letters_compared(first, second) for first, second in pairwise(words))
 
     def blind_floor(self, params: Params) -> float:
         """Return one by the number of orders, but for the one that is given: it is never right."""
@@ -146,7 +149,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw words, by families if they share a prefix, and shuffle them."""
         if point.prefix:
-            words = _in_families(point, rng)
+            words = draw_families(point, rng)
             rng.shuffle(words)
         else:
             words = rng.sample(word_list(), point.words)
@@ -155,56 +158,55 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         params = Params(
             words=tuple(words), order=point.order, case_sensitive=point.case_sensitive
         )
-        if (
-            _sorted_words(params) == words
-        ):  # another word to the front is always another order
-            params = params.model_copy(update={"words": (words[-1], *words[:-1])})
+        if sorted_words(params) == words:
+            # Another word to the front is always another order.
+            return params.model_copy(update={"words": (words[-1], *words[:-1])})
         return params
 
 
-def _swaps(words: Sequence[str], right: Sequence[str]) -> int:
-    """Return the number of inversions."""
+def sorted_words(params: Params) -> list[str]:
+    """Return the words in the order asked for."""
+    key = None if params.case_sensitive else str.lower
+    return sorted(params.words, key=key, reverse=params.order == "descending")
+
+
+def inversions(words: Sequence[str], right: Sequence[str]) -> int:
+    """Return the number of pairs of words that are in another order than the right one."""
     places = {word: i for i, word in enumerate(right)}
+    # The right places of the words so far, in rising order.
     passed: list[int] = []
-    swaps = 0
+    count = 0
     for word in words:
         place = places[word]
-        # Those already seen that belong after it.
-        swaps += len(passed) - bisect(passed, place)
+        # Words before this one that belong after it.
+        count += len(passed) - bisect(passed, place)
         insort(passed, place)
-    return swaps
+    return count
 
 
-def _in_families(point: Space, rng: Stream) -> list[str]:
-    """Return words in groups of two or more with the same first letters."""
-    starts = sorted(families(point.prefix))
+def letters_compared(first: str, second: str) -> int:
+    """Count letters to the first that differs, or past the end of the shorter word."""
+    for i, (a, b) in enumerate(zip(first, second, strict=False), 1):
+        if a != b:
+            return i
+    return 1 + min(len(first), len(second))
+
+
+def draw_families(point: Space, rng: Stream) -> list[str]:
+    """Draw words in groups of two or more with the same first letters."""
+    words_of = families(point.prefix)
+    starts = sorted(words_of)
     rng.shuffle(starts)
     words: list[str] = []
     for start in starts:
-        family = families(point.prefix)[start]
+        family = words_of[start]
         missing = point.words - len(words)
         if missing <= len(family):
-            limit = missing
-        elif missing == len(family) + 1:  # a single word must not be left over
-            limit = len(family) - 1 if len(family) > 2 else 0
-        else:
-            limit = len(family)
-        if limit < 2:
-            continue
-        size = limit if limit == missing else rng.between(2, limit)
-        if missing - size == 1:
-            size = size + 1 if size < min(len(family), missing) else size - 1
-        if size < 2:
-            continue
-        words += rng.sample(family, size)
-        if len(words) == point.words:
-            break
+            return words + rng.sample(family, missing)
+        limit = len(family)
+        if missing == limit + 1:
+            # A single word must not be left over: it would be a group of one.
+            limit -= 1
+        if limit >= 2:
+            words += rng.sample(family, rng.between(2, limit))
     return words
-
-
-def _sorted_words(params: Params) -> list[str]:
-    return sorted(
-        params.words,
-        key=None if params.case_sensitive else str.lower,
-        reverse=params.order == "descending",
-    )

@@ -4,9 +4,8 @@ import pytest
 from shapely import Polygon
 
 from scbench.base.seeding import Stream
-from scbench.builders.tetrahedra_shadow_projection import (
-    Space,
-    TaskBuilder,
+from scbench.builders.tetrahedra_shadow_projection import Space, TaskBuilder
+from scbench.builders.tetrahedra_shadow_projection.figures import (
     is_wide,
     smallest_corner,
 )

@@ -3,13 +3,8 @@ from typing import get_args
 import pytest
 
 from scbench.base.seeding import Stream
-from scbench.builders.two_segments import (
-    Common,
-    Rare,
-    Space,
-    TaskBuilder,
-    allowed_spots,
-)
+from scbench.builders.two_segments import Common, Rare, Space, TaskBuilder
+from scbench.builders.two_segments.chords import allowed_spots
 from scbench.schemas.two_segments import Params
 
 BUILDER = TaskBuilder()

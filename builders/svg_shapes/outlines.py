@@ -1,0 +1,122 @@
+"""Outlines of the ten kinds of shape: their points, roughened, and their straight sides divided."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import cos, dist, pi, sin
+from typing import NamedTuple
+
+from scbench.base.seeding import Stream
+from scbench.schemas.svg_shapes import Kind
+
+Vector = tuple[float, float]
+
+
+class Corner(NamedTuple):
+    """A point of an outline, and the way on to the next.
+
+    Attributes:
+        point: x and y.
+        arc: the angles where the curve that leads on begins and ends; None for a straight line.
+    """
+
+    point: Vector
+    arc: Vector | None
+
+
+def outline(kind: Kind, stretch: float, segments: int, rng: Stream) -> list[Corner]:
+    """Return the points of a shape about 2 high and ``2 * stretch`` wide, round the origin.
+
+    The proportions keep the kinds apart: what makes a kind (equal sides, parallel sides) is far
+    from what makes another, so that small errors leave it recognisable.
+    """
+    if kind == "ellipse":
+        # It ends where it begins.
+        return _arc(0, 2 * pi, max(2, segments), stretch)[:-1]
+    if kind == "half_ellipse":
+        start = 0 if rng.below(2) else pi / 2
+        return _arc(start, start + pi, segments, stretch)
+    if kind == "sector":
+        start = rng.uniform(0, 2 * pi)
+        rim = _arc(start, start + rng.uniform(0.9, 2.2), segments, stretch)
+        return [Corner((0, 0), None), *rim]
+    points = _polygon(kind, rng)
+    return [Corner((x * stretch, y), None) for x, y in points]
+
+
+def _arc(start: float, end: float, segments: int, stretch: float) -> list[Corner]:
+    """Return the points of a part of an ellipse; from the last of them a straight line leads."""
+    angles = [start + (end - start) * i / segments for i in range(segments + 1)]
+    arcs: list[Vector | None] = [*pairwise(angles), None]
+    return [
+        Corner((stretch * cos(angle), sin(angle)), arc)
+        for angle, arc in zip(angles, arcs, strict=True)
+    ]
+
+
+def _polygon(kind: Kind, rng: Stream) -> list[Vector]:
+    """Return the corners of a shape with straight sides, within about 1 of the origin."""
+    if kind == "rectangle":
+        return [(1, 1), (-1, 1), (-1, -1), (1, -1)]
+    if kind == "trapezoid":
+        top = rng.uniform(0.35, 0.5)
+        height = rng.uniform(0.7, 1)
+        return [(1, -height), (top, height), (-top, height), (-1, -height)]
+    if kind == "kite":
+        width = rng.uniform(0.5, 0.8)
+        cut = 1 - 2 * rng.uniform(0.15, 0.28)
+        return [(1, 0), (cut, width), (-1, 0), (cut, -width)]
+    n = {"triangle": 3, "pentagon": 5, "hexagon": 6, "star": 10}[kind]
+    start = rng.uniform(0, 2 * pi)
+    # Every second corner of a star points inwards.
+    inner = rng.uniform(0.38, 0.48) if kind == "star" else 1
+    points = []
+    for i in range(n):
+        angle = start + 2 * pi * i / n
+        radius = inner if i % 2 else 1
+        points.append((cos(angle) * radius, sin(angle) * radius))
+    return points
+
+
+def roughened(corners: Sequence[Corner], noise: float, rng: Stream) -> list[Corner]:
+    """Return the outline with each point moved by at most ``noise`` times the narrowest gap.
+
+    The narrowest gap is the smallest distance between two of the points.
+    """
+    if not noise:
+        return list(corners)
+    points = [corner.point for corner in corners]
+    gap = min(dist(p, q) for i, p in enumerate(points) for q in points[:i])
+    moved: list[Corner] = []
+    for (x, y), arc in corners:
+        length = noise * gap * rng.unit()
+        angle = rng.uniform(0, 2 * pi)
+        point = (x + length * cos(angle), y + length * sin(angle))
+        moved.append(Corner(point, arc))
+    return moved
+
+
+def divided(corners: Sequence[Corner], pieces: int, rng: Stream) -> list[Corner]:
+    """Return the outline with more points on its straight sides, until it has so many pieces.
+
+    Long sides get more of them. An outline without straight sides stays as it is.
+    """
+    ends = [*corners[1:], corners[0]]
+    # A curve counts as 0 long: it is never divided.
+    lengths = [
+        0.0 if corner.arc else dist(corner.point, end.point)
+        for corner, end in zip(corners, ends, strict=True)
+    ]
+    parts = [1] * len(corners)
+    while any(lengths) and sum(parts) < pieces:
+        part_lengths = [length / n for length, n in zip(lengths, parts, strict=True)]
+        least = max(part_lengths) / 2
+        long_sides = [i for i, length in enumerate(part_lengths) if length >= least]
+        parts[rng.choice(long_sides)] += 1
+    points: list[Corner] = []
+    for corner, end, n in zip(corners, ends, parts, strict=True):
+        points.append(corner)
+        (x, y), (u, v) = corner.point, end.point
+        for i in range(1, n):
+            share = (i + rng.uniform(-0.25, 0.25)) / n
+            points.append(Corner((x + share * (u - x), y + share * (v - y)), None))
+    return points

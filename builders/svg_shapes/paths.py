@@ -1,0 +1,167 @@
+"""Paths of SVG: an outline laid on the page, and its commands in absolute or relative numbers."""
+
+from collections.abc import Sequence
+from math import cos, pi, radians, sin, tan
+from typing import Literal, NamedTuple
+
+from scbench.base.seeding import Stream
+from scbench.builders.svg_shapes.outlines import Corner, Vector
+
+# A place on the page, in hundredths of a unit.
+Spot = tuple[int, int]
+_ALMOST_HALF = pi - 1e-6
+
+
+class Frame(NamedTuple):
+    """The place of an outline on the page: mirrored, turned, enlarged and moved, in that order.
+
+    Attributes:
+        mirror: -1 if it is mirrored.
+        degrees: the angle that it is turned by.
+        size: half its height in units of the page.
+        centre: the place of its origin, in units of the page.
+        stretch: how many times wider than high it is.
+    """
+
+    mirror: Literal[1, -1]
+    degrees: int
+    size: float
+    centre: Vector
+    stretch: float
+
+    def turn(self, vector: Vector) -> Vector:
+        """Return a vector on the page, in hundredths of a unit."""
+        x = vector[0]
+        y = self.mirror * vector[1]
+        c = cos(radians(self.degrees))
+        s = sin(radians(self.degrees))
+        return 100 * self.size * (x * c - y * s), 100 * self.size * (x * s + y * c)
+
+    def place(self, point: Vector) -> Spot:
+        """Return a point on the page, rounded to whole hundredths of a unit."""
+        x, y = self.turn(point)
+        return round(x + 100 * self.centre[0]), round(y + 100 * self.centre[1])
+
+    def handles(self, arc: Vector, here: Spot, there: Spot) -> list[Spot]:
+        """Return the inner control points of a cubic curve in place of an arc.
+
+        They move with the rounded ends, so that joints stay smooth.
+        """
+        begin, end = arc
+        pull = 4 / 3 * tan((end - begin) / 4)
+        out = self.turn((-self.stretch * sin(begin) * pull, cos(begin) * pull))
+        back = self.turn((-self.stretch * sin(end) * pull, cos(end) * pull))
+        return [
+            (round(here[0] + out[0]), round(here[1] + out[1])),
+            (round(there[0] - back[0]), round(there[1] - back[1])),
+        ]
+
+    def arc_parameters(self, arc: Vector) -> list[str]:
+        """Return the numbers of an arc command that come before its end."""
+        begin, end = arc
+        # Radii that are too small for the distance are enlarged by every reader of SVG, which makes
+        # exactly half of an ellipse. Ones that are too large by an error of rounding make less.
+        less = 2 if end - begin > _ALMOST_HALF else 0
+        radius_x = round(100 * self.size * self.stretch) - less
+        radius_y = round(100 * self.size) - less
+        sweep = "1" if self.mirror == 1 else "0"
+        radii = [decimal_text(radius_x), decimal_text(radius_y)]
+        return [*radii, str(self.degrees), "0", sweep]
+
+
+class PathWriter:
+    """Writes the commands of a path, from its first point on.
+
+    Args:
+        start: the first point.
+        relative: whether coordinates are counted from the last point.
+    """
+
+    def __init__(self, start: Spot, *, relative: bool) -> None:
+        self._relative = relative
+        self._here = (0, 0)
+        self._commands: list[str] = []
+        self.add("M", [start])
+
+    def add(
+        self, letter: str, points: Sequence[Spot], parameters: Sequence[str] = ()
+    ) -> None:
+        """Add a command with its parameters and points, the last of which is its end."""
+        x, y = self._here if self._relative else (0, 0)
+        numbers = [f"{decimal_text(p - x)},{decimal_text(q - y)}" for p, q in points]
+        self._commands.append(" ".join([letter, *parameters, *numbers]))
+        self._here = points[-1]
+
+    def closed(self) -> str:
+        """Return the path, closed."""
+        path = " ".join([*self._commands, "Z"])
+        return path.lower() if self._relative else path
+
+
+def path_of(
+    corners: Sequence[Corner],
+    frame: Frame,
+    rng: Stream,
+    *,
+    relative: bool,
+    rough: bool,
+    cubics: int,
+) -> str:
+    """Return the SVG path of an outline, laid in a frame.
+
+    It begins at any of the points. Curves are elliptical arcs or cubic Bezier curves, the latter if
+    points are off (``rough``). A straight piece is a line or a cubic Bezier curve whose control
+    points are its ends; so many, with the curves at least ``cubics``, are of the latter kind that
+    numbers of commands say nothing of the shape. A straight piece back to the start is drawn or
+    left to the closing command.
+    """
+    straight = [i for i, corner in enumerate(corners) if corner.arc is None]
+    # Between points that are a little off, arcs of the right radii would meet in corners.
+    uses_arcs = rng.below(2) == 1 and not rough
+    leaves_last = rng.below(2) == 1 and bool(straight)
+    last = rng.choice(straight) if leaves_last else rng.below(len(corners))
+    corners = [*corners[last + 1 :], *corners[: last + 1]]
+    spots = [frame.place(corner.point) for corner in corners]
+    ends = [*spots[1:], spots[0]]
+    strokes = [corner.arc for corner in corners]
+    if leaves_last:
+        strokes.pop()
+    flat_curves = _draw_flat_curves(strokes, cubics, rng, uses_arcs=uses_arcs)
+    writer = PathWriter(spots[0], relative=relative)
+    for i, arc in enumerate(strokes):
+        here, there = spots[i], ends[i]
+        if arc and uses_arcs:
+            writer.add("A", [there], frame.arc_parameters(arc))
+        elif arc:
+            writer.add("C", [*frame.handles(arc, here, there), there])
+        elif i in flat_curves:
+            writer.add("C", [here, there, there])
+        else:
+            writer.add("L", [there])
+    return writer.closed()
+
+
+def _draw_flat_curves(
+    strokes: Sequence[Vector | None], cubics: int, rng: Stream, *, uses_arcs: bool
+) -> list[int]:
+    """Draw which straight pieces are written as cubic curves.
+
+    Curves that are no arcs are cubic themselves, and count towards the ``cubics``.
+    """
+    lines = [i for i, arc in enumerate(strokes) if arc is None]
+    if not lines:
+        return []
+    curves = len(strokes) - len(lines)
+    if uses_arcs:
+        # Next to arcs any number will do; without a curve, at least `cubics`.
+        least = 0 if curves else min(cubics, len(lines))
+        return rng.sample(lines, rng.between(least, len(lines)))
+    least = max(curves, min(cubics, len(strokes)))
+    return rng.sample(lines, rng.between(least, len(strokes)) - curves)
+
+
+def decimal_text(hundredths: int) -> str:
+    """Return a number of hundredths as a decimal without idle zeros."""
+    integer, fraction = divmod(abs(hundredths), 100)
+    digits = f"{integer}.{fraction:02}".rstrip("0").rstrip(".")
+    return f"-{digits}" if hundredths < 0 else digits

@@ -1,0 +1,142 @@
+"""The kind of shape that a path draws, found from its corners and sides."""
+
+import re
+from cmath import phase
+from collections.abc import Mapping, Sequence
+from math import radians
+from typing import NamedTuple
+
+from scbench.schemas.svg_shapes import Kind
+
+# Kinds by their numbers of curved sides and of all sides.
+_ROUND: Mapping[tuple[int, int], Kind] = {
+    (0, 0): "ellipse",
+    (1, 2): "half_ellipse",
+    (1, 3): "sector",
+}
+_STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10: "star"}
+# By the number of diagonals that the other one does not halve.
+_FOUR_SIDED: tuple[Kind, ...] = ("rectangle", "kite", "trapezoid")
+# How far from its middle a diagonal has to be cut to count as not halved.
+_QUARTERS = 0.11
+# Pieces that meet at less than the first angle run on smoothly, those at more than the second in a
+# corner; outlines with anything between are drawn anew.
+_SMOOTH = radians(9)
+_SHARP = radians(15)
+# How far from a straight line a side has to be, somewhere, to count as curved.
+_STRAY = 0.04
+# Sums of decimals are not exact; distances below a hundredth are none.
+_SAME_POINT = 0.005
+
+
+class Piece(NamedTuple):
+    """The points of a line or curve, handles included, and whether it is an arc."""
+
+    points: list[complex]
+    is_arc: bool
+
+
+class Side(NamedTuple):
+    """A side from one corner to the next."""
+
+    start: complex
+    is_curved: bool
+
+
+def kind_of(path: str) -> Kind | None:
+    """Return the kind of shape that a path draws; None if it is none of the ten."""
+    sides = sides_of(path)
+    curved = sum(side.is_curved for side in sides)
+    if curved or not sides:
+        return _ROUND.get((curved, len(sides)))
+    if len(sides) == 4:
+        return four_sided_kind([side.start for side in sides])
+    return _STRAIGHT.get(len(sides))
+
+
+def four_sided_kind(corners: Sequence[complex]) -> Kind:
+    """Tell a rectangle, a trapezoid and a kite apart: both, none or one diagonal is halved."""
+    a, b, c, d = corners
+    across = ((c - a).conjugate() * (d - b)).imag
+    first = ((b - a).conjugate() * (d - b)).imag / across
+    second = ((b - a).conjugate() * (c - a)).imag / across
+    uneven = sum(abs(share - 0.5) > _QUARTERS for share in (first, second))
+    return _FOUR_SIDED[uneven]
+
+
+def is_blurred(path: str) -> bool:
+    """Whether rounding has left a point that is hardly a corner."""
+    return any(_SMOOTH < angle < _SHARP for angle in turn_angles(pieces_of(path)))
+
+
+def sides_of(path: str) -> list[Side]:
+    """Return the sides of a path in order; an outline without corners has none."""
+    pieces = pieces_of(path)
+    begins = [i for i, angle in enumerate(turn_angles(pieces)) if angle > _SMOOTH]
+    if not begins:
+        return []
+    ends = [*begins[1:], begins[0] + len(pieces)]
+    # The last side can run on over the start of the path.
+    twice_round = pieces + pieces
+    return [
+        side_of(twice_round[begin:end]) for begin, end in zip(begins, ends, strict=True)
+    ]
+
+
+def side_of(pieces: Sequence[Piece]) -> Side:
+    """Join pieces to a side, which is curved if it has an arc or strays from the straight line."""
+    start = pieces[0].points[0]
+    end = pieces[-1].points[-1]
+    length = abs(end - start)
+    direction = (end - start) / length if length > _SAME_POINT else 1
+    is_curved = False
+    for piece in pieces:
+        strays = [abs(((spot - start) / direction).imag) for spot in piece.points]
+        if piece.is_arc or max(strays) > _STRAY:
+            is_curved = True
+    return Side(start, is_curved)
+
+
+def turn_angles(pieces: Sequence[Piece]) -> list[float]:
+    """Return the angle, in radians, at which each piece leaves the one before it."""
+    return [turn_angle(pieces[i - 1], piece) for i, piece in enumerate(pieces)]
+
+
+def turn_angle(before: Piece, after: Piece) -> float:
+    """Return the angle between two pieces; arcs meet smoothly, or all else in a corner."""
+    if before.is_arc and after.is_arc:
+        return 0.0
+    if before.is_arc or after.is_arc:
+        return 2.0
+    last = before.points[-1]
+    first = after.points[0]
+    # A handle in the same place as its end has no direction; the next one has.
+    arrivals = [last - spot for spot in before.points if abs(last - spot) > _SAME_POINT]
+    leaves = [spot - first for spot in after.points if abs(spot - first) > _SAME_POINT]
+    return abs(phase(leaves[0] / arrivals[-1]))
+
+
+def pieces_of(path: str) -> list[Piece]:
+    """Return the pieces of a path that have a length."""
+    pieces: list[Piece] = []
+    here = start = 0j
+    for word, text in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
+        numbers = [float(number) for number in re.findall(r"[^ ,]+", text)]
+        is_arc = word in "Aa"
+        if is_arc:
+            # Radii and flags come before the end.
+            numbers = numbers[-2:]
+        base = here if word.islower() else 0
+        spots = [
+            base + complex(x, y)
+            for x, y in zip(numbers[::2], numbers[1::2], strict=True)
+        ]
+        # A closing command has no numbers.
+        spots = spots or [start]
+        there = spots[-1]
+        if word in "Mm":
+            start = there
+        elif abs(there - here) > _SAME_POINT:
+            pieces.append(Piece([here, *spots], is_arc))
+        here = there
+    return pieces

@@ -1,0 +1,61 @@
+"""Height maps of classic Perlin noise."""
+
+import math
+from collections.abc import Sequence
+
+# The directions that a hash chooses from.
+_GRADIENTS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
+_OCTAVES = 4
+
+
+def height_map(
+    size: int, scale: float, table: Sequence[int]
+) -> tuple[tuple[float, ...], ...]:
+    """Return a map of classic Perlin noise of four octaves, with heights of one decimal about 5.
+
+    ``scale`` is periods of the first octave along a side, ``table`` 0 to 255 in random order.
+    """
+    places = [k * scale / size for k in range(size)]
+    rows = [[round((noise(x, y, table) + 0.5) * 10, 1) for x in places] for y in places]
+    low, high = min(map(min, rows)), max(map(max, rows))
+    if high - low < 5:
+        # Too flat to be worth levelling: spread the heights from 1 to 10.
+        spread = (high - low) or 1.0
+        rows = [
+            [round(1 + 9 * (height - low) / spread, 1) for height in row]
+            for row in rows
+        ]
+    return tuple(map(tuple, rows))
+
+
+def noise(x: float, y: float, table: Sequence[int]) -> float:
+    """Return the mean of all octaves, each half as strong and twice as fine as the last."""
+    total = 0.0
+    largest = 0.0
+    for octave in range(_OCTAVES):
+        amplitude = 0.5**octave
+        frequency = 2.0**octave
+        total += amplitude * perlin(x * frequency, y * frequency, table)
+        largest += amplitude
+    return total / largest
+
+
+def perlin(x: float, y: float, table: Sequence[int]) -> float:
+    """Return one octave: the gradients of the four corners of a cell, blended."""
+    cell_x, cell_y = math.floor(x), math.floor(y)
+    dx, dy = x - cell_x, y - cell_y
+
+    def corner(i: int, j: int) -> float:
+        hashed = table[(table[(cell_x + i) % 256] + (cell_y + j) % 256) % 256]
+        gradient_x, gradient_y = _GRADIENTS[hashed % 8]
+        return gradient_x * (dx - i) + gradient_y * (dy - j)
+
+    u, v = _fade(dx), _fade(dy)
+    first = corner(0, 0) + u * (corner(1, 0) - corner(0, 0))
+    second = corner(0, 1) + u * (corner(1, 1) - corner(0, 1))
+    return first + v * (second - first)
+
+
+def _fade(t: float) -> float:
+    """Ease from 0 to 1, without a bend at either end."""
+    return t * t * t * (t * (t * 6 - 15) + 10)

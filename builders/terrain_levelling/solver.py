@@ -1,0 +1,190 @@
+"""Levels ground by blasts that are simulated one after the other.
+
+First the highest cells are cut, so that their rock fills the lowest. Then a connected region is
+planned that takes few more cuts: cells that are level already cost nothing, shallow cuts little,
+deep ones more because their rock spoils what is finished. The deepest planned cuts are made, and
+the region is planned again, until enough cells are flat.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from scbench.base.errors import GenerationError
+from scbench.builders.terrain_levelling.region import Region, RegionPlan
+from scbench.graders.terrain_levelling import MAX_WORK, blast_simulation
+
+# x, y and depth of each blast.
+Plan = tuple[tuple[int, int, float], ...]
+# After so much work the solver gives up: under half a minute. See `Work`.
+MOST_WORK = 18_000_000
+# Distance of the heights that are tried as a region's.
+_STEP = 0.05
+
+
+class Work:
+    """Counts the work that is allowed still, in units that take one or two microseconds each."""
+
+    def __init__(self, limit: int = MOST_WORK) -> None:
+        self.remaining = limit
+
+    def blast(self, depth: float, cells: int) -> None:
+        """Count a blast, for which balls meet each other and the ground, and a look at the map."""
+        balls = blast_simulation.ball_count(depth)
+        self.remaining -= 800 * balls + balls**4 // 8 + cells // 4
+
+    def region(self, cells: int) -> None:
+        """Count a region that is planned on a map of so many cells."""
+        self.remaining -= 3 * cells
+
+
+class Settings(NamedTuple):
+    """How to go about a plan.
+
+    High cells, those ``deep`` above a quantile of the heights, are cut first, to ``undershoot``
+    below it. Each ball of a deep cut is expected to spoil so many cells; a part of the planned cuts
+    is made before planning again.
+    """
+
+    quantile: float = 0.53
+    deep: float = 1.2
+    undershoot: float = 0.1
+    spoil: float = 0.3
+    part: float = 0.1
+
+
+# Tried in this order.
+_TRIALS = (Settings(), Settings(quantile=0.45, deep=0.8, undershoot=0.25))
+
+
+def solve(
+    heights: tuple[float, ...],
+    n: int,
+    tolerance: float,
+    share: float,
+    work: Work | None = None,
+) -> Plan:
+    """Return a plan that scores 1, and no longer does without its last blast.
+
+    The plan, for ``n * n`` heights row by row, does not depend on how much work is allowed; whether
+    one is found does. The work done here is taken off.
+
+    Raises:
+        GenerationError: two tries of a bounded number of blasts, and of bounded work, gave none.
+        CannotGrade: PyBullet is not installed.
+    """
+    slot = plan_slot(heights, n, tolerance, share)
+    if slot:
+        return slot[0]
+    work = work or Work()
+    for settings in _TRIALS:
+        plan = Site(heights, n, tolerance, share, work).level(settings)
+        if plan is not None:
+            slot.append(plan)
+            return plan
+    raise GenerationError(
+        f"the solver finds no plan for this map of {n} x {n} cells; "
+        "ask for a smaller map or share, or a greater noise scale or tolerance"
+    )
+
+
+@lru_cache(maxsize=4096)
+def plan_slot(*_: object) -> list[Plan]:
+    """Return the list that the plan of a map, given as to `solve`, is put into once it is found."""
+    return []
+
+
+class Site:
+    """The ground while it is levelled, and the blasts so far."""
+
+    def __init__(
+        self,
+        heights: Sequence[float],
+        n: int,
+        tolerance: float,
+        share: float,
+        work: Work,
+    ) -> None:
+        self._ground = list(heights)
+        self._n = n
+        self._tolerance = tolerance
+        self._work = work
+        self._plan: list[tuple[int, int, float]] = []
+        # The work of a grader that a plan may take.
+        self._may_simulate = float(MAX_WORK)
+        before = self._flat_cells()
+        self._goal = math.ceil(before + min(share * n * n, n * n - before))
+
+    def _flat_cells(self) -> int:
+        """Return the number of cells of the largest flat region."""
+        region = blast_simulation.largest_flat(self._ground, self._n, self._tolerance)
+        return len(region)
+
+    def level(self, settings: Settings) -> Plan | None:
+        """Return a plan, or None if it takes too many blasts or too much work."""
+        ground, n = self._ground, self._n
+        middle = sorted(ground)[int(settings.quantile * n * n)]
+        low = max(0.0, middle - settings.undershoot)
+        # The height of the last region that was planned.
+        aim: float | None = None
+        while self._may_go_on():
+            highest = max(range(n * n), key=ground.__getitem__)
+            region = None
+            if aim is not None or ground[highest] - middle < settings.deep:
+                region = self._best_region(middle, aim, settings.spoil)
+                if region is None and ground[highest] - low < 0.01:
+                    return None
+            if region is None:
+                # Fill low ground with the rock of the highest cell.
+                if self._cut(highest, low):
+                    return tuple(self._plan)
+                continue
+            aim = region.target
+            cells = sorted(region.cells, key=lambda cell: -ground[cell])
+            cuts_before = len(self._plan)
+            for cell in cells[: max(3, int(settings.part * len(cells)))]:
+                if self._cut(cell, aim):
+                    return tuple(self._plan)
+            if len(self._plan) == cuts_before:
+                return None
+        return None
+
+    def _may_go_on(self) -> bool:
+        """Whether blasts and work are left."""
+        has_work = self._may_simulate > 0 and self._work.remaining > 0
+        return has_work and len(self._plan) < 3 * self._n * self._n
+
+    def _best_region(
+        self, middle: float, aim: float | None, spoil: float
+    ) -> Region | None:
+        """Plan regions of several heights, and return the cheapest; None without one."""
+        n = self._n
+        if aim is None:
+            targets = [middle + _STEP * k for k in range(-16, 9)]
+        else:
+            # The next region is about as high as the last.
+            targets = [aim + _STEP * k for k in range(-4, 2)]
+        self._work.region(len(targets) * n * n)
+        best: Region | None = None
+        for target in targets:
+            if target <= 0:
+                continue
+            plan = RegionPlan(self._ground, n, target, self._tolerance, spoil)
+            # Some more cells than needed: blasts spoil a few.
+            region = plan.grow(self._goal + n // 8)
+            if region and (best is None or region.cost < best.cost):
+                best = region
+        return best
+
+    def _cut(self, cell: int, target: float) -> bool:
+        """Lower a cell to the target and return whether enough is flat now."""
+        height = self._ground[cell]
+        depth = math.floor(100 * min(height, height - target)) / 100
+        if depth > 0:
+            self._may_simulate -= blast_simulation.blast_work(depth)
+            y, x = divmod(cell, self._n)
+            blast_simulation.blast_cell(self._ground, self._n, x, y, depth)
+            self._work.blast(depth, len(self._ground))
+            self._plan.append((x, y, depth))
+        return self._may_simulate >= 0 and self._flat_cells() >= self._goal

@@ -1,0 +1,186 @@
+"""Targets: regular polygons, stars, blocks, slanted figures and zigzag bands, some with a hole."""
+
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import shapely
+from shapely import Polygon
+
+from scbench.base.seeding import Stream
+from scbench.builders.shared.builder import draw_direction
+from scbench.graders.tetrahedra_shadow_projection import polygons
+
+XY = tuple[float, float]
+Figure = Literal["regular", "star", "blocks", "slanted", "band"]
+_DECIMALS = 3
+# The hole, before it is turned and enlarged; clockwise.
+_SQUARE = [(-0.5, -0.5), (-0.5, 0.5), (0.5, 0.5), (0.5, -0.5)]
+
+
+class Outline(NamedTuple):
+    """A figure of any size: its name, and its corners counter-clockwise."""
+
+    title: str
+    points: list[XY]
+
+
+def draw_target(
+    figure: Figure, rng: Stream, *, area: float, sides: int, hole: bool
+) -> tuple[str, Polygon]:
+    """Draw a target near the origin; return it in a few words, and the polygon, maybe invalid.
+
+    Its area is that before corners are rounded to three decimals. Sides are those of a regular
+    polygon, or strokes of a band; a hole is square, 5 to 15 % as large as the figure.
+    """
+    title, points = draw_outline(figure, sides, rng)
+    # Blocks and their holes are parallel to the axes.
+    is_turned = figure != "blocks"
+    if is_turned:
+        points = turned(points, *draw_direction(rng))
+    shape = Polygon(points)
+    holes: list[list[XY]] = []
+    if hole:
+        title += ", with a square hole"
+        centre = shapely.centroid(shape)
+        side = math.sqrt(rng.uniform(0.05, 0.15) * shape.area)
+        square = turned(_SQUARE, *draw_direction(rng)) if is_turned else _SQUARE
+        holes = [[(centre.x + side * x, centre.y + side * y) for x, y in square]]
+    scale = math.sqrt(area / Polygon(points, holes).area)
+    x0, y0, x1, y1 = (scale * v for v in shape.bounds)
+    move_x = rng.uniform(-1, 1) - (x0 + x1) / 2
+    move_y = rng.uniform(-1, 1) - (y0 + y1) / 2
+
+    def place(ring: Sequence[XY]) -> list[XY]:
+        spots = []
+        for x, y in ring:
+            spot_x = round(scale * x + move_x, _DECIMALS)
+            spot_y = round(scale * y + move_y, _DECIMALS)
+            # Adding 0.0 makes minus zero plain zero.
+            spots.append((spot_x + 0.0, spot_y + 0.0))
+        return spots
+
+    return title, Polygon(place(points), [place(ring) for ring in holes])
+
+
+def draw_outline(figure: Figure, sides: int, rng: Stream) -> Outline:
+    """Draw a figure of any size."""
+    match figure:
+        case "regular":
+            return Outline(
+                f"a regular polygon with {sides} sides", regular_points(sides)
+            )
+        case "band":
+            return Outline(f"a zigzag band of {sides} strokes", band_points(sides, rng))
+        case "star":
+            tips = rng.between(4, 7)
+            inner = rng.uniform(0.4, 0.65)
+            return Outline(f"a star with {tips} tips", regular_points(2 * tips, inner))
+        case "blocks":
+            title = "a figure with all sides parallel to the axes"
+            return Outline(title, block_points(rng))
+        case "slanted":
+            return draw_slanted(rng)
+
+
+def regular_points(corners: int, inner: float = 1.0) -> list[XY]:
+    """Return points around the origin at even angles, every second one at the inner radius."""
+    points = []
+    for i in range(corners):
+        radius = inner if i % 2 else 1.0
+        angle = 2 * math.pi * i / corners
+        points.append((radius * math.cos(angle), radius * math.sin(angle)))
+    return points
+
+
+def block_points(rng: Stream) -> list[XY]:
+    """Return two to four upright blocks side by side, each meeting the next along a side."""
+    x0 = 0.0
+    low, high = 0.0, rng.uniform(1.0, 3.0)
+    lower: list[XY] = []
+    upper: list[XY] = []
+    for _ in range(rng.between(2, 4)):
+        x1 = x0 + rng.uniform(0.8, 1.6)
+        lower += [(x0, low), (x1, low)]
+        upper += [(x0, high), (x1, high)]
+        x0 = x1
+        # Both blocks have this height.
+        meet = rng.uniform(low, high)
+        low = meet - rng.uniform(0.5, 2.0)
+        high = meet + rng.uniform(0.5, 2.0)
+    return [*lower, *reversed(upper)]
+
+
+def draw_slanted(rng: Stream) -> Outline:
+    """Return a parallelogram, a trapezoid, a chevron or an arrow."""
+    top = rng.uniform(1.0, 2.0)
+    lean = rng.uniform(0.2, 1.2)
+    match rng.below(4):
+        case 0:
+            points: list[XY] = [(0, 0), (2, 0), (2 + lean, top), (lean, top)]
+            return Outline("a parallelogram", points)
+        case 1:
+            points = [(0, 0), (3, 0), (3 - lean, top), (lean / 2, top)]
+            return Outline("a trapezoid", points)
+        case 2:
+            tip = 1 + lean
+            points = [(0, -1), (1, -1), (tip, 0), (1, 1), (0, 1), (tip - 1, 0)]
+            return Outline("a chevron", points)
+        case _:
+            head = rng.uniform(1.2, 2.0)
+            shaft = rng.uniform(0.4, 0.6)
+            lower = [(-2, -shaft), (0, -shaft), (0, -1)]
+            upper = [(0, 1), (0, shaft), (-2, shaft)]
+            return Outline("an arrow", [*lower, (head, 0), *upper])
+
+
+def band_points(strokes: int, rng: Stream) -> list[XY]:
+    """Return a zigzag strip of even width, whose strokes are 2 to 3 times as long as it is wide."""
+    middles = [(0.0, 0.0)]
+    headings: list[XY] = []
+    for i in range(strokes):
+        length = rng.uniform(2.0, 3.0)
+        # Half the turn to the next stroke, to either side in turn, as tangent of half an angle.
+        lean = rng.uniform(0.5, 0.75)
+        cosine = (1 - lean * lean) / (1 + lean * lean)
+        sine = 2 * lean / (1 + lean * lean)
+        heading = (cosine, sine if i % 2 else -sine)
+        headings.append(heading)
+        x, y = middles[-1]
+        middles.append((x + length * heading[0], y + length * heading[1]))
+    right: list[XY] = []
+    left: list[XY] = []
+    for i, (x, y) in enumerate(middles):
+        # The headings before and after; at the ends of the band they are one.
+        (ax, ay), (bx, by) = headings[max(0, i - 1)], headings[min(i, strokes - 1)]
+        # A corner lies half a width away from both strokes.
+        reach = 1 + ax * bx + ay * by
+        for side, ring in ((-0.5, right), (0.5, left)):
+            ring.append((x - side * (ay + by) / reach, y + side * (ax + bx) / reach))
+    return [*right, *reversed(left)]
+
+
+def turned(points: Sequence[XY], cosine: float, sine: float) -> list[XY]:
+    """Return points turned about the origin."""
+    return [(cosine * x - sine * y, sine * x + cosine * y) for x, y in points]
+
+
+def smallest_corner(target: Polygon) -> float:
+    """Return the smallest angle of a corner that points outwards, in degrees; 180 if none does."""
+    smallest = 180.0
+    for ring in (target.exterior, *target.interiors):
+        points = shapely.get_coordinates(ring)[:-1].tolist()
+        following = [*points[1:], points[0]]
+        for i, ((x, y), (qx, qy)) in enumerate(zip(points, following, strict=True)):
+            px, py = points[i - 1]
+            cross = (x - px) * (qy - y) - (y - py) * (qx - x)
+            dot = (px - x) * (qx - x) + (py - y) * (qy - y)
+            if cross > 0:
+                smallest = min(smallest, math.degrees(math.atan2(cross, dot)))
+    return smallest
+
+
+def is_wide(target: Polygon, width: float) -> bool:
+    """Whether a disc of this diameter can reach every main part of a target without leaving it."""
+    core = shapely.buffer(target, -width / 2, join_style="mitre")
+    return len(polygons(core)) == 1

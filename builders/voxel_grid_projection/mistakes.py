@@ -1,0 +1,89 @@
+"""Wrong answers to an instance: sets with one mistake each, and other ways to write cells down."""
+
+from collections.abc import Iterable, Sequence
+
+from pydantic import JsonValue
+
+from scbench.builders.voxel_grid_projection.solver import (
+    all_cells,
+    barred_cells,
+    latin_square,
+)
+from scbench.graders.voxel_grid_projection import Cell
+from scbench.schemas.voxel_grid_projection import Params
+
+
+def as_voxels(cells: Iterable[Iterable[float]]) -> list[JsonValue]:
+    """Return cells in the form of an answer."""
+    return [{"xyz": list(cell)} for cell in cells]
+
+
+def faulty_sets(params: Params, right: Sequence[Cell]) -> dict[str, JsonValue]:
+    """Return sets of cells that break a rule, by name."""
+    n = params.size
+    barred = barred_cells(params)
+    right_set = set(right)
+    unused = [cell for cell in all_cells(n) if cell not in right_set]
+    free = [cell for cell in unused if cell not in barred]
+    first, *following = right
+    but_last = right[:-1]
+    sets: dict[str, Sequence[Sequence[float]]] = {
+        "empty": [],
+        "one_missing": but_last,
+        "one_repeated": [*but_last, first],
+        "one_repeated_as_well": [*right, first],
+        "counted_from_one": [[v + 1 for v in cell] for cell in right],
+        "centred": [[v - n // 2 for v in cell] for cell in right],
+        "fraction": [[v + 0.5 for v in first], *following],
+        "a_little_off": [[v + 1e-6 for v in first], *following],
+        "one_outside": [*but_last, [n, 0, 0]],
+        "a_block_from_the_corner": all_cells(n)[: params.cells],
+        "latin_square_only": latin_square(n, 1, 1, 0),
+        "mirrored_in_x_and_y": _symmetric_set(params),
+    }
+    if free:
+        sets["one_more"] = [*right, free[0]]
+    for name, (i, j) in {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}.items():
+        # Move the cells of one line somewhere else, so that its square of the view is empty.
+        line = (first[i], first[j])
+        remaining = [cell for cell in right if (cell[i], cell[j]) != line]
+        elsewhere = [cell for cell in free if (cell[i], cell[j]) != line]
+        missing = len(right) - len(remaining)
+        if len(elsewhere) >= missing:
+            sets[f"hole_in_{name}"] = [*remaining, *elsewhere[:missing]]
+    barred_unused = [cell for cell in unused if cell in barred]
+    if barred_unused:
+        sets["one_forbidden"] = [*but_last, barred_unused[0]]
+    return {name: as_voxels(cells) for name, cells in sets.items()}
+
+
+def _symmetric_set(params: Params) -> list[Cell]:
+    """Return as many cells as asked for that stay the same when x and y are exchanged."""
+    selection = dict.fromkeys(latin_square(params.size, 1, 1, 0))
+    for x, y, z in all_cells(params.size):
+        pair = dict.fromkeys([(x, y, z), (y, x, z)])
+        fits = len(selection) + len(pair) <= params.cells
+        if fits and not pair.keys() & selection.keys():
+            selection |= pair
+    return list(selection)
+
+
+def other_forms(n: int, cells: Sequence[Cell]) -> dict[str, JsonValue]:
+    """Return right cells in forms that no answer has, by name."""
+    return {
+        "not_a_list": {"xyz": [0, 0, 0]},
+        "bare_triples": [list(cell) for cell in cells],
+        "flat_numbers": [x + n * y + n * n * z for x, y, z in cells],
+        "named_coordinates": [{"x": x, "y": y, "z": z} for x, y, z in cells],
+        "strings": [{"xyz": [str(v) for v in cell]} for cell in cells],
+        "one_string": [{"xyz": f"{x},{y},{z}"} for x, y, z in cells],
+        # In another order as well, because Python holds True for equal to 1.
+        "booleans": as_voxels(map(_with_booleans, reversed(cells))),
+        "nested": [{"xyz": [[v] for v in cell]} for cell in cells],
+        "two_coordinates": as_voxels(cell[:2] for cell in cells),
+    }
+
+
+def _with_booleans(cell: Cell) -> list[int]:
+    """Return a cell with False for 0 and True for 1."""
+    return [bool(v) if v < 2 else v for v in cell]
