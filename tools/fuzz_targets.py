@@ -302,14 +302,9 @@ def check_python_reads(text: str) -> None:
 # STL
 
 
-<<<<<<< HEAD
-def _stl() -> Target:
-    from scbench.graders.interlocking_parts.part_checks import as_body  # noqa: PLC0415
-=======
 def stl_target() -> Target:
     """Return the target of bodies in STL, as text, packed or in a reply."""
-    from scbench.graders.interlocking_parts import _as_body  # noqa: PLC0415
->>>>>>> w_bd
+    from scbench.graders.interlocking_parts.part_checks import as_body  # noqa: PLC0415
     from scbench.graders.interlocking_parts.printed_parts import read_stl, unwrap  # noqa: PLC0415
 
     def run(data: bytes) -> None:

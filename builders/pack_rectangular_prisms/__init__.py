@@ -17,7 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import JsonValue
@@ -294,7 +294,9 @@ def greedy_packing(sizes: Sequence[Size]) -> list[tuple[Size, Size]]:
         new = np.tile(at[best], (3, 1))
         np.fill_diagonal(new, end[best])
         corners = np.unique(np.vstack([corners, new]), axis=0)
-    return list(zip(low.tolist(), high.tolist(), strict=True))
+    low_corners: list[Any] = low.tolist()
+    high_corners: list[Any] = high.tolist()
+    return list(zip(low_corners, high_corners, strict=True))
 
 
 def is_one_stack(counts: Counts) -> bool:

@@ -65,9 +65,10 @@ def open_snake(n: int, side: int) -> list[XY] | None:
         # Every other row runs back.
         x = side - column if row % 2 else column
         snake.append((float(x), float(row)))
-    x, y = snake[-1]
+    last_x, last_y = snake[-1]
     # The pipe back to the first joint has to be clearly too long.
-    return snake if x * x + y * y > 1.5 else None
+    is_open = last_x * last_x + last_y * last_y > 1.5
+    return snake if is_open else None
 
 
 def with_spike(base: Joints, side: int) -> Joints | None:

@@ -120,7 +120,7 @@ class World(NamedTuple):
     @property
     def height(self) -> int:
         """Cells along z."""
-        return self.rock.shape[2]
+        return int(self.rock.shape[2])
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -516,8 +516,8 @@ def side_cut(world: World, cut: int) -> Drawing:
         drawing.line(ends, "wrong", width=1.5, dashed=True)
     for x, y in world.drains:
         if y == cut:
-            ends = [(x + 0.5, 1), (x + 0.5, -0.4)]
-            drawing.line(ends, "wrong", width=2.5, arrow=True)
+            drain_ends = [(x + 0.5, 1), (x + 0.5, -0.4)]
+            drawing.line(drain_ends, "wrong", width=2.5, arrow=True)
     for x in sorted({x for x, y in world.rain if y == cut}):
         ends = [(x + 0.5, height), (x + 0.5, height - 1)]
         drawing.line(ends, "water", width=2, arrow=True)

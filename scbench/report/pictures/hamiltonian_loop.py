@@ -1,6 +1,6 @@
 """A grid with blocked cells, and the tour that an answer makes of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from scbench.base.wording import counted
@@ -84,7 +84,7 @@ def grid(params: Params, room: float) -> Drawing:
     return drawing
 
 
-def corners(cells: Sequence[Cell]) -> list[Place]:
+def corners(cells: Iterable[Sequence[int]]) -> list[Place]:
     """Return the lowest corner of each cell."""
     return [(x - 0.5, y - 0.5) for x, y in cells]
 

@@ -195,7 +195,7 @@ def ground_shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapel
     stretch = min(stretch, _FAR_AWAY)
     corner, opposite = footprint(params)
     corners = list(product(*zip(corner, opposite, strict=True)))
-    thrown = [
+    thrown: list[tuple[float, ...]] = [
         (eye_x + (x - eye_x) * stretch, eye_y + (y - eye_y) * stretch)
         for x, y in corners
     ]

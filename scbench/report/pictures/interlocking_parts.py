@@ -506,7 +506,7 @@ def draw_fit(
         nut_words, nut_role, width = f"{nut_words}, not held", "wrong", 2
     for y in (-nut * WIDENED, nut * WIDENED):
         drawing.line([(start, y), (end, y)], nut_role, width=width, dashed=True)
-    place = (start, 0)
+    place: tuple[float, float] = (start, 0)
     drawing.text(place, rod_words, rod_role, size=10, anchor="start", shift=(3, 0))
     place = (start, nut * WIDENED)
     nut_words = f"{nut_words} (dashed)"

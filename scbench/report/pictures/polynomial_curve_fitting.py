@@ -164,7 +164,7 @@ def readable_formula(text: str) -> Formula | None:
         formula = formulas.parse(plain)
     except formulas.FormulaError:
         return None
-    if formula is None or formula.faults or len(formula.nodes) > MOST_NODES:
+    if formula.faults or len(formula.nodes) > MOST_NODES:
         return None
     return formula
 

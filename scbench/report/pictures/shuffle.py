@@ -138,7 +138,7 @@ def lane_drawing(
 
 def event_blocks(event_count: int, height: int) -> list[Block]:
     """Return the blocks of events that are drawn, one at least; their height is in pixels."""
-    blocks = []
+    blocks: list[Block] = []
     for start in range(0, event_count, ACROSS):
         stop = min(start + ACROSS, event_count)
         blocks.append(Block(start, stop, len(blocks) * height))

@@ -83,7 +83,7 @@ def table_panels(
     title: str, head: Sequence[str], rows: Sequence[Row], alt: str
 ) -> list[Panel]:
     """Return a table as panels of `_BLOCK` rows each, at most `_MOST_TABLES` of them."""
-    panels = []
+    panels: list[Panel] = []
     # A table without rows still shows its head.
     for start in range(0, max(len(rows), 1), _BLOCK):
         if len(panels) == _MOST_TABLES:
