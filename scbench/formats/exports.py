@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
     from inspect_ai.scorer import Score
 
+# An object of JSON.
+Record = dict[str, Any]
+
 # Of every-eval-ever.
 SCHEMA_VERSION = "0.3.0"
 SCORER = "scbench"
@@ -85,8 +88,8 @@ class Run:
     date: datetime
     release: str
     graders: Mapping[str, int]
-    lines: list[dict[str, Any]]
-    task_lines: list[dict[str, Any]]
+    lines: list[Record]
+    task_lines: list[Record]
     tries: list[Try]
 
     @property
@@ -142,24 +145,24 @@ def every_eval_ever(run: Run, organization: str) -> Iterator[tuple[str, str]]:
     answer is unscored: such answers are left out of the samples, and the coverage of each mean is a
     result of its own next to it.
     """
-    text = json.dumps(_evaluation(run, organization), indent=1, ensure_ascii=False)
+    evaluation = evaluation_record(run, organization)
+    text = json.dumps(evaluation, indent=1, ensure_ascii=False)
     name = f"{run.name}-{run.key}"
     yield f"{name}.json", f"{text}\n"
-    evaluation_id = _evaluation_id(run)
-    samples = [_sample_record(run, evaluation_id, trial) for trial in run.scored]
-    yield f"{name}_samples.jsonl", _json_lines(samples)
+    evaluation_id = evaluation["evaluation_id"]
+    samples = [sample_record(run, evaluation_id, trial) for trial in run.scored]
+    yield f"{name}_samples.jsonl", json_lines(samples)
 
 
-def _evaluation_id(run: Run) -> str:
-    return f"scbench/{run.name}/{int(run.date.timestamp())}-{run.key}"
-
-
-def _json_lines(records: list[dict[str, Any]]) -> str:
+def json_lines(records: list[Record]) -> str:
+    """Return records as JSON Lines."""
     lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
     return "".join(lines)
 
 
-def _evaluation(run: Run, organization: str) -> dict[str, Any]:
+def evaluation_record(run: Run, organization: str) -> Record:
+    """Return the record of a run in the schema of every-eval-ever."""
+    timestamp = int(run.date.timestamp())
     results = []
     for line in [*run.lines, *run.task_lines]:
         name = line.get("task") or line["bucket"]
@@ -175,8 +178,8 @@ def _evaluation(run: Run, organization: str) -> dict[str, Any]:
         details["output_token_budget"] = str(run.budget)
     return {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": _evaluation_id(run),
-        "retrieved_timestamp": str(int(run.date.timestamp())),
+        "evaluation_id": f"scbench/{run.name}/{timestamp}-{run.key}",
+        "retrieved_timestamp": str(timestamp),
         "source_metadata": {
             "source_type": "evaluation_run",
             "source_organization_name": organization,
@@ -192,7 +195,7 @@ def _evaluation(run: Run, organization: str) -> dict[str, Any]:
     }
 
 
-def _result_record(name: str, value: float) -> dict[str, Any]:
+def _result_record(name: str, value: float) -> Record:
     return {
         "evaluation_name": name,
         "source_data": {
@@ -210,7 +213,8 @@ def _result_record(name: str, value: float) -> dict[str, Any]:
     }
 
 
-def _sample_record(run: Run, evaluation_id: str, trial: Try) -> dict[str, Any]:
+def sample_record(run: Run, evaluation_id: str, trial: Try) -> Record:
+    """Return the record of a try in the schema of every-eval-ever."""
     sample_id = trial.instance.id
     if trial.sample:
         sample_id = f"{sample_id}#{trial.sample}"
@@ -282,13 +286,14 @@ def inspect_log(run: Run) -> Iterator[tuple[str, str]]:
             completed_samples=len(run.tries),
             scores=[score],
         ),
-        samples=[_log_sample(run, trial) for trial in run.tries],
+        samples=[log_sample(run, trial) for trial in run.tries],
     )
     text = log.model_dump_json(indent=1, exclude_none=True)
     yield f"{run.name}-{run.key}.json", f"{text}\n"
 
 
-def _log_sample(run: Run, trial: Try) -> "EvalSample":
+def log_sample(run: Run, trial: Try) -> "EvalSample":
+    """Return a try as a sample of Inspect's log."""
     from inspect_ai.log import EvalSample  # noqa: PLC0415  (an extra)
     from inspect_ai.model import ModelOutput, ModelUsage  # noqa: PLC0415
 
@@ -324,7 +329,7 @@ def _log_sample(run: Run, trial: Try) -> "EvalSample":
 def _log_score(trial: Try) -> "Score":
     from inspect_ai.scorer import Score  # noqa: PLC0415  (an extra)
 
-    remarks: dict[str, Any] = {
+    remarks: Record = {
         "answer": trial.answer or None,
         "explanation": trial.explanation or None,
         "metadata": {"status": trial.status},
@@ -344,7 +349,7 @@ def lm_eval(run: Run) -> Iterator[tuple[str, str]]:
     ``sample_count`` and ``effective`` count those that have one.
     """
     stamp = run.date.strftime("%Y-%m-%dT%H-%M-%S.%f")
-    results = json.dumps(_results_record(run), indent=2)
+    results = json.dumps(results_record(run), indent=2)
     yield f"{run.name}/results_{stamp}.json", f"{results}\n"
     tasks: dict[str, list[Try]] = {}
     for trial in run.tries:
@@ -355,11 +360,12 @@ def lm_eval(run: Run) -> Iterator[tuple[str, str]]:
         samples = []
         for trial in tries:
             number = numbers.setdefault(trial.instance.id, len(numbers))
-            samples.append(_lm_eval_sample(number, trial))
-        yield f"{run.name}/samples_scbench_{task}_{stamp}.jsonl", _json_lines(samples)
+            samples.append(lm_eval_sample(number, trial))
+        yield f"{run.name}/samples_scbench_{task}_{stamp}.jsonl", json_lines(samples)
 
 
-def _results_record(run: Run) -> dict[str, Any]:
+def results_record(run: Run) -> Record:
+    """Return the results of a run as lm-evaluation-harness writes them."""
     tasks = {f"scbench_{line['task']}": line for line in run.task_lines}
     groups = {f"scbench_{line['bucket']}": line for line in run.lines}
     group_results = {name: _metric_record(name, row) for name, row in groups.items()}
@@ -368,8 +374,8 @@ def _results_record(run: Run) -> dict[str, Any]:
         group_results[name]["sample_count"] = {_FILTERED_METRIC: row["scored"]}
     task_results = {name: _metric_record(name, row) for name, row in tasks.items()}
     results = group_results | task_results
-    original = _document_counts(run.tries)
-    effective = _document_counts(run.scored)
+    original = document_counts(run.tries)
+    effective = document_counts(run.scored)
     configs = {}
     versions = {}
     sizes = {}
@@ -385,7 +391,7 @@ def _results_record(run: Run) -> dict[str, Any]:
     return {
         "results": results,
         "groups": group_results,
-        "group_subtasks": _group_members(groups, tasks),
+        "group_subtasks": group_members(groups, tasks),
         "configs": configs,
         "versions": versions,
         "n-shot": dict.fromkeys(tasks, 0),
@@ -399,21 +405,21 @@ def _results_record(run: Run) -> dict[str, Any]:
     }
 
 
-def _metric_record(name: str, line: dict[str, Any]) -> dict[str, Any]:
+def _metric_record(name: str, line: Record) -> Record:
     metrics = {"name": name, "alias": name, "sample_len": line["n"]}
     if line["mean"] is not None:
         metrics[_FILTERED_METRIC] = line["mean"]
     return metrics
 
 
-def _document_counts(tries: list[Try]) -> Counter[str]:
+def document_counts(tries: list[Try]) -> Counter[str]:
     """Return the number of different instances in tries, by task."""
     documents = {(trial.instance.task, trial.instance.id) for trial in tries}
     return Counter(task for task, _ in documents)
 
 
-def _group_members(
-    groups: dict[str, dict[str, Any]], tasks: dict[str, dict[str, Any]]
+def group_members(
+    groups: dict[str, Record], tasks: dict[str, Record]
 ) -> dict[str, list[str]]:
     """Return the tasks of each bucket, and the buckets of the whole benchmark."""
     members: dict[str, list[str]] = {group: [] for group in groups}
@@ -426,7 +432,8 @@ def _group_members(
     return members
 
 
-def _lm_eval_sample(number: int, trial: Try) -> dict[str, Any]:
+def lm_eval_sample(number: int, trial: Try) -> Record:
+    """Return a try as a sample of lm-evaluation-harness; tries at one instance share the number."""
     document = {
         "id": trial.instance.id,
         "sample": trial.sample,

@@ -118,7 +118,7 @@ def task_files(
         copies = f"COPY *.png {_HOME}/\n"
         sentence = _IMAGES.format(names="`, `".join(pictures))
     texts = {
-        "task.toml": _task_toml(instance, release),
+        "task.toml": task_toml(instance, release),
         "instruction.md": _PROMPT.format(
             prompt=instance.prompt, answer=ANSWER, images=sentence
         ),
@@ -137,7 +137,8 @@ def task_files(
     return files
 
 
-def _task_toml(instance: Instance, release: str) -> str:
+def task_toml(instance: Instance, release: str) -> str:
+    """Return the settings of a task, in TOML."""
     tables: dict[str, dict[str, Any]] = {
         "task": {
             "name": f"scbench/{RequestKey(instance.id).custom_id}",

@@ -50,7 +50,8 @@ class TrialState(State):
 
 
 @lru_cache(maxsize=64)
-def _split_instances(release: str | None, split: str, setting: str) -> list[Instance]:
+def split_instances(release: str | None, split: str, setting: str) -> list[Instance]:
+    """Return the instances of a split that can be played in a setting, in order."""
     if split not in SPLITS:
         raise PredictionsError(f"no split {split!r}; there are {', '.join(SPLITS)}")
     tasks = {*playable(setting)}
@@ -71,7 +72,7 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
         self._state = TrialState()
 
     def _instances(self, split: str) -> list[Instance]:
-        return _split_instances(self._release, split, self._setup.setting)
+        return split_instances(self._release, split, self._setup.setting)
 
     @override
     def reset(

@@ -100,7 +100,7 @@ class SpatialTask(vf.Task[SpatialData]):
                 text = message_text(message_to_wire(message))
         text, state = ended(text, finish)
         last_reply = reply(RequestKey(self.key), None, text, state, {})
-        line = with_turns(last_reply, trace.info).line(None, None)
+        line = with_turns(last_reply, trace.info).line()
         prediction = Prediction.model_validate_json(line)
         instance = instance_in(self.data)
         # A simulation takes a process of its own, so that other rewards do not wait for it.
@@ -194,7 +194,7 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
             data = SpatialData(
                 id=instance.id,
                 name=instance.id,
-                prompt=_prompt_messages(instance),
+                prompt=prompt_messages(instance),
                 bucket=instance.bucket,
                 task_id=instance.task,
                 release=None if config.fresh else config.release,
@@ -242,7 +242,8 @@ def frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
             yield instance
 
 
-def _prompt_messages(instance: Instance) -> str | list[vf.UserMessage]:
+def prompt_messages(instance: Instance) -> str | list[vf.UserMessage]:
+    """Return the prompt as verifiers takes it: a text, or a message with pictures."""
     if not instance.images:
         return instance.prompt
     text = vf.TextContentPart(text=instance.prompt)
@@ -282,7 +283,7 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
             messages = [vf.SystemMessage(content=system), *messages]
         history = [message_to_wire(message) for message in messages]
         headers = {"Authorization": f"Bearer {secret}"}
-        trial = await asyncio.to_thread(_begun_trial, cast(SpatialData, data))
+        trial = await asyncio.to_thread(begun_trial, cast(SpatialData, data))
         # The timeout of the seat limits how long a model may take.
         async with httpx.AsyncClient(timeout=httpx.Timeout(None)) as client:
             while True:
@@ -311,7 +312,7 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
                     return vf.ProgramResult(exit_code=0, stdout="", stderr="")
 
 
-def _begun_trial(data: SpatialData) -> Environment | None:
+def begun_trial(data: SpatialData) -> Environment | None:
     """Return the trial of a task at its beginning; None if its model answers at once."""
     if data.setup is None:
         return None

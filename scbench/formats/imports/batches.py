@@ -30,33 +30,6 @@ from scbench.formats.imports.entries import (
     with_calls,
 )
 
-# Paths for `token_counts`.
-_CHAT_TOKENS = {
-    "input_tokens": ("prompt_tokens",),
-    "output_tokens": ("completion_tokens",),
-    "reasoning_tokens": ("completion_tokens_details.reasoning_tokens",),
-}
-_RESPONSES_TOKENS = {
-    "input_tokens": ("input_tokens",),
-    "output_tokens": ("output_tokens",),
-    "reasoning_tokens": ("output_tokens_details.reasoning_tokens",),
-}
-_ANTHROPIC_TOKENS = {
-    "input_tokens": (
-        "input_tokens",
-        "cache_creation_input_tokens",
-        "cache_read_input_tokens",
-    ),
-    "output_tokens": ("output_tokens",),
-    "reasoning_tokens": ("output_tokens_details.thinking_tokens",),
-}
-_GEMINI_TOKENS = {
-    "input_tokens": ("promptTokenCount", "toolUsePromptTokenCount"),
-    # Candidates are counted without thoughts; a reply of thoughts alone has no other count.
-    "output_tokens": ("candidatesTokenCount", "thoughtsTokenCount"),
-    "reasoning_tokens": ("thoughtsTokenCount",),
-}
-
 
 def openai(entry: Entry) -> Iterator[Reply]:
     """Read a line of an output or error file of OpenAI or vLLM."""
@@ -71,19 +44,24 @@ def openai(entry: Entry) -> Iterator[Reply]:
         model = dig(body, "model")
         yield failed(request, entry.get("error"), body, http_status, model=model)
     elif body.get("object") == "response" or "output" in body:
-        yield _responses_reply(request, body)
+        yield responses_reply(request, body)
     else:
-        yield from _chat_replies(request, body)
+        yield from chat_replies(request, body)
 
 
 def _is_body(value: object) -> bool:
     return isinstance(dig(value, "choices") or dig(value, "output"), list)
 
 
-def _chat_replies(request: RequestKey, body: Entry) -> Iterator[Reply]:
+def chat_replies(request: RequestKey, body: Entry) -> Iterator[Reply]:
     """Yield the choices of a chat completion; several are samples of one request."""
     model = body.get("model")
-    counts = token_counts([body.get("usage")], _CHAT_TOKENS)
+    counts = token_counts(
+        [body.get("usage")],
+        inputs="prompt_tokens",
+        outputs="completion_tokens",
+        reasoning="completion_tokens_details.reasoning_tokens",
+    )
     choices = objects(body.get("choices"))
     if not choices:
         yield failed(request, body, "the reply holds no choices", model=model)
@@ -103,9 +81,14 @@ def _chat_replies(request: RequestKey, body: Entry) -> Iterator[Reply]:
         yield reply(sample, model, text, state, counts, joined([thought]))
 
 
-def _responses_reply(request: RequestKey, body: Entry) -> Reply:
+def responses_reply(request: RequestKey, body: Entry) -> Reply:
     """Return the reply in a body of OpenAI's Responses interface."""
-    counts = token_counts([body.get("usage")], _RESPONSES_TOKENS)
+    counts = token_counts(
+        [body.get("usage")],
+        inputs="input_tokens",
+        outputs="output_tokens",
+        reasoning="output_tokens_details.reasoning_tokens",
+    )
     items = objects(body.get("output"))
     parts = [part for item in items for part in objects(item.get("content"))]
     arguments = [
@@ -147,7 +130,12 @@ def anthropic(entry: Entry) -> Iterator[Reply]:
         error = result if dig(result, "error") else None
         yield failed(request, error, kind)
         return
-    counts = token_counts([message.get("usage")], _ANTHROPIC_TOKENS)
+    counts = token_counts(
+        [message.get("usage")],
+        inputs="input_tokens cache_creation_input_tokens cache_read_input_tokens",
+        outputs="output_tokens",
+        reasoning="output_tokens_details.thinking_tokens",
+    )
     blocks = objects(message.get("content"))
     calls = [block for block in blocks if block.get("type") == "tool_use"]
     text = with_calls(content_text(blocks), [call.get("input") for call in calls]) or ""
@@ -204,8 +192,14 @@ def gemini(entry: Entry) -> Iterator[Reply]:
     if entry.get("error") or not isinstance(response, Mapping):
         yield failed(request, entry.get("error"), model=model)
         return
-    usage = gemini_field(response, "usageMetadata")
-    counts = token_counts([usage], _GEMINI_TOKENS, gemini_field)
+    counts = token_counts(
+        [gemini_field(response, "usageMetadata")],
+        inputs="promptTokenCount toolUsePromptTokenCount",
+        # Candidates are counted without thoughts; a reply of thoughts alone has no other count.
+        outputs="candidatesTokenCount thoughtsTokenCount",
+        reasoning="thoughtsTokenCount",
+        look=gemini_field,
+    )
     block = gemini_field(gemini_field(response, "promptFeedback"), "blockReason")
     if block:
         state = State(Status.BLOCKED, str(block))

@@ -12,7 +12,7 @@ graded anew, so that all ways give the same scores.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -54,7 +54,7 @@ class Reply:
     model: str | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
 
-    def line(self, model: str | None, setting: str | None) -> bytes:
+    def line(self, model: str | None = None, setting: str | None = None) -> bytes:
         """Return the reply as a line of predictions, with its line break.
 
         Args:
@@ -93,12 +93,12 @@ class State(NamedTuple):
         finish: the provider's own word.
     """
 
-    status: Status | None
-    finish: str | None
+    status: Status | None = None
+    finish: str | None = None
 
 
 # The state of a reply whose format has no finish reasons.
-COMPLETE = State(None, None)
+COMPLETE = State()
 
 
 # Replies and their errors
@@ -157,8 +157,8 @@ def failure(message: str) -> State:
     """Return the state of a failed call: blocked if a code in the error is a filter's."""
     for match in _ERROR_CODE.finditer(message):
         if finish_status(match[1] or match[2]) is Status.BLOCKED:
-            return State(Status.BLOCKED, None)
-    return State(Status.API_ERROR, None)
+            return State(Status.BLOCKED)
+    return State(Status.API_ERROR)
 
 
 def first_error(errors: Iterable[object]) -> str:
@@ -197,24 +197,24 @@ def state_of(finish: object, *, text: bool) -> State:
         text: whether the reply has text: it is complete then, if no reason is given.
     """
     if not isinstance(finish, str) or not finish:
-        return State(None if text else Status.API_ERROR, None)
+        return State(None if text else Status.API_ERROR)
     status = finish_status(finish) or Status.API_ERROR
     return State(None if status is Status.ANSWERED else status, finish)
 
 
-def with_turns(last_reply: Reply, metadata: Mapping[str, Any]) -> Reply:
+def with_turns(last_reply: Reply, metadata: object) -> Reply:
     """Return the prediction of a whole trial in place of its last reply.
 
     Args:
         last_reply: the reply that is imported; returned as it is if it was not in a loop.
         metadata: `scbench.loop.Environment.record`, if our runners stored one with the reply.
     """
-    loop = metadata.get("loop")
-    turns = metadata.get("turns")
+    loop = dig(metadata, "loop")
+    turns = dig(metadata, "turns")
     if not isinstance(loop, Mapping) or not isinstance(turns, list):
         return last_reply
     replaced = {"response"}
-    if metadata.get("over") is True:
+    if dig(metadata, "over") is True:
         # The end of the last call says nothing about a trial that was played to its end.
         replaced |= {"status", "finish_reason"}
     fields = {
@@ -267,21 +267,28 @@ def total(values: Iterable[object]) -> int | None:
 
 
 def token_counts(
-    usages: Iterable[object],
-    paths: Mapping[str, tuple[str, ...]],
+    usages: Collection[object],
+    *,
+    inputs: str,
+    outputs: str,
+    reasoning: str,
     look: Callable[..., object] = dig,
 ) -> dict[str, int | None]:
     """Return token counts, summed over calls.
 
     Args:
         usages: the provider's usage of each call.
-        paths: for each of our counts the provider's counts that it is the sum of, as dotted paths.
+        inputs: paths of the provider's counts that are summed, with dots, separated by blanks.
+        outputs: the same for the tokens of the output.
+        reasoning: the same for those of the output that are thoughts.
         look: returns the value at a path.
     """
     counts: dict[str, int | None] = {}
-    for name, summands in paths.items():
-        steps = [path.split(".") for path in summands]
-        counts[name] = total(look(usage, *path) for usage in usages for path in steps)
+    groups = {"input": inputs, "output": outputs, "reasoning": reasoning}
+    for name, group in groups.items():
+        paths = [path.split(".") for path in group.split()]
+        amounts = [look(usage, *path) for usage in usages for path in paths]
+        counts[f"{name}_tokens"] = total(amounts)
     return counts
 
 

@@ -21,7 +21,7 @@ from scbench.formats.imports.inspect_logs import is_inspect_archive, read_log
 from scbench.formats.imports.kinds import (
     OWN_FORM,
     Container,
-    Numbered,
+    NumberedLine,
     TextForm,
     container_of,
     document_values,
@@ -83,7 +83,7 @@ def read_file(
     if container is Container.HARBOR_JOB:
         return _numbered_replies(read_job(path), "Harbor trials", kinds)
     if container is Container.PARQUET:
-        return _parquet_replies(path, mapped, kinds)
+        return parquet_replies(path, mapped, kinds)
     if container is Container.ARROW:
         raise PredictionsError(
             f"{path} is an Arrow file; write its table as Parquet or JSON Lines"
@@ -99,17 +99,16 @@ def read_file(
     lines = chain(beginning, remainder)
     form = text_form(beginning, path, mapped)
     if form is TextForm.OWN:
-        return _own_lines(lines, kinds)
+        return own_lines(lines, kinds)
     if form is TextForm.CSV:
-        return _csv_replies(lines, mapped, kinds)
-    is_document = form is TextForm.DOCUMENT
-    entries = document_values(path) if is_document else _line_values(lines)
-    return _entry_replies(entries, mapped, kinds)
+        return csv_replies(lines, mapped, kinds)
+    if form is TextForm.DOCUMENT:
+        return _entry_replies(document_values(path), mapped, kinds)
+    return _entry_replies(line_values(lines), mapped, kinds)
 
 
-def _own_lines(
-    lines: Iterable[Numbered | Problem], kinds: Counter[str]
-) -> Iterator[Read]:
+def own_lines(lines: Iterable[NumberedLine], kinds: Counter[str]) -> Iterator[Read]:
+    """Yield lines of our own form unchanged, each with a line break."""
     for line in lines:
         if isinstance(line, Problem):
             yield line.line or 0, line
@@ -118,10 +117,12 @@ def _own_lines(
         # Blank lines are copied, so that numbers of lines stay, but are no entries.
         if data.strip():
             kinds[OWN_FORM] += 1
-        yield number, data if data.endswith(b"\n") else data + b"\n"
+        # The last line of a file may lack its line break.
+        yield number, data.removesuffix(b"\n") + b"\n"
 
 
-def _line_values(lines: Iterable[Numbered | Problem]) -> Iterator[tuple[int, Any]]:
+def line_values(lines: Iterable[NumberedLine]) -> Iterator[tuple[int, Any]]:
+    """Yield the JSON of each line that is not blank, or its problem."""
     for line in lines:
         if isinstance(line, Problem):
             yield line.line or 0, line
@@ -184,9 +185,10 @@ def entry_replies(
     return [row_reply(entry, columns)]
 
 
-def _csv_replies(
-    lines: Iterable[Numbered | Problem], mapped: Mapped | None, kinds: Counter[str]
+def csv_replies(
+    lines: Iterable[NumberedLine], mapped: Mapped | None, kinds: Counter[str]
 ) -> Iterator[Read]:
+    """Yield the replies in the rows of a CSV file, up to the first line that is a problem."""
     problems: list[Problem] = []
     number = 0
     columns = mapped
@@ -203,8 +205,8 @@ def _csv_replies(
 
 
 def _lines_until_problem(
-    lines: Iterable[Numbered | Problem], problems: list[Problem]
-) -> Iterator[Numbered]:
+    lines: Iterable[NumberedLine], problems: list[Problem]
+) -> Iterator[tuple[int, bytes]]:
     for line in lines:
         if isinstance(line, Problem):
             problems.append(line)
@@ -221,9 +223,14 @@ def _row_or_problem(
         return Problem("not_placed", str(error), number)
 
 
-def _parquet_replies(
+def parquet_replies(
     path: str, mapped: Mapped | None, kinds: Counter[str]
 ) -> Iterator[Read]:
+    """Yield the replies in the rows of a Parquet file.
+
+    Raises:
+        PredictionsError: it is damaged, holds results, or lacks columns.
+    """
     types = parquet_columns(path)
     if "doc" in types and types.get("model_response") == "Struct":
         rows = parquet_rows(path, _LIGHTEVAL_COLUMNS)

@@ -13,7 +13,6 @@ from typing import Any
 from scbench.base.canonical import parse_json
 from scbench.base.errors import JsonError, PredictionsError
 from scbench.base.model import Status
-from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.entries import Reply, count, dig, request_key
 from scbench.formats.predictions import MAX_LINE_BYTES
 
@@ -38,7 +37,11 @@ def read_job(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         trial = file.parent
         try:
             result = json.loads(file.read_bytes())
-            request = _task_key(dig(result, "task_name"))
+            name = dig(result, "task_name")
+            if isinstance(name, str):
+                # Names of tasks begin with the name of their owner.
+                name = name.rpartition("/")[2]
+            request = request_key(name)
         except (PredictionsError, ValueError, OSError) as error:
             yield number, PredictionsError(f"{trial.name}: {error}")
             continue
@@ -49,15 +52,9 @@ def read_job(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         names = (dig(info, "provider"), dig(info, "name"))
         model = "/".join(filter(None, names)) or agent
         fields = _trial_fields(result, trial)
-        fields["run"] = {}
-        if isinstance(agent, str):
-            fields["run"] = {"tools": [f"{agent} under Harbor"]}
+        run = {"tools": [f"{agent} under Harbor"]} if isinstance(agent, str) else {}
+        fields["run"] = run
         yield number, Reply(sample, model, fields)
-
-
-def _task_key(name: object) -> RequestKey:
-    # Names of tasks begin with the name of their owner.
-    return request_key(name.rpartition("/")[2] if isinstance(name, str) else name)
 
 
 def _trial_fields(result: object, trial: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ verifiers 0.4 ``v1/episode.py``, ``v1/trace.py``.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from scbench.base.errors import PredictionsError
 from scbench.base.model import Status
@@ -39,12 +39,6 @@ _NO_REPLY_ERROR = (
 )
 # Fields of a document that may hold the id.
 _ID_FIELDS = ("id", "scbench_id", "instance_id", "custom_id")
-# Paths for `token_counts`. Tokens read from a cache are not among the prompt's.
-_VERIFIERS_TOKENS = {
-    "input_tokens": ("prompt_tokens", "cached_input_tokens"),
-    "output_tokens": ("completion_tokens",),
-    "reasoning_tokens": ("reasoning_tokens",),
-}
 
 
 def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
@@ -121,19 +115,26 @@ def verifiers(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
     traces = objects(entry.get("traces"))
     episode_errors = objects(entry.get("errors"))
     if traces:
-        yield _trace_reply(request, traces[0], episode_errors)
+        yield trace_reply(request, traces[0], episode_errors)
         return
-    state = State(Status.API_ERROR, None)
+    state = State(Status.API_ERROR)
     error = first_error(episode_errors) or "no trace"
     yield reply(request, None, None, state, {}, error=error)
 
 
-def _trace_reply(
+def trace_reply(
     request: RequestKey, trace: Entry, episode_errors: list[Entry]
 ) -> Reply:
+    """Return the last reply of a rollout, with its turns if it was in a loop."""
     calls = objects(trace.get("calls"))
     last_call = calls[-1] if calls else {}
-    counts = token_counts([call.get("usage") for call in calls], _VERIFIERS_TOKENS)
+    counts = token_counts(
+        [call.get("usage") for call in calls],
+        # Tokens read from a cache are not among the prompt's.
+        inputs="prompt_tokens cached_input_tokens",
+        outputs="completion_tokens",
+        reasoning="reasoning_tokens",
+    )
     text = None
     for node in objects(trace.get("nodes")):
         if dig(node, "message", "role") == "assistant":
@@ -149,8 +150,7 @@ def _trace_reply(
             error = first_error(errors)
     model = last_call.get("model")
     last_reply = reply(request, model, text, state, counts, error=error)
-    info = trace.get("info")
-    return with_turns(last_reply, info if isinstance(info, Mapping) else {})
+    return with_turns(last_reply, trace.get("info"))
 
 
 def ended(text: str | None, finish: object) -> tuple[str | None, State]:

@@ -148,14 +148,14 @@ def _replies_in(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
 
     try:
         header = read_eval_log(path, header_only=True)
-        run_fields = _run_fields(header)
-        for number, sample in enumerate(_samples_in(path, header.eval), 1):
+        shared_fields = run_fields(header)
+        for number, sample in enumerate(samples_in(path, header.eval), 1):
             try:
-                item = _sample_reply(sample, header.eval)
+                item = sample_reply(sample, header.eval)
             except PredictionsError as error:
                 yield number, error
                 continue
-            fields = {**item.fields, **run_fields}
+            fields = {**item.fields, **shared_fields}
             digest = sample.metadata.get("instance_hash")
             if isinstance(digest, str):
                 fields["instance_hash"] = digest
@@ -168,7 +168,8 @@ def _replies_in(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         raise PredictionsError(f"inspect_ai cannot read {path}: {message}") from error
 
 
-def _samples_in(path: str, spec: "EvalSpec") -> "Iterable[EvalSample]":
+def samples_in(path: str, spec: "EvalSpec") -> "Iterable[EvalSample]":
+    """Return the samples of a log, one at a time where the library can."""
     from inspect_ai.log import read_eval_log, read_eval_log_samples  # noqa: PLC0415  (an extra)
 
     # A JSON file is one value, which would be read as a whole for each sample.
@@ -179,7 +180,7 @@ def _samples_in(path: str, spec: "EvalSpec") -> "Iterable[EvalSample]":
     return samples
 
 
-def _run_fields(header: "EvalLog") -> dict[str, Any]:
+def run_fields(header: "EvalLog") -> dict[str, Any]:
     """Return fields of all samples of a log: the setting of our own tasks, and the effort."""
     fields: dict[str, Any] = {}
     setting = (header.eval.metadata or {}).get("setting")
@@ -198,14 +199,15 @@ def _run_fields(header: "EvalLog") -> dict[str, Any]:
     return fields
 
 
-def _sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
+def sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
+    """Return the reply of a sample, also of one that failed."""
     request = sample_key(str(sample.id), sample.epoch, sample.metadata)
     error = sample.error
     if error is not None and not _failed_in_grading(sample, error):
-        message = _error_message(error) or "the sample failed"
+        message = error_message(error) or "the sample failed"
         return failed(request, message, model=spec.model)
     limit = sample.limit.type if sample.limit else None
-    usage = _model_usage(sample, spec.model)
+    usage = model_usage(sample, spec.model)
     last_reply = reply_of(request, spec.model, sample.output, limit, usage)
     return with_turns(last_reply, sample.metadata)
 
@@ -219,7 +221,7 @@ def _failed_in_grading(sample: "EvalSample", error: "EvalError") -> bool:
     return is_timeout or GRADER_FAILED in error.message
 
 
-def _error_message(error: "EvalError") -> str:
+def error_message(error: "EvalError") -> str:
     """Return the error of a sample; that of the last try if a call was retried in vain."""
     message = error.message
     before, cause, _ = error.traceback.rpartition(_CAUSE)
@@ -314,7 +316,7 @@ def reply_of(
     return reply(request, model, text, state, usage, _reasoning(output))
 
 
-def _model_usage(sample: "EvalSample", model: str) -> dict[str, Any]:
+def model_usage(sample: "EvalSample", model: str) -> dict[str, Any]:
     """Return the usage of the evaluated model in all calls; tools and judges are other models."""
     usage = sample.model_usage.get(model) or sample.output.usage
     if usage is None:

@@ -23,8 +23,8 @@ from scbench.formats.predictions import (
     stripped,
 )
 
-# A line of a file with its number.
-Numbered = tuple[int, bytes]
+# A line of a file with its number, or the problem of one.
+NumberedLine = tuple[int, bytes] | Problem
 
 # The kind of entries that are predictions in our own form.
 OWN_FORM = "predictions"
@@ -83,7 +83,7 @@ def container_of(path: str) -> Container:
     """Return the kind of a file; what can be read only once, such as a pipe, counts as text."""
     if is_job(path):
         return Container.HARBOR_JOB
-    head = _first_bytes(path) if is_file(path) else b""
+    head = first_bytes(path) if is_file(path) else b""
     if head.startswith(_PARQUET_HEAD):
         return Container.PARQUET
     if _INSPECT_HEAD.match(head):
@@ -100,7 +100,8 @@ def is_file(path: str) -> bool:
     return path != "-" and os.path.isfile(path)  # noqa: PTH113  (Path raises for long names)
 
 
-def _first_bytes(path: str) -> bytes:
+def first_bytes(path: str) -> bytes:
+    """Return the beginning of a file; nothing if it cannot be read."""
     try:
         with open_predictions(path) as stream:
             return stream.read(_HEAD_BYTES)
@@ -109,15 +110,15 @@ def _first_bytes(path: str) -> bytes:
         return b""
 
 
-def numbered_entries(path: str) -> Iterator[Numbered | Problem]:
+def numbered_entries(path: str) -> Iterator[NumberedLine]:
     """Yield the lines of a file with their numbers."""
     with open_predictions(path) as stream:
         yield from numbered_lines(stream, sha256())
 
 
-def first_lines(lines: Iterator[Numbered | Problem]) -> list[Numbered | Problem]:
+def first_lines(lines: Iterator[NumberedLine]) -> list[NumberedLine]:
     """Take lines from a file until one is an object of JSON, and return them."""
-    beginning: list[Numbered | Problem] = []
+    beginning: list[NumberedLine] = []
     for line in islice(lines, _MAX_FIRST_LINES):
         beginning.append(line)
         if not isinstance(line, Problem) and isinstance(json_value(line[1]), dict):
@@ -126,7 +127,7 @@ def first_lines(lines: Iterator[Numbered | Problem]) -> list[Numbered | Problem]
 
 
 def text_form(
-    beginning: Iterable[Numbered | Problem], path: str, mapped: Mapped | None
+    beginning: Iterable[NumberedLine], path: str, mapped: Mapped | None
 ) -> TextForm:
     """Return the form of a text file; unknown forms count as our own, whose reader explains.
 
@@ -151,11 +152,15 @@ def text_form(
             return _form_by_entry(entry, path, mapped)
     if not texts:
         # A document without line breaks is one line, and may be too long to be read as such.
-        is_document = has_problem and is_file(path) and _begins_as_json(path)
-        return TextForm.DOCUMENT if is_document else TextForm.OWN
+        if has_problem and is_file(path):
+            head = first_bytes(path).lstrip()
+            if head.startswith(_JSON_HEADS):
+                return TextForm.DOCUMENT
+        return TextForm.OWN
     if texts[0].startswith(_JSON_HEADS):
-        is_document = _is_readable_document(path, mapped)
-        return TextForm.DOCUMENT if is_document else TextForm.OWN
+        if is_readable_document(path, mapped):
+            return TextForm.DOCUMENT
+        return TextForm.OWN
     columns = csv_columns(texts[0])
     if own_columns(columns) or (mapped and {*mapped.values()} <= {*columns}):
         return TextForm.CSV
@@ -171,15 +176,13 @@ def _form_by_entry(entry: Entry, path: str, mapped: Mapped | None) -> TextForm:
         raise PredictionsError(
             f"{path} holds requests, not replies; name the file that came back"
         )
-    is_own_form = kind in {None, OWN_FORM} and not mapped
-    return TextForm.OWN if is_own_form else TextForm.LINES
+    if kind in {None, OWN_FORM} and not mapped:
+        return TextForm.OWN
+    return TextForm.LINES
 
 
-def _begins_as_json(path: str) -> bool:
-    return _first_bytes(path).lstrip().startswith(_JSON_HEADS)
-
-
-def _is_readable_document(path: str, mapped: Mapped | None) -> bool:
+def is_readable_document(path: str, mapped: Mapped | None) -> bool:
+    """Return whether a file is one JSON value, and its first entry is of a known kind."""
     try:
         entries = list(document_values(path))
     except PredictionsError:
@@ -268,10 +271,11 @@ def document_values(path: str) -> Iterator[tuple[int, Any]]:
     value = json_value(data)
     if value is None:
         raise PredictionsError(f"{path} is not valid JSON")
-    yield from enumerate(_document_entries(value), 1)
+    yield from enumerate(document_entries(value), 1)
 
 
-def _document_entries(value: Any) -> list[Any]:  # noqa: ANN401  (JSON)
+def document_entries(value: Any) -> list[Any]:  # noqa: ANN401  (JSON)
+    """Return the entries in a JSON value: of a list, of a job of Gemini, or the value itself."""
     for _ in range(_MAX_DEPTH):
         if isinstance(value, list):
             return value

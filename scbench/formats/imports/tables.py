@@ -114,43 +114,32 @@ def _typed_value(name: str, value: object) -> object:
         raise PredictionsError(f"{name} is not JSON: {error}") from None
 
 
-class _NumberedText:
-    """The lines of a CSV file as text, and the number of the last one that was read.
-
-    A row may have several lines, which the parser takes as it needs them.
-    """
-
-    def __init__(self, lines: Iterable[tuple[int, bytes]]) -> None:
-        self._lines = iter(lines)
-        self.number = 0
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        self.number, data = next(self._lines)
-        return data.decode("utf-8-sig" if self.number == 1 else "utf-8")
-
-
 def csv_rows(
     lines: Iterable[tuple[int, bytes]],
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a CSV file by the names in its first line, with their line numbers.
 
+    Args:
+        lines: all lines of the file with their numbers, from 1.
+
     Raises:
         PredictionsError: it is not UTF-8, or no CSV.
     """
-    source = _NumberedText(lines)
+    texts = (
+        data.decode("utf-8-sig" if number == 1 else "utf-8") for number, data in lines
+    )
     csv.field_size_limit(MAX_LINE_BYTES)
     try:
-        head = next(source, "")
+        head = next(texts, "")
         delimiter = _delimiter_of(head)
         columns = next(csv.reader([head], delimiter=delimiter), [])
-        first_line = source.number + 1
-        for cells in csv.reader(source, delimiter=delimiter, strict=True):
+        rows = csv.reader(texts, delimiter=delimiter, strict=True)
+        # A row may have several lines, which the parser counts from the one below the head.
+        first_line = 2
+        for cells in rows:
             if cells:
                 yield first_line, dict(zip(columns, cells, strict=False))
-            first_line = source.number + 1
+            first_line = rows.line_num + 2
     except (csv.Error, UnicodeDecodeError) as error:
         message = printable(str(error))
         raise PredictionsError(f"reading stopped here: {message}") from None

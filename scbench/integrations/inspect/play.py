@@ -122,10 +122,10 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
                 if pace.say is not None:
                     where = f" at {model.api.base_url}" if model.api.base_url else ""
                     pace.say(f"asking {plan.model}{where} for one word")
-                asyncio.run(_greet(model))
+                asyncio.run(greet(model))
                 folder.mark(plan.identity)
                 begun = True
-            return _run_evals(plan, pace, model, logs)
+            return run_evals(plan, pace, model, logs)
     finally:
         # A folder without a run is as it was before.
         if begun:
@@ -147,7 +147,7 @@ def _inspect_silent() -> Iterator[None]:
             raise PredictionsError(" ".join(words)) from None
 
 
-async def _greet(model: Model) -> None:
+async def greet(model: Model) -> None:
     """Ask for one word.
 
     Raises:
@@ -175,11 +175,12 @@ async def _greet(model: Model) -> None:
         ) from None
 
 
-def _run_evals(
+def run_evals(
     plan: Plan, pace: Pace, model: Model, logs: Path
 ) -> tuple[bool, list[str]]:
+    """Run Inspect on all tasks of a plan, see `play`."""
     # Before the ids are stored: wrong options change nothing in the folder.
-    tasks = _tasks_of(plan)
+    tasks = tasks_of(plan)
     ids = None if pace.ids is None else _with_earlier_ids(pace.ids, logs / _IDS)
     with _reply_counts(tasks, replace(pace, ids=ids), logs):
         complete, logged = eval_set(
@@ -210,7 +211,7 @@ def _run_evals(
     return complete, [str(logs / log.location.rpartition("/")[2]) for log in logged]
 
 
-def _tasks_of(plan: Plan) -> list[Task]:
+def tasks_of(plan: Plan) -> list[Task]:
     """Return a task of Inspect for each budget of a run; one if there are none."""
     parameters = {
         name: value for name, value in plan.parameters.items() if value is not None

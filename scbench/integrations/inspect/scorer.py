@@ -73,7 +73,7 @@ def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
     """
 
     def measure(scores: list[SampleScore]) -> Value:
-        rows, tries = _result_rows(scores)
+        rows, tries = result_rows(scores)
         lines = score_table(rows, "bucket").to_dicts() if len(rows) else []
         by_name = {line["bucket"]: line for line in lines}
         values: dict[str, str | int | float | bool | None] = {}
@@ -93,7 +93,7 @@ def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
     return measure
 
 
-def _result_rows(scores: list[SampleScore]) -> tuple[pl.DataFrame, int]:
+def result_rows(scores: list[SampleScore]) -> tuple[pl.DataFrame, int]:
     """Return the rows of results that tables need, and the number of tries at each item."""
     tries: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
@@ -144,7 +144,7 @@ def outcome(release: str | None = None) -> Scorer:
             if event.event == "sample_limit":
                 limit = event.type
         reply = reply_of(request, str(state.model), state.output, limit, {})
-        line = with_turns(reply, state.metadata).line(None, None)
+        line = with_turns(reply, state.metadata).line()
         future = live_grader().submit(instances[request.id], line)
         return as_score(await run_sync(future.result, abandon_on_cancel=True))
 

@@ -53,7 +53,7 @@ class RefusedCallError(ScbenchError):
 # Tasks with one answer
 
 
-def _task_function(
+def task_function(
     default_tasks: Sequence[str] | None, default_variant: str
 ) -> Callable[..., Task]:
     """Return the function that makes a task of Inspect, with defaults for its parameters."""
@@ -195,11 +195,11 @@ def task_of(
 
 
 def _all_functions() -> dict[str, Callable[..., Task]]:
-    functions = {"spatial": _task_function(None, "default")}
+    functions = {"spatial": task_function(None, "default")}
     for config in CONFIGS:
-        functions[config] = _task_function(None, config)
+        functions[config] = task_function(None, config)
     for name in (*BUCKETS, MANIFOLDS, *all_tasks()):
-        functions[name] = _task_function([name], "default")
+        functions[name] = task_function([name], "default")
     return {name: task(name=name)(function) for name, function in functions.items()}
 
 
@@ -283,7 +283,7 @@ def loop(
         )
         # A task without this setting is an error only if the user named it.
         strict = names is not None or ids is not None
-        trials = list(_trial_samples(instances, setup, budget, strict=strict))
+        trials = list(trial_samples(instances, setup, budget, strict=strict))
     except ValidationError as error:
         raise PrerequisiteError(escape(str(faults_of(error, 1)[0]))) from None
     except ScbenchError as error:
@@ -303,7 +303,7 @@ def loop(
     )
 
 
-def _trial_samples(
+def trial_samples(
     instances: Sequence[Instance], setup: Setup, budget: int | None, *, strict: bool
 ) -> Iterator[tuple[Instance, Sample]]:
     """Yield instances with the samples that begin their trials.
