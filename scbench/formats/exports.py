@@ -423,10 +423,10 @@ def group_members(
 ) -> dict[str, list[str]]:
     """Return the tasks of each bucket, and the buckets of the whole benchmark."""
     members: dict[str, list[str]] = {group: [] for group in groups}
-    for group, row in groups.items():
-        for name, line in tasks.items():
-            if line["bucket"] == row["bucket"]:
-                members[group].append(name)
+    for name, line in tasks.items():
+        group = f"scbench_{line['bucket']}"
+        if group in members:
+            members[group].append(name)
     if _OVERALL_GROUP in members:
         members[_OVERALL_GROUP] = [name for name in members if name != _OVERALL_GROUP]
     return members

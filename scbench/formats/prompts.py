@@ -364,7 +364,7 @@ def _token_limit(request: Request, settings: Settings, field: str) -> Line:
     return {} if limit is None else {field: limit}
 
 
-# Behind the functions that it lists.
+# Below the functions that it lists.
 _FORMS: Mapping[Form, Callable[[Request, Settings], Line]] = {
     Form.SCBENCH: scbench_line,
     Form.OPENAI_CHAT: openai_chat_line,

@@ -97,7 +97,7 @@ class State(NamedTuple):
     finish: str | None = None
 
 
-# The state of a reply whose format has no finish reasons.
+# The state of a reply whose format has no finish reasons; below its type.
 COMPLETE = State()
 
 
@@ -313,17 +313,14 @@ def content_text(content: object) -> str | None:
 
 def with_calls(text: str | None, arguments: Iterable[object]) -> str | None:
     """Return the text of a reply with the arguments of its tool calls below it, one a line."""
-    lines: list[str] = []
+    parts = [text]
     for argument in arguments:
         if isinstance(argument, str):
-            lines.append(argument)
+            parts.append(argument)
         elif argument:
-            lines.append(json.dumps(argument, ensure_ascii=False))
-    # A reply without calls keeps the difference between an empty text and none.
-    calls = "\n".join(filter(None, lines))
-    if not calls:
-        return text
-    return f"{text}\n{calls}" if text else calls
+            parts.append(json.dumps(argument, ensure_ascii=False))
+    # Without calls an empty text stays different from none.
+    return "\n".join(filter(None, parts)) or text
 
 
 def message_text(message: object) -> str | None:

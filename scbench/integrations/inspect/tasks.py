@@ -203,7 +203,8 @@ def _all_functions() -> dict[str, Callable[..., Task]]:
     return {name: task(name=name)(function) for name, function in functions.items()}
 
 
-# Inspect's function of each task, by its name after ``scbench/``.
+# Inspect's function of each task, by its name after ``scbench/``. Inspect finds tasks by the
+# decorator, so they are made on import, below the functions that make them.
 TASKS = _all_functions()
 
 
