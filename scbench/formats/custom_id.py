@@ -1,7 +1,7 @@
-"""The one id that every batch interface carries: instance, sample and budget in 64 characters.
+"""The custom_id of a request: instance, sample and budget in 64 characters.
 
-Providers give it back with each reply, in any order, and take letters, digits, "_" and "-". No id
-of an instance has a capital letter, so capitals mark what belongs to the request::
+Providers return it with each reply, in any order, and accept letters, digits, "_" and "-". No id of
+an instance has a capital letter, so capitals mark the parts that belong to the request::
 
     csg_union/03, sample 0                                 csg_union-03
     csg_union/03-terse, sample 2                           csg_union-03-terse-S2
@@ -15,14 +15,25 @@ from scbench.base.errors import PredictionsError
 
 MOST_CHARACTERS = 64
 _PARTS = re.compile(
-    r"(?:(?P<prefix>[0-9a-z_]{1,64})X-)?(?P<task>[a-z][0-9a-z_]*)-(?P<name>[0-9a-z_]+(?:-[0-9a-z_]+)*)"
-    r"(?:-S(?P<sample>[1-9][0-9]{0,15}))?(?:-B(?P<budget>0|[1-9][0-9]{0,15}))?",
-    re.ASCII,
+    r"""
+    (?: (?P<prefix>[0-9a-z_]{1,64}) X- )?           # of a fresh instance
+    (?P<task>[a-z][0-9a-z_]*) -
+    (?P<name>[0-9a-z_]+ (?:-[0-9a-z_]+)*)
+    (?: -S (?P<sample>[1-9][0-9]{0,15}) )?          # sample 0 is left out
+    (?: -B (?P<budget>0 | [1-9][0-9]{0,15}) )?
+    """,
+    re.ASCII | re.VERBOSE,
 )
 
 
 class RequestKey(NamedTuple):
-    """What a request asked for: an instance, which of several tries, and the token budget."""
+    """The content of a custom_id.
+
+    Attributes:
+        id: of the instance.
+        sample: which of several tries, from 0.
+        budget: of tokens; None for none.
+    """
 
     id: str
     sample: int = 0
@@ -30,15 +41,19 @@ class RequestKey(NamedTuple):
 
     @property
     def custom_id(self) -> str:
-        """The id of the request, see above.
+        """The id of the request, in the form above.
 
         Raises:
             PredictionsError: it would be too long, or could not be read back.
         """
         prefix, colon, name = self.id.rpartition(":")
-        text = f"{prefix}{'X-' * bool(colon)}{name.replace('/', '-', 1)}"
-        text += f"-S{self.sample}" * bool(self.sample)
-        text += "" if self.budget is None else f"-B{self.budget}"
+        text = name.replace("/", "-", 1)
+        if colon:
+            text = f"{prefix}X-{text}"
+        if self.sample:
+            text += f"-S{self.sample}"
+        if self.budget is not None:
+            text += f"-B{self.budget}"
         if len(text) > MOST_CHARACTERS or read_custom_id(text) != self:
             raise PredictionsError(
                 f"no batch can carry {self.id!r}, sample {self.sample}, budget {self.budget}: a "
@@ -49,12 +64,12 @@ class RequestKey(NamedTuple):
 
 
 def read_custom_id(text: str) -> RequestKey | None:
-    """Return what a request's id stands for; None if it is not one of ours."""
+    """Return the request that a custom_id names; None if it is not one of ours."""
     parts = _PARTS.fullmatch(text) if len(text) <= MOST_CHARACTERS else None
     if parts is None:
         return None
-    prefix = f"{parts['prefix']}:" if parts["prefix"] else ""
+    row_id = f"{parts['task']}/{parts['name']}"
+    if parts["prefix"]:
+        row_id = f"{parts['prefix']}:{row_id}"
     budget = None if parts["budget"] is None else int(parts["budget"])
-    return RequestKey(
-        f"{prefix}{parts['task']}/{parts['name']}", int(parts["sample"] or 0), budget
-    )
+    return RequestKey(row_id, int(parts["sample"] or 0), budget)

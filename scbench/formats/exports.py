@@ -1,6 +1,6 @@
-"""Results in the schemas of others: every-eval-ever, logs of Inspect, lm-evaluation-harness.
+"""Results in the schemas of other programs: every-eval-ever, Inspect, lm-evaluation-harness.
 
-The text of a reply is not in results, so the answer stands in its place.
+Results do not have the text of replies, so each schema has the answer in its place.
 """
 
 import json
@@ -18,15 +18,23 @@ from scbench.base.model import Instance
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
+    from inspect_ai.scorer import Score
 
+# An object of JSON.
+Record = dict[str, Any]
+
+# Of every-eval-ever.
+SCHEMA_VERSION = "0.3.0"
 SCORER = "scbench"
 METRIC = "score"
+# lm-evaluation-harness names a metric with the filter that the reply went through.
 _FILTER = "none"
-SCHEMA_VERSION = "0.3.0"
+_FILTERED_METRIC = f"{METRIC},{_FILTER}"
+_OVERALL_GROUP = "scbench_overall"
 
 
 class Schema(StrEnum):
-    """Whose files are written."""
+    """The programs whose files are written."""
 
     EVERY_EVAL_EVER = "every-eval-ever"
     INSPECT = "inspect"
@@ -38,10 +46,14 @@ class Try:
     """One answer to one instance.
 
     Attributes:
+        instance: that was asked.
+        sample: which of several tries, from 0.
+        status: see `scbench.base.model.Status`.
         score: the mean of its scores; None if it has none, and the status says why.
-        answer: as JSON; empty if none was found.
+        answer: as JSON; empty if there is none.
         explanation: the reason why there is no answer or score, or the checks that failed.
-        usage: what the provider reported.
+        finish_reason: the provider's own word.
+        usage: as the provider reported it.
     """
 
     instance: Instance
@@ -59,6 +71,9 @@ class Run:
     """All answers of one run.
 
     Attributes:
+        model: its name in the results.
+        setting: of the run, such as no_tools.
+        budget: of tokens; None for none.
         date: of the answers, midnight in UTC.
         release: version of the release it was graded against.
         graders: version of each task's grader.
@@ -73,23 +88,20 @@ class Run:
     date: datetime
     release: str
     graders: Mapping[str, int]
-    lines: list[dict[str, Any]]
-    task_lines: list[dict[str, Any]]
+    lines: list[Record]
+    task_lines: list[Record]
     tries: list[Try]
 
     @property
     def name(self) -> str:
-        """What tells it apart from others, for names of files."""
-        parts = [
-            self.model,
-            self.setting,
-            None if self.budget is None else str(self.budget),
-        ]
-        return re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(filter(None, parts)))[:100]
+        """The model, setting and budget, as names of files have them."""
+        budget = None if self.budget is None else str(self.budget)
+        text = "-".join(filter(None, (self.model, self.setting, budget)))
+        return re.sub(r"[^A-Za-z0-9._-]+", "_", text)[:100]
 
     @property
     def key(self) -> str:
-        """A short hash of what was graded, the same on every machine."""
+        """A short hash of the graded answers, the same on every machine."""
         scores = [
             [trial.instance.content_hash, trial.sample, trial.score]
             for trial in self.tries
@@ -97,58 +109,77 @@ class Run:
         identity = [self.model, self.setting, self.budget, self.release]
         return content_hash([*identity, scores])[:16]
 
+    @property
+    def scored(self) -> list[Try]:
+        """The tries that have a score."""
+        return [trial for trial in self.tries if trial.score is not None]
+
 
 def run_files(run: Run, schema: Schema, organization: str) -> Iterator[tuple[str, str]]:
     """Yield the files of a run, name and text.
 
     Args:
         run: all its answers.
-        schema: whose files.
-        organization: who evaluated, for every-eval-ever.
+        schema: the program whose files are written.
+        organization: that evaluated, for every-eval-ever.
 
     Raises:
-        ModuleNotFoundError: inspect_ai is not installed, and its log is asked for.
+        ModuleNotFoundError: inspect_ai, which writes Inspect's logs, is not installed.
     """
     match schema:
         case Schema.EVERY_EVAL_EVER:
-            return _every_eval_ever(run, organization)
+            return every_eval_ever(run, organization)
         case Schema.INSPECT:
-            return _inspect_log(run)
+            return inspect_log(run)
         case Schema.LM_EVAL:
-            return _lm_eval(run)
+            return lm_eval(run)
 
 
-def _every_eval_ever(run: Run, organization: str) -> Iterator[tuple[str, str]]:
-    """Yield what schema 0.3.0 (github.com/evaleval/every_eval_ever) requires, and few fields more.
+# every-eval-ever
 
-    A file for the run, and one with its single answers. The schema cannot say that an answer is
-    unscored: such answers are left out of the samples, and the coverage of each mean stands beside
-    it as a result of its own.
+
+def every_eval_ever(run: Run, organization: str) -> Iterator[tuple[str, str]]:
+    """Yield the required fields of schema 0.3.0 (github.com/evaleval/every_eval_ever), and a few.
+
+    There is a file for the run, and one for its single answers. The schema cannot say that an
+    answer is unscored: such answers are left out of the samples, and the coverage of each mean is a
+    result of its own next to it.
     """
-    text = json.dumps(_evaluation(run, organization), indent=1, ensure_ascii=False)
-    yield f"{run.name}-{run.key}.json", f"{text}\n"
-    scored = (trial for trial in run.tries if trial.score is not None)
-    lines = (
-        json.dumps(_sample_record(run, trial), ensure_ascii=False) for trial in scored
-    )
-    yield f"{run.name}-{run.key}_samples.jsonl", "".join(f"{line}\n" for line in lines)
+    evaluation = evaluation_record(run, organization)
+    text = json.dumps(evaluation, indent=1, ensure_ascii=False)
+    name = f"{run.name}-{run.key}"
+    yield f"{name}.json", f"{text}\n"
+    evaluation_id = evaluation["evaluation_id"]
+    samples = [sample_record(run, evaluation_id, trial) for trial in run.scored]
+    yield f"{name}_samples.jsonl", json_lines(samples)
 
 
-def _evaluation_id(run: Run) -> str:
-    return f"scbench/{run.name}/{int(run.date.timestamp())}-{run.key}"
+def json_lines(records: list[Record]) -> str:
+    """Return records as JSON Lines."""
+    lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
+    return "".join(lines)
 
 
-def _evaluation(run: Run, organization: str) -> dict[str, Any]:
+def evaluation_record(run: Run, organization: str) -> Record:
+    """Return the record of a run in the schema of every-eval-ever."""
+    timestamp = int(run.date.timestamp())
     results = []
     for line in [*run.lines, *run.task_lines]:
         name = line.get("task") or line["bucket"]
         if line["mean"] is not None:
             results.append(_result_record(name, line["mean"]))
         results.append(_result_record(f"{name}, coverage", line["coverage"]))
+    details = {
+        "deployment_type": "unknown",
+        "model_availability": "unknown",
+        "setting": run.setting or "unknown",
+    }
+    if run.budget is not None:
+        details["output_token_budget"] = str(run.budget)
     return {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": _evaluation_id(run),
-        "retrieved_timestamp": str(int(run.date.timestamp())),
+        "evaluation_id": f"scbench/{run.name}/{timestamp}-{run.key}",
+        "retrieved_timestamp": str(timestamp),
         "source_metadata": {
             "source_type": "evaluation_run",
             "source_organization_name": organization,
@@ -158,22 +189,13 @@ def _evaluation(run: Run, organization: str) -> dict[str, Any]:
         "model_info": {
             "name": run.model,
             "id": run.model,
-            "additional_details": {
-                "deployment_type": "unknown",
-                "model_availability": "unknown",
-                "setting": run.setting or "unknown",
-                **(
-                    {}
-                    if run.budget is None
-                    else {"output_token_budget": str(run.budget)}
-                ),
-            },
+            "additional_details": details,
         },
         "evaluation_results": results,
     }
 
 
-def _result_record(name: str, value: float) -> dict[str, Any]:
+def _result_record(name: str, value: float) -> Record:
     return {
         "evaluation_name": name,
         "source_data": {
@@ -191,15 +213,17 @@ def _result_record(name: str, value: float) -> dict[str, Any]:
     }
 
 
-def _sample_record(run: Run, trial: Try) -> dict[str, Any]:
+def sample_record(run: Run, evaluation_id: str, trial: Try) -> Record:
+    """Return the record of a try in the schema of every-eval-ever."""
+    sample_id = trial.instance.id
+    if trial.sample:
+        sample_id = f"{sample_id}#{trial.sample}"
     return {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": _evaluation_id(run),
+        "evaluation_id": evaluation_id,
         "model_id": run.model,
         "evaluation_name": trial.instance.task,
-        "sample_id": trial.instance.id
-        if not trial.sample
-        else f"{trial.instance.id}#{trial.sample}",
+        "sample_id": sample_id,
         "interaction_type": "single_turn",
         "input": {"raw": trial.instance.prompt, "reference": []},
         "output": {"raw": [trial.answer]},
@@ -208,7 +232,10 @@ def _sample_record(run: Run, trial: Try) -> dict[str, Any]:
     }
 
 
-def _inspect_log(run: Run) -> Iterator[tuple[str, str]]:
+# Inspect
+
+
+def inspect_log(run: Run) -> Iterator[tuple[str, str]]:
     """Yield the log that `inspect view` shows: ``inspect_ai.log.EvalLog`` of 0.3.285.
 
     Tries at an instance are its epochs. An answer without a score is unscored with its status as
@@ -216,81 +243,71 @@ def _inspect_log(run: Run) -> Iterator[tuple[str, str]]:
     """
     from inspect_ai import log as inspect  # noqa: PLC0415  (an extra)
 
-    scored = sum(trial.score is not None for trial in run.tries)
     ids = list(dict.fromkeys(trial.instance.id for trial in run.tries))
-    metrics = {
-        line["bucket"]: inspect.EvalMetric(
-            name=line["bucket"],
-            value=line["mean"],
-            metadata={"coverage": line["coverage"]},
-        )
-        for line in run.lines
-        if line["mean"] is not None
-    }
+    epochs = 1 + max((trial.sample for trial in run.tries), default=0)
+    metrics = {}
+    for line in run.lines:
+        if line["mean"] is not None:
+            metrics[line["bucket"]] = inspect.EvalMetric(
+                name=line["bucket"],
+                value=line["mean"],
+                metadata={"coverage": line["coverage"]},
+            )
     score = inspect.EvalScore(
         name=SCORER,
         scorer=SCORER,
-        scored_samples=scored,
-        unscored_samples=len(run.tries) - scored,
+        scored_samples=len(run.scored),
+        unscored_samples=len(run.tries) - len(run.scored),
         metrics=metrics,
     )
-    text = inspect.EvalLog(
-        status="success",
-        eval=inspect.EvalSpec(
-            eval_id=run.key,
-            run_id=run.key,
-            task_id=run.key,
-            created=run.date.isoformat(),
-            task="scbench/results",
-            dataset=inspect.EvalDataset(
-                name=f"scbench {run.release}", samples=len(ids), sample_ids=ids
-            ),
-            model=run.model,
-            config=inspect.EvalConfig(
-                epochs=1 + max((trial.sample for trial in run.tries), default=0)
-            ),
-            packages={"scbench": __version__},
-            metadata={
-                "setting": run.setting,
-                "budget": run.budget,
-                "graders": dict(run.graders),
-            },
+    spec = inspect.EvalSpec(
+        eval_id=run.key,
+        run_id=run.key,
+        task_id=run.key,
+        created=run.date.isoformat(),
+        task="scbench/results",
+        dataset=inspect.EvalDataset(
+            name=f"scbench {run.release}", samples=len(ids), sample_ids=ids
         ),
+        model=run.model,
+        config=inspect.EvalConfig(epochs=epochs),
+        packages={"scbench": __version__},
+        metadata={
+            "setting": run.setting,
+            "budget": run.budget,
+            "graders": dict(run.graders),
+        },
+    )
+    log = inspect.EvalLog(
+        status="success",
+        eval=spec,
         results=inspect.EvalResults(
             total_samples=len(run.tries),
             completed_samples=len(run.tries),
             scores=[score],
         ),
-        samples=[_log_sample(run, trial) for trial in run.tries],
-    ).model_dump_json(indent=1, exclude_none=True)
+        samples=[log_sample(run, trial) for trial in run.tries],
+    )
+    text = log.model_dump_json(indent=1, exclude_none=True)
     yield f"{run.name}-{run.key}.json", f"{text}\n"
 
 
-def _log_sample(run: Run, trial: Try) -> "EvalSample":
+def log_sample(run: Run, trial: Try) -> "EvalSample":
+    """Return a try as a sample of Inspect's log."""
     from inspect_ai.log import EvalSample  # noqa: PLC0415  (an extra)
     from inspect_ai.model import ModelOutput, ModelUsage  # noqa: PLC0415
-    from inspect_ai.scorer import Score  # noqa: PLC0415
 
-    remarks: dict[str, Any] = {
-        "answer": trial.answer or None,
-        "explanation": trial.explanation or None,
-        "metadata": {"status": trial.status},
-    }
-    score = (
-        Score.unscored(reason=trial.status, **remarks)
-        if trial.score is None
-        else Score(value=trial.score, **remarks)
-    )
-    counts = {
-        name: trial.usage.get(name) or 0 for name in ("input_tokens", "output_tokens")
-    }
+    inputs = trial.usage.get("input_tokens") or 0
+    outputs = trial.usage.get("output_tokens") or 0
     usage = ModelUsage(
-        **counts,
+        input_tokens=inputs,
+        output_tokens=outputs,
         reasoning_tokens=trial.usage.get("reasoning_tokens"),
-        total_tokens=sum(counts.values()),
+        total_tokens=inputs + outputs,
     )
     output = ModelOutput.from_content(run.model, trial.answer)
     for choice in output.choices:
+        # Inspect would draw a random id.
         choice.message.id = f"{trial.instance.id}#{trial.sample}"
     return EvalSample(
         id=trial.instance.id,
@@ -298,7 +315,7 @@ def _log_sample(run: Run, trial: Try) -> "EvalSample":
         input=trial.instance.prompt,
         target="",
         output=output,
-        scores={SCORER: score},
+        scores={SCORER: _log_score(trial)},
         metadata={
             "task": trial.instance.task,
             "bucket": trial.instance.bucket,
@@ -309,92 +326,77 @@ def _log_sample(run: Run, trial: Try) -> "EvalSample":
     )
 
 
-def _lm_eval(run: Run) -> Iterator[tuple[str, str]]:
+def _log_score(trial: Try) -> "Score":
+    from inspect_ai.scorer import Score  # noqa: PLC0415  (an extra)
+
+    remarks: Record = {
+        "answer": trial.answer or None,
+        "explanation": trial.explanation or None,
+        "metadata": {"status": trial.status},
+    }
+    if trial.score is None:
+        return Score.unscored(reason=trial.status, **remarks)
+    return Score(value=trial.score, **remarks)
+
+
+# lm-evaluation-harness
+
+
+def lm_eval(run: Run) -> Iterator[tuple[str, str]]:
     """Yield ``results_*.json`` and ``samples_*.jsonl``, by ``lm_eval/result_schema.py`` of 0.4.13.
 
-    An answer without a score has no metric, which is how the harness leaves a document out of a
-    mean; ``sample_count`` and ``effective`` count those that have one.
+    An answer without a score has no metric: so the harness leaves a document out of a mean.
+    ``sample_count`` and ``effective`` count those that have one.
     """
     stamp = run.date.strftime("%Y-%m-%dT%H-%M-%S.%f")
-    yield (
-        f"{run.name}/results_{stamp}.json",
-        json.dumps(_results_record(run), indent=2) + "\n",
-    )
+    results = json.dumps(results_record(run), indent=2)
+    yield f"{run.name}/results_{stamp}.json", f"{results}\n"
     tasks: dict[str, list[Try]] = {}
     for trial in run.tries:
         tasks.setdefault(trial.instance.task, []).append(trial)
     for task, tries in tasks.items():
-        numbers = {
-            row_id: n
-            for n, row_id in enumerate(dict.fromkeys(t.instance.id for t in tries))
-        }
-        lines = [
-            json.dumps(_lm_eval_sample(numbers[t.instance.id], t), ensure_ascii=False)
-            for t in tries
-        ]
-        yield (
-            f"{run.name}/samples_scbench_{task}_{stamp}.jsonl",
-            "\n".join(lines) + "\n",
-        )
+        # Tries at one instance are one document.
+        numbers: dict[str, int] = {}
+        samples = []
+        for trial in tries:
+            number = numbers.setdefault(trial.instance.id, len(numbers))
+            samples.append(lm_eval_sample(number, trial))
+        yield f"{run.name}/samples_scbench_{task}_{stamp}.jsonl", json_lines(samples)
 
 
-def _metric_record(name: str, line: dict[str, Any]) -> dict[str, Any]:
-    metrics = {"name": name, "alias": name, "sample_len": line["n"]}
-    if line["mean"] is not None:
-        metrics[f"{METRIC},{_FILTER}"] = line["mean"]
-    counted = {"sample_count": {f"{METRIC},{_FILTER}": line["scored"]}}
-    return (
-        metrics if "task" in line else metrics | counted
-    )  # the schema has it for groups only
-
-
-def _results_record(run: Run) -> dict[str, Any]:
+def results_record(run: Run) -> Record:
+    """Return the results of a run as lm-evaluation-harness writes them."""
     tasks = {f"scbench_{line['task']}": line for line in run.task_lines}
     groups = {f"scbench_{line['bucket']}": line for line in run.lines}
-    documents = {(trial.instance.task, trial.instance.id) for trial in run.tries}
-    scored = {
-        (trial.instance.task, trial.instance.id)
-        for trial in run.tries
-        if trial.score is not None
-    }
-    original, effective = (
-        Counter(task for task, _ in pairs) for pairs in (documents, scored)
-    )
-    inside = {
-        group: [name for name, line in tasks.items() if line["bucket"] == row["bucket"]]
-        for group, row in groups.items()
-    }
-    if "scbench_overall" in inside:
-        inside["scbench_overall"] = [
-            name for name in inside if name != "scbench_overall"
-        ]
+    group_results = {name: _metric_record(name, row) for name, row in groups.items()}
+    for name, row in groups.items():
+        # The schema has this field for groups only.
+        group_results[name]["sample_count"] = {_FILTERED_METRIC: row["scored"]}
+    task_results = {name: _metric_record(name, row) for name, row in tasks.items()}
+    results = group_results | task_results
+    original = document_counts(run.tries)
+    effective = document_counts(run.scored)
+    configs = {}
+    versions = {}
+    sizes = {}
+    for name, row in tasks.items():
+        task = row["task"]
+        configs[name] = {
+            "task": name,
+            "dataset_path": "scbench",
+            "output_type": "generate_until",
+        }
+        versions[name] = float(run.graders[task])
+        sizes[name] = {"original": original[task], "effective": effective[task]}
     return {
-        "results": {
-            name: _metric_record(name, line)
-            for name, line in {**groups, **tasks}.items()
-        },
-        "groups": {name: _metric_record(name, line) for name, line in groups.items()},
-        "group_subtasks": inside,
-        "configs": {
-            name: {
-                "task": name,
-                "dataset_path": "scbench",
-                "output_type": "generate_until",
-            }
-            for name in tasks
-        },
-        "versions": {
-            name: float(run.graders[line["task"]]) for name, line in tasks.items()
-        },
+        "results": results,
+        "groups": group_results,
+        "group_subtasks": group_members(groups, tasks),
+        "configs": configs,
+        "versions": versions,
         "n-shot": dict.fromkeys(tasks, 0),
-        "higher_is_better": {name: {METRIC: True} for name in {**groups, **tasks}},
-        "n-samples": {
-            name: {
-                "original": original[line["task"]],
-                "effective": effective[line["task"]],
-            }
-            for name, line in tasks.items()
-        },
+        "higher_is_better": {name: {METRIC: True} for name in results},
+        "n-samples": sizes,
         "config": {"model": run.model, "model_args": None},
         "date": run.date.timestamp(),
         "model_source": "scbench",
@@ -403,14 +405,42 @@ def _results_record(run: Run) -> dict[str, Any]:
     }
 
 
-def _lm_eval_sample(number: int, trial: Try) -> dict[str, Any]:
+def _metric_record(name: str, line: Record) -> Record:
+    metrics = {"name": name, "alias": name, "sample_len": line["n"]}
+    if line["mean"] is not None:
+        metrics[_FILTERED_METRIC] = line["mean"]
+    return metrics
+
+
+def document_counts(tries: list[Try]) -> Counter[str]:
+    """Return the number of different instances in tries, by task."""
+    documents = {(trial.instance.task, trial.instance.id) for trial in tries}
+    return Counter(task for task, _ in documents)
+
+
+def group_members(
+    groups: dict[str, Record], tasks: dict[str, Record]
+) -> dict[str, list[str]]:
+    """Return the tasks of each bucket, and the buckets of the whole benchmark."""
+    members: dict[str, list[str]] = {group: [] for group in groups}
+    for name, line in tasks.items():
+        group = f"scbench_{line['bucket']}"
+        if group in members:
+            members[group].append(name)
+    if _OVERALL_GROUP in members:
+        members[_OVERALL_GROUP] = [name for name in members if name != _OVERALL_GROUP]
+    return members
+
+
+def lm_eval_sample(number: int, trial: Try) -> Record:
+    """Return a try as a sample of lm-evaluation-harness; tries at one instance share the number."""
     document = {
         "id": trial.instance.id,
         "sample": trial.sample,
         "status": trial.status,
         "explanation": trial.explanation,
     }
-    scored = {} if trial.score is None else {METRIC: trial.score}
+    metrics = {} if trial.score is None else {METRIC: trial.score}
     return {
         "doc_id": number,
         "doc": document,
@@ -419,9 +449,9 @@ def _lm_eval_sample(number: int, trial: Try) -> dict[str, Any]:
         "resps": [[trial.answer]],
         "filtered_resps": [trial.answer],
         "filter": _FILTER,
-        "metrics": list(scored),
+        "metrics": list(metrics),
         "doc_hash": sha256(json.dumps(document, ensure_ascii=False)),
         "prompt_hash": sha256(trial.instance.prompt),
         "target_hash": sha256(""),
-        **scored,
+        **metrics,
     }

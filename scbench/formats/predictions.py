@@ -1,7 +1,7 @@
-"""Reading a predictions file: plain, gzip or Zstandard, line by line, whatever is in it.
+"""The lines of a predictions file: plain, gzip or Zstandard, whatever it contains.
 
-Nothing here raises for what a file contains. A line that cannot be used becomes a `Problem` with
-its number, and reading goes on.
+Nothing here raises for the contents of a file. A line that cannot be used becomes a `Problem` with
+its number, and reading continues.
 """
 
 import codecs
@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 import zstandard
 from pydantic import ValidationError
@@ -28,20 +28,22 @@ from scbench.base.model import Prediction
 
 # Longer lines are refused unread: no answer of any task needs more.
 MAX_LINE_BYTES = 16 * 2**20
+# Counted among unknown keys where its value is a text.
+TEXT_AS_ANSWER = "answer"
 
 _KEYS = frozenset(Prediction.model_fields)
+# Bytes that are read at a time.
 _CHUNK = 2**20
-_MAX_SHOWN = 400
-_KINDS = (
-    (bool, "true or false"),
-    (list, "an array"),
-    (str, "a string"),
-    (type(None), "null"),
-)
-# Zstandard bytes unpacked at a time: four of them can stand for 128 KiB, and all is
-# returned.
-_PACKED = 512
-# How files of other encodings begin: with their byte-order mark, or with a brace.
+# Zstandard bytes that are unpacked at a time: 4 of them can unpack to 128 KiB, and the library
+# returns all of that.
+_PACKED_CHUNK = 512
+# The largest memory that a Zstandard file may ask for.
+_ZSTD_WINDOW = 2**27
+_GZIP_HEAD = b"\x1f\x8b"
+_ZSTD_HEAD = b"\x28\xb5\x2f\xfd"
+# The head of frames without content, which some packers put before the first frame of content.
+_SKIPPABLE_HEAD = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
+# The beginning of files in other encodings: a byte order mark, or a brace.
 _ENCODINGS = {
     "UTF-32": rb"\xff\xfe\x00\x00|\x00\x00\xfe\xff",
     "UTF-16": rb"\xff\xfe|\xfe\xff",
@@ -50,17 +52,32 @@ _ENCODINGS = {
     "UTF-16LE": rb"\{\x00[^\x00]\x00",
     "UTF-16BE": rb"\x00\{\x00[^\x00]",
 }
+# Values of JSON that are no objects; all others are numbers.
+_KIND_NAMES = {
+    bool: "true or false",
+    list: "an array",
+    str: "a string",
+    type(None): "null",
+}
 _WORDS = packaged_toml("scbench.formats", "predictions.toml")
+# Our key by the name that another program has for it.
 _SYNONYMS = {
     theirs: ours for ours, names in _WORDS["synonyms"].items() for theirs in names
 }
-# Unknown keys of a line that are noted; a line may hold any number.
-_MOST_KEYS = 10
-# How the frames begin that some packers put before the first frame of content.
-_SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
-_MOST_BLANKS = 65536
-# Counted among unknown keys where its value is a text.
-TEXT_AS_ANSWER = "answer"
+# Unknown keys of a line that are noted, and their characters; a line may have any number.
+_MAX_UNKNOWN_KEYS = 10
+_MAX_KEY = 60
+_MAX_ID = 200
+# Validation errors of a line that are reported.
+_MAX_FAULTS = 5
+# Characters of a quotation.
+_MAX_QUOTED = 400
+# Bytes around an error of JSON that are quoted.
+_BYTES_AROUND = 20
+# Bytes of a line by which text and binary data are told apart.
+_SAMPLE_BYTES = 4096
+# A file of more blanks than these does not count as empty.
+_MAX_BLANKS = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +86,10 @@ class Problem:
 
     Attributes:
         code: kind of problem, for programs.
-        message: what is wrong and what to do.
+        message: the error, and what to do.
         line: number of the line, from 1; None if it concerns the file.
         id: instance id, where known.
-        file: that the line is in, if predictions were made of several files or of other programs'.
+        file: of the line, if there are several files or files of other programs.
     """
 
     code: str
@@ -82,26 +99,27 @@ class Problem:
     file: str | None = None
 
     def __str__(self) -> str:
-        place = f"line {self.line}: " if self.line else ""
-        return (
-            f"{self.file}, {place}{self.message}"
-            if self.file
-            else f"{place}{self.message}"
-        )
+        text = f"line {self.line}: {self.message}" if self.line else self.message
+        return f"{self.file}, {text}" if self.file else text
 
     def fields(self) -> dict[str, str | int | None]:
-        """Return it as JSON holds it: without a file where there is but one."""
+        """Return the problem as JSON has it: without a file if there is only one."""
         fields = asdict(self)
-        return (
-            fields
-            if self.file
-            else {name: fields[name] for name in fields if name != "file"}
-        )
+        if not self.file:
+            del fields["file"]
+        return fields
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One usable line: its number, its bytes, the prediction in it, and keys that nobody reads."""
+    """A line that can be graded.
+
+    Attributes:
+        number: of the line, from 1.
+        data: its bytes.
+        prediction: the prediction in it.
+        unread: keys that are unknown, and so were not read.
+    """
 
     number: int
     data: bytes
@@ -109,8 +127,19 @@ class Line:
     unread: tuple[str, ...] = ()
 
 
+class Digest(Protocol):
+    """A hash that is being computed."""
+
+    def update(self, data: bytes, /) -> object:
+        """Add more bytes."""
+        ...
+
+
+# Files
+
+
 def open_predictions(path: str) -> BinaryIO:
-    """Open a predictions file for reading, unpacked as its first bytes demand; ``-`` is stdin.
+    """Open a predictions file for reading, unpacked if its first bytes say so; ``-`` is stdin.
 
     Raises:
         PredictionsError: it cannot be opened.
@@ -122,15 +151,15 @@ def open_predictions(path: str) -> BinaryIO:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise PredictionsError(f"cannot read {path!r}: {reason}") from None
-    if head[:2] == b"\x1f\x8b":
+    if head.startswith(_GZIP_HEAD):
         return cast(BinaryIO, _GzipReader(stream))
-    if head == b"\x28\xb5\x2f\xfd" or _SKIPPABLE.match(head):
+    if head == _ZSTD_HEAD or _SKIPPABLE_HEAD.match(head):
         return io.BufferedReader(_ZstdReader(stream), _CHUNK)
     return stream
 
 
 def _open_raw(path: str) -> io.RawIOBase:
-    """Open a file as a raw stream that gives all that is asked for, even from a slow pipe."""
+    # Both have a buffer, which fills a read of any size even from a slow pipe.
     if path != "-":
         return cast(io.RawIOBase, Path(path).open("rb"))
     if sys.stdin is None:
@@ -139,6 +168,8 @@ def _open_raw(path: str) -> io.RawIOBase:
 
 
 class _GzipReader(gzip.GzipFile):
+    """Unpacks gzip, and closes the packed file with itself."""
+
     def __init__(self, source: BinaryIO) -> None:
         super().__init__(fileobj=source)
         self._source = source
@@ -153,9 +184,14 @@ class _ZstdReader(io.RawIOBase):
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
-        self._frame = zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj()
-        self._inside = False
+        self._begin_frame()
+        # Bytes that are unpacked, but not read yet.
         self._ready = memoryview(b"")
+
+    def _begin_frame(self) -> None:
+        decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
+        self._frame = decompressor.decompressobj()
+        self._has_begun = False
 
     def readable(self) -> bool:
         return True
@@ -166,20 +202,18 @@ class _ZstdReader(io.RawIOBase):
 
     def readinto(self, buffer: Buffer, /) -> int:
         while not self._ready:
-            packed = self._frame.unused_data if self._frame.eof else b""
+            packed = b""
             if self._frame.eof:
-                self._frame = zstandard.ZstdDecompressor(
-                    max_window_size=2**27
-                ).decompressobj()
-                self._inside = False
-            packed = packed or self._source.read(_PACKED)
+                packed = self._frame.unused_data
+                self._begin_frame()
+            packed = packed or self._source.read(_PACKED_CHUNK)
             if not packed:
-                if self._inside:
+                if self._has_begun:
                     raise EOFError(
                         "Compressed file ended before the end-of-stream marker"
                     )
                 return 0
-            self._inside = True
+            self._has_begun = True
             self._ready = memoryview(self._frame.decompress(packed))
         view = memoryview(buffer)
         count = min(len(view), len(self._ready))
@@ -188,12 +222,28 @@ class _ZstdReader(io.RawIOBase):
         return count
 
 
-class Digest(Protocol):
-    """A hash in the making."""
+def is_empty(path: str) -> bool:
+    """Return whether a file exists, can be read, and contains nothing but some blanks."""
+    if not Path(path).is_file():
+        return False
+    try:
+        with open_predictions(path) as stream:
+            data = stream.read(_MAX_BLANKS)
+    except (OSError, EOFError, zlib.error, zstandard.ZstdError):
+        # The reader will say why.
+        return False
+    return len(data) < _MAX_BLANKS and not stripped(data)
 
-    def update(self, data: bytes, /) -> object:
-        """Take in more bytes."""
-        ...
+
+def foreign_encoding(data: bytes) -> str | None:
+    """Return the encoding of a file by its first bytes; None if it may be UTF-8."""
+    for name, head in _ENCODINGS.items():
+        if re.match(head, data):
+            return name
+    return None
+
+
+# Lines
 
 
 def read_predictions(stream: BinaryIO, digest: Digest) -> Iterator[Line | Problem]:
@@ -201,14 +251,17 @@ def read_predictions(stream: BinaryIO, digest: Digest) -> Iterator[Line | Proble
     for entry in numbered_lines(stream, digest):
         if isinstance(entry, Problem):
             yield entry
-        elif data := stripped(entry[1]):
-            yield parse_line(data, entry[0])
+            continue
+        number, line = entry
+        data = stripped(line)
+        if data:
+            yield parse_line(data, number)
 
 
 def numbered_lines(
     stream: BinaryIO, digest: Digest
 ) -> Iterator[tuple[int, bytes] | Problem]:
-    """Yield the lines of a stream as they stand with their numbers; see `read_blocks`."""
+    """Yield the lines of a stream unchanged, with their numbers; see `read_blocks`."""
     for entry in read_blocks(stream, digest):
         if isinstance(entry, Problem):
             yield entry
@@ -221,13 +274,13 @@ def numbered_lines(
 def read_blocks(
     stream: BinaryIO, digest: Digest
 ) -> Iterator[tuple[int, bytes] | Problem]:
-    """Yield a stream some whole lines at a time, with the number of the first, as they stand.
+    """Yield blocks of whole lines of a stream, each with the number of its first line.
 
     A line that cannot be used is a problem in its place.
 
     Args:
         stream: unpacked bytes, see `open_predictions`.
-        digest: is given every byte that is read.
+        digest: receives every byte that is read.
     """
     number = 1
     try:
@@ -243,8 +296,10 @@ def read_blocks(
                 )
                 return
             end = data.rfind(b"\n") + 1
-            lines, tail = data[:end], data[end:]
-            if lines:  # what follows may not be readable
+            lines = data[:end]
+            tail = data[end:]
+            # Before the tail is completed, which may fail.
+            if lines:
                 digest.update(lines)
                 yield number, lines
                 number += lines.count(b"\n")
@@ -266,16 +321,19 @@ def read_blocks(
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         yield Problem(
             "unreadable",
-            f"reading stopped here: {_for_terminal(reason)}; lines before it were used",
+            f"reading stopped here: {quoted(reason)}; lines before it were used",
             number,
         )
 
 
-def foreign_encoding(data: bytes) -> str | None:
-    """Return what a file is written in, by its first bytes, if that is not UTF-8."""
-    return next(
-        (name for name, head in _ENCODINGS.items() if re.match(head, data)), None
-    )
+def _skip_line(stream: BinaryIO, data: bytes, digest: Digest) -> int:
+    """Read to the end of a line that begins with some data; return the number of bytes."""
+    skipped = 0
+    while data and not data.endswith(b"\n"):
+        data = stream.readline(_CHUNK)
+        digest.update(data)
+        skipped += len(data)
+    return skipped
 
 
 def line_spans(
@@ -292,18 +350,9 @@ def line_spans(
 
 
 def stripped(data: bytes) -> bytes:
-    """Return a line without what does not count: blanks around it, and a byte order mark."""
+    """Return a line without the blanks around it and without a byte order mark."""
     # Files that were joined have byte order marks inside, too.
-    return data.removeprefix(b"\xef\xbb\xbf").strip()
-
-
-def _skip_line(stream: BinaryIO, data: bytes, digest: Digest) -> int:
-    skipped = 0
-    while data and not data.endswith(b"\n"):
-        data = stream.readline(_CHUNK)
-        digest.update(data)
-        skipped += len(data)
-    return skipped
+    return data.removeprefix(codecs.BOM_UTF8).strip()
 
 
 def parse_line(data: bytes, number: int) -> Line | Problem:
@@ -311,105 +360,99 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
     try:
         value = parse_json(data)
     except JsonError as error:
-        binary = b"\x00" in data[:4096] or not _is_utf8(data[:4096])
-        what = (
-            "not UTF-8 text; is this a JSONL file?"
-            if binary
-            else _why_not_json(data, error)
-        )
-        return Problem("not_json", what, number)
+        return Problem("not_json", describe_json_error(data, error), number)
     if not isinstance(value, dict):
-        kind = next(
-            (name for kinds, name in _KINDS if isinstance(value, kinds)), "a number"
-        )
+        kind = _KIND_NAMES.get(type(value), "a number")
         return Problem(
             "not_object",
             f"a prediction is a JSON object, this is {kind}; give one prediction on each line",
             number,
         )
-    row_id = value.get("id")
-    short_id = row_id[:200] if isinstance(row_id, str) else None
-    unread: tuple[str, ...] = ()
-    if not value.keys() <= _KEYS:
-        unread = tuple(
-            islice((key[:60] for key in value if key not in _KEYS), _MOST_KEYS)
-        )
+    unread = _unknown_keys(value)
     if isinstance(value.get("answer"), str):
         unread += (TEXT_AS_ANSWER,)
     try:
-        return Line(number, data, Prediction.model_validate(value), unread)
+        prediction = Prediction.model_validate(value)
     except ValidationError as error:
-        faults = "; ".join(map(str, faults_of(error, 5)))
+        message = "; ".join(map(str, faults_of(error, _MAX_FAULTS)))
         if "id" not in value:
-            faults += "".join(
-                f" (is {key!r} the id?)" for key in unread if nearest_key(key) == "id"
-            )
-        return Problem("bad_prediction", _for_terminal(faults), number, short_id)
+            for key in unread:
+                if nearest_key(key) == "id":
+                    message += f" (is {key!r} the id?)"
+        row_id = value.get("id")
+        short_id = row_id[:_MAX_ID] if isinstance(row_id, str) else None
+        return Problem("bad_prediction", quoted(message), number, short_id)
+    return Line(number, data, prediction, unread)
 
 
-def nearest_key(key: str) -> str | None:
-    """Return the key of a prediction that another one is likely meant for."""
-    return _SYNONYMS.get(key) or next(
-        iter(get_close_matches(key, sorted(_KEYS), n=1)), None
-    )
+def _unknown_keys(value: Mapping[str, Any]) -> tuple[str, ...]:
+    if value.keys() <= _KEYS:
+        return ()
+    unknown = (key[:_MAX_KEY] for key in value if key not in _KEYS)
+    return tuple(islice(unknown, _MAX_UNKNOWN_KEYS))
 
 
-def is_empty(path: str) -> bool:
-    """Return whether a file is there, can be read, and holds nothing but some blanks."""
-    if not Path(path).is_file():
-        return False
-    try:
-        with open_predictions(path) as stream:
-            data = stream.read(_MOST_BLANKS)
-            return (
-                len(data) < _MOST_BLANKS
-                and not data.removeprefix(codecs.BOM_UTF8).strip()
-            )
-    except (OSError, EOFError, zlib.error, zstandard.ZstdError):  # said when it is read
-        return False
+# Messages
 
 
-def unread_keys(counts: Mapping[str, int]) -> Iterator[str]:
-    """Yield a sentence for each unknown key, of so many lines."""
-    for key, lines in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
-        if key == TEXT_AS_ANSWER:
-            yield (
-                f'"answer" is a text in {lines:,} line{"s" * (lines != 1)}, and no task takes one: '
-                'give the object itself, or put the text into "response"'
-            )
-            continue
-        near = nearest_key(key)
-        hint = f"; is it meant for {near!r}?" if near else ""
-        yield (
-            f"the key {_for_terminal(key)!r} is not known and was not read, in {lines:,} "
-            f"line{'s' * (lines != 1)}{hint}"
-        )
-
-
-def _why_not_json(data: bytes, error: JsonError) -> str:
+def describe_json_error(data: bytes, error: JsonError) -> str:
+    """Return the error of a line that is not JSON, in plain words."""
+    sample = data[:_SAMPLE_BYTES]
+    if b"\x00" in sample or not is_utf8(sample):
+        return "not UTF-8 text; is this a JSONL file?"
     reason, _, column = str(error).rpartition(" at column ")
     if not column.isdecimal():
-        return f"not valid JSON: {_for_terminal(str(error))}"
-    reason = next(
-        (plain for words, plain in _WORDS["reasons"].items() if words in reason),
-        _for_terminal(reason),
-    )
-    near = data[max(int(column) - 21, 0) : int(column) + 19].decode(errors="replace")
-    return f"not valid JSON: {reason}, at column {column}: ...{_for_terminal(near)}..."
+        return f"not valid JSON: {quoted(str(error))}"
+    for words, plain in _WORDS["reasons"].items():
+        if words in reason:
+            reason = plain
+            break
+    else:
+        reason = quoted(reason)
+    place = int(column) - 1
+    near = data[max(place - _BYTES_AROUND, 0) : place + _BYTES_AROUND]
+    quotation = quoted(near.decode(errors="replace"))
+    return f"not valid JSON: {reason}, at column {column}: ...{quotation}..."
 
 
-def _is_utf8(data: bytes) -> bool:
+def is_utf8(sample: bytes) -> bool:
+    """Return whether the beginning of a text is UTF-8; its end may cut a character in two."""
     try:
-        codecs.utf_8_decode(
-            data
-        )  # not final: the end of the sample may cut a character in two
+        codecs.utf_8_decode(sample)
     except UnicodeDecodeError:
         return False
     return True
 
 
-def _for_terminal(text: str) -> str:
-    """Make text from the file fit for a terminal: clipped, and without control characters."""
-    if len(text) > _MAX_SHOWN:
-        text = f"{text[: _MAX_SHOWN // 2]} ... {text[-_MAX_SHOWN // 4 :]}"
+def nearest_key(key: str) -> str | None:
+    """Return the key of a prediction that is probably meant by an unknown one."""
+    if key in _SYNONYMS:
+        return _SYNONYMS[key]
+    matches = get_close_matches(key, sorted(_KEYS), n=1)
+    return matches[0] if matches else None
+
+
+def unread_keys(counts: Mapping[str, int]) -> Iterator[str]:
+    """Yield a sentence for each unknown key.
+
+    Args:
+        counts: number of lines by key.
+    """
+    for key, number in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
+        lines = "1 line" if number == 1 else f"{number:,} lines"
+        if key == TEXT_AS_ANSWER:
+            yield (
+                f'"answer" is a text in {lines}, and no task takes one: '
+                'give the object itself, or put the text into "response"'
+            )
+            continue
+        near = nearest_key(key)
+        hint = f"; is it meant for {near!r}?" if near else ""
+        yield f"the key {quoted(key)!r} is not known and was not read, in {lines}{hint}"
+
+
+def quoted(text: str) -> str:
+    """Return text of a file that is safe in a terminal: clipped, without control characters."""
+    if len(text) > _MAX_QUOTED:
+        text = f"{text[: _MAX_QUOTED // 2]} ... {text[-_MAX_QUOTED // 4 :]}"
     return printable(text)

@@ -1,8 +1,8 @@
-"""What is put to a model: which instances, how often, and what cannot be sent.
+"""The requests to a model: which instances, how often, and the lines that providers take.
 
-A request is one try at one instance. Nothing here talks to anybody: requests become lines of our
-own or of the batch files of OpenAI, Anthropic and Gemini, in files of no more lines and bytes than
-the provider takes. The forms are those of the providers' own libraries (openai 3.54
+A request is one try at one instance. Nothing here talks to a provider: requests become lines of our
+own form or of the batch files of OpenAI, Anthropic, Gemini and Mistral, in files that do not exceed
+the provider's limits. The forms are those of the providers' own libraries (openai 3.54
 ``types/batch_create_params.py``, anthropic 2.12 ``types/messages/batch_create_params.py``,
 google-genai 3.4 ``types.InlinedRequest`` as JSON), read in November 2026. vLLM's ``run_batch``
 takes the form of OpenAI's chat completions.
@@ -12,32 +12,32 @@ import base64
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from itertools import product
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from pydantic import JsonValue
 
 from scbench.base.errors import PredictionsError, did_you_mean
 from scbench.base.model import Instance, task_of
 from scbench.formats.custom_id import RequestKey
 from scbench.release.load import Release
 
-_MOST_NAMED = 5
+# A line, or a part of one, as JSON.
 Line = dict[str, Any]
-
-# What could steer a terminal, which is where lines may go; escaped, the JSON is the
-# same.
-_STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 LEFT_OUT = "left-out.jsonl"
 NEEDS_VISION = "the prompt has a picture, and was left out by --no-images"
+# Ids that a sentence lists.
+_MAX_NAMES = 5
+# Characters that could steer a terminal, which lines may be printed to: control characters,
+# invisible ones, and those that change the direction of text. Escaped, the JSON means the same.
+_STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 class Form(StrEnum):
-    """Whose lines are written."""
+    """The forms of lines."""
 
     SCBENCH = "scbench"
     OPENAI_CHAT = "openai-chat"
@@ -46,6 +46,30 @@ class Form(StrEnum):
     GEMINI = "gemini"
     MISTRAL = "mistral"
     HARBOR = "harbor"
+
+
+# Forms whose lines name no model, or need not.
+_NAMELESS = {Form.SCBENCH, Form.GEMINI, Form.MISTRAL, Form.HARBOR}
+
+
+class Limits(NamedTuple):
+    """A provider's limits of one file. Megabytes are counted as a million bytes each."""
+
+    lines: int
+    bytes: int
+
+
+_OPENAI_LIMITS = Limits(50_000, 200_000_000)
+LIMITS: Mapping[Form, Limits] = {
+    Form.SCBENCH: Limits(10**9, 10**15),
+    Form.OPENAI_CHAT: _OPENAI_LIMITS,
+    Form.OPENAI_RESPONSES: _OPENAI_LIMITS,
+    # One request of the interface contains all lines of a file, in a list that adds some bytes.
+    Form.ANTHROPIC: Limits(100_000, 255_000_000),
+    Form.GEMINI: Limits(10**9, 2_000_000_000),
+    # Mistral's own limits are higher.
+    Form.MISTRAL: _OPENAI_LIMITS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,28 +82,84 @@ class Request:
 
     @property
     def key(self) -> RequestKey:
-        """What its id carries."""
+        """The instance, sample and budget, as a custom_id carries them."""
         return RequestKey(self.instance.id, self.sample, self.budget)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of all requests.
+
+    Attributes:
+        model: the provider's name of it. Files of Gemini and Mistral have none: the job names it.
+        structured: whether the reply must match the instance's answer schema.
+        max_output_tokens: limit of a reply, for requests without a budget.
+    """
+
+    model: str | None = None
+    structured: bool = False
+    max_output_tokens: int | None = None
+
+
+class Selected(NamedTuple):
+    """The instances of an evaluation, and the config and tasks of its tables."""
+
+    release: Release
+    tasks: list[str] | None
+    instances: list[Instance]
+
+
+# Instances and requests
+
+
+def select(
+    release: Release,
+    variant: str = "default",
+    tasks: Sequence[str] | None = None,
+    ids: Sequence[str] | None = None,
+) -> Selected:
+    """Return the instances that an evaluation tool asks for.
+
+    Args:
+        release: contains them.
+        variant: default, terse, ladder or pictures.
+        tasks: tasks and buckets; None for those of the config, or for all if ids need others.
+        ids: only these instances; None for all.
+
+    Raises:
+        ScbenchError: there is no such config, task, bucket or instance.
+    """
+    choices = list(tasks or ())
+    if variant != "default":
+        choices.append(variant)
+    source, names = release.choose(choices or None)
+    if ids is not None and variant == "default":
+        # Ids of another config say which one it is.
+        source = source.fitting(min(ids, default=""))
+    instances = chosen_instances(source, names, None if ids is None else {*ids})
+    selected_tasks = {instance.task for instance in instances}
+    if names is None and selected_tasks - {*source.manifest.default_tasks}:
+        names = list(source.manifest.tasks)
+    return Selected(source, names, instances)
 
 
 def chosen_instances(
     release: Release, names: Sequence[str] | None, ids: Collection[str] | None = None
 ) -> list[Instance]:
-    """Return the instances that are to be put to a model, in the order of the release.
+    """Return instances in the order of the release.
 
     Args:
-        release: which holds them; one of its configs if theirs are wanted.
-        names: tasks and buckets; None for those of the default config, or for all of them where
-            ids are named.
+        release: contains them; a config of a release for instances of that config.
+        names: tasks and buckets; None for those of the default config, or for all tasks if there
+            are ids.
         ids: only these; None for all.
 
     Raises:
         ScbenchError: a task, bucket or id is not in the release.
     """
     if names is None and ids is not None:
-        tasks = [
-            task for task in release.manifest.tasks if task in {*map(task_of, ids)}
-        ]
+        tasks_of_ids = {*map(task_of, ids)}
+        tasks = [task for task in release.manifest.tasks if task in tasks_of_ids]
     else:
         tasks = release.manifest.named_tasks(names)
     rows = release.instances(tasks)
@@ -94,111 +174,39 @@ def chosen_instances(
     return [instance for row_id, instance in rows.items() if row_id in selection]
 
 
-class Selected(NamedTuple):
-    """What is put to a model: instances, and the config and tasks that tables are about."""
-
-    release: Release
-    tasks: list[str] | None
-    instances: list[Instance]
-
-
-def select(
-    release: Release,
-    variant: str = "default",
-    tasks: Sequence[str] | None = None,
-    ids: Sequence[str] | None = None,
-) -> Selected:
-    """Find the instances that an evaluation tool asks for.
-
-    Args:
-        release: which holds them.
-        variant: default, terse, ladder or pictures.
-        tasks: tasks and buckets; None for those of the config, or for all if ids need others.
-        ids: only these instances; None for all.
-
-    Raises:
-        ScbenchError: there is no such config, task, bucket or instance.
-    """
-    beside = [] if variant == "default" else [variant]
-    source, names = release.choose([*(tasks or ()), *beside] or None)
-    if ids is not None and not beside:
-        source = source.fitting(min(ids, default=""))
-    instances = chosen_instances(source, names, None if ids is None else {*ids})
-    if names is None and {row.task for row in instances} - {
-        *source.manifest.default_tasks
-    }:
-        names = list(source.manifest.tasks)
-    return Selected(source, names, instances)
-
-
-def requests(
-    instances: Sequence[Instance], samples: int = 1, budgets: Sequence[int] = ()
-) -> Iterator[Request]:
-    """Yield every try: all instances once at each budget, and then all of them again.
-
-    A batch that is cut off so lacks whole samples first, not whole tasks.
-    """
-    for sample, budget, instance in product(
-        range(samples), budgets or (None,), instances
-    ):
-        yield Request(instance, sample, budget)
-
-
 def told_apart(instances: Sequence[Instance]) -> Mapping[bool, list[Instance]]:
-    """Return the instances that need vision (True) and the others (False)."""
-    return {
-        needs: [instance for instance in instances if bool(instance.images) == needs]
-        for needs in (True, False)
-    }
+    """Return the instances that need vision (True) and those that do not (False)."""
+    parts: dict[bool, list[Instance]] = {True: [], False: []}
+    for instance in instances:
+        parts[bool(instance.images)].append(instance)
+    return parts
 
 
 def ids_in_words(instances: Sequence[Instance]) -> str:
     """Return the ids of instances for a sentence; of many, the first."""
     ids = [instance.id for instance in instances]
-    omitted = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
-    return f"{', '.join(ids[:_MOST_NAMED])}{omitted}"
+    omitted = f" and {len(ids) - _MAX_NAMES} more" if len(ids) > _MAX_NAMES else ""
+    return f"{', '.join(ids[:_MAX_NAMES])}{omitted}"
 
 
-class Limits(NamedTuple):
-    """What a provider takes in one file. Megabytes are counted as a million bytes each."""
+def requests(
+    instances: Sequence[Instance], samples: int = 1, budgets: Sequence[int] = ()
+) -> Iterator[Request]:
+    """Yield every try: all instances at each budget, then the next sample of all.
 
-    lines: int
-    bytes: int
-
-
-_OPENAI = Limits(50_000, 200_000_000)
-LIMITS: Mapping[Form, Limits] = {
-    Form.SCBENCH: Limits(10**9, 10**15),
-    Form.OPENAI_CHAT: _OPENAI,
-    Form.OPENAI_RESPONSES: _OPENAI,
-    # One request of the interface holds all of a file's lines, in a list that costs a little more.
-    Form.ANTHROPIC: Limits(100_000, 255_000_000),
-    Form.GEMINI: Limits(10**9, 2_000_000_000),
-    Form.MISTRAL: _OPENAI,  # it takes more
-}
-
-
-# Forms whose lines name no model, or need not.
-_NAMELESS = {Form.SCBENCH, Form.GEMINI, Form.MISTRAL, Form.HARBOR}
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a model is asked.
-
-    Attributes:
-        model: the provider's name of it. Files of Gemini and Mistral have none: the job names it.
-        structured: whether the reply is held to the instance's answer schema.
-        max_output_tokens: the most of a reply, where no budget says so.
+    In this order a batch that is cut off lacks whole samples and not whole tasks.
     """
+    for sample in range(samples):
+        for budget in budgets or (None,):
+            for instance in instances:
+                yield Request(instance, sample, budget)
 
-    model: str | None = None
-    structured: bool = False
-    max_output_tokens: int | None = None
+
+# Lines
 
 
 def check_settings(form: Form, settings: Settings, *, budgets: bool) -> None:
-    """Refuse settings that the provider would.
+    """Refuse settings that the provider would refuse.
 
     Raises:
         PredictionsError: the model or the limit of tokens is missing.
@@ -219,167 +227,155 @@ def line_of(request: Request, form: Form, settings: Settings) -> bytes:
     """
     line = _FORMS[form](request, settings)
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
-    return _STEERING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text).encode() + b"\n"
+    return _STEERING.sub(_escaped, text).encode() + b"\n"
 
 
-def _token_limit(request: Request, settings: Settings, key: str) -> Line:
-    limit = settings.max_output_tokens if request.budget is None else request.budget
-    return {} if limit is None else {key: limit}
+def _escaped(character: re.Match[str]) -> str:
+    return f"\\u{ord(character[0]):04x}"
 
 
 def data_urls(instance: Instance) -> list[str]:
-    """Return the pictures of a prompt as URLs that hold them."""
-    return [f"data:image/png;base64,{image}" for image in _base64_images(instance)]
+    """Return the pictures of a prompt as URLs that contain them."""
+    return [f"data:image/png;base64,{image}" for image in base64_images(instance)]
 
 
-def _base64_images(instance: Instance) -> list[str]:
+def base64_images(instance: Instance) -> list[str]:
+    """Return the pictures of a prompt, PNG files in base64."""
     return [base64.b64encode(image).decode() for image in instance.images]
 
 
-def _answer_schema(request: Request) -> JsonValue:
-    schema: JsonValue = json.loads(request.instance.answer_schema)
-    return schema
-
-
-def _scbench_line(request: Request, settings: Settings) -> Line:
+def scbench_line(request: Request, settings: Settings) -> Line:
+    """Return a request in our own form."""
     instance = request.instance
-    return {
-        "id": instance.id,
-        **({"model": settings.model} if settings.model else {}),
-        "sample": request.sample,
-        **({} if request.budget is None else {"budget": request.budget}),
-        "instance_hash": instance.content_hash,
-        "custom_id": request.key.custom_id,
-        "prompt": instance.prompt,
-        "images": data_urls(request.instance),
-        **({"answer_schema": _answer_schema(request)} if settings.structured else {}),
-        **_token_limit(request, settings, "max_output_tokens"),
-    }
+    line: Line = {"id": instance.id}
+    if settings.model:
+        line["model"] = settings.model
+    line["sample"] = request.sample
+    if request.budget is not None:
+        line["budget"] = request.budget
+    line["instance_hash"] = instance.content_hash
+    line["custom_id"] = request.key.custom_id
+    line["prompt"] = instance.prompt
+    line["images"] = data_urls(instance)
+    if settings.structured:
+        line["answer_schema"] = json.loads(instance.answer_schema)
+    return line | _token_limit(request, settings, "max_output_tokens")
 
 
-def _openai_chat_line(request: Request, settings: Settings) -> Line:
-    text = request.instance.prompt
-    pictures = [
-        {"type": "image_url", "image_url": {"url": url}}
-        for url in data_urls(request.instance)
-    ]
-    body = {
+def openai_chat_line(request: Request, settings: Settings) -> Line:
+    """Return a request in the form of OpenAI's chat completions."""
+    instance = request.instance
+    # Servers that only imitate the interface may take nothing but text as content.
+    content: Any = instance.prompt
+    if instance.images:
+        content = [{"type": "text", "text": instance.prompt}]
+        for url in data_urls(instance):
+            content.append({"type": "image_url", "image_url": {"url": url}})
+    body: Line = {
         "model": settings.model,
-        "messages": [
-            # Text alone is what every server that speaks this takes.
-            {
-                "role": "user",
-                "content": [{"type": "text", "text": text}, *pictures]
-                if pictures
-                else text,
-            }
-        ],
+        "messages": [{"role": "user", "content": content}],
         **_token_limit(request, settings, "max_completion_tokens"),
     }
     if settings.structured:
-        schema = {"name": "answer", "strict": True, "schema": _answer_schema(request)}
+        schema = _openai_schema(instance)
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    return _posted_line(request, "/v1/chat/completions", body)
+    return _openai_line(request, "/v1/chat/completions", body)
 
 
-def _mistral_line(request: Request, settings: Settings) -> Line:
-    body = _openai_chat_line(request, replace(settings, max_output_tokens=None))["body"]
-    body |= {
-        "max_tokens": body.pop("max_completion_tokens", settings.max_output_tokens)
-    }
-    return {
-        "custom_id": request.key.custom_id,
-        "body": {key: value for key, value in body.items() if value is not None},
-    }
-
-
-def _openai_responses_line(request: Request, settings: Settings) -> Line:
-    content = [
-        {"type": "input_text", "text": request.instance.prompt},
-        *(
-            {"type": "input_image", "detail": "auto", "image_url": url}
-            for url in data_urls(request.instance)
-        ),
+def openai_responses_line(request: Request, settings: Settings) -> Line:
+    """Return a request in the form of OpenAI's responses."""
+    instance = request.instance
+    content: list[Line] = [{"type": "input_text", "text": instance.prompt}]
+    content += [
+        {"type": "input_image", "detail": "auto", "image_url": url}
+        for url in data_urls(instance)
     ]
-    body = {
+    body: Line = {
         "model": settings.model,
         "input": [{"role": "user", "content": content}],
         **_token_limit(request, settings, "max_output_tokens"),
     }
     if settings.structured:
-        schema = {"name": "answer", "strict": True, "schema": _answer_schema(request)}
-        body["text"] = {"format": {"type": "json_schema", **schema}}
-    return _posted_line(request, "/v1/responses", body)
+        body["text"] = {"format": {"type": "json_schema", **_openai_schema(instance)}}
+    return _openai_line(request, "/v1/responses", body)
 
 
-def _posted_line(request: Request, url: str, body: Line) -> Line:
-    return {
-        "custom_id": request.key.custom_id,
-        "method": "POST",
-        "url": url,
-        "body": body,
-    }
+def _openai_line(request: Request, url: str, body: Line) -> Line:
+    custom_id = request.key.custom_id
+    return {"custom_id": custom_id, "method": "POST", "url": url, "body": body}
 
 
-def _anthropic_line(request: Request, settings: Settings) -> Line:
-    pictures = [
-        {
-            "type": "image",
-            "source": {"type": "base64", "media_type": "image/png", "data": data},
-        }
-        for data in _base64_images(request.instance)
-    ]
-    body = {
+def _openai_schema(instance: Instance) -> Line:
+    schema = json.loads(instance.answer_schema)
+    return {"name": "answer", "strict": True, "schema": schema}
+
+
+def mistral_line(request: Request, settings: Settings) -> Line:
+    """Return a request in Mistral's form: OpenAI's older chat completions, without a URL."""
+    body = openai_chat_line(request, settings)["body"]
+    limit = body.pop("max_completion_tokens", None)
+    if limit is not None:
+        body["max_tokens"] = limit
+    if settings.model is None:
+        del body["model"]
+    return {"custom_id": request.key.custom_id, "body": body}
+
+
+def anthropic_line(request: Request, settings: Settings) -> Line:
+    """Return a request in the form of Anthropic's message batches."""
+    instance = request.instance
+    content: list[Line] = []
+    for data in base64_images(instance):
+        source = {"type": "base64", "media_type": "image/png", "data": data}
+        content.append({"type": "image", "source": source})
+    content.append({"type": "text", "text": instance.prompt})
+    body: Line = {
         "model": settings.model,
         **_token_limit(request, settings, "max_tokens"),
-        "messages": [
-            {
-                "role": "user",
-                "content": [
-                    *pictures,
-                    {"type": "text", "text": request.instance.prompt},
-                ],
-            }
-        ],
+        "messages": [{"role": "user", "content": content}],
     }
     if settings.structured:
-        body["output_config"] = {
-            "format": {"type": "json_schema", "schema": _answer_schema(request)}
-        }
+        schema = json.loads(instance.answer_schema)
+        body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     return {"custom_id": request.key.custom_id, "params": body}
 
 
-def _gemini_line(request: Request, settings: Settings) -> Line:
-    parts = [
-        {"text": request.instance.prompt},
-        *(
-            {"inlineData": {"mimeType": "image/png", "data": data}}
-            for data in _base64_images(request.instance)
-        ),
+def gemini_line(request: Request, settings: Settings) -> Line:
+    """Return a request in the form of Gemini's batches."""
+    instance = request.instance
+    parts: list[Line] = [{"text": instance.prompt}]
+    parts += [
+        {"inlineData": {"mimeType": "image/png", "data": data}}
+        for data in base64_images(instance)
     ]
+    body: Line = {"contents": [{"role": "user", "parts": parts}]}
     config = _token_limit(request, settings, "maxOutputTokens")
     if settings.structured:
-        config |= {
-            "responseMimeType": "application/json",
-            "responseJsonSchema": _answer_schema(request),
-        }
-    return {
-        "key": request.key.custom_id,
-        "request": {
-            "contents": [{"role": "user", "parts": parts}],
-            **({"generationConfig": config} if config else {}),
-        },
-    }
+        config["responseMimeType"] = "application/json"
+        config["responseJsonSchema"] = json.loads(instance.answer_schema)
+    if config:
+        body["generationConfig"] = config
+    return {"key": request.key.custom_id, "request": body}
 
 
+def _token_limit(request: Request, settings: Settings, field: str) -> Line:
+    """Return the limit of output tokens under the provider's name; nothing if there is none."""
+    limit = settings.max_output_tokens if request.budget is None else request.budget
+    return {} if limit is None else {field: limit}
+
+
+# Below the functions that it lists.
 _FORMS: Mapping[Form, Callable[[Request, Settings], Line]] = {
-    Form.SCBENCH: _scbench_line,
-    Form.OPENAI_CHAT: _openai_chat_line,
-    Form.OPENAI_RESPONSES: _openai_responses_line,
-    Form.ANTHROPIC: _anthropic_line,
-    Form.GEMINI: _gemini_line,
-    Form.MISTRAL: _mistral_line,
+    Form.SCBENCH: scbench_line,
+    Form.OPENAI_CHAT: openai_chat_line,
+    Form.OPENAI_RESPONSES: openai_responses_line,
+    Form.ANTHROPIC: anthropic_line,
+    Form.GEMINI: gemini_line,
+    Form.MISTRAL: mistral_line,
 }
+
+
+# Files
 
 
 def write_files(lines: Iterable[bytes], folder: Path, limits: Limits) -> list[Path]:
@@ -395,47 +391,41 @@ def write_files(lines: Iterable[bytes], folder: Path, limits: Limits) -> list[Pa
             f"{existing[0]} is there already; name another --out, or move it away"
         )
     paths = []
-    for number, block in enumerate(blocks(lines, limits), 1):
+    for number, block in groupby(file_numbers(lines, limits), key=itemgetter(0)):
         path = folder / f"prompts-{number:03d}.jsonl"
         with path.open("xb") as stream:
-            stream.writelines(block)
+            stream.writelines(line for _, line in block)
         paths.append(path)
     return paths
 
 
-def blocks(lines: Iterable[bytes], limits: Limits) -> Iterator[Iterator[bytes]]:
-    """Yield lines as files take them: each block is to be read before the next is asked for.
+def file_numbers(lines: Iterable[bytes], limits: Limits) -> Iterator[tuple[int, bytes]]:
+    """Yield lines with the number of the file that each belongs to, from 1.
 
     Raises:
         PredictionsError: a line alone is longer than a file may be.
     """
-    remainder = iter(lines)
-    first = next(remainder, None)
-
-    def block() -> Iterator[bytes]:
-        nonlocal first
-        count = size = 0
-        while (
-            first is not None
-            and count < limits.lines
-            and size + len(first) <= limits.bytes
-        ):
-            count, size = count + 1, size + len(first)
-            yield first
-            first = next(remainder, None)
-
-    while first is not None:
-        if len(first) > limits.bytes:
+    number = 1
+    count = 0
+    size = 0
+    for line in lines:
+        if len(line) > limits.bytes:
             raise PredictionsError(
-                f"a request of {len(first):,} bytes; the provider takes {limits.bytes:,} in a file"
+                f"a request of {len(line):,} bytes; the provider takes {limits.bytes:,} in a file"
             )
-        yield block()
+        if count == limits.lines or size + len(line) > limits.bytes:
+            number += 1
+            count = 0
+            size = 0
+        count += 1
+        size += len(line)
+        yield number, line
 
 
 def write_left_out(requests: Iterable[Request], path: Path) -> None:
-    """Write which requests were not made, as lines that `scbench-grade` counts as ``not_run``.
+    """Write requests that were not made, as lines that `scbench-grade` counts as ``not_run``.
 
-    They name no model: providers give it a longer name than it was asked by, and these lines are to
+    The lines name no model: replies may name it longer than requests do, and these lines must
     belong to the same run as the replies.
     """
     with path.open("x", encoding="utf-8") as stream:

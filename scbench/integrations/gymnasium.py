@@ -7,8 +7,8 @@
         "scbench.integrations.gymnasium:scbench/Spatial-v0", instances=[*instances], setting="probe"
     )
 
-An observation is what the model is shown, an action its reply, verbatim. Source: gymnasium 1.4
-``core.Env``.
+An observation is the text that the model is shown, an action its reply, verbatim. Source: gymnasium
+1.4 ``core.Env``.
 """
 
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ from scbench.loop.games import Run
 from scbench.scoring.outcomes import normalized
 
 Reward = Literal["score", "normalized", "improvement"]
-_SAMPLES = (
+_REPLIES = (
     "",
     "I do not know.",
     "[]",
@@ -39,17 +39,19 @@ _SAMPLES = (
     '{"query": 1}',
     '{"answer": "yes"}',
 )
+# Numbers of episodes are below this.
+_MAX_EPISODES = 2**62
 
 
 class Words(Space[str]):
-    """Any text, as long as it is read at most; a sample is one of a few replies that say little."""
+    """Any text that is not too long to be read; a sample is one of a few simple replies."""
 
     def __init__(self) -> None:
         super().__init__(dtype=str)
 
     @override
     def sample(self, mask: object = None, probability: object = None) -> str:
-        return _SAMPLES[int(self.np_random.integers(len(_SAMPLES)))]
+        return _REPLIES[int(self.np_random.integers(len(_REPLIES)))]
 
     @override
     def contains(self, x: object) -> bool:
@@ -63,18 +65,18 @@ class Words(Space[str]):
 
 
 class SpatialEnv(gymnasium.Env[str, str]):
-    """Trials in one setting of the loop, one after the other; ``trial`` is what is played.
+    """Trials in one setting of the loop, one after the other; ``trial`` is the current one.
 
     The reward of a step is a number: 0 for a reply without an answer. It is None only if an answer
     cannot be judged here, which ends the trial as truncated; ``info["status"]`` says so.
 
     Args:
-        instances: that are drawn from, by the seed; a stream gives the next one after a reset
-            without a seed, as long as there never was one.
-        setup: what the model is promised; by default three answers.
-        reward: "score", in [0, 1]; "normalized", the share of the way from what guesses earn by
-            then to 1; or "improvement", by how much the score is above that of the answer before,
-            which adds up to the last answer's.
+        instances: to draw from, by the seed; a stream gives the next one after a reset without a
+            seed, as long as there never was one.
+        setup: the rules that the model is told; by default three answers.
+        reward: "score", in [0, 1]; "normalized", the share of the way from the score that guesses
+            earn by then to 1; or "improvement", the score minus that of the answer before, which
+            adds up to the score of the last answer.
         run: see `Environment`.
         promised: fields of a setup, in place of one.
     """
@@ -96,61 +98,62 @@ class SpatialEnv(gymnasium.Env[str, str]):
         )
         if not self._source:
             raise PredictionsError("there is no instance to be played")
-        setup = setup or Setup(**{"setting": "retry", **promised})
+        if setup is None:
+            setup = Setup(**{"setting": "retry", **promised})
         self.trial = Environment(setup, run)
         self.instance: Instance | None = None
+        self.observation_space = Words()
+        self.action_space = Words()
         self._reward = reward
+        # Whether there ever was a seed.
         self._seeded = False
-        self._last = 0.0
-        self.observation_space, self.action_space = Words(), Words()
+        self._last_score = 0.0
 
     @override
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """Begin a trial: of ``options["instance"]``, or one that the seed chooses."""
+        """Begin a trial: of ``options["instance"]``, or of one that the seed draws."""
         super().reset(seed=seed)
-        self._seeded |= seed is not None
-        self.instance = (options or {}).get("instance") or self._chosen()
-        self._last = 0.0
+        if seed is not None:
+            self._seeded = True
+        self.instance = (options or {}).get("instance") or self._next_instance()
+        self._last_score = 0.0
         observation = self.trial.reset(self.instance)
         return observation, {"id": self.instance.id, "task": self.instance.task}
 
-    def _chosen(self) -> Instance:
+    def _next_instance(self) -> Instance:
         if isinstance(self._source, InstanceStream):
             if not self._seeded:
                 return next(self._source)
-            return self._source.at(int(self.np_random.integers(2**62)))
-        number = Stream("episode", int(self.np_random.integers(2**62)))
-        return self._source[number.below(len(self._source))]
+            return self._source.at(int(self.np_random.integers(_MAX_EPISODES)))
+        episode = int(self.np_random.integers(_MAX_EPISODES))
+        return self._source[Stream("episode", episode).below(len(self._source))]
 
     @override
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Take the model's reply."""
         step = self.trial.step(action)
         unjudged = step.reward is None
-        reward: Any = None if unjudged else self._worth(step)
-        return (
-            step.observation,
-            reward,
-            step.done and not unjudged,
-            unjudged,
-            {**step.info},
-        )
+        # Gymnasium's type has no None, which says here that there is no score.
+        reward: Any = None if unjudged else self._reward_of(step)
+        terminated = step.done and not unjudged
+        return step.observation, reward, terminated, unjudged, {**step.info}
 
-    def _worth(self, step: Step) -> float:
+    def _reward_of(self, step: Step) -> float:
         score = step.info.get("score")
         if score is None or self.instance is None:
             return 0.0
         if self._reward == "improvement":
-            self._last, before = score, self._last
+            before = self._last_score
+            self._last_score = score
             return float(score - before)
         if self._reward == "normalized":
-            task, setup = get_task(self.instance.task), self.trial.setup
-            answers = step.info["turn"] if setup.setting == "retry" else 1
-            floor = floor_after(
-                task.bucket, _floor(task.id, self.instance.all_params), answers
-            )
+            task = get_task(self.instance.task)
+            floor = _floor(task.id, self.instance.all_params)
+            # Only in setting retry a guess may be given more than once.
+            answers = step.info["turn"] if self.trial.setup.setting == "retry" else 1
+            floor = floor_after(task.bucket, floor, answers)
             return 0.0 if floor >= 1 else normalized(score, floor)
         return float(score)
 

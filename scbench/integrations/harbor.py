@@ -1,9 +1,9 @@
-"""Tasks for Harbor: one folder an instance, for agents with tools; and the verifier in them.
+"""Tasks for Harbor: a folder for each instance, for agents with tools; and the verifier in them.
 
-The agent works in a container, is told what every prompt says, and writes ``answer.json``. The
-verifier has a container of its own, which the agent cannot read and which needs no network: it
-grades that file as `scbench-grade` does. Source: harbor 0.25 ``models/task/config.py``,
-``models/task/verifier_mode.py``, ``verifier/verifier.py``.
+The agent works in a container, reads the same instructions as every prompt has, and writes
+``answer.json``. The verifier has a container of its own, which the agent cannot read and which
+needs no network: it grades that file as `scbench-grade` does. Source: harbor 0.25
+``models/task/config.py``, ``models/task/verifier_mode.py``, ``verifier/verifier.py``.
 """
 
 import json
@@ -21,6 +21,10 @@ from scbench.formats.imports.harbor_jobs import ANSWER, answer_fields
 from scbench.reward import outcome, packed, unpacked
 from scbench.scoring.outcomes import normalized
 
+_AGENT_SECONDS = 3600.0
+_VERIFIER_SECONDS = 900.0
+# The agent's working folder, in its container.
+_HOME = str(Path(ANSWER).parent)
 _PROMPT = """{prompt}
 
 Write your final answer, in the form asked for above and nothing else, to `{answer}`.{images}
@@ -54,8 +58,6 @@ _SOLVE = """#!/bin/sh
 # Holds a right answer: keep it out of reach of whatever is evaluated.
 printf '%%s' %s > "${SCBENCH_ANSWER:-%s}"
 """
-_AGENT_SECONDS = 3600.0
-_VERIFIER_SECONDS = 900.0
 
 
 def write_tasks(
@@ -79,48 +81,67 @@ def write_tasks(
     """
     paths = []
     for instance in instances:
-        name = RequestKey(instance.id).custom_id
-        path = folder / name
+        path = folder / RequestKey(instance.id).custom_id
         if path.exists():
             raise PredictionsError(
                 f"{path} is there already; name another --out, or move it away"
             )
-        images = {f"picture-{i}.png": data for i, data in enumerate(instance.images, 1)}
-        listed = _IMAGES.format(names="`, `".join(images)) if images else ""
-        prompt = _PROMPT.format(prompt=instance.prompt, answer=ANSWER, images=listed)
-        home = str(Path(ANSWER).parent)
-        copies = f"COPY *.png {home}/\n" if images else ""
-        check = {"instance": packed(instance), "floor": floors.get(instance.id)}
-        files: dict[str, str | bytes] = {
-            "task.toml": _task_toml(instance, name, release),
-            "instruction.md": prompt,
-            "environment/Dockerfile": _ENVIRONMENT.format(folder=home, copies=copies),
-            **{f"environment/{image}": data for image, data in images.items()},
-            "tests/Dockerfile": _VERIFIER.format(version=__version__, folder=home),
-            "tests/instance.json": json.dumps(check),
-            "tests/test.sh": _TEST % ANSWER,
-        }
-        if solutions is not None and instance.id in solutions:
-            files["solution/solve.sh"] = _SOLVE % (
-                shlex.quote(solutions[instance.id]),
-                ANSWER,
-            )
-        for file, content in files.items():
-            target = path / file
+        solution = (solutions or {}).get(instance.id)
+        files = task_files(instance, release, floors.get(instance.id), solution)
+        for name, content in files.items():
+            target = path / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(
-                content if isinstance(content, bytes) else content.encode()
-            )
+            target.write_bytes(content)
             if target.suffix == ".sh":
                 target.chmod(0o755)
         paths.append(path)
     return paths
 
 
-def _task_toml(instance: Instance, name: str, release: str) -> str:
+def task_files(
+    instance: Instance, release: str, floor: float | None, solution: str | None
+) -> dict[str, bytes]:
+    """Return the files of a task, content by path.
+
+    Args:
+        instance: of the task.
+        release: its version.
+        floor: of the instance; None if it has none.
+        solution: a right answer as JSON; None for no such file.
+    """
+    pictures = {
+        f"picture-{number}.png": data for number, data in enumerate(instance.images, 1)
+    }
+    copies = ""
+    sentence = ""
+    if pictures:
+        copies = f"COPY *.png {_HOME}/\n"
+        sentence = _IMAGES.format(names="`, `".join(pictures))
+    texts = {
+        "task.toml": task_toml(instance, release),
+        "instruction.md": _PROMPT.format(
+            prompt=instance.prompt, answer=ANSWER, images=sentence
+        ),
+        "environment/Dockerfile": _ENVIRONMENT.format(folder=_HOME, copies=copies),
+        "tests/Dockerfile": _VERIFIER.format(version=__version__, folder=_HOME),
+        "tests/instance.json": json.dumps(
+            {"instance": packed(instance), "floor": floor}
+        ),
+        "tests/test.sh": _TEST % ANSWER,
+    }
+    if solution is not None:
+        texts["solution/solve.sh"] = _SOLVE % (shlex.quote(solution), ANSWER)
+    files = {name: text.encode() for name, text in texts.items()}
+    for name, data in pictures.items():
+        files[f"environment/{name}"] = data
+    return files
+
+
+def task_toml(instance: Instance, release: str) -> str:
+    """Return the settings of a task, in TOML."""
     tables: dict[str, dict[str, Any]] = {
         "task": {
-            "name": f"scbench/{name}",
+            "name": f"scbench/{RequestKey(instance.id).custom_id}",
             "version": release,
             "description": f"{instance.id} of the Spatial Competence Benchmark",
             "keywords": ["spatial", instance.bucket, instance.task],
@@ -133,7 +154,7 @@ def _task_toml(instance: Instance, name: str, release: str) -> str:
             "category": instance.bucket,
         },
         "agent": {"timeout_sec": _AGENT_SECONDS},
-        "environment": {"workdir": str(Path(ANSWER).parent)},
+        "environment": {"workdir": _HOME},
         "verifier": {"timeout_sec": _VERIFIER_SECONDS, "environment_mode": "separate"},
         "verifier.environment": {"network_mode": "no-network"},
     }
@@ -149,17 +170,19 @@ def verify(tests: Path, answer: Path, logs: Path) -> int:
     """Grade an answer, write ``reward.json``, and return the exit code of the verifier.
 
     Without a score there is no such file: Harbor counts that as an error, and never as a zero.
+
+    Args:
+        tests: folder with the instance.
+        answer: file that the agent wrote, if it did.
+        logs: folder of the results, made if need be.
     """
     check = json.loads((tests / "instance.json").read_bytes())
     instance = unpacked(check["instance"])
     prediction = Prediction.model_validate({"id": instance.id, **answer_fields(answer)})
     result = outcome(instance, prediction)
     logs.mkdir(parents=True, exist_ok=True)
-    (logs / "outcome.json").write_text(
-        json.dumps(
-            {"status": result.status, "reason": result.reason, "score": result.score}
-        )
-    )
+    record = {"status": result.status, "reason": result.reason, "score": result.score}
+    (logs / "outcome.json").write_text(json.dumps(record))
     if result.score is None:
         sys.stderr.write(
             f"{instance.id} is unscored ({result.status}): {result.reason}\n"

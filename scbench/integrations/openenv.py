@@ -27,15 +27,15 @@ SPLITS = ("default", TERSE, LADDER)
 
 
 class Reply(Action):
-    """What the model said, verbatim."""
+    """The model's reply, verbatim."""
 
     reply: str
 
 
 class Shown(Observation):
-    """What the model is shown then. The reward is the score of the reply, 0 without an answer.
+    """The observation after a reply. The reward is the reply's score, 0 without an answer.
 
-    Where an answer cannot be judged here there is none.
+    There is no reward if the answer cannot be judged here.
     """
 
     observation: str
@@ -43,19 +43,20 @@ class Shown(Observation):
 
 
 class TrialState(State):
-    """Where the trial stands, and the line of a predictions file that holds it so far."""
+    """The instance of the trial, and the trial so far as a line of a predictions file."""
 
     instance_id: str | None = None
     prediction: dict[str, Any] | None = None
 
 
 @lru_cache(maxsize=64)
-def _split_instances(release: str | None, split: str, setting: str) -> list[Instance]:
+def split_instances(release: str | None, split: str, setting: str) -> list[Instance]:
+    """Return the instances of a split that can be played in a setting, in order."""
     if split not in SPLITS:
         raise PredictionsError(f"no split {split!r}; there are {', '.join(SPLITS)}")
     tasks = {*playable(setting)}
-    chosen = select(find_release(release), split).instances
-    return [instance for instance in chosen if instance.task in tasks]
+    instances = select(find_release(release), split).instances
+    return [instance for instance in instances if instance.task in tasks]
 
 
 class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
@@ -71,7 +72,7 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
         self._state = TrialState()
 
     def _instances(self, split: str) -> list[Instance]:
-        return _split_instances(self._release, split, self._setup.setting)
+        return split_instances(self._release, split, self._setup.setting)
 
     @override
     def reset(
@@ -89,7 +90,9 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
             instance = instance_of(id, self._release)
         else:
             rows = self._instances(split)
-            instance = rows[(seed or 0) % len(rows) if index is None else index]
+            if index is None:
+                index = (seed or 0) % len(rows)
+            instance = rows[index]
         first = self._trial.reset(instance)
         self._state = TrialState(episode_id=episode_id, instance_id=instance.id)
         return Shown(
@@ -111,7 +114,7 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
     @property
     @override
     def state(self) -> TrialState:
-        """Where the trial stands."""
+        """The state of the trial, with its prediction so far."""
         if self._state.instance_id is not None:
             self._state.prediction = self._trial.prediction()
         return self._state
@@ -121,25 +124,24 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
         return [*SPLITS]
 
     def num_tasks(self, split: str) -> int:
-        """Return how many instances can be played."""
+        """Return the number of instances that can be played."""
         return len(self._instances(split))
 
     def get_task(self, split: str, index: int) -> dict[str, Any]:
-        """Return what an instance is, without its prompt."""
+        """Return the id, task, bucket and difficulty of an instance."""
         row = self._instances(split)[index]
-        return {"index": index} | row.model_dump(
-            include={"id", "task", "bucket", "difficulty"}
-        )
+        fields = row.model_dump(include={"id", "task", "bucket", "difficulty"})
+        return {"index": index, **fields}
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
-        """Return all of them."""
+        """Return all instances of a split, see `get_task`."""
         return [self.get_task(split, index) for index in range(self.num_tasks(split))]
 
 
 def app(
     setup: Setup | None = None, release: str | None = None, sessions: int = 64
 ) -> Any:  # noqa: ANN401
-    """Return the application, for so many sessions at once; by default three answers each."""
+    """Return the application, for a number of sessions at a time; by default three answers each."""
     environment = partial(SpatialEnvironment, setup or Setup(setting="retry"), release)
     return create_app(
         environment,

@@ -1,4 +1,4 @@
-"""Streams and trials for TRL's trainers, beside the reward function `scbench.reward.for_trl`.
+"""Streams and trials for TRL's trainers, beyond the reward function `scbench.reward.for_trl`.
 
 ::
 
@@ -37,14 +37,15 @@ class TrialEnvironment:
         id: str | None = None,  # noqa: A002  (the name of the column)
         instance: str | None = None,
         release: str | None = None,
-        **columns: object,  # noqa: ARG002  (what else the data set has)
+        **columns: object,  # noqa: ARG002  (other columns of the data set)
     ) -> str:
-        """Begin with the instance of a row; return what stands below its prompt."""
+        """Begin with the instance of a row; return the rules, which follow its prompt."""
         row = unpacked(instance) if instance else instance_of(str(id), release)
         self._reward = 0.0
         rules = self._trial.reset(row).removeprefix(row.prompt)
         return f"{rules} Give each of these replies by calling the tool reply."
 
+    # TRL shows this docstring to the model, as the description of the tool.
     def reply(self, text: str) -> str:
         """Give a reply to the task, and see what comes of it.
 
@@ -55,6 +56,7 @@ class TrialEnvironment:
             What is to be seen then.
         """
         step = self._trial.step(text)
+        # A reply without an answer keeps the score of the answer before.
         if step.reward is None or step.info.get("score") is not None:
             self._reward = step.reward
         return step.observation
@@ -65,9 +67,9 @@ class TrialEnvironment:
 
 
 def reporting(curriculum: Curriculum) -> Callable[..., list[float | None]]:
-    """Return a reward function that tells a curriculum what groups of rollouts scored.
+    """Return a reward function that reports the scores of groups of rollouts to a curriculum.
 
-    With environments it only tells, as they have the rewards, and is left out itself.
+    With environments, which give the rewards, it returns none of its own.
     """
     return partial(scbench_score, curriculum)
 
@@ -80,24 +82,23 @@ def scbench_score(
     instance: Sequence[str],
     environments: Sequence[TrialEnvironment] | None = None,
     log_metric: Callable[[str, float], object] | None = None,
-    **columns: object,  # noqa: ARG001  (trainers hand over whatever there is)
+    **columns: object,  # noqa: ARG001  (trainers pass every column)
 ) -> list[float | None]:
     """Score completions, or take the scores of environments, and report them by instance."""
+    rewards: list[float | None]
     if environments is None:
-        told = scores = for_trl(
-            prompts, completions, instance=instance, log_metric=log_metric
-        )
+        scores = for_trl(prompts, completions, instance=instance, log_metric=log_metric)
+        rewards = scores
     else:
-        told = [None] * len(completions)
         scores = [environment.get_reward() for environment in environments]
-    for text in dict.fromkeys(instance):
-        group = [
-            score
-            for score, other in zip(scores, instance, strict=True)
-            if other == text
-        ]
+        # A reward function without rewards is left out of the sum.
+        rewards = [None] * len(completions)
+    groups: dict[str, list[float | None]] = {}
+    for score, text in zip(scores, instance, strict=True):
+        groups.setdefault(text, []).append(score)
+    for text, group in groups.items():
         row = unpacked(text)
         curriculum.report(row, group)
         if log_metric is not None:
             log_metric(f"rung/{row.task}", float(curriculum.rung(row.task)))
-    return told
+    return rewards

@@ -2,7 +2,7 @@
 
 verifiers 0.4 loads environments by the name of a top-level package. ``scbench_env`` is that
 package: the folder that ``scbench export verifiers`` prints, which can be installed and pushed to
-the hub as it is. It only hands on what stands here.
+the hub as it is. It only imports the names of this module.
 
 Sources: verifiers 0.4.0 ``v1/taskset.py``, ``v1/task.py``, ``v1/harness.py``.
 """
@@ -28,7 +28,8 @@ from scbench.base.model import (
 )
 from scbench.catalog import get_task
 from scbench.formats.custom_id import RequestKey
-from scbench.formats.imports.entries import ended, message_text, reply, with_turns
+from scbench.formats.imports.entries import message_text, reply, with_turns
+from scbench.formats.imports.harnesses import ended
 from scbench.formats.prompts import data_urls, select
 from scbench.grading.rows.wire import to_wire
 from scbench.grading.workers.live import live_grader
@@ -36,7 +37,10 @@ from scbench.loop import Environment
 from scbench.release.load import find_release
 from scbench.reward import instance_of, outcome, packed, unpacked
 
-# Steps of trials, most of which wait for a process: no reward waits for them.
+__all__ = ["SpatialEnv", "SpatialHarness", "SpatialTaskset"]
+
+# For steps of trials, most of which wait for a process. Rewards use another pool, so that they do
+# not wait behind them.
 _STEPS = ThreadPoolExecutor(64, "scbench steps")
 
 
@@ -63,7 +67,7 @@ from verifiers.v1.utils.loaders import harness_class  # noqa: E402
 
 
 class SpatialData(vf.TaskData):
-    """What travels with a rollout. Fresh instances travel whole; others are named by their id."""
+    """The data of a rollout: fresh instances whole, those of a release by their id."""
 
     bucket: str
     task_id: str
@@ -88,21 +92,19 @@ class SpatialTask(vf.Task[SpatialData]):
         Raises:
             RuntimeError: the reply cannot be graded, and is no zero: the rollout is an error.
         """
-        replies = trace.assistant_messages
         finish = trace.calls[-1].finish_reason if trace.calls else None
-        # Their wire has "" for what a filter left out: nothing was said, which is no empty answer.
-        spoken = [
-            one for one in replies[-1:] if one.content is not None or one.tool_calls
-        ]
-        said = message_text(message_to_wire(spoken[0])) if spoken else None
-        text, state = ended(said, finish)
+        text: str | None = None
+        for message in trace.assistant_messages[-1:]:
+            # The wire has "" for text that a filter left out, which is not an empty answer.
+            if message.content is not None or message.tool_calls:
+                text = message_text(message_to_wire(message))
+        text, state = ended(text, finish)
         last_reply = reply(RequestKey(self.key), None, text, state, {})
-        line = with_turns(last_reply, trace.info).line(None, None)
+        line = with_turns(last_reply, trace.info).line()
         prediction = Prediction.model_validate_json(line)
-        instance = unpacked(self.data.instance) if self.data.instance else self.key
-        if isinstance(instance, str):
-            instance = instance_of(instance, self.data.release)
-        if get_task(instance.task).heavy:  # the others wait for no simulation
+        instance = instance_in(self.data)
+        # A simulation takes a process of its own, so that other rewards do not wait for it.
+        if get_task(instance.task).heavy:
             result = await asyncio.wrap_future(live_grader().submit(instance, line))
         else:
             result = to_wire(await asyncio.to_thread(outcome, instance, prediction))
@@ -111,6 +113,13 @@ class SpatialTask(vf.Task[SpatialData]):
                 f"{self.key} is unscored ({result.status}): {result.reason}"
             )
         return result.score
+
+
+def instance_in(data: SpatialData) -> Instance:
+    """Return the instance of a rollout."""
+    if data.instance:
+        return unpacked(data.instance)
+    return instance_of(str(data.id), data.release)
 
 
 class SpatialConfig(vf.TasksetConfig):
@@ -145,7 +154,7 @@ class SpatialConfig(vf.TasksetConfig):
 
     @property
     def setup(self) -> Setup | None:
-        """What a model is promised at the beginning of a trial."""
+        """The rules of a trial; None if there is no loop."""
         if self.setting is None:
             return None
         return Setup(
@@ -166,10 +175,10 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
         Raises:
             ScbenchError: no such task, config, release, rung or parameter.
         """
-        config, setup = self.config, self.config.setup
-        for source in (
-            _fresh_instances(config) if config.fresh else _frozen_instances(config)
-        ):
+        config = self.config
+        setup = config.setup
+        sources = fresh_instances(config) if config.fresh else frozen_instances(config)
+        for source in sources:
             if source.images and not config.images:
                 continue
             instance = source
@@ -177,14 +186,15 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
                 try:
                     first = Environment(setup).reset(source)
                 except PredictionsError:
+                    # A task without this setting is an error only if the user named it.
                     if config.tasks:
                         raise
-                    continue  # a task without this setting
+                    continue
                 instance = source.model_copy(update={"prompt": first})
             data = SpatialData(
                 id=instance.id,
                 name=instance.id,
-                prompt=_prompt_messages(instance),
+                prompt=prompt_messages(instance),
                 bucket=instance.bucket,
                 task_id=instance.task,
                 release=None if config.fresh else config.release,
@@ -194,7 +204,12 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
             yield SpatialTask(data, config.task)
 
 
-def _fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
+def fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
+    """Yield new instances of the tasks of a config.
+
+    Raises:
+        ScbenchError: no task is named, or there is no such task, rung or parameter.
+    """
     from scbench.freezing.fresh import generate  # noqa: PLC0415  (heavy)
     from scbench.freezing.stream import tasks_of  # noqa: PLC0415
 
@@ -207,7 +222,12 @@ def _fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
         yield from generate(task.id, config.fresh, config.seed, **point)
 
 
-def _frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
+def frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
+    """Yield the instances of a release.
+
+    Raises:
+        ScbenchError: no such release, config or task; or options that need fresh instances.
+    """
     if config.parameters or config.seed:
         raise PredictionsError(
             "parameters and seed are of what is drawn: say how many, fresh"
@@ -216,23 +236,22 @@ def _frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
         raise PredictionsError(
             "rungs are of the config ladder, or of what is drawn (fresh)"
         )
-    for instance in select(
-        find_release(config.release), config.config, config.tasks
-    ).instances:
+    release = find_release(config.release)
+    for instance in select(release, config.config, config.tasks).instances:
         if config.rung is None or rung_of(instance.id) == config.rung:
             yield instance
 
 
-def _prompt_messages(instance: Instance) -> str | list[vf.UserMessage]:
+def prompt_messages(instance: Instance) -> str | list[vf.UserMessage]:
+    """Return the prompt as verifiers takes it: a text, or a message with pictures."""
     if not instance.images:
         return instance.prompt
+    text = vf.TextContentPart(text=instance.prompt)
     pictures = [
         vf.ImageUrlContentPart(image_url=vf.ImageUrlSource(url=url))
         for url in data_urls(instance)
     ]
-    return [
-        vf.UserMessage(content=[vf.TextContentPart(text=instance.prompt), *pictures])
-    ]
+    return [vf.UserMessage(content=[text, *pictures])]
 
 
 class SpatialHarness(vf.Harness[vf.HarnessConfig]):
@@ -255,18 +274,17 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
         mcp_urls: dict[str, str],  # noqa: ARG002  (there are no tools)
         data: vf.TaskData,
     ) -> vf.ProgramResult:
-        """Ask the model through verifiers' own proxy, which records the calls."""
+        """Call the model through verifiers' own proxy, which records the calls."""
         system, prompt = self.resolve_prompt(data)
-        user = (
-            prompt
-            if isinstance(prompt, list)
-            else [vf.UserMessage(content=prompt or "")]
-        )
-        messages = [vf.SystemMessage(content=system), *user] if system else user
+        messages = prompt
+        if not isinstance(messages, list):
+            messages = [vf.UserMessage(content=messages or "")]
+        if system:
+            messages = [vf.SystemMessage(content=system), *messages]
         history = [message_to_wire(message) for message in messages]
         headers = {"Authorization": f"Bearer {secret}"}
-        played = await asyncio.to_thread(_begun_environment, cast(SpatialData, data))
-        # How long a model may take is the seat's timeout.
+        trial = await asyncio.to_thread(begun_trial, cast(SpatialData, data))
+        # The timeout of the seat limits how long a model may take.
         async with httpx.AsyncClient(timeout=httpx.Timeout(None)) as client:
             while True:
                 body = {"model": ctx.model, "messages": history}
@@ -274,37 +292,33 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
                     f"{endpoint}/chat/completions", json=body, headers=headers
                 )
                 if not answer.is_success:
-                    failed = f"HTTP {answer.status_code}: {answer.text[:500]}"
-                    return vf.ProgramResult(exit_code=1, stdout="", stderr=failed)
+                    message = f"HTTP {answer.status_code}: {answer.text[:500]}"
+                    return vf.ProgramResult(exit_code=1, stdout="", stderr=message)
                 choice = answer.json()["choices"][0]
                 filtered = finish_status(choice["finish_reason"]) is Status.BLOCKED
-                if played is None or filtered:
+                # A reply of the filter's is no step of the model's.
+                if trial is None or filtered:
                     return vf.ProgramResult(exit_code=0, stdout="", stderr="")
                 text = message_text(choice["message"]) or ""
                 step = await asyncio.get_running_loop().run_in_executor(
-                    _STEPS, played.step, text
+                    _STEPS, trial.step, text
                 )
                 history += [
                     {"role": "assistant", "content": text},
                     {"role": "user", "content": step.observation},
                 ]
-                trace.info |= played.record
+                trace.info |= trial.record
                 if step.done:
                     return vf.ProgramResult(exit_code=0, stdout="", stderr="")
 
 
-def _begun_environment(data: SpatialData) -> Environment | None:
-    """Return where the trial of a task begins; None if its model answers at once."""
+def begun_trial(data: SpatialData) -> Environment | None:
+    """Return the trial of a task at its beginning; None if its model answers at once."""
     if data.setup is None:
         return None
-    environment = Environment(Setup(**data.setup), live_grader().run)
-    instance = (
-        unpacked(data.instance)
-        if data.instance
-        else instance_of(str(data.id), data.release)
-    )
-    environment.reset(instance)
-    return environment
+    trial = Environment(Setup(**data.setup), live_grader().run)
+    trial.reset(instance_in(data))
+    return trial
 
 
 class SpatialEnvConfig(vf.SingleAgentEnvConfig):
@@ -328,6 +342,3 @@ class SpatialEnvConfig(vf.SingleAgentEnvConfig):
 
 class SpatialEnv(vf.SingleAgentEnv, vf.Env[SpatialEnvConfig]):
     """One agent that plays each task once."""
-
-
-__all__ = ["SpatialEnv", "SpatialHarness", "SpatialTaskset"]

@@ -13,9 +13,9 @@ from scbench.formats.prompts import (
     Limits,
     Request,
     Settings,
-    blocks,
     check_settings,
     chosen_instances,
+    file_numbers,
     line_of,
     write_files,
 )
@@ -79,17 +79,13 @@ def test_what_a_provider_would_refuse_is_refused_before(form):
 
 def test_files_end_before_either_limit():
     lines = [b"x" * size + b"\n" for size in (3, 3, 3, 9, 1, 1, 1, 1)]
-    body = [list(block) for block in blocks(lines, Limits(3, 10))]
-    assert [[len(line) - 1 for line in block] for block in body] == [
-        [3, 3],
-        [3],
-        [9],
-        [1, 1, 1],
-        [1],
-    ]
-    assert list(blocks([], Limits(1, 1))) == []
+    files = {}
+    for number, line in file_numbers(lines, Limits(3, 10)):
+        files.setdefault(number, []).append(len(line) - 1)
+    assert files == {1: [3, 3], 2: [3], 3: [9], 4: [1, 1, 1], 5: [1]}
+    assert list(file_numbers([], Limits(1, 1))) == []
     with pytest.raises(PredictionsError, match="11 bytes"):
-        list(map(list, blocks([b"y" * 11], Limits(3, 10))))
+        list(file_numbers([b"y" * 11], Limits(3, 10)))
 
 
 def test_files_are_never_written_over(tmp_path):

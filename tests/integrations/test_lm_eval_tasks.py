@@ -13,7 +13,7 @@ from PIL import Image
 from stored_replies import graded, run_lm_eval
 
 from scbench.base.errors import PredictionsError
-from scbench.formats.imports.entries import NO_REPLY
+from scbench.formats.imports.harnesses import NO_REPLY
 from scbench.release.load import find_release
 
 FOLDER = Path(str(files("scbench.integrations"))) / "lm_eval"

@@ -1,7 +1,10 @@
-"""Any file in: what other programs write, as lines of predictions.
+"""Files of other programs as lines of predictions.
 
-Outputs of providers' batches, logs of evaluation tools and tables are told by what is in them,
-never by their names. `entries`, `inspect_logs` and `tables` read them, and `gather` tells them and
-makes one stream of predictions of them. What a file holds never raises: an entry that cannot be
-placed is a problem with its line, and the rest is read.
+Outputs of providers' batches, logs of evaluation tools and tables are recognised by their content,
+never by their names. `kinds` recognises a file and its entries. `batches`, `harnesses`,
+`inspect_logs`, `harbor_jobs` and `tables` read them, by the parts in `entries`. `files` gives the
+entries of one file, and `gather` makes one stream of predictions of several files.
+
+Nothing raises for the contents of an entry: one that cannot be read is a problem with its line, and
+the others are read.
 """

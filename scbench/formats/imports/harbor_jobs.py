@@ -16,28 +16,83 @@ from scbench.base.model import Status
 from scbench.formats.imports.entries import Reply, count, dig, request_key
 from scbench.formats.predictions import MAX_LINE_BYTES
 
-# What agents write, in their container.
+# Agents write this file in their container.
 ANSWER = "/app/answer.json"
-_RESULT = "result.json"
+_TRIAL_RESULTS = "*/result.json"
 _TIMEOUT = "AgentTimeoutError"
+# Characters of an error that are imported.
+_MAX_ERROR = 2000
 
 
 def is_job(path: str) -> bool:
     """Return whether a path is a folder of trials."""
-    return next(_results(Path(path)), None) is not None
+    return any(file.is_file() for file in Path(path).glob(_TRIAL_RESULTS))
 
 
-def _results(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.glob(f"*/{_RESULT}")) if path.is_file())
+def read_job(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
+    """Yield the trials of a job with their numbers; several of one task are its samples."""
+    files = [file for file in sorted(Path(path).glob(_TRIAL_RESULTS)) if file.is_file()]
+    tries: Counter[str] = Counter()
+    for number, file in enumerate(files, 1):
+        trial = file.parent
+        try:
+            result = json.loads(file.read_bytes())
+            name = dig(result, "task_name")
+            if isinstance(name, str):
+                # Names of tasks begin with the name of their owner.
+                name = name.rpartition("/")[2]
+            request = request_key(name)
+        except (PredictionsError, ValueError, OSError) as error:
+            yield number, PredictionsError(f"{trial.name}: {error}")
+            continue
+        sample = request._replace(sample=tries[request.id])
+        tries[request.id] += 1
+        agent = dig(result, "agent_info", "name")
+        info = dig(result, "agent_info", "model_info")
+        names = (dig(info, "provider"), dig(info, "name"))
+        model = "/".join(filter(None, names)) or agent
+        fields = _trial_fields(result, trial)
+        run = {"tools": [f"{agent} under Harbor"]} if isinstance(agent, str) else {}
+        fields["run"] = run
+        yield number, Reply(sample, model, fields)
+
+
+def _trial_fields(result: object, trial: Path) -> dict[str, Any]:
+    fields: dict[str, Any] = {"setting": "tools"}
+    usage = _usage_fields(dig(result, "agent_result"))
+    if usage:
+        fields["usage"] = usage
+    answer = trial / "artifacts" / ANSWER.lstrip("/")
+    failure = dig(result, "exception_info", "exception_type")
+    # An agent that failed after it wrote its answer has an answer.
+    if not failure or answer.is_file():
+        return fields | answer_fields(answer)
+    if failure == _TIMEOUT:
+        return fields | {"status": Status.TRUNCATED.value, "response": ""}
+    message = dig(result, "exception_info", "exception_message")
+    error = f"{failure}: {message}"[:_MAX_ERROR]
+    return fields | {"status": Status.API_ERROR.value, "error": error}
+
+
+def _usage_fields(agent_result: object) -> dict[str, Any]:
+    usage: dict[str, Any] = {
+        "input_tokens": count(dig(agent_result, "n_input_tokens")),
+        "output_tokens": count(dig(agent_result, "n_output_tokens")),
+    }
+    cost = dig(agent_result, "cost_usd")
+    if isinstance(cost, int | float):
+        usage["cost"] = cost
+    return {name: value for name, value in usage.items() if value is not None}
 
 
 def answer_fields(path: Path) -> dict[str, Any]:
-    """Return what an agent wrote as fields of a prediction; nothing is an empty reply.
+    """Return an agent's answer as fields of a prediction; without a file, an empty reply.
 
-    JSON is the answer, anything else is text in which one is looked for.
+    JSON is the answer itself; anything else is a reply that an answer is extracted from.
     """
+    # The agent made the link, and it may lead anywhere.
     if path.is_symlink():
-        return {"response": ""}  # an agent made it, and it may lead anywhere
+        return {"response": ""}
     try:
         with path.open("rb") as stream:
             data = stream.read(MAX_LINE_BYTES)
@@ -50,53 +105,3 @@ def answer_fields(path: Path) -> dict[str, Any]:
     if isinstance(value, dict | list):
         return {"answer": value}
     return {"response": data.decode(errors="replace")}
-
-
-def read_job(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
-    """Yield the trials of a job with their numbers; several of one task are its samples."""
-    tries: Counter[str] = Counter()
-    for number, file in enumerate(_results(Path(path)), 1):
-        try:
-            result = json.loads(file.read_bytes())
-            name = dig(result, "task_name")
-            request = request_key(
-                name.rpartition("/")[2] if isinstance(name, str) else name
-            )
-        except (PredictionsError, ValueError, OSError) as error:
-            yield number, PredictionsError(f"{file.parent.name}: {error}")
-            continue
-        agent, info = (
-            dig(result, "agent_info", "name"),
-            dig(result, "agent_info", "model_info"),
-        )
-        model = "/".join(filter(None, (dig(info, "provider"), dig(info, "name"))))
-        run = {"tools": [f"{agent} under Harbor"]} if isinstance(agent, str) else {}
-        made = request._replace(sample=tries[request.id])
-        tries[request.id] += 1
-        yield (
-            number,
-            Reply(
-                made, model or agent, {**_trial_fields(result, file.parent), "run": run}
-            ),
-        )
-
-
-def _trial_fields(result: object, trial: Path) -> dict[str, Any]:
-    used = dig(result, "agent_result")
-    cost = dig(used, "cost_usd")
-    usage = {
-        "input_tokens": count(dig(used, "n_input_tokens")),
-        "output_tokens": count(dig(used, "n_output_tokens")),
-        "cost": cost if isinstance(cost, int | float) else None,
-    }
-    usage = {key: value for key, value in usage.items() if value is not None}
-    answer = trial / "artifacts" / ANSWER.lstrip("/")
-    failure = dig(result, "exception_info", "exception_type")
-    fields = {"setting": "tools", **({"usage": usage} if usage else {})}
-    if failure and not answer.is_file():
-        if failure == _TIMEOUT:
-            return {**fields, "status": Status.TRUNCATED.value, "response": ""}
-        message = dig(result, "exception_info", "exception_message")
-        words = f"{failure}: {message}"[:2000]
-        return {**fields, "status": Status.API_ERROR.value, "error": words}
-    return {**fields, **answer_fields(answer)}

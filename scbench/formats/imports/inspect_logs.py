@@ -39,29 +39,34 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalError, EvalLog, EvalSample, EvalSpec
     from inspect_ai.model import ModelOutput
 
+# In the error of a sample whose reply exists, but could not be graded.
+GRADER_FAILED = "the grader failed, not the model"
+
 # A log, or a member of its archive, that is larger is refused unread.
-_MOST_BYTES = 2**30
-# Times that a member may stand in an archive: a sample that is asked again is written
-# again, and the last one counts.
-_MOST_WRITTEN = 100
-# What ended a sample from outside; every other limit cut the model off.
+_MAX_BYTES = 2**30
+# Copies of one member of an archive: a sample that is asked again is written again, and the last
+# copy counts.
+_MAX_COPIES = 100
+# Members of which every archive of Inspect has one.
+_LOG_MEMBERS = {"header.json", "_journal/start.json"}
+# Limits that somebody else set off; every other limit cut the model off.
 _LIMITS = {"operator": Status.API_ERROR}
 _READING: Any = {
     "resolve_attachments": "core",
     "exclude_fields": {"events", "store", "scores"},
 }
-# What Inspect puts before the error of a call: all that was asked.
+# Inspect puts the whole request before the error of a call.
 _REQUEST = re.compile(r"\s*Request:\n.*?\n\n", re.DOTALL)
-_REPR = re.compile(r"\w+\((['\"].*['\"])\)", re.DOTALL)
-# How the libraries of OpenAI and Anthropic word an error: its status and its body.
-_SAID = re.compile(r"Error code: (\d{3}) - (.*)", re.DOTALL)
-_CAUSED = "The above exception was the direct cause of the following exception"
+# An error as Python shows it: its class, and one text.
+_EXCEPTION = re.compile(r"\w+\((['\"].*['\"])\)", re.DOTALL)
+# An error of the libraries of OpenAI and Anthropic: its HTTP status and its body.
+_HTTP_ERROR = re.compile(r"Error code: (\d{3}) - (.*)", re.DOTALL)
+# Between the tracebacks of an error and of its cause.
+_CAUSE = "The above exception was the direct cause of the following exception"
 _CHILD = """
 from scbench.formats.imports.inspect_logs import write_replies
 write_replies(arguments)
 """
-# In the error of a sample whose reply is there, and could not be graded.
-GRADER_FAILED = "the grader failed, not the model"
 
 
 def is_inspect_archive(path: str) -> bool:
@@ -76,24 +81,25 @@ def is_inspect_archive(path: str) -> bool:
     except (zipfile.BadZipFile, OSError, ValueError) as error:
         raise PredictionsError(f"{path} is a damaged zip archive: {error}") from None
     largest = max((member.file_size for member in members), default=0)
-    if largest > _MOST_BYTES:
+    if largest > _MAX_BYTES:
         raise PredictionsError(
-            f"{path} unpacks to {largest:,} bytes; the limit is {_MOST_BYTES:,}"
+            f"{path} unpacks to {largest:,} bytes; the limit is {_MAX_BYTES:,}"
         )
-    names = Counter(member.filename for member in members)
-    is_log = bool(names.keys() & {"header.json", "_journal/start.json"})
-    for name, times in names.most_common(1):
-        if is_log and times > _MOST_WRITTEN:
-            raise PredictionsError(
-                f"{path} holds {times} members called {printable(name)}"
-            )
-    return is_log
+    copies = Counter(member.filename for member in members)
+    if not _LOG_MEMBERS & copies.keys():
+        return False
+    ((name, number),) = copies.most_common(1)
+    if number > _MAX_COPIES:
+        raise PredictionsError(
+            f"{path} holds {number} members called {printable(name)}"
+        )
+    return True
 
 
 def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     """Yield the replies of a log with their numbers, also of one that failed or was cut off.
 
-    A few bytes of an archive can hold any amount, so that a child reads it.
+    A child process reads it, because a few bytes of an archive can unpack to any amount.
 
     Raises:
         ModuleNotFoundError: inspect_ai is not installed.
@@ -102,9 +108,9 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     if find_spec("inspect_ai") is None:
         raise ModuleNotFoundError("No module named 'inspect_ai'", name="inspect_ai")
     size = Path(path).stat().st_size
-    if size > _MOST_BYTES:
+    if size > _MAX_BYTES:
         raise PredictionsError(
-            f"{path} has {size:,} bytes; the limit is {_MOST_BYTES:,}"
+            f"{path} has {size:,} bytes; the limit is {_MAX_BYTES:,}"
         )
     try:
         for line in lines_of_child(_CHILD, path):
@@ -120,16 +126,19 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
 
 
 def write_replies(path: str) -> None:
-    """Write what a log holds to standard output, for `read_log`: a line of JSON for each reply."""
-    # What libraries print is no reply.
+    """Write the replies of a log to standard output for `read_log`, a line of JSON for each.
+
+    A line has the number, the error, and the request, model and fields of the reply. Either the
+    error is null or all behind it; a line without a number is the error of the whole file.
+    """
+    # Libraries print to standard output, too; that may not get between the lines.
     out, sys.stdout = sys.stdout, sys.stderr
     try:
         for number, item in _replies_in(path):
-            if isinstance(item, PredictionsError):
-                entry: tuple[object, ...] = (str(item), None, None, None)
-            else:
-                entry = (None, item.request, item.model, {**item.fields})
-            print(json.dumps((number, *entry)), file=out)
+            entry: tuple[object, ...] = (number, str(item), None, None, None)
+            if isinstance(item, Reply):
+                entry = (number, None, item.request, item.model, {**item.fields})
+            print(json.dumps(entry), file=out)
     except PredictionsError as error:
         print(json.dumps((None, str(error), None, None, None)), file=out)
 
@@ -137,114 +146,134 @@ def write_replies(path: str) -> None:
 def _replies_in(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     from inspect_ai.log import read_eval_log  # noqa: PLC0415  (an extra)
 
-    packed = zipfile.is_zipfile(path)
     try:
         header = read_eval_log(path, header_only=True)
-        spec, made_by = header.eval, _made_by(header)
-        # A JSON file is one value, and would be read whole for each sample.
-        samples = _samples_in(
-            path, apart=packed and spec.dataset.sample_ids is not None
-        )
-        for number, sample in enumerate(samples, 1):
+        shared_fields = run_fields(header)
+        for number, sample in enumerate(samples_in(path, header.eval), 1):
             try:
-                item = _sample_reply(sample, spec)
-                fields = {**item.fields, **made_by, **_prompt_hash(sample)}
-                yield number, replace(item, fields=fields)
+                item = sample_reply(sample, header.eval)
             except PredictionsError as error:
                 yield number, error
+                continue
+            fields = {**item.fields, **shared_fields}
+            digest = sample.metadata.get("instance_hash")
+            if isinstance(digest, str):
+                fields["instance_hash"] = digest
+            yield number, replace(item, fields=fields)
     except (MemoryError, PredictionsError, GeneratorExit):
         raise
-    except (
-        Exception
-    ) as error:  # the library has no type of its own for what it cannot read
+    # The library has no exception of its own for logs that it cannot read.
+    except Exception as error:
         message = str(error).partition("\n")[0][:300]
         raise PredictionsError(f"inspect_ai cannot read {path}: {message}") from error
 
 
-def _samples_in(path: str, *, apart: bool) -> "Iterable[EvalSample]":
+def samples_in(path: str, spec: "EvalSpec") -> "Iterable[EvalSample]":
+    """Return the samples of a log, one at a time where the library can."""
     from inspect_ai.log import read_eval_log, read_eval_log_samples  # noqa: PLC0415  (an extra)
 
-    if not apart:
+    # A JSON file is one value, which would be read as a whole for each sample.
+    if not zipfile.is_zipfile(path) or spec.dataset.sample_ids is None:
         return read_eval_log(path, **_READING).samples or ()
     samples: Iterable[EvalSample]
     samples = read_eval_log_samples(path, all_samples_required=False, **_READING)
     return samples
 
 
-def _sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
+def run_fields(header: "EvalLog") -> dict[str, Any]:
+    """Return fields of all samples of a log: the setting of our own tasks, and the effort."""
+    fields: dict[str, Any] = {}
+    setting = (header.eval.metadata or {}).get("setting")
+    if setting in get_args(Setting):
+        fields["setting"] = setting
+    config = header.plan.config
+    run: dict[str, Any] = {}
+    if config.reasoning_effort:
+        run["effort"] = config.reasoning_effort
+    elif config.reasoning_tokens is not None:
+        run["effort"] = f"{config.reasoning_tokens} tokens"
+    if config.temperature is not None:
+        run["temperature"] = float(config.temperature)
+    if run:
+        fields["run"] = run
+    return fields
+
+
+def sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
+    """Return the reply of a sample, also of one that failed."""
     request = sample_key(str(sample.id), sample.epoch, sample.metadata)
     error = sample.error
-    if error is not None and not _in_grading(sample, error):
-        return failed(
-            request, _error_text(error) or "the sample failed", model=spec.model
-        )
+    if error is not None and not _failed_in_grading(sample, error):
+        message = error_message(error) or "the sample failed"
+        return failed(request, message, model=spec.model)
     limit = sample.limit.type if sample.limit else None
-    last_reply = reply_of(
-        request, spec.model, sample.output, limit, _model_usage(sample, spec.model)
-    )
+    usage = model_usage(sample, spec.model)
+    last_reply = reply_of(request, spec.model, sample.output, limit, usage)
     return with_turns(last_reply, sample.metadata)
 
 
-def _in_grading(sample: "EvalSample", error: "EvalError") -> bool:
-    """Return whether a sample failed after its reply, which is then one like every other.
-
-    Where a limit ended the reply, or time ran out and it is said as an error, that was the scorer.
-    """
-    signs = (
-        GRADER_FAILED in error.message,
-        error.message.startswith("Time limit exceeded"),
-    )
-    return sample.limit is not None or any(signs)
+def _failed_in_grading(sample: "EvalSample", error: "EvalError") -> bool:
+    """Return whether a sample failed after its reply, which can be graded like every other."""
+    # A limit that was hit in the solver is no error: with both, the scorer failed.
+    if sample.limit is not None:
+        return True
+    is_timeout = error.message.startswith("Time limit exceeded")
+    return is_timeout or GRADER_FAILED in error.message
 
 
-def _error_text(error: "EvalError") -> str:
-    """Return what went wrong; of a call that was retried in vain, what went wrong at last."""
-    before, cause, _ = error.traceback.rpartition(_CAUSED)
-    last = before.rstrip().rpartition("\n")[2] if cause else ""
-    return call_error(
-        last if last and error.message.startswith("RetryError") else error.message
-    )
+def error_message(error: "EvalError") -> str:
+    """Return the error of a sample; that of the last try if a call was retried in vain."""
+    message = error.message
+    before, cause, _ = error.traceback.rpartition(_CAUSE)
+    if cause and message.startswith("RetryError"):
+        message = before.rstrip().rpartition("\n")[2] or message
+    return call_error(message)
 
 
 def call_error(message: str) -> str:
-    """Return what a provider said of a call, without the request and the names of classes."""
+    """Return a provider's error of a call, without the request and the names of classes."""
     text = message
-    with suppress(
-        ValueError, SyntaxError, MemoryError, RecursionError
-    ):  # not in Python's words
-        for _ in range(2):  # an error of Inspect's own, and the provider's in it
+    # A text that is not a literal of Python stays as it is.
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        # An error of Inspect's own may contain the provider's.
+        for _ in range(2):
             text = _REQUEST.sub("", text, 1).strip()
-            if match := _REPR.fullmatch(text):
-                text = str(ast.literal_eval(match[1]))
-        if match := _SAID.search(text):
-            text = f"{match[1]} {match[2]}"
-            text = f"{match[1]} {error_text(ast.literal_eval(match[2])) or match[2]}"
+            exception = _EXCEPTION.fullmatch(text)
+            if exception:
+                text = str(ast.literal_eval(exception[1]))
+        http_error = _HTTP_ERROR.search(text)
+        if http_error:
+            status, body = http_error.groups()
+            # The body as it is, in case that it cannot be read.
+            text = f"{status} {body}"
+            text = f"{status} {error_text(ast.literal_eval(body)) or body}"
     return text
 
 
 def refused_call(output: "ModelOutput") -> bool:
-    """Return whether a provider did not take a call, which Inspect words like a reply.
+    """Return whether a provider refused a call, which Inspect may log like a reply.
 
-    A prompt that is too long for it uses no tokens; a reply that meets the end of the window does.
+    A prompt that is too long uses no tokens; a reply that meets the end of the window does.
     """
     stop = output.stop_reason if output.choices else None
-    unused = stop == "model_length" and output.usage is None
-    return stop != "content_filter" and (unused or bool(output.error))
+    if stop == "content_filter":
+        return False
+    is_too_long = stop == "model_length" and output.usage is None
+    return is_too_long or bool(output.error)
 
 
 def sample_key(sample_id: str, epoch: int, metadata: Mapping[str, Any]) -> RequestKey:
-    """Return what a sample asks: its own id, or the one in its metadata, with epoch and budget.
+    """Return the request of a sample: the id in its metadata or its own, its epoch and budget.
 
     Raises:
         PredictionsError: neither is an id of ours.
     """
     row_id = metadata.get("id")
-    request = request_key(
-        row_id if isinstance(row_id, str) and "/" in row_id else sample_id
-    )
-    budget = (
-        request.budget if request.budget is not None else count(metadata.get("budget"))
-    )
+    has_row_id = isinstance(row_id, str) and "/" in row_id
+    request = request_key(row_id if has_row_id else sample_id)
+    budget = request.budget
+    if budget is None:
+        budget = count(metadata.get("budget"))
     return request._replace(sample=request.sample + epoch - 1, budget=budget)
 
 
@@ -255,68 +284,52 @@ def reply_of(
     limit: str | None,
     usage: Mapping[str, Any],
 ) -> Reply:
-    """Return what came of a sample that did not fail, but may have hit a kind of limit."""
+    """Return the reply of a sample that did not fail.
+
+    Args:
+        request: of the sample.
+        model: as Inspect names it.
+        output: of the last call.
+        limit: the kind of limit that the sample hit; None if it hit none.
+        usage: of all calls.
+    """
+    error = output.error or output.completion
     if refused_call(output):
-        return failed(
-            request, call_error(output.error or output.completion), model=model
-        )
-    text = output.completion if output.choices else None
+        return failed(request, call_error(error), model=model)
+    text: str | None = None
+    stop: str | None = None
     if output.choices:
-        text = with_calls(
-            text, *(call.arguments for call in output.message.tool_calls or ())
-        )
-    stop = output.stop_reason if output.choices else None
+        stop = output.stop_reason
+        calls = output.message.tool_calls or ()
+        text = with_calls(output.completion, [call.arguments for call in calls])
     if stop == "content_filter" and (output.error or output.usage is None):
-        # The filter's words, and none of the model's.
-        words = call_error(output.error or output.completion)
-        return reply(
-            request, model, None, State(Status.BLOCKED, stop), usage, error=words
-        )
-    unsaid = stop is None or stop == "unknown"
-    state = (
-        state_of(None, text=bool(text)) if unsaid else state_of(stop, text=bool(text))
-    )
+        # The text is the filter's message, and not a word of the model's.
+        state = State(Status.BLOCKED, stop)
+        return reply(request, model, None, state, usage, error=call_error(error))
     if limit is not None:
         state = State(_LIMITS.get(limit, Status.TRUNCATED), f"limit: {limit}")
     elif stop == "model_length":
         state = State(Status.TRUNCATED, stop)
+    else:
+        finish = None if stop == "unknown" else stop
+        state = state_of(finish, text=bool(text))
     return reply(request, model, text, state, usage, _reasoning(output))
 
 
-def _made_by(header: "EvalLog") -> dict[str, Any]:
-    """Return what a log says of all its samples: the setting, in our own tasks, and the effort."""
-    setting = (header.eval.metadata or {}).get("setting")
-    config = header.plan.config
-    tokens = config.reasoning_tokens
-    effort = config.reasoning_effort or (None if tokens is None else f"{tokens} tokens")
-    temperature = None if config.temperature is None else float(config.temperature)
-    run = {"effort": effort, "temperature": temperature}
-    settings = {name: value for name, value in run.items() if value is not None}
-    return {
-        **({"setting": setting} if setting in get_args(Setting) else {}),
-        **({"run": settings} if settings else {}),
-    }
-
-
-def _prompt_hash(sample: "EvalSample") -> dict[str, Any]:
-    digest = sample.metadata.get("instance_hash")
-    return {"instance_hash": digest} if isinstance(digest, str) else {}
-
-
-def _model_usage(sample: "EvalSample", model: str) -> dict[str, Any]:
-    """Return what the evaluated model used over all calls; tools and judges are other models."""
-    used = sample.model_usage.get(model) or sample.output.usage
-    if used is None:
+def model_usage(sample: "EvalSample", model: str) -> dict[str, Any]:
+    """Return the usage of the evaluated model in all calls; tools and judges are other models."""
+    usage = sample.model_usage.get(model) or sample.output.usage
+    if usage is None:
         return {}
-    read = (
-        used.input_tokens,
-        used.input_tokens_cache_read,
-        used.input_tokens_cache_write,
+    inputs = (
+        usage.input_tokens,
+        usage.input_tokens_cache_read,
+        usage.input_tokens_cache_write,
     )
     return {
-        "input_tokens": total(read),
-        "output_tokens": count(used.output_tokens),
-        "reasoning_tokens": count(used.reasoning_tokens),
+        "input_tokens": total(inputs),
+        "output_tokens": count(usage.output_tokens),
+        "reasoning_tokens": count(usage.reasoning_tokens),
         "seconds": sample.output.time,
     }
 
@@ -324,9 +337,8 @@ def _model_usage(sample: "EvalSample", model: str) -> dict[str, Any]:
 def _reasoning(output: "ModelOutput") -> str:
     if not output.choices or isinstance(output.message.content, str):
         return ""
-    parts = output.message.content
     return "".join(
         part.reasoning
-        for part in parts
+        for part in output.message.content
         if part.type == "reasoning" and not part.redacted
     )

@@ -1,4 +1,4 @@
-"""Tables of replies: CSV, Parquet, JSON Lines, with names for columns that are not ours."""
+"""Tables of replies: CSV, Parquet, JSON Lines, also with columns that are not named as ours."""
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,14 +17,15 @@ from scbench.machine.children import ChildError, lines_of_child
 Mapped = Mapping[str, str]
 
 _FIELDS = tuple(Prediction.model_fields)
-_NUMBERS = {"sample", "budget"}
-_VALUES = {"answer", "usage", "run"}
-# Rows of a Parquet file that are in memory.
-_BLOCK = 256
-
-
+# Fields that are whole numbers, and fields that are JSON; in CSV both are text.
+_NUMBER_FIELDS = {"sample", "budget"}
+_JSON_FIELDS = {"answer", "usage", "run"}
+_MAX_DIGITS = 16
+_DELIMITERS = ",;\t"
+# Rows of a Parquet file in memory at a time.
+_BLOCK_ROWS = 256
 # Reads a Parquet file: its columns as one line of JSON, then a line for each row.
-_PARQUET = """
+_PARQUET_READER = """
 import polars as pl
 path, block, names = arguments
 frame = pl.scan_parquet(open(path, "rb"))
@@ -38,7 +39,7 @@ if names:
 
 
 def read_mapping(text: str | None) -> Mapped | None:
-    """Return which column each field is in, from ``id=item,response=output``.
+    """Return the column of each field from an option such as ``id=item,response=output``.
 
     Raises:
         PredictionsError: a field is not known or named twice, or there is none for the id.
@@ -63,53 +64,54 @@ def read_mapping(text: str | None) -> Mapped | None:
 
 
 def own_columns(names: Iterable[str]) -> Mapped | None:
-    """Return the mapping of a table whose columns are called as ours; None if they are not."""
+    """Return the mapping of a table whose columns are named as our fields; None for others."""
     columns = {name: name for name in names if name in _FIELDS}
-    return (
-        columns
-        if "id" in columns and columns.keys() & {"response", "answer", "status"}
-        else None
-    )
+    has_reply = columns.keys() & {"response", "answer", "status"}
+    return columns if "id" in columns and has_reply else None
 
 
 def row_reply(row: Entry, mapped: Mapped, *, words: bool = False) -> Reply:
-    """Return a row as a reply.
+    """Return the reply in a row.
 
     Args:
-        row: value by column; a column that is not there may be a path, such as output.text.
-        mapped: which fields to take from where.
-        words: whether every value is text, as in CSV files: numbers and JSON are read from it, and
-            what is empty is not there.
+        row: value by column.
+        mapped: column by field; if the row has no such column, a path into one, as output.text.
+        words: whether every value is text, as in CSV: an empty one is absent.
 
     Raises:
-        PredictionsError: a column is missing, or its value is not what the field takes.
+        PredictionsError: the id is missing, or a value is not what its field takes.
     """
     fields: dict[str, Any] = {}
     for name, column in mapped.items():
         value = row[column] if column in row else dig(row, *column.split("."))
-        if value is None or (words and value == ""):
-            continue
-        fields[name] = _typed_value(name, value) if isinstance(value, str) else value
+        is_absent = value is None or (words and value == "")
+        if not is_absent:
+            fields[name] = _typed_value(name, value)
     request = request_key(fields.pop("id", None))
-    for name in _NUMBERS & fields.keys():
+    for name in _NUMBER_FIELDS & fields.keys():
         request = request._replace(**{name: fields.pop(name)})
     model = fields.pop("model", None)
     return Reply(request, None if model is None else str(model), fields)
 
 
-def _typed_value(name: str, text: str) -> object:
-    if name in _NUMBERS:
-        if text.isascii() and text.isdecimal() and len(text) <= 16:
-            return int(text)
-        raise PredictionsError(
-            f"{name} must be a whole number from 0, not {text[:40]!r}"
-        )
-    if name in _VALUES:
-        try:
-            return parse_json(text.encode())
-        except (JsonError, UnicodeEncodeError) as error:
-            raise PredictionsError(f"{name} is not JSON: {error}") from None
-    return text
+def _typed_value(name: str, value: object) -> object:
+    """Return a value as its field takes it: numbers and JSON are read from text."""
+    if not isinstance(value, str):
+        return value
+    if name in _NUMBER_FIELDS:
+        # int() also takes digits of other scripts, and any number of them.
+        is_number = value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS
+        if not is_number:
+            raise PredictionsError(
+                f"{name} must be a whole number from 0, not {value[:40]!r}"
+            )
+        return int(value)
+    if name not in _JSON_FIELDS:
+        return value
+    try:
+        return parse_json(value.encode())
+    except (JsonError, UnicodeEncodeError) as error:
+        raise PredictionsError(f"{name} is not JSON: {error}") from None
 
 
 def csv_rows(
@@ -117,27 +119,27 @@ def csv_rows(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a CSV file by the names in its first line, with their line numbers.
 
+    Args:
+        lines: all lines of the file with their numbers, from 1.
+
     Raises:
         PredictionsError: it is not UTF-8, or no CSV.
     """
-    numbers = [0]
-
-    def texts() -> Iterator[str]:
-        for number, data in lines:
-            numbers[0] = number
-            yield data.decode("utf-8-sig" if number == 1 else "utf-8")
-
-    source = texts()
+    texts = (
+        data.decode("utf-8-sig" if number == 1 else "utf-8") for number, data in lines
+    )
     csv.field_size_limit(MAX_LINE_BYTES)
     try:
-        head = next(source, "")
-        mark = max(",;\t", key=head.count)
-        columns = next(csv.reader([head], delimiter=mark), [])
-        begun = numbers[0] + 1
-        for cells in csv.reader(source, delimiter=mark, strict=True):
+        head = next(texts, "")
+        delimiter = _delimiter_of(head)
+        columns = next(csv.reader([head], delimiter=delimiter), [])
+        rows = csv.reader(texts, delimiter=delimiter, strict=True)
+        # A row may have several lines, which the parser counts from the one below the head.
+        first_line = 2
+        for cells in rows:
             if cells:
-                yield begun, dict(zip(columns, cells, strict=False))
-            begun = numbers[0] + 1
+                yield first_line, dict(zip(columns, cells, strict=False))
+            first_line = rows.line_num + 2
     except (csv.Error, UnicodeDecodeError) as error:
         message = printable(str(error))
         raise PredictionsError(f"reading stopped here: {message}") from None
@@ -145,39 +147,44 @@ def csv_rows(
 
 def csv_columns(line: bytes) -> list[str]:
     """Return the names in the first line of what may be a CSV file; none if it is no such line."""
-    text = line.decode("utf-8-sig", "replace")
+    head = line.decode("utf-8-sig", "replace")
     try:
-        return next(csv.reader([text], delimiter=max(",;\t", key=text.count)), [])
+        return next(csv.reader([head], delimiter=_delimiter_of(head)), [])
     except csv.Error:
         return []
 
 
+def _delimiter_of(head: str) -> str:
+    return max(_DELIMITERS, key=head.count)
+
+
 def parquet_columns(path: str) -> dict[str, str]:
-    """Return the columns of a Parquet file, and what their types are called.
+    """Return the columns of a Parquet file with the names of their types.
 
     Raises:
         PredictionsError: it is damaged.
     """
-    return next(_from_parquet(path, ()))
+    return next(_parquet_lines(path, ()))
 
 
 def parquet_rows(
     path: str, columns: Iterable[str]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows of a Parquet file with their numbers, a few at a time.
+    """Yield the rows of a Parquet file with their numbers, a block at a time.
 
     Raises:
         PredictionsError: it is damaged.
     """
-    lines = _from_parquet(path, columns)
+    lines = _parquet_lines(path, columns)
+    # The first line has the columns.
     next(lines)
     return enumerate(lines, 1)
 
 
-def _from_parquet(path: str, columns: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield what a child process reads: a file that was made to can abort polars, and us too."""
+def _parquet_lines(path: str, columns: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a child process: a malicious file can make polars abort the process."""
     try:
-        for line in lines_of_child(_PARQUET, (path, _BLOCK, [*columns])):
+        for line in lines_of_child(_PARQUET_READER, (path, _BLOCK_ROWS, [*columns])):
             yield jiter.from_json(line, allow_inf_nan=True)
     except ChildError as error:
         raise PredictionsError(f"{path} is damaged: {error}") from None

@@ -1,12 +1,12 @@
-"""Tasks of Inspect: the whole benchmark, a bucket, a single task, and the configs beside.
+"""Tasks of Inspect: the whole benchmark, each config, bucket and task, and trials in a loop.
 
 All of them take the same parameters; ``-T tools=true -T budget=16000`` and so on. A trial in a loop
-(docs/environments.md) is kept in the metadata of its sample, ``loop`` and ``turns``, so its log can
-be graded like every other: `scbench-grade` plays the turns again.
+(docs/environments.md) is stored in the metadata of its sample, ``loop`` and ``turns``, so its log
+can be graded like every other: `scbench-grade` plays the turns again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from anyio import CapacityLimiter
@@ -40,55 +40,28 @@ from scbench.integrations.inspect.scorer import by_bucket, named_instances, outc
 from scbench.loop.environment import Environment
 from scbench.release.load import find_release
 
-# That one call of the Python tool may take.
+# Limit of one call of the Python tool.
 _PYTHON_SECONDS = 180
 # Steps of trials at a time: most of them wait for a process.
-_STEPS = 64
+_MAX_STEPS = 64
 
 
-def sample_of(instance: Instance, budget: int | None) -> Sample:
-    """Return an instance as a sample: the prompt with its pictures, and nothing that solves it."""
-    content: list[Content] = [
-        ContentText(text=instance.prompt),
-        *(ContentImage(image=url) for url in data_urls(instance)),
-    ]
-    return Sample(
-        id=instance.id,
-        input=[ChatMessageUser(content=content)]
-        if instance.images
-        else instance.prompt,
-        metadata={
-            "task": instance.task,
-            "bucket": instance.bucket,
-            "budget": budget,
-            "instance_hash": instance.content_hash,
-        },
-    )
+class RefusedCallError(ScbenchError):
+    """A provider refused a call: an error of the sample, which is never a zero."""
 
 
-def expected_scores(instances: Sequence[Instance]) -> dict[str, int]:
-    """Return how many scores one try at instances has, by bucket."""
-    counts: Counter[str] = Counter()
-    for instance in instances:
-        counts[instance.bucket] += instance.scores
-    return dict(counts)
+# Tasks with one answer
 
 
-def names_in(text: str | Sequence[str] | None) -> list[str] | None:
-    """Return names that a command line gave, with commas or as a list."""
-    parts = text.split(",") if isinstance(text, str) else text
-    return None if parts is None else [str(part).strip() for part in parts]
-
-
-def _task_function(
-    default: Sequence[str] | None, own_variant: str
+def task_function(
+    default_tasks: Sequence[str] | None, default_variant: str
 ) -> Callable[..., Task]:
-    """Return what makes a task, of these names and this config where the user says nothing."""
+    """Return the function that makes a task of Inspect, with defaults for its parameters."""
 
     def spatial_task(
         tasks: str | list[str] | None = None,
         ids: str | list[str] | None = None,
-        variant: str = own_variant,
+        variant: str = default_variant,
         samples: int = 1,
         budget: int | None = None,
         effort: str | None = None,
@@ -117,31 +90,24 @@ def _task_function(
             images: whether items with pictures are asked; without them they have no score.
             schema: whether replies are held to the answer's JSON Schema, where a provider can.
         """
+        names = names_in(tasks) or default_tasks
         try:
             source, names, instances = select(
-                find_release(release),
-                variant,
-                names_in(tasks) or default,
-                names_in(ids),
+                find_release(release), variant, names, names_in(ids)
             )
         except ScbenchError as error:
             raise PrerequisiteError(escape(str(error))) from None
-        selection = instances if images else told_apart(instances)[False]
-        expected = expected_scores(chosen_instances(source, names))
-        solvers: list[Solver] = [
-            structured(release) if schema else generate(),
-            check_call(),
-        ]
+        asked_instances = instances if images else told_apart(instances)[False]
+        samples_of_items = [sample_of(row, budget) for row in asked_instances]
+        solvers = [structured(release) if schema else generate(), check_call()]
         if tools:
             offered = [python(timeout=_PYTHON_SECONDS), web_search(names_in(search))]  # type: ignore[arg-type]
             solvers.insert(0, use_tools(offered))
         return task_of(
-            MemoryDataset(
-                [sample_of(instance, budget) for instance in selection],
-                name=f"scbench {source.version}",
-            ),
+            MemoryDataset(samples_of_items, name=f"scbench {source.version}"),
             solvers,
-            expected,
+            # Items that are not asked lower the coverage.
+            expected_scores(chosen_instances(source, names)),
             setting="tools" if tools else "no_tools",
             version=source.version,
             release=release,
@@ -153,10 +119,45 @@ def _task_function(
     return spatial_task
 
 
+def names_in(text: str | Sequence[str] | None) -> list[str] | None:
+    """Return the names in a parameter of a command line, a text with commas or a list."""
+    if text is None:
+        return None
+    parts = text.split(",") if isinstance(text, str) else text
+    return [str(part).strip() for part in parts]
+
+
+def sample_of(instance: Instance, budget: int | None) -> Sample:
+    """Return an instance as a sample: the prompt with its pictures, without the solution."""
+    prompt: str | list[ChatMessageUser] = instance.prompt
+    if instance.images:
+        content: list[Content] = [ContentText(text=instance.prompt)]
+        content += [ContentImage(image=url) for url in data_urls(instance)]
+        prompt = [ChatMessageUser(content=content)]
+    return Sample(
+        id=instance.id,
+        input=prompt,
+        metadata={
+            "task": instance.task,
+            "bucket": instance.bucket,
+            "budget": budget,
+            "instance_hash": instance.content_hash,
+        },
+    )
+
+
+def expected_scores(instances: Sequence[Instance]) -> dict[str, int]:
+    """Return the number of scores that one try at instances has, by bucket."""
+    counts: Counter[str] = Counter()
+    for instance in instances:
+        counts[instance.bucket] += instance.scores
+    return dict(counts)
+
+
 def config_of(
     budget: int | None, effort: str | None, tokens: int | None
 ) -> GenerateConfig:
-    """Return how a model is asked: its limit of output tokens, and how much it reasons."""
+    """Return Inspect's limit of output tokens, and the effort of reasoning."""
     return GenerateConfig(
         max_tokens=budget,
         reasoning_effort=effort,  # type: ignore[arg-type]
@@ -167,7 +168,7 @@ def config_of(
 def task_of(
     dataset: MemoryDataset,
     solver: Solver | list[Solver],
-    expected: Mapping[str, int],
+    expected: dict[str, int],
     *,
     setting: str,
     version: str,
@@ -177,7 +178,7 @@ def task_of(
     sandbox: str | None = None,
 ) -> Task:
     """Return a task that is graded as `scbench-grade` does."""
-    metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(dict(expected))]
+    metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(expected)]
     return Task(
         dataset=dataset,
         solver=solver,
@@ -194,45 +195,37 @@ def task_of(
 
 
 def _all_functions() -> dict[str, Callable[..., Task]]:
-    single = {name: ([name], "default") for name in (*BUCKETS, MANIFOLDS, *all_tasks())}
-    beside = {name: (None, name) for name in CONFIGS}
-    kinds: Mapping[str, tuple[list[str] | None, str]] = {
-        "spatial": (None, "default"),
-        **beside,
-        **single,
-    }
-    return {
-        name: task(name=name)(_task_function(*parts)) for name, parts in kinds.items()
-    }
+    functions = {"spatial": task_function(None, "default")}
+    for config in CONFIGS:
+        functions[config] = task_function(None, config)
+    for name in (*BUCKETS, MANIFOLDS, *all_tasks()):
+        functions[name] = task_function([name], "default")
+    return {name: task(name=name)(function) for name, function in functions.items()}
 
 
-# What makes each task, by its name after ``scbench/``.
+# Inspect's function of each task, by its name after ``scbench/``. Inspect finds tasks by the
+# decorator, so they are made on import, below the functions that make them.
 TASKS = _all_functions()
-
-
-class RefusedCallError(ScbenchError):
-    """A provider did not take a call: an error of the sample, which is never a zero."""
-
-
-def _no_refused_call(state: TaskState) -> TaskState:
-    if refused_call(state.output):
-        raise RefusedCallError(
-            call_error(state.output.error or state.output.completion)
-        )
-    return state
 
 
 @solver
 def check_call() -> Solver:
     """Make a call that the provider refused an error, as Inspect does with most of them.
 
-    Some it words like replies: prompts that are too long for the model.
+    Inspect words some refusals like replies, such as that of a prompt that is too long.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001  (its form)
-        return _no_refused_call(state)
+        _refuse_failed_call(state)
+        return state
 
     return solve
+
+
+def _refuse_failed_call(state: TaskState) -> None:
+    if refused_call(state.output):
+        message = state.output.error or state.output.completion
+        raise RefusedCallError(call_error(message))
 
 
 @solver
@@ -240,62 +233,16 @@ def structured(release: str | None = None) -> Solver:
     """Ask for the JSON of a sample's answer schema; the release is that of the samples."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        instance = (await run_sync(named_instances, release))[str(state.sample_id)]
-        schema = JSONSchema.model_validate_json(instance.answer_schema)
+        instances = await run_sync(named_instances, release)
+        answer_schema = instances[str(state.sample_id)].answer_schema
+        schema = JSONSchema.model_validate_json(answer_schema)
         form = ResponseSchema(name="answer", json_schema=schema, strict=True)
         return await generate(state, response_schema=form)
 
     return solve
 
 
-@solver
-def trial(setup: Setup, release: str | None = None) -> Solver:
-    """Let a model play: its replies are steps of an environment, until that is done.
-
-    The release is that of the samples, as `scbench.load_release` takes it. The first message is the
-    sample's input, as `scbench.loop.Environment.reset` words it.
-    """
-    steps = CapacityLimiter(_STEPS)
-
-    async def solve(state: TaskState, generate: Generate) -> TaskState:
-        instance = (await run_sync(named_instances, release)).get(str(state.sample_id))
-        if instance is None:
-            raise ScbenchError(
-                f"{state.sample_id} is not in the release that the solver was given"
-            )
-        environment = Environment(setup, live_grader().run)
-        environment.reset(instance)
-        done = False
-        while not done and not state.completed:
-            state = _no_refused_call(await generate(state))
-            if finish_status(state.output.stop_reason) is Status.BLOCKED:
-                break  # the provider said this, not the model
-            step = await run_sync(
-                environment.step, state.output.completion, limiter=steps
-            )
-            state.messages.append(ChatMessageUser(content=step.observation))
-            state.metadata |= environment.record
-            done = step.done
-        return state
-
-    return solve
-
-
-def _trial_samples(
-    instances: Sequence[Instance], setup: Setup, budget: int | None, *, strict: bool
-) -> Iterator[tuple[Instance, Sample]]:
-    """Yield instances with the samples that begin trials; in strict ones each task has it."""
-    for instance in instances:
-        environment = Environment(setup)
-        try:
-            first = environment.reset(instance)
-        except PredictionsError:
-            if strict:
-                raise
-            continue
-        sample = sample_of(instance.model_copy(update={"prompt": first}), budget)
-        sample.metadata = (sample.metadata or {}) | environment.record
-        yield instance, sample
+# Trials in a loop
 
 
 @task(name="loop")
@@ -323,6 +270,7 @@ def loop(
     in ten or more (retry). Tasks without the setting are left out if none is
     named. All else is as for the other tasks.
     """
+    names = names_in(tasks)
     try:
         setup = Setup(
             setting=setting,
@@ -331,12 +279,12 @@ def loop(
             budget=queries,
             closed=closed,
         )
-        names = names_in(tasks)
         source, _, instances = select(
             find_release(release), variant, names, names_in(ids)
         )
+        # A task without this setting is an error only if the user named it.
         strict = names is not None or ids is not None
-        trials = list(_trial_samples(instances, setup, budget, strict=strict))
+        trials = list(trial_samples(instances, setup, budget, strict=strict))
     except ValidationError as error:
         raise PrerequisiteError(escape(str(faults_of(error, 1)[0]))) from None
     except ScbenchError as error:
@@ -354,3 +302,65 @@ def loop(
         config=config_of(budget, effort, reasoning_tokens),
         samples=samples,
     )
+
+
+def trial_samples(
+    instances: Sequence[Instance], setup: Setup, budget: int | None, *, strict: bool
+) -> Iterator[tuple[Instance, Sample]]:
+    """Yield instances with the samples that begin their trials.
+
+    Args:
+        instances: in order.
+        setup: of the trials.
+        budget: of the samples.
+        strict: whether an instance without this setting is an error; it is skipped otherwise.
+
+    Raises:
+        PredictionsError: a task does not have the setting.
+    """
+    for instance in instances:
+        environment = Environment(setup)
+        try:
+            first = environment.reset(instance)
+        except PredictionsError:
+            if strict:
+                raise
+            continue
+        sample = sample_of(instance.model_copy(update={"prompt": first}), budget)
+        sample.metadata = (sample.metadata or {}) | environment.record
+        yield instance, sample
+
+
+@solver
+def trial(setup: Setup, release: str | None = None) -> Solver:
+    """Let a model play: its replies are steps of an environment, until that is done.
+
+    The release is that of the samples, as `scbench.load_release` takes it. The first message is the
+    sample's input, as `scbench.loop.Environment.reset` words it.
+    """
+    steps = CapacityLimiter(_MAX_STEPS)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        instances = await run_sync(named_instances, release)
+        instance = instances.get(str(state.sample_id))
+        if instance is None:
+            raise ScbenchError(
+                f"{state.sample_id} is not in the release that the solver was given"
+            )
+        environment = Environment(setup, live_grader().run)
+        environment.reset(instance)
+        done = False
+        while not done and not state.completed:
+            state = await generate(state)
+            _refuse_failed_call(state)
+            if finish_status(state.output.stop_reason) is Status.BLOCKED:
+                # The reply is the provider's, and no step of the model's.
+                break
+            reply = state.output.completion
+            step = await run_sync(environment.step, reply, limiter=steps)
+            state.messages.append(ChatMessageUser(content=step.observation))
+            state.metadata |= environment.record
+            done = step.done
+        return state
+
+    return solve

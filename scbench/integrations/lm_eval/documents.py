@@ -1,6 +1,6 @@
 """Documents and scores of the tasks in this folder, for lm-evaluation-harness.
 
-The functions that its YAML files name. Documents come from an installed release, or from the one
+The YAML files name these functions. Documents come from an installed release, or from the one
 named on the command line: ``--metadata '{"release": "fresh"}'``. Sources: lm-eval 0.4.13
 ``api/task.py``, ``evaluator.py``.
 """
@@ -18,7 +18,7 @@ from PIL import Image, ImageFile
 import scbench
 from scbench.base.errors import PredictionsError
 from scbench.base.model import PICTURES
-from scbench.formats.imports.entries import NO_REPLY
+from scbench.formats.imports.harnesses import NO_REPLY
 from scbench.formats.prompts import select
 from scbench.reward import cached_release, instance_of
 
@@ -26,10 +26,11 @@ _log = logging.getLogger("scbench")
 
 Document = Mapping[str, Any]
 
+# The harness's setting of the text that it has in place of a reply that never came.
 _PLACEHOLDER = "LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER"
-# Whether documents with pictures, and without, were asked for.
+# The values of ``images`` that `load` was called with: both in a run of both kinds.
 _loaded: set[bool] = set()
-# Pictures by document: each is opened, and read when the harness makes a request of it.
+# Pictures by document. They are opened here, and read when the harness makes a request.
 _opened: dict[str, list[ImageFile.ImageFile]] = {}
 
 
@@ -43,13 +44,16 @@ def load(
 ) -> dict[str, datasets.Dataset]:
     """Return the documents of a task, as the split ``test``, either with pictures or without.
 
-    Tasks are ids of tasks and buckets with commas; config is terse or ladder,
-    None for the default. Those of pictures this harness refuses, in words.
+    Args:
+        tasks: ids of tasks and buckets with commas; None for all.
+        config: terse or ladder; None for the default.
+        release: as `scbench.load_release` takes it.
+        images: whether the documents are those with pictures.
 
     Raises:
-        ScbenchError: there is no such release, config or task; or it is a run of both kinds, in
-            which lm-eval 0.4.13 drops all pictures (``models/api_models.py`` looks at the first
-            request alone).
+        ScbenchError: there is no such release, config or task; it is the config pictures; or it is
+            a run of both kinds, in which lm-eval 0.4.13 drops all pictures
+            (``models/api_models.py`` looks only at the first request).
     """
     _loaded.add(images)
     _mark_absent_replies()
@@ -82,10 +86,8 @@ def load(
 
 
 def _mark_absent_replies() -> None:
-    """Have the harness tell replies that never came from empty ones, which it does not by itself.
-
-    It has a setting for that, read from the environment when its models are imported.
-    """
+    """Have the harness mark replies that never came, which look like empty ones otherwise."""
+    # It reads the setting when its models are imported, which may have happened already.
     os.environ.setdefault(_PLACEHOLDER, NO_REPLY)
     models = sys.modules.get("lm_eval.models.api_models")
     if models is not None and not getattr(models, _PLACEHOLDER, NO_REPLY):
@@ -97,10 +99,11 @@ def process_results(
 ) -> dict[str, float]:
     """Return the score of a reply, in [0, 1]; nothing if it cannot be graded.
 
-    What the harness gets no metric for it leaves out of its means, and counts it in neither
-    ``effective`` nor the sizes that groups weigh tasks by.
+    The harness leaves a document without a metric out of its means, and counts it neither in
+    ``effective`` nor in the sizes that groups weigh tasks by.
     """
-    (text, *_) = results
+    text = results[0]
+    # A picture that was never read has its tiles still.
     if any(picture.tile for picture in _opened.get(document["id"], ())):
         _log.warning(
             "%s was asked without its pictures, so there is no score", document["id"]
@@ -121,5 +124,5 @@ def process_results(
 def pictures(document: Document) -> list[ImageFile.ImageFile]:
     """Return the pictures of a document's prompt, in order."""
     images = instance_of(document["id"], document["release"]).images
-    opened = _opened[document["id"]] = [Image.open(io.BytesIO(data)) for data in images]
-    return opened
+    _opened[document["id"]] = [Image.open(io.BytesIO(data)) for data in images]
+    return _opened[document["id"]]

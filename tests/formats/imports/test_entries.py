@@ -5,8 +5,9 @@ from collections import Counter
 import pytest
 
 from scbench.base.errors import PredictionsError
-from scbench.formats.imports.entries import anthropic, gemini, openai
-from scbench.formats.imports.gather import _READERS, kind_of
+from scbench.formats.imports.batches import anthropic, gemini, openai
+from scbench.formats.imports.files import entry_replies
+from scbench.formats.imports.kinds import kind_of
 
 ID = "two_segments-07-S2-B900"
 
@@ -122,9 +123,9 @@ def test_lines_of_other_clouds_are_read_or_refused_by_name(entry, kind, said):
     assert kind_of(entry) == kind
     if isinstance(said, str):
         with pytest.raises(PredictionsError, match=said):
-            list(_READERS[kind](entry, Counter()))
+            list(entry_replies(entry, Counter(), None, Counter()))
         return
-    (fields,) = _READERS[kind](entry, Counter())
+    (fields,) = entry_replies(entry, Counter(), None, Counter())
     assert fields.request == ("two_segments/07", 2, 900)
     assert said.items() <= fields.fields.items()
 

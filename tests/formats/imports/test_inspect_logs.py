@@ -8,7 +8,8 @@ from collections import Counter
 import pytest
 
 from scbench.base.errors import PredictionsError
-from scbench.formats.imports.gather import gather, is_own, read_file
+from scbench.formats.imports.files import read_file
+from scbench.formats.imports.gather import gather, is_own
 from scbench.formats.imports.inspect_logs import GRADER_FAILED
 
 pytest.importorskip("inspect_ai", reason="extra [inspect]")

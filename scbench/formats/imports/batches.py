@@ -1,0 +1,236 @@
+"""Replies in the batch files of providers: OpenAI, vLLM, Anthropic, Gemini, Bedrock.
+
+Sources: openai 3.54 ``types/chat/chat_completion.py``, ``types/responses/response.py``; anthropic
+2.12 ``types/messages/message_batch_individual_response.py``, ``types/stop_reason.py``;
+google-genai 3.4 ``types.FinishReason``, ``types.BlockedReason``; vllm 0.33
+``entrypoints/launchers/run_batch.py``.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scbench.base.errors import PredictionsError
+from scbench.base.model import Status
+from scbench.formats.custom_id import RequestKey
+from scbench.formats.imports.entries import (
+    Entry,
+    Reply,
+    State,
+    content_text,
+    dig,
+    failed,
+    first_field,
+    joined,
+    message_text,
+    objects,
+    reply,
+    request_key,
+    state_of,
+    token_counts,
+    with_calls,
+)
+
+
+def openai(entry: Entry) -> Iterator[Reply]:
+    """Read a line of an output or error file of OpenAI or vLLM."""
+    request = request_key(entry.get("custom_id"))
+    response = entry.get("response")
+    body = dig(response, "body")
+    if body is None and _is_body(response):
+        body = response
+    code = dig(response, "status_code")
+    if entry.get("error") or code not in {200, None} or not isinstance(body, Mapping):
+        http_status = f"HTTP {code}" if isinstance(code, int) else ""
+        model = dig(body, "model")
+        yield failed(request, entry.get("error"), body, http_status, model=model)
+    elif body.get("object") == "response" or "output" in body:
+        yield responses_reply(request, body)
+    else:
+        yield from chat_replies(request, body)
+
+
+def _is_body(value: object) -> bool:
+    return isinstance(dig(value, "choices") or dig(value, "output"), list)
+
+
+def chat_replies(request: RequestKey, body: Entry) -> Iterator[Reply]:
+    """Yield the choices of a chat completion; several are samples of one request."""
+    model = body.get("model")
+    counts = token_counts(
+        [body.get("usage")],
+        inputs="prompt_tokens",
+        outputs="completion_tokens",
+        reasoning="completion_tokens_details.reasoning_tokens",
+    )
+    choices = objects(body.get("choices"))
+    if not choices:
+        yield failed(request, body, "the reply holds no choices", model=model)
+    for place, choice in enumerate(choices):
+        message = choice.get("message")
+        text = message_text(message)
+        state = state_of(choice.get("finish_reason"), text=text is not None)
+        refusal = dig(message, "refusal")
+        if state.status is None and isinstance(refusal, str) and refusal:
+            text = text or refusal
+            state = State(Status.REFUSED, state.finish)
+        if text is None and state.status is None:
+            # The call ended normally without text: the model's doing, so an empty answer.
+            text = ""
+        thought = dig(message, "reasoning") or dig(message, "reasoning_content")
+        sample = request._replace(sample=request.sample + place)
+        yield reply(sample, model, text, state, counts, joined([thought]))
+
+
+def responses_reply(request: RequestKey, body: Entry) -> Reply:
+    """Return the reply in a body of OpenAI's Responses interface."""
+    counts = token_counts(
+        [body.get("usage")],
+        inputs="input_tokens",
+        outputs="output_tokens",
+        reasoning="output_tokens_details.reasoning_tokens",
+    )
+    items = objects(body.get("output"))
+    parts = [part for item in items for part in objects(item.get("content"))]
+    arguments = [
+        item.get("arguments") or item.get("input")
+        for item in items
+        if item.get("type") in {"function_call", "custom_tool_call"}
+    ]
+    text = with_calls(content_text(parts), arguments)
+    refusals = [part for part in parts if part.get("type") == "refusal"]
+    refusal = joined(part.get("refusal") for part in refusals)
+    summaries = [part for item in items for part in objects(item.get("summary"))]
+    thought = joined(part.get("text") for part in summaries)
+    error = ""
+    match body.get("status"):
+        case "completed" | None:
+            state = State(Status.REFUSED if refusal else None, "completed")
+        case "incomplete":
+            reason = dig(body, "incomplete_details", "reason")
+            state = state_of(reason, text=False)._replace(finish=reason or "incomplete")
+        case "failed":
+            code = dig(body, "error", "code")
+            # Codes of filters contain the word, such as bio_policy; OpenAI adds new ones.
+            blocked = isinstance(code, str) and "policy" in code
+            state = State(Status.BLOCKED if blocked else Status.API_ERROR, "failed")
+            error = f"{code}: {dig(body, 'error', 'message')}"
+        case status:
+            state = State(Status.API_ERROR, str(status))
+    model = body.get("model")
+    return reply(request, model, text or refusal, state, counts, thought, error)
+
+
+def anthropic(entry: Entry) -> Iterator[Reply]:
+    """Read a line of the results of a message batch."""
+    request = request_key(entry.get("custom_id"))
+    result = entry.get("result")
+    message = dig(result, "message")
+    kind = dig(result, "type")
+    if kind != "succeeded" or not isinstance(message, Mapping):
+        error = result if dig(result, "error") else None
+        yield failed(request, error, kind)
+        return
+    counts = token_counts(
+        [message.get("usage")],
+        inputs="input_tokens cache_creation_input_tokens cache_read_input_tokens",
+        outputs="output_tokens",
+        reasoning="output_tokens_details.thinking_tokens",
+    )
+    blocks = objects(message.get("content"))
+    calls = [block for block in blocks if block.get("type") == "tool_use"]
+    text = with_calls(content_text(blocks), [call.get("input") for call in calls]) or ""
+    thoughts = [block for block in blocks if block.get("type") == "thinking"]
+    thought = joined(block.get("thinking") for block in thoughts)
+    state = state_of(message.get("stop_reason"), text=bool(text))
+    yield reply(request, message.get("model"), text, state, counts, thought)
+
+
+def bedrock(entry: Entry) -> Iterator[Reply]:
+    """Read a line of Bedrock's batches, of models whose replies have Anthropic's or OpenAI's form.
+
+    Raises:
+        PredictionsError: the reply has neither form.
+    """
+    output = entry.get("modelOutput")
+    line: dict[str, Any] = {"custom_id": entry.get("recordId")}
+    if isinstance(dig(output, "content"), list):
+        line["result"] = {"type": "succeeded", "message": output}
+        return anthropic(line)
+    if output is not None and not _is_body(output):
+        raise PredictionsError(
+            "Bedrock: this model answers neither as Anthropic's nor as OpenAI's do"
+        )
+    line["response"] = output
+    error = entry.get("error")
+    if error:
+        code = dig(error, "errorCode") or ""
+        message = dig(error, "errorMessage") or ""
+        line["error"] = f"{code} {message}".strip()
+    return openai(line)
+
+
+def vertex(entry: Entry) -> Iterator[Reply]:
+    """Refuse a line of a batch job of Vertex AI, which does not name its request.
+
+    Raises:
+        PredictionsError: always.
+    """
+    raise PredictionsError(
+        f"Vertex AI: the line has no key ({len(entry)} fields); write requests by `scbench prompts "
+        "--format gemini`, or join outputs to ids and use --map"
+    )
+
+
+def gemini(entry: Entry) -> Iterator[Reply]:
+    """Read a line of a results file, or one of a job's inlined responses."""
+    name = entry.get("key")
+    if name is None:
+        name = first_field(entry.get("metadata"), ("key", "custom_id", "id"))
+    request = request_key(name)
+    response = entry.get("response")
+    model = gemini_field(response, "modelVersion")
+    if entry.get("error") or not isinstance(response, Mapping):
+        yield failed(request, entry.get("error"), model=model)
+        return
+    counts = token_counts(
+        [gemini_field(response, "usageMetadata")],
+        inputs="promptTokenCount toolUsePromptTokenCount",
+        # Candidates are counted without thoughts; a reply of thoughts alone has no other count.
+        outputs="candidatesTokenCount thoughtsTokenCount",
+        reasoning="thoughtsTokenCount",
+        look=gemini_field,
+    )
+    block = gemini_field(gemini_field(response, "promptFeedback"), "blockReason")
+    if block:
+        state = State(Status.BLOCKED, str(block))
+        error = f"the prompt was blocked: {block}"
+        yield reply(request, model, None, state, counts, error=error)
+        return
+    candidates = objects(response.get("candidates"))
+    if not candidates:
+        error = "the reply holds neither candidates nor a reason"
+        yield failed(request, error, model=model)
+    for place, candidate in enumerate(candidates):
+        parts = objects(dig(candidate, "content", "parts"))
+        spoken = joined(part.get("text") for part in parts if not part.get("thought"))
+        thought = joined(part.get("text") for part in parts if part.get("thought"))
+        calls = [gemini_field(part, "functionCall") for part in parts]
+        text = with_calls(spoken, [dig(call, "args") for call in calls]) or ""
+        state = state_of(gemini_field(candidate, "finishReason"), text=bool(text))
+        sample = request._replace(sample=request.sample + place)
+        yield reply(sample, model, text, state, counts, thought)
+
+
+def gemini_field(value: object, name: str) -> Any:  # noqa: ANN401  (JSON)
+    """Return a field by its name in JSON, or by the one that Python's library writes."""
+    content = dig(value, name)
+    if content is not None:
+        return content
+    snake_case = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
+    return dig(value, snake_case)
+
+
+def left_out(entry: Entry) -> Iterator[Reply]:
+    """Read a request that `scbench prompts` left out, which has no reply."""
+    fields = {"status": "not_run", "error": str(entry.get("error"))}
+    yield Reply(request_key(entry.get("custom_id")), fields=fields)

@@ -1,0 +1,165 @@
+"""Replies in the files of evaluation harnesses: lm-evaluation-harness, lighteval, verifiers.
+
+The library of verifiers cannot be installed together with Inspect's, so its lines are read without
+it. Sources: lm-eval 0.4.13 ``result_schema.py``; lighteval 0.13 ``logging/evaluation_tracker.py``;
+verifiers 0.4 ``v1/episode.py``, ``v1/trace.py``.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from scbench.base.errors import PredictionsError
+from scbench.base.model import Status
+from scbench.formats.custom_id import RequestKey
+from scbench.formats.imports.entries import (
+    COMPLETE,
+    Entry,
+    Reply,
+    State,
+    dig,
+    failed,
+    failure,
+    first_error,
+    first_field,
+    joined,
+    message_text,
+    objects,
+    reply,
+    request_key,
+    state_of,
+    token_counts,
+    with_turns,
+)
+
+# Our lm-eval tasks have the harness write this where a call came back without text.
+NO_REPLY = "(there was no reply)"
+_NO_REPLY_ERROR = (
+    "the call came back without text: a filter, or nothing but reasoning; "
+    "it is not logged why"
+)
+# Fields of a document that may hold the id.
+_ID_FIELDS = ("id", "scbench_id", "instance_id", "custom_id")
+
+
+def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
+    """Read a line of ``samples_*.jsonl``; several replies to a document are its samples.
+
+    Args:
+        entry: the line.
+        history: the filter of the lines so far. A document has a line for each filter, with the
+            same replies, so only the lines of the first filter are read.
+
+    Raises:
+        PredictionsError: the line has no reply.
+    """
+    name = f"filter {entry.get('filter')}"
+    if history and name not in history:
+        return
+    history[name] += 1
+    request = request_key(first_field(entry.get("doc"), _ID_FIELDS))
+    replies = dig(entry, "resps", 0)
+    if not isinstance(replies, list):
+        replies = entry.get("resps") or entry.get("filtered_resps")
+    texts = [text for text in replies or () if isinstance(text, str)]
+    if not texts:
+        raise PredictionsError(f"{request.id}: the line holds no reply in resps")
+    for place, text in enumerate(texts):
+        sample = request._replace(sample=request.sample + place)
+        if text == NO_REPLY:
+            yield failed(sample, _NO_REPLY_ERROR)
+        else:
+            yield reply(sample, None, text, COMPLETE, {})
+
+
+def lighteval(entry: Entry) -> Iterator[Reply]:
+    """Read a row of the details: columns ``doc``, ``metric`` and ``model_response``.
+
+    Raises:
+        PredictionsError: the row has no text.
+    """
+    doc = entry.get("doc")
+    name = first_field(dig(doc, "specific"), _ID_FIELDS) or first_field(doc, _ID_FIELDS)
+    request = request_key(name)
+    response = entry.get("model_response")
+    texts = dig(response, "text")
+    if isinstance(texts, str):
+        texts = [texts]
+    if not isinstance(texts, list) or not texts:
+        raise PredictionsError(f"{request.id}: the row holds no text in model_response")
+    for place, text in enumerate(texts):
+        counts = {
+            "input_tokens": _length(dig(response, "input_tokens")),
+            "output_tokens": _length(dig(response, "output_tokens", place)),
+        }
+        thought = joined([dig(response, "reasonings", place)])
+        sample = request._replace(sample=request.sample + place)
+        yield reply(sample, None, joined([text]), COMPLETE, counts, thought)
+
+
+def _length(tokens: object) -> int | None:
+    return len(tokens) if isinstance(tokens, list) and tokens else None
+
+
+def verifiers(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
+    """Read an episode of ``traces.jsonl``.
+
+    Args:
+        entry: the episode.
+        history: rollouts of each task so far; rollouts of one task are its samples, in order.
+    """
+    task = entry.get("task")
+    name = first_field(dig(task, "data"), _ID_FIELDS) or dig(task, "key")
+    request = request_key(name)
+    request = request._replace(sample=request.sample + history[request.id])
+    history[request.id] += 1
+    traces = objects(entry.get("traces"))
+    episode_errors = objects(entry.get("errors"))
+    if traces:
+        yield trace_reply(request, traces[0], episode_errors)
+        return
+    state = State(Status.API_ERROR)
+    error = first_error(episode_errors) or "no trace"
+    yield reply(request, None, None, state, {}, error=error)
+
+
+def trace_reply(
+    request: RequestKey, trace: Entry, episode_errors: list[Entry]
+) -> Reply:
+    """Return the last reply of a rollout, with its turns if it was in a loop."""
+    calls = objects(trace.get("calls"))
+    last_call = calls[-1] if calls else {}
+    counts = token_counts(
+        [call.get("usage") for call in calls],
+        # Tokens read from a cache are not among the prompt's.
+        inputs="prompt_tokens cached_input_tokens",
+        outputs="completion_tokens",
+        reasoning="reasoning_tokens",
+    )
+    text = None
+    for node in objects(trace.get("nodes")):
+        if dig(node, "message", "role") == "assistant":
+            text = message_text(node.get("message"))
+    error = ""
+    errors = [*objects(trace.get("errors")), *episode_errors]
+    if errors and text is None:
+        error = first_error(errors)
+        state = failure(error)
+    else:
+        text, state = ended(text, last_call.get("finish_reason"))
+        if text is None:
+            error = first_error(errors)
+    model = last_call.get("model")
+    last_reply = reply(request, model, text, state, counts, error=error)
+    return with_turns(last_reply, trace.get("info"))
+
+
+def ended(text: str | None, finish: object) -> tuple[str | None, State]:
+    """Return the last text of a rollout of verifiers, and the state of its call.
+
+    Verifiers logs neither empty replies nor finish reasons except stop, length and tool_calls. A
+    call that ended normally without text is an empty reply of the model.
+    """
+    state = state_of(finish, text=text is not None)
+    if text is None and state.status is None:
+        text = ""
+    return text, state
