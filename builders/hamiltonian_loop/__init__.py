@@ -179,7 +179,7 @@ def row_and_column(cell: Sequence[int]) -> Cell:
     return y, x
 
 
-def row_and_way(cell: Cell) -> Cell:
+def row_and_way(cell: Sequence[int]) -> Cell:
     """Return the sort key for rows that run to the right and to the left in turn."""
     x, y = cell
     if y % 2:

@@ -13,6 +13,7 @@ An example of the puzzle, cut short, with the beginning of an answer:
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -94,7 +95,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         heights = params.heights
         n = len(heights)
         plan = self.reference(params).blasts
-        reference = [blast.model_dump(mode="json") for blast in plan]
+        reference: list[Any] = [blast.model_dump(mode="json") for blast in plan]
         cells = [(x, y) for y in range(n) for x in range(n)]
         x, y = max(cells, key=lambda cell: heights[cell[1]][cell[0]])
         top = heights[y][x]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import shapely
@@ -104,5 +105,5 @@ def shadow_grid(params: Params, parts: int, least: float) -> JsonValue:
     places = np.stack([x - _LOW[0], y - _LOW[1], floor], axis=1)
     inside = places[shares.round(9) >= least].tolist()
     poses = as_poses((*place, *_TURN) for place in inside[:_MAX_POSES])
-    tetrahedrons: list[JsonValue] = [*poses]
+    tetrahedrons: list[Any] = [*poses]
     return {"tetrahedrons": tetrahedrons}

@@ -167,9 +167,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the lines that cross in the middle, and one of them with a diagonal."""
         a, b, c, d = params.corners
-        across = [_middle(a, b), _middle(c, d)]
-        along = [_middle(b, c), _middle(d, a)]
-        diagonal = [list(a), list(c)]
+        across: list[Any] = [_middle(a, b), _middle(c, d)]
+        along: list[Any] = [_middle(b, c), _middle(d, a)]
+        diagonal: list[Any] = [list(a), list(c)]
         return {
             "cross": {"segments": [across, along]},
             "diagonal and middle line": {"segments": [diagonal, across]},

@@ -41,7 +41,7 @@ def frame_counterexamples(params: Params) -> dict[str, Segments]:
     """
     (ax, ay), b, _, (dx, dy) = params.corners
     fourth = (b[0] + dx - ax, b[1] + dy - ay)
-    parallelogram = ((ax, ay), b, fourth, (dx, dy))
+    parallelogram = ((ax, ay), (b[0], b[1]), fourth, (dx, dy))
     wrong = {
         "as_parallelogram": _drawn_on(parallelogram, params),
         "on_the_unit_square": _drawn_on(UNIT_SQUARE, params),
