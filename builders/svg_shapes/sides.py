@@ -119,9 +119,11 @@ def turn_angle(before: Piece, after: Piece) -> float:
 def pieces_of(path: str) -> list[Piece]:
     """Return the pieces of a path that have a length."""
     pieces: list[Piece] = []
-    here = start = 0j
+    here = 0j
+    start = 0j
+    # Each command is a letter and its numbers.
     for word, text in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
-        numbers = [float(number) for number in re.findall(r"[^ ,]+", text)]
+        numbers = [float(number) for number in re.findall(r"[^\s,]+", text)]
         is_arc = word in "Aa"
         if is_arc:
             # Radii and flags come before the end.
