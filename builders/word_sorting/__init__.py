@@ -9,6 +9,7 @@ import math
 from bisect import bisect, insort
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from pydantic import Field, JsonValue
 
@@ -114,7 +115,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         }
         wrong: dict[str, JsonValue] = {}
         for name, order in orders.items():
-            words = list(order)
+            words: list[Any] = list(order)
             # A misreading can lead to the right order.
             if words != right:
                 wrong[name] = words

@@ -61,7 +61,7 @@ _KIND_NAMES = {
 }
 _WORDS = packaged_toml("scbench.formats", "predictions.toml")
 # Our key by the name that another program has for it.
-_SYNONYMS = {
+_SYNONYMS: dict[str, str] = {
     theirs: ours for ours, names in _WORDS["synonyms"].items() for theirs in names
 }
 # Unknown keys of a line that are noted, and their characters; a line may have any number.

@@ -168,7 +168,7 @@ def as_score(result: WireOutcome) -> Score:
         metrics = json.loads(verdict.metrics)
         verdicts.append({"checks": checks, "metrics": metrics, "notes": verdict.notes})
         failed_checks += [check["message"] for check in checks if not check["passed"]]
-    metadata = {
+    metadata: dict[str, Any] = {
         "status": result.status,
         "scores": scores,
         "verdicts": verdicts,

@@ -15,6 +15,7 @@ from inspect_ai import Epochs, Task, task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
+    ChatMessage,
     ChatMessageUser,
     Content,
     ContentImage,
@@ -129,7 +130,7 @@ def names_in(text: str | Sequence[str] | None) -> list[str] | None:
 
 def sample_of(instance: Instance, budget: int | None) -> Sample:
     """Return an instance as a sample: the prompt with its pictures, without the solution."""
-    prompt: str | list[ChatMessageUser] = instance.prompt
+    prompt: str | list[ChatMessage] = instance.prompt
     if instance.images:
         content: list[Content] = [ContentText(text=instance.prompt)]
         content += [ContentImage(image=url) for url in data_urls(instance)]
