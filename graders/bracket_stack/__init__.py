@@ -1,4 +1,4 @@
-"""Do these brackets close what is open?
+"""Do these brackets close all that are open?
 
 Pairs that stand together are crossed out until none is left; what remains is open.
 """
@@ -26,7 +26,7 @@ _MIRROR = str.maketrans({pair[0]: pair[1] for pair in PAIRS})
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the answer closes what is open, blanks aside, else 0."""
+    """Return 1 if the answer closes all open brackets, blanks aside, else 0."""
     checks = Checklist(CHECKS)
     brackets = unspaced(answer.answer)
     readable = bool(brackets) and set(brackets or "") <= set(")]}>")

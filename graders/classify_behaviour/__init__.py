@@ -1,4 +1,4 @@
-"""Is every square named after what its corners fix about its inside?
+"""Does every square have the name for its inside that its corners fix?
 
 The names follow from the types of the crossed sides; one wrong name fails the answer.
 """

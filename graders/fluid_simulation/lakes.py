@@ -108,7 +108,7 @@ class Reached(NamedTuple):
     """How much of `target` is reached."""
     target: int
     says: str
-    """What there is and what is asked for, in a sentence."""
+    """The same in a sentence."""
     details: Mapping[str, Any]
 
     @property

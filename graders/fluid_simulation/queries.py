@@ -1,4 +1,4 @@
-"""What can be asked of a fluid simulation: where water stands after the rain on some earthworks.
+"""Queries about a fluid simulation: where water stands after the rain on some earthworks.
 
 The answers are figures of the world; whether they meet the goal, and how far, is left to who asks.
 """

@@ -66,7 +66,7 @@ class Play:
         return {"steps": [{"xy": list(cell)} for cell in self._path]}
 
     def look(self) -> Observation:
-        """Return where the path so far is and what is unvisited."""
+        """Return the view of the path so far."""
         return self._view(self._path)
 
     def step(self, action: Go | Ask | Back) -> Observation:

@@ -54,7 +54,7 @@ class Frame(NamedTuple):
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return the share of the box that a legal path fills, less what missed food costs."""
+    """Return the share of the box that a legal path fills, over one more than the missed food."""
     frame = frame_of(params)
     cells = [place["pos"] for place in answer.path]
     length = len(cells)

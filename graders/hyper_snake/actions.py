@@ -39,11 +39,11 @@ class Play:
         return {"path": [{"pos": list(cell)} for cell in self._trail.cells]}
 
     def look(self) -> Observation:
-        """Return where the snake is and what is left."""
+        """Return the view of the path so far."""
         return self._trail.look()
 
     def step(self, action: Move) -> Observation:
-        """Move on through some cells and return what is seen then.
+        """Move on through some cells and return the view from there.
 
         Raises:
             QueryError: one of them cannot be moved to; the snake is where it was.

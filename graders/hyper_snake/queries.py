@@ -1,4 +1,4 @@
-"""What can be asked of a snake's box: whether a path is legal, and what is free where it ends.
+"""Queries about a snake's box: whether a path is legal, and which cells are free at its end.
 
 Any legal piece may be asked about, wherever it begins; what a path would score is left to who asks.
 """
@@ -36,7 +36,7 @@ class Trail:
         self._visited: set[int] = set()
 
     def follow(self, cells: Sequence[Cell]) -> str:
-        """Go on through cells up to the first that is not legal; return what is wrong with it."""
+        """Go on through cells up to the first that is not legal; return its fault."""
         for cell in cells:
             wrong = self.obstacle(cell)
             if wrong:
@@ -69,7 +69,7 @@ class Trail:
         return self._free_neighbours(self.cells[-1])
 
     def look(self) -> Observation:
-        """Return where the path is and what is left."""
+        """Return the end of the path, and the cells and food that are not visited."""
         end = self.cells[-1]
         reached = reachable(end, self._free_neighbours) - {end}
         codes = self.frame.grid.codes
@@ -117,7 +117,7 @@ class Walk(Query):
     path: Annotated[Cells, Field(min_length=1, max_length=_MAX_CELLS)]
 
     def observe(self, params: Params) -> Observation:
-        """Return how far the path is legal and what is free then."""
+        """Return how far the path is legal, and the view from there."""
         trail = Trail(params)
         wrong = trail.follow(self.path)
         if not trail.cells:

@@ -5,7 +5,6 @@ path of contacts, and volumes are compared with the ideal body, integrated along
 those of the answer's list.
 """
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -86,7 +85,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     bricks = Bricks.of(
         [(*brick.Centroid, brick.RotationDegrees) for brick in answer.bricks]
     )
-    target = target_body(params)
+    target = body(params)
     boxes = as_boxes(bricks, params.centre_mm)
     judge_single_bricks(checks, target, bricks, boxes)
     names = judge_repeats(checks, bricks)
@@ -107,12 +106,6 @@ def grade(params: Params, answer: Answer) -> Verdict:
         )
         checks.expect("volume", score == 1, wrong)
     return checks.partial(score if legal else 0.0, bricks=count, **figures, **faults)
-
-
-@lru_cache(maxsize=256)
-def target_body(params: Params) -> Body:
-    """Return the target of an instance; see `body`."""
-    return body(params)
 
 
 def as_boxes(bricks: Bricks, centre: tuple[float, ...]) -> Boxes:

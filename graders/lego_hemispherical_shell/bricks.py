@@ -123,7 +123,9 @@ class Pairs(NamedTuple):
 
     def where(self, mask: Mask) -> "Pairs":
         """Return some of the pairs."""
-        return Pairs(*(values[mask] for values in self))
+        return Pairs(
+            self.lower[mask], self.upper[mask], self.area[mask], self.depth[mask]
+        )
 
 
 class Stance(NamedTuple):

@@ -1,4 +1,4 @@
-"""What can be asked of a few bricks: which overlap or are joined, and how much is in the target.
+"""Queries about a few bricks: which overlap or are joined, and how much is in the target.
 
 A query looks at no more bricks than a fraction of the smallest shell, so that all queries together
 tell less of a whole answer than judging it would.
@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from scbench.graders.lego_hemispherical_shell import as_boxes, target_body
+from scbench.graders.lego_hemispherical_shell import as_boxes
 from scbench.graders.lego_hemispherical_shell.bricks import (
     CONTACT_GAP,
     VOLUME,
@@ -19,7 +19,7 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
     joints,
     off_grid,
 )
-from scbench.graders.lego_hemispherical_shell.target import shared_volumes
+from scbench.graders.lego_hemispherical_shell.target import body, shared_volumes
 from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.lego_hemispherical_shell import Brick, Params
 
@@ -53,7 +53,7 @@ class BricksTogether(Query):
         if pairs is None:
             raise QueryError("the bricks are too crowded to be compared pair by pair")
         boxes = as_boxes(bricks, params.centre_mm)
-        shares = shared_volumes(target_body(params), boxes) / VOLUME
+        shares = shared_volumes(body(params), boxes) / VOLUME
         return {
             # Adding 0.0 turns -0.0 into 0.0.
             "in_target": [round(share, 3) + 0.0 for share in shares.tolist()],

@@ -7,6 +7,7 @@ with a disc is known in closed form, so a volume is one integral along z. Gauss'
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -61,6 +62,7 @@ class Boxes(NamedTuple):
         return np.hypot(self.first + self.half[0], self.second + self.half[1])
 
 
+@lru_cache(maxsize=256)
 def body(params: Params) -> Body:
     """Return the target of an instance, in millimetres."""
     a, b = params.inner_radius_mm, params.outer_radius_mm
@@ -81,38 +83,28 @@ def body(params: Params) -> Body:
 
 def sphere(r: float) -> Surface:
     """Return the upper half of a sphere that stands on the table."""
-
-    def radius(z: Floats) -> Floats:
-        return np.sqrt(np.maximum(r * r - z * z, 0.0))
-
-    return Surface(radius, r)
+    return Surface(lambda z: half_width(r, z), r)
 
 
 def bowl(r: float, top: float) -> Surface:
     """Return the lower half of a sphere with its middle at the height ``top``."""
-
-    def radius(z: Floats) -> Floats:
-        return np.sqrt(np.maximum(r * r - (top - z) ** 2, 0.0))
-
-    return Surface(radius, top, top - r)
+    return Surface(lambda z: half_width(r, top - z), top, top - r)
 
 
 def cylinder(r: float, height: float) -> Surface:
     """Return the wall of an upright cylinder."""
-
-    def radius(z: Floats) -> Floats:
-        return np.full_like(z, r)
-
-    return Surface(radius, height)
+    return Surface(lambda z: np.full_like(z, r), height)
 
 
 def torus(middle: float, r: float, side: int) -> Surface:
     """Return the outer (``side`` 1) or inner (-1) half of a tube of radius r, bent to a ring."""
+    return Surface(lambda z: middle + side * half_width(r, z), r)
 
-    def radius(z: Floats) -> Floats:
-        return middle + side * np.sqrt(np.maximum(r * r - z * z, 0.0))
 
-    return Surface(radius, r)
+def half_width(r: float, z: Floats) -> Floats:
+    """Return half the width of a disc of radius r at distances z from its middle."""
+    width: Floats = np.sqrt(np.maximum(r * r - z * z, 0.0))
+    return width
 
 
 def strays(target: Body, boxes: Boxes) -> tuple[Mask, Mask]:

@@ -1,4 +1,4 @@
-"""What can be asked of a maze: which moves are legal in it, and what can be reached.
+"""Queries about a maze: which moves are legal in it, and which cells can be reached.
 
 Whether there is only one route, and whether the maze keeps the other rules, is left to who asks.
 """
@@ -89,7 +89,8 @@ class Walk(Query):
                 )
                 break
             end = cell
-        steps, jumps = [], []
+        steps: list[list[int]] = []
+        jumps: list[list[int]] = []
         for cell in sorted(graph[end]):
             moves = steps if abs(cell - end) in {1, n} else jumps
             moves.append(list(divmod(cell, n)))

@@ -72,7 +72,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
 @lru_cache(maxsize=64)
 def black_cells(params: Params) -> Mask:
     """Return where the picture is #, as a (row, column) array."""
-    return np.array([list(row) for row in params.grid]) == "#"
+    black: Mask = np.array([list(row) for row in params.grid]) == "#"
+    return black
 
 
 def read_formula(checks: Checklist, text: str) -> Formula | None:

@@ -217,7 +217,7 @@ class Reader:
     nodes: list[Node] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     numbers: dict[tuple[object, ...], int] = field(default_factory=dict)
-    """Numbers of nodes by what they do."""
+    """Numbers of nodes by all their fields but the degree."""
     leaves: dict[str, Operand] = field(default_factory=dict)
     """Operands by the text they were read from."""
     operands: list[Operand] = field(default_factory=list)

@@ -75,7 +75,7 @@ class Play:
         return {"rectangles": [list(rectangle) for rectangle in self._cells_of]}
 
     def look(self) -> Observation:
-        """Return the number of rectangles and what is still uncovered."""
+        """Return the number of rectangles, of uncovered cells, and the open clues."""
         covered = union_of(self._cells_of)
         open_clues = [
             [*cell, number]

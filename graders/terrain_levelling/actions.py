@@ -1,4 +1,4 @@
-"""Blasts set on the true ground, some at a time, with a look at what they leave."""
+"""Blasts set on the true ground, some at a time, with a look at the ground after them."""
 
 from typing import Annotated, Any, Literal
 
@@ -30,7 +30,7 @@ class SetBlasts(Action):
     corner: WholeIndexPair = (0, 0)
 
     def cost(self) -> int:
-        """Return what follows from the number of balls."""
+        """Return the cost of so many balls."""
         return cost_of(self.blasts)
 
 

@@ -1,4 +1,4 @@
-"""What can be asked of terrain levelling: what the ground is like after some blasts.
+"""Queries about terrain levelling: the heights of the ground after some blasts.
 
 Heights are told, in hundredths; how much of the ground is level, and what it would score, is left
 to who asks.
@@ -114,7 +114,7 @@ class BlastHere(Query):
     corner: WholeIndexPair = (0, 0)
 
     def cost(self) -> int:
-        """Return what follows from the number of blasts and balls."""
+        """Return the cost of so many blasts and balls."""
         return cost_of(self.blasts)
 
     def observe(self, params: Params) -> Observation:

@@ -47,6 +47,7 @@ __all__ = [
     "outlines",
     "polygons",
     "swept_edges",
+    "table",
 ]
 
 VERSION = 2
@@ -133,8 +134,17 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
     target, target_area = target_polygon(params)
     shadow = cover(target, outlines(bodies), SLACK)
+    # Without a fault of the bodies, an answer below a full score fails at least one of the two.
+    full = score_of(shadow, target_area, 1.0, params.divisor) == 1
+    wrong = f"The shadow covers {shadow.covered / target_area:.2%} of the target."
+    checks.expect("cover", full or shadow.covered >= 0.99 * target_area, wrong)
+    small = not shadow.strays and shadow.difference <= 0.02 * target_area
+    wrong = (
+        f"Spill and gaps beyond the slack are {shadow.difference / target_area:.2%} of the "
+        f"target's area; {shadow.spill / target_area:.2%} is spill."
+    )
     strays = [used[i] for i in shadow.stray]
-    judge_cover(checks, params, shadow, strays)
+    checks.expect("difference", full or small, wrong, strays=strays)
     return checks.partial(
         score_of(shadow, target_area, factor, params.divisor) if sound else 0.0,
         covered=shadow.covered / target_area,
@@ -148,27 +158,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
 
 
-def judge_cover(
-    checks: Checklist, params: Params, shadow: Cover, strays: list[int]
-) -> None:
-    """Check the covered area and the difference.
-
-    Without a fault of the bodies, an answer below a full score fails at least one of the two.
-    """
-    _, target_area = target_polygon(params)
-    full = score_of(shadow, target_area, 1.0, params.divisor) == 1
-    wrong = f"The shadow covers {shadow.covered / target_area:.2%} of the target."
-    checks.expect("cover", full or shadow.covered >= 0.99 * target_area, wrong)
-    small = not shadow.strays and shadow.difference <= 0.02 * target_area
-    wrong = (
-        f"Spill and gaps beyond the slack are {shadow.difference / target_area:.2%} of the "
-        f"target's area; {shadow.spill / target_area:.2%} is spill."
-    )
-    checks.expect("difference", full or small, wrong, strays=strays)
-
-
 def score_of(shadow: Cover, target_area: float, factor: float, divisor: float) -> float:
-    """Return the score of a cover; the factor is what faults of bodies leave of the share."""
+    """Return the score of a cover; the factor reduces the covered share for faults of bodies."""
     near = shadow.difference - shadow.strays
     raw = shadow.covered / target_area * factor - DIFFERENCE_WEIGHT * near / target_area
     score = round(min(raw / divisor, 1.0), 9)

@@ -76,33 +76,29 @@ def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
     of the 44 axes on which two tetrahedra can be parted (face normals, cross products of edges),
     rounded to 9 digits. The search stops soon after ``enough`` pairs were found.
     """
-    face_normals = [_face_normal(bodies, face) for face in _FACES]
+    face_normals = []
+    for i, j, k in _FACES:
+        along, across = bodies[:, j] - bodies[:, i], bodies[:, k] - bodies[:, i]
+        face_normals.append(_cross_products(along, across))
     normals, _ = _unit_vectors(np.stack(face_normals, axis=1))
     edges = np.stack([bodies[:, j] - bodies[:, i] for i, j in _EDGES], axis=1)
     pairs: list[tuple[int, int, float]] = []
     for first, second in _meeting_boxes(bodies):
-        depth = _pair_depths(bodies, normals, edges, first, second)
+        products = _cross_products(edges[first][:, :, None], edges[second][:, None])
+        crossed, usable = _unit_vectors(products.reshape(-1, 36, 3))
+        # All 8 face normals have a direction.
+        usable = np.concatenate([np.ones((len(first), 8), bool), usable], axis=1)
+        axes = np.concatenate([normals[first], normals[second], crossed], axis=1)
+        a = _dot(axes[:, :, None], bodies[first][:, None])
+        b = _dot(axes[:, :, None], bodies[second][:, None])
+        overlap = np.minimum(a.max(2) - b.min(2), b.max(2) - a.min(2))
+        depth = np.round(np.where(usable, overlap, np.inf).min(1), _DIGITS)
         hit = depth > allowed
         columns = (first[hit].tolist(), second[hit].tolist(), depth[hit].tolist())
         pairs += zip(*columns, strict=True)
         if len(pairs) >= enough:
             return Cuts(pairs, complete=False)
     return Cuts(pairs, complete=True)
-
-
-def _pair_depths(
-    bodies: Floats, normals: Floats, edges: Floats, first: Positions, second: Positions
-) -> Floats:
-    """Return the least overlap of each pair of bodies along its 44 axes."""
-    edge_products = _cross_products(edges[first][:, :, None], edges[second][:, None])
-    crossed, has_direction = _unit_vectors(edge_products.reshape(-1, 36, 3))
-    # All 8 face normals have a direction.
-    usable = np.concatenate([np.ones((len(first), 8), bool), has_direction], axis=1)
-    axes = np.concatenate([normals[first], normals[second], crossed], axis=1)
-    a = _dot(axes[:, :, None], bodies[first][:, None])
-    b = _dot(axes[:, :, None], bodies[second][:, None])
-    overlap = np.minimum(a.max(2) - b.min(2), b.max(2) - a.min(2))
-    return np.round(np.where(usable, overlap, np.inf).min(1), _DIGITS)
 
 
 def _meeting_boxes(bodies: Floats) -> Iterator[tuple[Positions, Positions]]:
@@ -130,11 +126,6 @@ def _dot(a: Floats, b: Floats) -> Floats:
 def _cross_products(a: Floats, b: Floats) -> Floats:
     (ax, ay, az), (bx, by, bz) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
-
-
-def _face_normal(bodies: Floats, face: tuple[int, int, int]) -> Floats:
-    a, b, c = (bodies[:, i] for i in face)
-    return _cross_products(b - a, c - a)
 
 
 def _unit_vectors(vectors: Floats) -> tuple[Floats, Mask]:

@@ -1,4 +1,4 @@
-"""What can be asked of a few tetrahedra: their shadow, and how deep they reach into each other.
+"""Queries about a few tetrahedra: their shadow, and how deep they reach into each other.
 
 Shadows are not compared with the target: what they cover of it is the score.
 """
@@ -11,14 +11,14 @@ import shapely
 from pydantic import Field
 
 from scbench.graders.shared.interaction import Observation, Query, QueryError
-from scbench.graders.tetrahedra_shadow_projection import REACH
-from scbench.graders.tetrahedra_shadow_projection.bodies import (
+from scbench.graders.tetrahedra_shadow_projection import (
+    REACH,
     Floats,
     corners,
     cuts,
+    outlines,
     table,
 )
-from scbench.graders.tetrahedra_shadow_projection.shadows import outlines
 from scbench.schemas.tetrahedra_shadow_projection import Params, Pose
 
 BUDGET = 30

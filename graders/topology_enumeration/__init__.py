@@ -84,7 +84,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=256)
 def forcing_patterns(params: Params) -> tuple[frozenset[Labels], frozenset[Labels]]:
-    """Return all forcing patterns, and those of them that agree with what is known."""
+    """Return all forcing patterns, and those of them that agree with the known labels."""
     ring = POLYGONS[len(params.corner_order)]
     forcing = meeting_patterns(params.n_classes, params.corner_order, ring)
     right = frozenset(pattern for pattern in forcing if agrees(pattern, params.known))

@@ -5,7 +5,7 @@ the module `frame`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeGuard
 
@@ -26,7 +26,6 @@ from scbench.schemas.two_segments import Answer, Params
 # Builders draw with the geometry.
 __all__ = [
     "CHECKS",
-    "KINDS",
     "VERSION",
     "Chord",
     "exact",
@@ -54,7 +53,7 @@ Point = tuple[float, float]
 
 
 class Facts(NamedTuple):
-    """What follows from an instance alone, in integers."""
+    """The frame, grid and target of an instance, in integers."""
 
     frame: Frame
     grid: tuple[tuple[int, int], ...] | None
@@ -123,7 +122,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=256)
 def facts_of(params: Params) -> Facts:
-    """Return what follows from the instance alone, kept for the next answers to it."""
+    """Return the facts of an instance, kept for the next answers to it."""
     target = {kind: getattr(params.counts, kind) for kind in KINDS.values()}
     frame = frame_of(params.corners, params.snap_decimals)
     values = [exact(value) for value in params.coordinate_grid or ()]
@@ -194,7 +193,7 @@ def judge_boundary(checks: Checklist, ends: Sequence[Endpoint]) -> None:
 def judge_segments(
     checks: Checklist, chords: Sequence[Chord | None], answer: Answer, unit: int
 ) -> None:
-    """Check what a segment must keep by itself, and that the two differ."""
+    """Check each segment by itself, and that the two differ."""
     unknown = [i for i, chord in enumerate(chords) if chord is None]
     why = f"Segment {unknown[0]} has an endpoint off the boundary." if unknown else ""
     points = answer.segments
@@ -207,12 +206,12 @@ def judge_segments(
             empty.append(i)
         elif chord is not None and on_one_side(chord, unit):
             along.append(i)
-    for check_id, offenders, fault in (
-        ("length", empty, "starts and ends at one place"),
-        ("one_side", along, "runs along a side of the frame"),
+    for check_id, offenders, sentence in (
+        ("length", empty, "Segment {} starts and ends at one place."),
+        ("one_side", along, "Segment {} runs along a side of the frame."),
     ):
         if offenders or not unknown:
-            checks.forbid(check_id, offenders, _sentence_on_segment(fault))
+            checks.forbid(check_id, offenders, sentence.format)
         else:
             checks.skip(check_id, why)
     first, second = chords
@@ -222,10 +221,6 @@ def judge_segments(
         checks.expect("distinct", not same, "Both segments join the same two places.")
     else:
         checks.skip("distinct", why)
-
-
-def _sentence_on_segment(fault: str) -> Callable[[int], str]:
-    return lambda i: f"Segment {i} {fault}."
 
 
 @lru_cache(maxsize=4096)
