@@ -113,10 +113,10 @@ def seek_answer(
         params: of its instance, to ask the grader whether it can read a bare value; without
             them, only brief ones are read.
     """
-    no_answer = outcome_without_text(prediction)
+    no_answer = without_answer(prediction)
     if no_answer is None:
         shape = shape_of(task.answer_model)
-        can_read = grader_can_read(task, params)
+        can_read = readable_by(task, params)
         extraction = find_answer(prediction, shape, can_read)
         if extraction is not None:
             return extraction
@@ -166,7 +166,7 @@ def _canonical_answer(value: JsonValue) -> str | None:
     return text
 
 
-def grader_can_read(task: Task, params: BaseModel | None) -> Readable | None:
+def readable_by(task: Task, params: BaseModel | None) -> Readable | None:
     """Return a function that tells whether the grader of a task can read a bare value.
 
     None without parameters, or if the task has no short answers.
@@ -186,7 +186,7 @@ def grader_can_read(task: Task, params: BaseModel | None) -> Readable | None:
     return can_read
 
 
-def outcome_without_text(prediction: Prediction) -> Outcome | None:
+def without_answer(prediction: Prediction) -> Outcome | None:
     """Return the outcome of a prediction with nothing to read; None if there is an answer or text.
 
     The first that applies decides: a reported status without a score, contents to read, another
