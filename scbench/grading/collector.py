@@ -1,7 +1,7 @@
-"""The collector: takes the results of workers, in any order, and enters them in that of the file.
+"""Takes the results of workers in any order, and decides in the file's order which lines count.
 
-It decides which lines count, queues the lines of heavy tasks, each answer once, and keeps the
-results in the store.
+It also queues the lines of heavy tasks (equal answers only once), and keeps the results in the
+checkpoint.
 """
 
 from array import array
@@ -31,14 +31,14 @@ from scbench.grading.workers.jobs import AnswerOrigin, GradedChunk, WorkItem
 from scbench.grading.workers.scheduler import JobQueue, OnWait, Scheduler, Waiting
 from scbench.machine.signals import Interrupts
 
-# Chunks that may be read, or done, while an earlier one is not.
-_LAG = 512
-# Lines that may wait for the outcome of a duplicate.
+# Turns that reading may be ahead of the oldest unfinished chunk.
+_MOST_TURNS_AHEAD = 512
+# Most lines that may wait for the outcome of an equal answer.
 _MOST_WAITING = 50_000
 
 
 class ArrivedChunk(NamedTuple):
-    """A chunk whose results are there."""
+    """A graded chunk that waits for its turn."""
 
     chunk: Chunk
     account: ChunkAccount
@@ -53,11 +53,11 @@ class Collector:
         coverage: the items that have a line.
         checkpoint: the store.
         problems: takes the problems of lines.
-        scheduler: tries items alone.
+        scheduler: runs the jobs, and tries suspect lines alone.
         on_progress: called with the number of lines graded so far and the bytes they had.
-        chunks: the rows of every chunk so far.
+        chunks: the rows of each chunk so far, in the order of the file.
         resumed: lines taken over from an interrupted run.
-        forged: a problem for each trace that the environment does not give, in no order.
+        forged: the problem of each trace that contradicts its environment, unsorted.
     """
 
     index: ReleaseIndex
@@ -71,30 +71,39 @@ class Collector:
     forged: list[Problem] = field(default_factory=list)
     _queue: JobQueue | None = None
     _duplicates: DuplicateAnswers = field(default_factory=DuplicateAnswers)
-    # Lines being judged by themselves, by number.
+    # Lines that are being judged by themselves, by line number.
     _pending: dict[int, PendingLine] = field(default_factory=dict)
-    # Chunks and problems have turns in the order of the file: the turn of each chunk that is being
-    # graded by its place, results whose turn has not come, the next turn to read and to enter.
+    # Chunks and problems between them have turns, counted from 0 in the order of the file.
+    # The turn of each chunk that is being graded, by `Chunk.place`.
     _turns: dict[int, int] = field(default_factory=dict)
+    # Problems and graded chunks whose turn has not come, by turn.
     _arrived: dict[int, Problem | ArrivedChunk] = field(default_factory=dict)
+    # Turn of the next chunk or problem to read.
     _read_turn: int = 0
+    # Turn of the next chunk or problem to enter.
     _entry_turn: int = 0
-    # Of lines graded so far.
-    _lines: int = 0
-    _bytes: int = 0
+    # Number and bytes of the lines graded so far.
+    _graded_lines: int = 0
+    _graded_bytes: int = 0
 
     def queue(self, stream: BinaryIO, digest: Digest, shard: Shard) -> JobQueue:
-        """Return the queue of everything that is to be graded of a stream."""
-        chunks = self._chunks(stream, digest, shard)
+        """Return the queue of everything in a stream that is to be graded."""
         self._queue = JobQueue(
-            chunks, self.index.heavy, self.scheduler.job, self._is_held_back
+            chunks=self._chunks(stream, digest, shard),
+            heavy=self.index.heavy,
+            job=self.scheduler.job,
+            held_back=self._is_reading_paused,
         )
         return self._queue
 
     def _chunks(
         self, stream: BinaryIO, digest: Digest, shard: Shard
     ) -> Iterator[Chunk | None]:
-        """Yield chunks to be graded, and None for each that was done before."""
+        """Yield chunks to be graded, and None for each chunk that the checkpoint has.
+
+        The None lets the queue see to other work (idle workers, signals) between such chunks.
+        """
+        # An entry is a chunk, or a problem of lines that are in no chunk.
         for entry in cut(read_blocks(stream, digest), shard):
             turn = self._read_turn
             self._read_turn += 1
@@ -107,34 +116,39 @@ class Collector:
                 yield entry
             else:
                 self.resumed += account.graded
-                self._count(entry, account)
+                self._report_chunk(entry, account)
                 self._arrive(turn, ArrivedChunk(entry, account))
                 yield None
 
-    def _is_held_back(self) -> bool:
-        """Return whether no chunk should be read: too much waits for an earlier one."""
-        lag = self._read_turn - self._entry_turn
-        return lag > _LAG or self._duplicates.waiting > _MOST_WAITING
+    def _is_reading_paused(self) -> bool:
+        """Return whether too much waits for an earlier chunk to read another one."""
+        turns_ahead = self._read_turn - self._entry_turn
+        return (
+            turns_ahead > _MOST_TURNS_AHEAD or self._duplicates.waiting > _MOST_WAITING
+        )
 
     def collect(self, queue: JobQueue, interrupts: Interrupts, on_wait: OnWait) -> None:
         """Grade everything in a queue, and take the results."""
 
-        def wait(items: Sequence[Waiting]) -> None:
+        def check_and_report(items: Sequence[Waiting]) -> None:
             interrupts.check()
             on_wait(items)
 
-        with closing(self.scheduler.work(queue, wait)) as results:
+        # Closing the generator stops its workers if this block fails.
+        with closing(self.scheduler.work(queue, check_and_report)) as results:
             for work, result in results:
-                # An interrupt must not split a result that is half kept.
+                # An interrupt must not leave a result half stored.
                 with interrupts.deferred():
                     self.take(work, result)
+        # Traces are judged in any order, so their problems are sorted here.
         for problem in sorted(self.forged, key=lambda problem: problem.line or 0):
             self.problems.add(problem)
 
     def take(
         self, work: WorkItem | Chunk, result: WireOutcome | GradedChunk | None
     ) -> None:
-        """Take the result of a job; None if it failed."""
+        """Take the result of a job: the outcome of an item, or a chunk; None if a chunk failed."""
+        # A failed item always has an outcome that says so; only chunks come with None.
         if isinstance(work, WorkItem) and isinstance(result, WireOutcome):
             self.take_outcome(work, result)
         elif isinstance(work, Chunk) and not isinstance(result, WireOutcome):
@@ -142,29 +156,34 @@ class Collector:
 
     def take_chunk(self, chunk: Chunk, graded: GradedChunk | None) -> None:
         """Take the account and rows of a chunk; None if its worker failed."""
-        # Whatever killed the worker is in some line: all are judged singly.
         if graded is None:
+            # One of the lines ended the worker. Without outcomes, all lines with a row become
+            # pending, and each is tried alone.
             parsed = parse_chunk(self.index, chunk)
-            graded = GradedChunk(parsed.account, settle(self.index, parsed, {}))
+            graded_lines = settle(self.index, parsed, {})
+            graded = GradedChunk(parsed.account, graded_lines)
         account = graded.account
         table = graded.table
         if table is None:
+            # Workers leave the rows of a short chunk to this process.
             table = make_table(self.index, account, graded.lines)
         self.checkpoint.keep_chunk(chunk, account, table)
-        self._count(chunk, account)
-        self._arrive(self._turns.pop(chunk.place), ArrivedChunk(chunk, account))
+        self._report_chunk(chunk, account)
+        turn = self._turns.pop(chunk.place)
+        self._arrive(turn, ArrivedChunk(chunk, account))
 
-    def _count(self, chunk: Chunk, account: ChunkAccount) -> None:
+    def _report_chunk(self, chunk: Chunk, account: ChunkAccount) -> None:
+        # Pending lines are reported when they are judged.
         pending_bytes = sum(line.size for line in account.pending)
         self._report_progress(account.graded, len(chunk.data) - pending_bytes)
 
     def _report_progress(self, lines: int, size: int) -> None:
-        self._lines += lines
-        self._bytes += size
-        self.on_progress(self._lines, self._bytes)
+        self._graded_lines += lines
+        self._graded_bytes += size
+        self.on_progress(self._graded_lines, self._graded_bytes)
 
     def _arrive(self, turn: int, arrival: Problem | ArrivedChunk) -> None:
-        """Take a chunk or problem; enter all whose turn has come."""
+        """Take a chunk or problem; then enter every one whose turn has come."""
         self._arrived[turn] = arrival
         while self._entry_turn in self._arrived:
             ready = self._arrived.pop(self._entry_turn)
@@ -177,41 +196,57 @@ class Collector:
 
     def _enter(self, chunk: Chunk, account: ChunkAccount) -> None:
         """Enter a chunk's lines into the coverage, and have its pending lines judged."""
-        runs = [self.coverage.run(run) for run in account.runs]
+        # For each run of the chunk, the line that answers each instance.
+        lines_of_runs = [self.coverage.run(key) for key in account.runs]
         self.coverage.note(account.unread)
+        # Line numbers; an array, since it stays in memory for each chunk. It is mostly empty.
         dropped = array("Q")
         for line in account.lines:
-            run = None if line.run is None else runs[line.run]
-            admission = self._admit(line, run)
+            run_key = None
+            lines_of_run = None
+            if line.run is not None:
+                run_key = account.runs[line.run]
+                lines_of_run = lines_of_runs[line.run]
+            admission = self._admit(line, lines_of_run)
             if admission.kind is LineKind.DUPLICATE:
                 dropped.append(line.number)
             if admission.problem is not None:
-                key = None if line.run is None else account.runs[line.run]
-                self.problems.add(admission.problem, key)
+                self.problems.add(admission.problem, run_key)
         for problem in account.forged:
             if problem.line not in dropped:
                 self.forged.append(problem)
-        self.chunks.append(ChunkRows(chunk.first, account.rows, account.text, dropped))
-        # A line that does not count is not worth a simulation.
+        self.chunks.append(
+            ChunkRows(
+                first=chunk.first,
+                rows=account.rows,
+                text=account.text,
+                dropped=dropped,
+            )
+        )
+        # A duplicate does not count, so it is not worth a simulation. Refused lines are never
+        # pending.
         for pending in account.pending:
             if pending.head.line not in dropped:
                 self._judge(chunk, pending)
 
-    def _admit(self, line: LineAccount, run: "array[int] | None") -> Admission:
+    def _admit(self, line: LineAccount, lines_of_run: "array[int] | None") -> Admission:
         if line.problem is not None:
             return self.coverage.refuse(line.problem)
-        return self.coverage.admit(line.number, line.place, run, line.row_id)
+        return self.coverage.admit(line.number, line.place, lines_of_run, line.row_id)
 
     def _judge(self, chunk: Chunk, line: PendingLine) -> None:
-        """Have a line judged by itself, unless its outcome is there or a duplicate has it soon."""
+        """Have a line judged by itself, unless an outcome is stored or an equal answer gives it."""
+        # The interrupted run has judged it.
         if self.checkpoint.find_outcome(line.head):
             self.resumed += 1
             self._report_progress(1, line.size)
             return
+        # An equal answer was judged a short time ago.
         earlier_outcome = self._duplicates.earlier(line)
         if earlier_outcome is not None:
             self._finish(line, earlier_outcome)
             return
+        # An equal answer is being judged: the line now waits for its outcome.
         if self._duplicates.hold(line):
             return
         item = work_item_of(chunk, line)
@@ -219,11 +254,12 @@ class Collector:
         task = self.index.entries[line.head.position].task
         if task in self.index.heavy and self._queue is not None:
             self._queue.add(item, task)
-        else:  # its chunk failed
+        else:
+            # Lines of light tasks are pending only if their chunk failed.
             self.scheduler.suspect(item)
 
     def take_outcome(self, item: WorkItem, outcome: WireOutcome) -> None:
-        """Take the outcome of a line judged by itself; its duplicates have theirs now, too."""
+        """Take the outcome of a line judged by itself, and give it to lines that wait for it."""
         line = self._pending.pop(item.line)
         if outcome.forged:
             problem = Problem(FORGED, outcome.reason, item.line, item.instance_id)
@@ -233,14 +269,19 @@ class Collector:
             self._finish(duplicate.line, duplicate.outcome)
 
     def _finish(self, line: PendingLine, outcome: WireOutcome) -> None:
-        again = outcome.status in TRIED_AGAIN
-        self.checkpoint.keep_outcome(line.head, outcome, again=again)
+        # A failed grader may work in a resumed run.
+        is_tried_again = outcome.status in TRIED_AGAIN
+        self.checkpoint.keep_outcome(line.head, outcome, again=is_tried_again)
         self._report_progress(1, line.size)
 
 
 def work_item_of(chunk: Chunk, line: PendingLine) -> WorkItem:
-    """Return a line of a chunk as work: the answer in it, or all of it if none was found."""
+    """Return the work on a pending line: its answer, or the whole line if no answer was parsed.
+
+    The second case is that of a loop, which has several answers, or of a line whose chunk failed.
+    """
     head = line.head
+    # Only rows without a line, those of missing items, have no number.
     number = head.line or 0
     answer = line.answer
     if answer is None:

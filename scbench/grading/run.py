@@ -6,10 +6,10 @@ The path of a line:
 2. split: `rows.chunks` cuts them into chunks of lines;
 3. worker: `workers.scheduler` hands each chunk to a process, where `workers.worker` parses the
    lines, extracts the answers, and judges those of light tasks;
-4. collector: `collector` enters the results into the coverage, in the order of the file, and
-   queues the lines of heavy tasks;
+4. collector: `collector` decides in the order of the file which lines count, notes their items as
+   covered, and queues the lines of heavy tasks;
 5. store: `checkpoint` keeps everything that is finished;
-6. results: `results` joins the rows, and `summary` says what they amount to.
+6. results: `results` joins the rows, and `summary` computes tables and warnings from them.
 """
 
 import hashlib
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Options", "choose_tasks", "finish", "grade_file"]
 
-_CHANGED = (
+_CHANGED_WHILE_READ = (
     "the file was written to while it was read, so these may not be the answers that it holds now; "
     "grade it again with --restart when nobody writes to it"
 )
@@ -70,11 +70,11 @@ def grade_file(
     Args:
         options: what to grade, and how.
         on_progress: called with the number of lines graded so far and the bytes they had.
-        on_wait: called now and then with the items that take long.
+        on_wait: called about once a second, while items take long, with each of them.
 
     Raises:
         ScbenchError: the file, the release, the output folder or the cluster cannot be used.
-        KeyboardInterrupt: after everything was closed, so that ``--resume`` can go on.
+        KeyboardInterrupt: after everything was closed, so that ``--resume`` can continue.
     """
     started = time.monotonic()
     tasks = choose_tasks(options.release, options.tasks)
@@ -86,64 +86,68 @@ def grade_file(
         described=options.described,
     )
     shard = options.shard or ALL_LINES
+    # Only a run with the same identity may resume from the checkpoint.
+    run_identity = index.identity(FORMAT, options.limits.allow_code, *shard)
     checkpoint = Checkpoint(
-        options.out,
-        index.identity(FORMAT, options.limits.allow_code, *shard),
-        resume=options.resume,
-        restart=options.restart,
+        options.out, run_identity, resume=options.resume, restart=options.restart
     )
     imported = options.imported
     coverage = Coverage(index.known_ids, imported.origin if imported else None)
-    digest = hashlib.sha256()
+    # Whoever reads a block of the file adds it to this hash.
+    file_hash = hashlib.sha256()
     problems = Problems(
         checkpoint.folder / PROBLEMS, imported.with_origin if imported else None
     )
-    with left_resumable(options.out, checkpoint, problems):
-        # Entries without a place in the stream have no turn: they come first.
-        for problem in imported.problems if imported else ():
+    with resumable_on_error(options.out, checkpoint, problems):
+        # Problems of the import belong to no line of the stream, so they are reported first.
+        import_problems = imported.problems if imported else ()
+        for problem in import_problems:
             problems.add(problem)
-        # Loads polars, while the server that workers are forked from starts.
+        # Loads polars; meanwhile the server that workers are forked from starts.
         from scbench.grading.summary import RunFacts  # noqa: PLC0415
 
         with watched() as interrupts:
             scheduler = Scheduler(
-                index.keys(),
-                options.limits,
-                index.heavy,
-                index,
-                pool_opener(options.cluster),
+                instances=index.keys(),
+                limits=options.limits,
+                heavy=index.heavy,
+                index=index,
+                open_pool=pool_opener(options.cluster),
             )
             scheduler.incidents += checkpoint.remarks
             collector = Collector(
                 index, coverage, checkpoint, problems, scheduler, on_progress
             )
-            state = file_state(options.predictions)
+            state_before = file_state(options.predictions)
             with open_predictions(options.predictions) as stream:
-                queue = collector.queue(stream, digest, shard)
+                queue = collector.queue(stream, file_hash, shard)
                 collector.collect(queue, interrupts, on_wait)
-            if file_state(options.predictions) != state:
-                problems.add(Problem("changed_file", _CHANGED))
+            if file_state(options.predictions) != state_before:
+                problems.add(Problem("changed_file", _CHANGED_WHILE_READ))
             facts = RunFacts(
-                options,
-                tasks,
-                digest.hexdigest(),
-                started,
-                collector.resumed,
-                scheduler.incidents,
-                scheduler.protections,
+                options=options,
+                tasks=tasks,
+                digest=file_hash.hexdigest(),
+                started=started,
+                resumed=collector.resumed,
+                incidents=scheduler.incidents,
+                protections=scheduler.protections,
             )
             rows = ResultsWriter(checkpoint.folder / "rows")
             rows.add(assemble(checkpoint, index, collector.chunks))
             report = finish(facts, index, rows, problems, coverage)
+            # A library may have swallowed a signal: the run then ends as interrupted, and its
+            # checkpoint stays.
             interrupts.check()
     checkpoint.remove()
     return report
 
 
 def check_inputs(options: Options) -> None:
-    """Refuse a file without predictions, and a folder whose results would be lost."""
+    """Refuse a file without predictions, and a folder with results that would be overwritten."""
     if options.predictions != "-" and not Path(options.predictions).exists():
         raise PredictionsError(f"no such file: {options.predictions}")
+    # An import may give no predictions: the report then names the problems of its files.
     if options.imported is None and is_empty(options.predictions):
         raise PredictionsError(
             f"{options.predictions} holds no predictions; nothing is written"
@@ -160,40 +164,45 @@ def check_inputs(options: Options) -> None:
 
 
 @contextmanager
-def left_resumable(
+def resumable_on_error(
     out: Path, checkpoint: Checkpoint, problems: Problems
 ) -> Iterator[None]:
     """Close everything if the block fails, so that the run can be resumed.
 
     Raises:
-        MachineError: the machine refused something, such as space on a disk.
+        MachineError: in place of an error that says that the machine refused something, such as
+            space on a disk. All other errors are raised again.
     """
     try:
         yield
     except BaseException as error:
-        with suppress(OSError):  # of a full disk; whatever could be written is kept
+        # On a full disk, closing can fail as well; whatever was written stays.
+        with suppress(OSError):
             problems.close()
-        resumable = checkpoint.close()
-        reason = refused(error)
-        if not reason:
+        is_resumable = checkpoint.close()
+        machine_refusal = refused(error)
+        if not machine_refusal:
             raise
         hint = ""
-        if resumable:
+        if is_resumable:
             hint = "; what was graded is kept there, continue with --resume"
-        raise MachineError(f"{out}: {reason}{hint}") from None
+        raise MachineError(f"{out}: {machine_refusal}{hint}") from None
 
 
 def file_state(path: str) -> tuple[int, ...] | None:
-    """Return inode, size and time of change: all differ if a file was replaced; None of a pipe."""
+    """Return inode, size and modification time, to see changes; None if there is no such file.
+
+    Standard input ("-") is no file.
+    """
     try:
-        about = Path(path).stat()
+        stat = Path(path).stat()
     except OSError:
         return None
-    return about.st_ino, about.st_size, about.st_mtime_ns
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 def pool_opener(cluster: str | None) -> "Callable[[Start], WorkerPool] | None":
-    """Return the function that opens the pool of a cluster; None for this machine's."""
+    """Return the function that opens the pool of a cluster; None to use this machine's pool."""
     if cluster is None:
         return None
     from scbench.grading.workers.cluster import ClusterPool  # noqa: PLC0415  (an extra)
@@ -216,31 +225,34 @@ def finish(
     from scbench.grading.summary import RunReport, remarks, summarize, tally  # noqa: PLC0415
 
     options = facts.options
-    # A shard cannot know what the others hold.
+    # A shard cannot know which items the other shards cover; `scbench merge` checks that.
     if not options.shard:
         if not coverage.lines:
             problems.add(NOTHING_READ)
-        nothing = coverage.nothing_graded()
-        if nothing is not None:
-            problems.add(nothing)
+        # There are lines, but all are of other tasks, releases or withdrawn items.
+        nothing_graded = coverage.nothing_graded()
+        if nothing_graded is not None:
+            problems.add(nothing_graded)
         if not options.partial:
             for problem in coverage.incomplete():
                 problems.add(problem)
         rows.add(missing(index, coverage, partial=options.partial))
+    # Written next to the checkpoint; `write_results` then moves the finished file to --out.
     results = problems.path.with_name(RESULTS)
     rows.write(results)
     problems.close()
     report = RunReport(
-        options.out / RESULTS,
-        tally(results, options.release.weights()),
-        problems.first,
-        problems.counts,
-        facts.incidents,
-        facts.resumed,
-        coverage.not_chosen,
-        [],
-        list(unread_keys(coverage.unread)),
+        path=options.out / RESULTS,
+        tally=tally(results, options.release.weights()),
+        problems=problems.first,
+        problem_counts=problems.counts,
+        incidents=facts.incidents,
+        resumed=facts.resumed,
+        left_alone=coverage.not_chosen,
+        remarks=[],
+        warnings=list(unread_keys(coverage.unread)),
     )
+    # The summary is computed from the report, and the remarks from the summary.
     summary = summarize(facts, report, coverage)
     report.summary = summary
     report.remarks += remarks(
@@ -251,6 +263,7 @@ def finish(
         summary["runs"],
     )
     write_results(options.out, results, summary)
-    keep = options.shard is not None or problems.counts.total() > SUMMARISED
-    problems.place(options.out / PROBLEMS, keep=keep)
+    # The summary has the first problems only, and a merge needs those of every shard.
+    is_needed = options.shard is not None or problems.counts.total() > SUMMARISED
+    problems.place(options.out / PROBLEMS, keep=is_needed)
     return report

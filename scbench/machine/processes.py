@@ -1,4 +1,4 @@
-"""Pools of worker processes, and the one protocol for calls here or in another process."""
+"""Pools of worker processes, and a common interface for calls in this process or in others."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 S = TypeVar("S")
 
-# Calls for each process that `map_in_processes` hands out before their results are taken.
+# Calls per process that `map_in_processes` submits before it yields the first of them.
 _CALLS_AHEAD = 16
 
 
@@ -32,7 +32,7 @@ def processors() -> int:
 
 
 class PendingResult(Protocol):
-    """A call that was handed out."""
+    """A submitted call."""
 
     def result(self) -> Any:  # noqa: ANN401  (whatever the function returns)
         """Wait for the call and return what it returned, or raise what it raised."""
@@ -43,36 +43,37 @@ class Executor(Protocol):
     """Makes calls, in this process or in others."""
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> PendingResult:  # noqa: ANN401
-        """Hand out a call of a function."""
+        """Submit a call of a function."""
         ...
 
 
 class LazyCall:
-    """A call that is made when its result is asked for."""
+    """A call that is made when its result is asked for; once for each time it is asked."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
+        # The call itself is the method `result` of `PendingResult`.
         self.result = call
 
 
 class LocalExecutor:
-    """Makes calls in this process, and none whose result nobody asks for."""
+    """Makes each call in this process, when its result is asked for."""
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> PendingResult:  # noqa: ANN401
-        """Note a call of a function."""
+        """Remember a call of a function; ``result()`` makes it."""
         return LazyCall(partial(function, *args))
 
 
 def ignore_interrupts() -> None:
-    """Leave Ctrl-C to the first process, which then ends the others in order."""
+    """Ignore Ctrl-C in a worker; the parent process handles it and stops its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class WorkerProcesses:
-    """Processes that share nothing with this one, and can be killed: all are started here.
+    """A pool of processes that share nothing with this one and can be killed; an `Executor`.
 
     A call whose process dies fails with `pebble.ProcessExpired`, one that takes too long with
-    `TimeoutError`; in both cases a new process takes the place of the old one. A worker that has
-    loaded another copy of scbench than this process fails every call with an `EngineError`.
+    `TimeoutError`; in both cases a new process takes the place of the old one. In a worker that has
+    loaded another copy of scbench than this process, every call fails with an `EngineError`.
 
     Args:
         count: number of processes.
@@ -93,8 +94,9 @@ class WorkerProcesses:
         from scbench.machine.package import loaded_package  # noqa: PLC0415  (reads files)
 
         self._package = loaded_package()
-        # Seconds that pebble waits for a process it has asked to end. Ours ignore that signal,
-        # since schedulers send it to all processes of a job.
+        # Seconds (for all pools) between pebble's SIGTERM to a process and its SIGKILL. Grading
+        # workers ignore SIGTERM, since job schedulers send it to all processes of a job, so
+        # waiting is of no use.
         CONSTS.term_timeout = 0
         self._pool = ProcessPool(
             max_workers=count,
@@ -110,16 +112,18 @@ class WorkerProcesses:
         *args: Any,  # noqa: ANN401
         seconds: float | None = None,
     ) -> "Future[T]":
-        """Hand out a call, which may take so many seconds."""
-        checked_args = (self._package, function, *args)
+        """Submit a call, which is killed after ``seconds``; None for no limit."""
+        worker_args = (self._package, function, *args)
         try:
-            # The first call starts the processes. A process that has read only half of its
-            # instructions would complain, so no signal interrupts this.
+            # The first call starts the processes. A signal in between would leave a worker with
+            # half of its start-up data, and it would print a traceback.
             with uninterrupted():
                 future: Future[T] = self._pool.schedule(
-                    call_in_worker, args=checked_args, timeout=seconds
+                    call_in_worker, args=worker_args, timeout=seconds
                 )
-        except RuntimeError as error:  # the pool broke while it was idle
+        except RuntimeError as error:
+            # pebble refuses calls to a pool that broke while it was idle. The caller gets the
+            # error as that of the call. (The alias only avoids the name imported for types.)
             from concurrent.futures import Future as BrokenFuture  # noqa: PLC0415  (heavy)
             from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
 
@@ -128,7 +132,7 @@ class WorkerProcesses:
         return future
 
     def stop(self) -> None:
-        """Make the processes stop, with the calls they are at; `close` waits for that."""
+        """Tell the processes to stop and drop their calls; `close` waits for that."""
         self._pool.stop()  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
@@ -142,7 +146,11 @@ def call_in_worker(
     function: Callable[..., T],
     *args: Any,  # noqa: ANN401
 ) -> T:
-    """Call a function in a worker, after a look at the code that the worker has loaded."""
+    """Call a function in a worker that has loaded the same code as its parent.
+
+    Raises:
+        EngineError: it has loaded other code.
+    """
     from scbench.machine.package import check_same_package  # noqa: PLC0415  (reads files)
 
     check_same_package(parent)
@@ -152,6 +160,7 @@ def call_in_worker(
 def close_all(pools: Iterable[WorkerProcesses]) -> None:
     """Close several pools at the same time, and wait for all of them."""
     open_pools = list(pools)
+    # Each stops first, so that they end in parallel, and `close` has little to wait for.
     for pool in open_pools:
         pool.stop()
     for pool in open_pools:
@@ -170,7 +179,7 @@ def open_pool(workers: int) -> Iterator[WorkerProcesses]:
 
 @contextmanager
 def open_executor(workers: int) -> Iterator[Executor]:
-    """Open an executor for the block; with one worker it is this process."""
+    """Open an executor for the block; with one worker, calls are made in this process."""
     if workers <= 1:
         yield LocalExecutor()
         return
@@ -187,19 +196,20 @@ def map_in_processes(
     initializer: Callable[..., None] = ignore_interrupts,
     initargs: tuple[object, ...] = (),
 ) -> "Iterator[Future[T]]":
-    """Yield the call of a function on each argument, in order; its result can be waited for.
+    """Yield the future of a call for each argument, in order.
 
-    Arguments are drawn only as fast as results are taken. A call that hangs or whose process dies
-    costs its own result and no other: after so many seconds it fails with a `TimeoutError`.
+    Arguments are read only as fast as futures are taken. A call that takes more than ``seconds``
+    fails with a `TimeoutError`, one whose process dies with `pebble.ProcessExpired`; no other call
+    is affected.
     """
     pool = WorkerProcesses(workers, initializer, initargs)
-    flight: deque[Future[T]] = deque()
+    in_flight: deque[Future[T]] = deque()
     try:
         for argument in arguments:
-            flight.append(pool.submit(function, argument, seconds=seconds))
-            if len(flight) > _CALLS_AHEAD * workers:
-                yield flight.popleft()
-        while flight:
-            yield flight.popleft()
+            in_flight.append(pool.submit(function, argument, seconds=seconds))
+            if len(in_flight) > _CALLS_AHEAD * workers:
+                yield in_flight.popleft()
+        while in_flight:
+            yield in_flight.popleft()
     finally:
         pool.close()

@@ -52,7 +52,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Most rows in one file: a few bytes of Parquet can claim any number of equal rows.
+# Most rows in one file. Without a limit, a tiny Parquet file could expand to any number of equal
+# rows.
 MOST_ROWS = 1_000_000
 
 
@@ -60,9 +61,18 @@ MOST_ROWS = 1_000_000
 class Reference:
     """A stored answer with its score: a reference (1.0) or a counter-reference (below 1.0).
 
-    Both have the floor, see `scbench.freezing.frozen_task`. A reference also has the unprinted part
-    of its instance, see `scbench.base.model`, and on a ladder the difficulty, see
-    `Builder.measure`.
+    Attributes:
+        id: of the instance.
+        kind: of the answer.
+        name: of the mistake that a counter-reference makes.
+        answer: the answer, as canonical JSON.
+        score: its score.
+        floor: score of the instance's best trivial baseline, see `scbench.freezing.frozen_task`.
+        floor_strategy: name of that baseline.
+        unprinted: the instance's parameters that no row contains, see `scbench.base.model`; only
+            with a reference.
+        measure: difficulty of an instance of a ladder, see `Builder.measure`; only with a
+            reference.
     """
 
     id: str
@@ -77,12 +87,12 @@ class Reference:
 
 
 class ReferenceRow(NamedTuple):
-    """The columns of the references that grading needs.
+    """The part of a reference that grading needs.
 
     Attributes:
-        id: of the instance in the config of the release.
-        floor: score of its best trivial baseline.
-        unprinted: the part of it that no row contains; None if there is none.
+        id: of the instance, in the release's config.
+        floor: score of the instance's best trivial baseline.
+        unprinted: the part of the instance that no row contains; None if there is none.
     """
 
     id: str
@@ -90,10 +100,11 @@ class ReferenceRow(NamedTuple):
     unprinted: str | None
 
 
+# The columns of the file of references; `__slots__` lists the fields of a dataclass with slots.
 _REFERENCE_FIELDS = tuple(Reference.__slots__)
 
 
-# Compared by identity, so that it can be the key of a cache.
+# Compared by identity (eq=False): it is the key of caches, and a manifest has no hash.
 @dataclass(frozen=True, slots=True, eq=False)
 class Release:
     """A release on disk.
@@ -114,7 +125,7 @@ class Release:
         return self.manifest.version
 
     def terse(self) -> "Release":
-        """Return its config ``terse`` as a release of its own.
+        """Return its config ``terse`` as a release.
 
         Raises:
             ReleaseError: it has none.
@@ -122,7 +133,7 @@ class Release:
         return replace(self, manifest=self.manifest.of_terse())
 
     def ladder(self) -> "Release":
-        """Return its config ``ladder`` as a release of its own; itself if it is a drawn ladder.
+        """Return its config ``ladder`` as a release; itself if all of it is a ladder.
 
         Raises:
             ReleaseError: it has none.
@@ -132,7 +143,7 @@ class Release:
         return replace(self, manifest=self.manifest.of_ladder())
 
     def pictures(self) -> "Release":
-        """Return its config ``pictures`` as a release of its own.
+        """Return its config ``pictures`` as a release.
 
         Raises:
             ReleaseError: it has none.
@@ -140,27 +151,35 @@ class Release:
         return replace(self, manifest=self.manifest.of_pictures())
 
     def choose(self, names: Sequence[str] | None) -> "tuple[Release, list[str] | None]":
-        """Return the config that names are about, and the names of tasks and buckets among them.
+        """Split names into the config that they select, and the tasks and buckets that they select.
 
         Args:
             names: of tasks, buckets and configs; None for all.
 
+        Returns:
+            The config as a release, which is this one if no config is named; and the names of
+            tasks and buckets, or None for all.
+
         Raises:
-            ReleaseError: a config is named that the release has not; or several are.
+            ReleaseError: the release does not have the config, or several are named.
         """
         if names is None:
             return self, None
         configs = [config for config in CONFIGS if config in names]
         if len(configs) > 1:
-            several = " and ".join(configs)
-            raise ReleaseError(f"{several} are graded apart: name one of them")
+            config_names = " and ".join(configs)
+            raise ReleaseError(f"{config_names} are graded apart: name one of them")
         task_names = [name for name in names if name not in CONFIGS]
         if not configs:
             return self, task_names
+        # A config without names of tasks means all of its tasks.
         return self._of_config(configs[0]), task_names or None
 
     def fitting(self, name: str) -> "Release":
-        """Return the config of an instance's id or a release's name; itself for the default."""
+        """Return the config that an instance's id or a release's name is of.
+
+        This release itself if the name has no ending of a config, whatever its own config is.
+        """
         config = config_of(name)
         return self._of_config(config) if config else self
 
@@ -201,8 +220,8 @@ class Release:
             tasks: those to read; None for all.
 
         Raises:
-            ReleaseError: a file is missing, differs from the manifest, or has other contents than
-                instances.
+            ReleaseError: a file is missing, differs from the manifest, or contains something else
+                than instances.
         """
         selection = [
             task for task in self.manifest.tasks if tasks is None or task in tasks
@@ -212,14 +231,14 @@ class Release:
             return instances
         unprinted = {}
         for reference in reference_rows(self):
-            # Counter-references have none.
+            # Rows of counter-references have none, and must not replace that of the reference.
             if reference.unprinted is not None:
                 unprinted[reference.id] = reference.unprinted
 
         def instance_of(row: dict[str, Any]) -> Instance:
             images = tuple(image["bytes"] for image in row["images"])
-            row |= {"images": images, "unprinted": unprinted.get(row["id"])}
-            return Instance(**row)
+            additions = {"images": images, "unprinted": unprinted.get(row["id"])}
+            return Instance(**(row | additions))
 
         for task in selection:
             name = self.manifest.rows_file(task)
@@ -237,13 +256,14 @@ class Release:
         Raises:
             ReleaseError: as `floors`.
         """
+        # Every instance has one floor.
         return [row_id for row_id in self.floors() if task_of(row_id) in tasks]
 
     def references(self) -> list[Reference]:
         """Return reference and counter-reference answers.
 
         Raises:
-            ReleaseError: as `instances`.
+            ReleaseError: a file is missing, differs from the manifest, or contains something else.
         """
         tasks = self.manifest.tasks
         references: list[Reference] = []
@@ -255,16 +275,20 @@ class Release:
         return references
 
     def floors(self) -> dict[str, float]:
-        """Return the score of the best trivial baseline by id, in the order of the references.
+        """Return the floor of each instance: the score of its best trivial baseline.
+
+        By id, in the order of the references.
 
         Raises:
-            ReleaseError: as `instances`; or a floor is not one score.
+            ReleaseError: the references are missing or differ from the manifest, or a floor is
+                not one score.
         """
         floors: dict[str, float] = {}
         for row in reference_rows(self):
             floor = row.floor
-            # All rows of an instance must have the same floor.
-            if not 0 <= floor <= 1 or floors.setdefault(row.id, floor) != floor:
+            # All rows of an instance must have the floor of the first.
+            first_floor = floors.setdefault(row.id, floor)
+            if not 0 <= floor <= 1 or first_floor != floor:
                 raise ReleaseError(
                     f"release {self.version}: {self.root / REFERENCES}: the floor of {row.id} is "
                     "not one number from 0 to 1"
@@ -278,35 +302,42 @@ class Release:
             ReleaseError: as `floors`, from which the weights follow if the manifest has none.
         """
         records = self.manifest.tasks
-        if all(record.weight is not None for record in records.values()):
-            return {task: record.weight or 0.0 for task, record in records.items()}
+        weights = {
+            task: record.weight
+            for task, record in records.items()
+            if record.weight is not None
+        }
+        if len(weights) == len(records):
+            return weights
         # Releases from before the weights: computed from the floors, as they would be today.
-        floors: dict[str, list[float]] = {task: [] for task in records}
+        floors_by_task: dict[str, list[float]] = {task: [] for task in records}
         for row_id, floor in self.floors().items():
-            floors.get(task_of(row_id), []).append(floor)
-        return {task: weight_of(of_task) for task, of_task in floors.items()}
+            task = task_of(row_id)
+            if task in floors_by_task:
+                floors_by_task[task].append(floor)
+        return {task: weight_of(floors) for task, floors in floors_by_task.items()}
 
     def _rows(self, name: str, make: Callable[[dict[str, Any]], T]) -> list[T]:
-        rows, place = read_frame(self, name)
+        rows, label = read_frame(self, name)
         try:
             return [make(row) for row in rows.to_dicts()]
         except (KeyError, TypeError, ValueError) as error:
             raise ReleaseError(
-                f"{place} does not hold what it should: {type(error).__name__}: {error}"
+                f"{label} does not hold what it should: {type(error).__name__}: {error}"
             ) from error
 
 
 def _reference_of(row: dict[str, Any]) -> Reference:
-    # Releases from before the ladder have no measures.
+    # Older releases do not have the columns that were added since, such as the measures.
     return Reference(**{name: row[name] for name in _REFERENCE_FIELDS if name in row})
 
 
 @lru_cache(maxsize=4)
 def reference_rows(release: Release) -> Sequence[ReferenceRow]:
-    """Return a row for each instance and floor in the references; they are read once."""
+    """Return the distinct rows of the references, cut to what grading needs; cached."""
     frame, _ = read_frame(release, REFERENCES, ["id", "floor", "unprinted"])
     rows: list[ReferenceRow] = []
-    # The references have a row for each answer, and most rows of an instance agree.
+    # An instance has a row for each of its answers, and most of these columns are the same.
     unique = frame.unique(maintain_order=True)
     for plain_row_id, floor, unprinted in unique.iter_rows():
         ids = ids_in_config(release, plain_row_id)
@@ -315,11 +346,14 @@ def reference_rows(release: Release) -> Sequence[ReferenceRow]:
 
 
 def ids_in_config(release: Release, row_id: str) -> Sequence[str]:
-    """Return the ids in a config of an instance in the references; mostly one."""
+    """Return the ids that an instance of the references has in a release's config.
+
+    None if the config does not have it, several if it is there with several styles of pictures.
+    """
     config = release.manifest.config
     if config == PICTURES:
         return pictured_ids(release).get(row_id, ())
-    # Instances of the ladder are in no other config, and no others are in it.
+    # A ladder has all instances on rungs, and no others.
     is_on_rung = rung_of(row_id) is not None
     if release.manifest.is_ladder != is_on_rung:
         return ()
@@ -328,7 +362,7 @@ def ids_in_config(release: Release, row_id: str) -> Sequence[str]:
 
 @lru_cache(maxsize=4)
 def pictured_ids(release: Release) -> Mapping[str, Sequence[str]]:
-    """Return the ids of instances with pictures, by the id of the instance without."""
+    """Return the ids of instances with pictures, by the id without the style of the pictures."""
     ids: dict[str, list[str]] = {}
     for task in release.manifest.tasks:
         rows, _ = read_frame(release, release.manifest.rows_file(task), ["id"])
@@ -340,7 +374,7 @@ def pictured_ids(release: Release) -> Mapping[str, Sequence[str]]:
 def read_frame(
     release: Release, name: str, columns: list[str] | None = None
 ) -> "tuple[pl.DataFrame, str]":
-    """Read a Parquet file of a release; return it with its name for messages.
+    """Read a Parquet file of a release; return it with a label of the file for messages.
 
     Raises:
         ReleaseError: it is missing, damaged, too large or differs from the manifest.
@@ -348,21 +382,23 @@ def read_frame(
     import polars as pl  # noqa: PLC0415  (heavy; most commands never read rows)
 
     data = BytesIO(release.read(name))
-    place = f"release {release.version}: {release.root / name}"
-    # An installed release is trusted as our code is.
-    is_installed = release.root.resolve().parent == _home().resolve()
+    label = f"release {release.version}: {release.root / name}"
+    # Installed releases came with the package, and are trusted as its code is. Any other file
+    # could be made to crash the reader of Parquet, so a child process reads it first.
+    is_installed = release.root.resolve().parent == _installed_folder().resolve()
     if not is_installed:
-        check_parquet(data.getvalue(), place, ReleaseError)
+        check_parquet(data.getvalue(), label, ReleaseError)
     # One row more than is allowed, to see that there are too many.
-    with reading_parquet(place, ReleaseError):
+    with reading_parquet(label, ReleaseError):
         rows = pl.read_parquet(data, columns=columns, n_rows=MOST_ROWS + 1)
     if rows.height > MOST_ROWS:
-        raise ReleaseError(f"{place} has more than {MOST_ROWS:,} rows")
-    return rows, place
+        raise ReleaseError(f"{label} has more than {MOST_ROWS:,} rows")
+    return rows, label
 
 
 def config_of(name: str) -> str:
     """Return the config of an instance's id or a release's name; empty for the default."""
+    # The id of an instance ends as the terse id of an empty one.
     if name.endswith((PLUS_TERSE, terse_id(""))):
         return TERSE
     if name.endswith(PLUS_PICTURES) or style_of(name):
@@ -374,11 +410,12 @@ def config_of(name: str) -> str:
 
 def installed_releases() -> Mapping[str, Path]:
     """Return the releases that came with this package, by version, oldest first."""
-    folders = {path.parent.name: path.parent for path in _home().glob(f"*/{MANIFEST}")}
+    manifests = _installed_folder().glob(f"*/{MANIFEST}")
+    folders = {path.parent.name: path.parent for path in manifests}
     return {name: folders[name] for name in sorted(folders, key=version_key)}
 
 
-def _home() -> Path:
+def _installed_folder() -> Path:
     return Path(str(files("scbench.releases")))
 
 
@@ -388,15 +425,17 @@ def find_release(name: str | None = None) -> Release:
     Args:
         name: a version that came with the package, a folder, a ``.zip`` archive, or
             ``ORG/NAME@REVISION`` on the Hub (downloaded unless it is cached); None for the newest
-            installed one. With "+terse", "+ladder" or "+pictures" at its end, that config of it.
+            installed one. A suffix "+terse", "+ladder" or "+pictures" selects that config.
 
     Raises:
         ReleaseError: there is no such release, or it is damaged.
-        HubError: it is to come from the Hub, and cannot.
+        HubError: it cannot be downloaded.
     """
-    for mark in (PLUS_TERSE, PLUS_LADDER, PLUS_PICTURES):
-        if name is not None and name.endswith(mark):
-            return find_release(name.removesuffix(mark) or None).fitting(name)
+    for suffix in (PLUS_TERSE, PLUS_LADDER, PLUS_PICTURES):
+        if name is not None and name.endswith(suffix):
+            # A suffix alone selects the config of the newest release.
+            whole_release = find_release(name.removesuffix(suffix) or None)
+            return whole_release.fitting(name)
     installed = installed_releases()
     if name is None:
         if not installed:
@@ -410,12 +449,14 @@ def find_release(name: str | None = None) -> Release:
         return open_release(installed[name])
     if os.path.exists(name):  # noqa: PTH110  (Path.exists raises if the name is too long)
         return open_release(Path(name))
-    # Last, so that a folder or version of that name needs no network.
+    # Tried last: a local folder or version of this name must not need the network.
     on_hub = hub_name(name)
     if on_hub:
         return open_release(fetch_snapshot(*on_hub))
-    is_repo = hub_name(f"{name}@main") is not None
-    hint = f" For the Hub, name a revision too: {name}@v2.0.0." if is_repo else ""
+    hint = ""
+    # A name of the Hub, but for the revision.
+    if hub_name(f"{name}@main") is not None:
+        hint = f" For the Hub, name a revision too: {name}@v2.0.0."
     raise ReleaseError(
         f"no release {name!r}: it is neither a folder, a .zip file, ORG/NAME@REVISION on the Hub "
         f"nor one of the installed versions ({', '.join(installed) or 'none'})."

@@ -27,25 +27,30 @@ MAX_ANSWER_CHARACTERS = 1_000_000
 # The folders of an absolute path.
 _FOLDERS = re.compile(
     r"""
-    (?<![\w./\\]) (?:[A-Za-z]:)?      # not inside a relative path; a drive
-    (?: [/\\] [^\s/\\'":]++ )+        # folders
+    (?<![\w./\\])                     # not in the middle of a relative path
+    (?:[A-Za-z]:)?                    # a drive, on Windows
+    (?: [/\\] [^\s/\\'":]++ )+        # folders; names are matched whole, without backtracking
     [/\\] (?=[^\s/\\'":])             # up to the name of the file
     """,
     re.VERBOSE,
 )
-# Checks that an answer in words must pass to be read as one.
+# If one of these checks fails, the grader could not read the words as an answer.
 _READING_CHECKS = {"readable", "answer_schema", "resource_limit"}
-# Simulators and mesh libraries are not made for several threads at the same time.
-_SIMULATING = Lock()
+# Simulators and mesh libraries are not safe to use in several threads at the same time.
+_SIMULATOR_LOCK = Lock()
+# A model that ran out of tokens or declined may still have written text. Without an answer in it,
+# the status that the line reports counts, not "unparsed".
+_STATUSES_WITH_TEXT = {Status.TRUNCATED, Status.REFUSED}
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The results of a trial in a loop, turn by turn.
+    """The results of a trial: a prediction made in several turns with an environment.
 
     Attributes:
-        scores: of each turn's answer, as many as the task gives; None for turns without one.
-        used: cost of its queries or actions; None where there are none (retry).
+        scores: for each turn, the scores of its answer (a task can have several); None if the
+            turn has no answer.
+        used: cost of its queries or actions; None in the setting retry, which has neither.
     """
 
     scores: tuple[tuple[float, ...] | None, ...]
@@ -59,12 +64,13 @@ class Outcome:
     Attributes:
         status: what happened.
         verdicts: one per score of the task; empty if the row is unscored.
-        reason: why there is no answer to grade; empty if there is one.
-        answer: the answer as canonical JSON, if there is one of moderate size.
+        reason: why nothing was graded, or where a trace is forged; else empty.
+        answer: the answer as canonical JSON; None if there is none, or if it has more than
+            `MAX_ANSWER_CHARACTERS`.
         source: the place where it was found (see `scbench.scoring.answers.extract`).
-        repairs: changes that reading it took.
-        trial: turn by turn, if it was given in a loop.
-        forged: whether it is a trace that the environment does not give; the reason says where.
+        repairs: repairs that were needed to read it.
+        trial: the turns, if the prediction was made in a loop.
+        forged: whether the recorded turns contradict the environment; the reason says where.
     """
 
     status: Status
@@ -84,8 +90,8 @@ class Outcome:
 
 
 def simulator_lock(task: Task) -> AbstractContextManager[object]:
-    """Return a lock that lets one thread at a time judge answers to a heavy task."""
-    return _SIMULATING if task.heavy else nullcontext()
+    """Return the lock under which a heavy task is judged; for others, a context without effect."""
+    return _SIMULATOR_LOCK if task.heavy else nullcontext()
 
 
 def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
@@ -99,29 +105,32 @@ def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> O
 def seek_answer(
     prediction: Prediction, task: Task, params: BaseModel | None = None
 ) -> Extraction | Outcome:
-    """Return the answer of a prediction, or its outcome without one.
+    """Return the answer of a prediction, or its outcome if it has none.
 
     Args:
-        prediction: of a model.
-        task: of its instance.
-        params: of its instance; without them, words cannot be read.
+        prediction: the prediction to read.
+        task: the task of its instance.
+        params: of its instance, to ask the grader whether it can read a bare value; without
+            them, only brief ones are read.
     """
-    absent = without_answer(prediction)
-    if absent is None:
+    no_answer = without_answer(prediction)
+    if no_answer is None:
         shape = shape_of(task.answer_model)
-        readable = readable_by(task, params)
-        extraction = find_answer(prediction, shape, readable)
+        can_read = readable_by(task, params)
+        extraction = find_answer(prediction, shape, can_read)
         if extraction is not None:
             return extraction
-        absent = unreadable(prediction)
-    if absent.status.scored:
-        return zero(absent.status, absent.reason, task)
-    return absent
+        no_answer = outcome_of_unreadable(prediction)
+    # Faults of the model score 0; all others (API errors, blocks) have no score.
+    if no_answer.status.scored:
+        return zero(no_answer.status, no_answer.reason, task)
+    return no_answer
 
 
 def judge_found(extraction: Extraction, task: Task, params: BaseModel) -> Outcome:
     """Judge an answer that was found."""
     answer = _canonical_answer(extraction.value)
+    # A value that JSON cannot hold has no size, and must fail the size limit.
     size = sys.maxsize if answer is None else len(answer)
     status = Status.ANSWERED
     reason = ""
@@ -134,7 +143,7 @@ def judge_found(extraction: Extraction, task: Task, params: BaseModel) -> Outcom
     except CannotGrade as error:
         status = Status.NOT_RUN
         reason = str(error)[:_MAX_REASON]
-    except Exception as error:  # noqa: BLE001  (a grader that fails is not a model that fails)
+    except Exception as error:  # noqa: BLE001  (the grader failed, not the model)
         return Outcome(Status.GRADER_ERROR, reason=describe_error(error))
     if answer is not None and len(answer) > MAX_ANSWER_CHARACTERS:
         answer = None
@@ -144,10 +153,13 @@ def judge_found(extraction: Extraction, task: Task, params: BaseModel) -> Outcom
 
 
 def _canonical_answer(value: JsonValue) -> str | None:
-    """Return an answer as results store it; None if a program passed a value JSON cannot hold."""
+    """Return an answer as results store it; None for a value that JSON cannot hold.
+
+    No predictions file has such a value, but callers of the Python API can pass one.
+    """
     try:
         text = canonical_json(value)
-        # Lone surrogates are text to Python, but have no bytes.
+        # A lone surrogate can be in a str but not in UTF-8: encode() then raises a ValueError.
         text.encode()
     except ValueError:
         return None
@@ -155,25 +167,31 @@ def _canonical_answer(value: JsonValue) -> str | None:
 
 
 def readable_by(task: Task, params: BaseModel | None) -> Readable | None:
-    """Return a test whether the grader of a task can read words; None without parameters."""
+    """Return a function that tells whether the grader of a task can read a bare value.
+
+    None without parameters, or if the task has no short answers.
+    """
     if params is None or not shape_of(task.answer_model).is_short:
         return None
 
-    def readable(value: JsonValue) -> bool:
+    def can_read(value: JsonValue) -> bool:
+        # The grader has no separate test of this; judging a short answer takes little time.
         try:
             verdict = judge(task, params, {"answer": value})[0]
-        except Exception:  # noqa: BLE001  (it fails again where its failure is recorded)
+        except Exception:  # noqa: BLE001  (`judge_found` fails in the same way and records it)
             return True
         checks = [check for check in verdict.checks if check.id in _READING_CHECKS]
         return all(check.passed for check in checks)
 
-    return readable
+    return can_read
 
 
 def without_answer(prediction: Prediction) -> Outcome | None:
-    """Return the outcome of a prediction with neither answer nor text; None if it has one.
+    """Return the outcome of a prediction with nothing to read; None if there is an answer or text.
 
-    A blank response is the model's: it scores 0, unless the line reports another cause.
+    The first that applies decides: a reported status without a score, contents to read, another
+    reported status, a block by the provider, an error, the finish reason, an empty response. The
+    empty response is the model's own fault and scores 0.
     """
     status = prediction.status
     if status is not None and not status.scored:
@@ -184,30 +202,33 @@ def without_answer(prediction: Prediction) -> Outcome | None:
     if status is not None and status is not Status.ANSWERED:
         return Outcome(status, reason=_why_absent(prediction))
     finish = _finish(prediction)
+    # Before the error: a block is often reported as an error as well.
     if finish is Status.BLOCKED:
-        return Outcome(Status.BLOCKED, reason=_finish_words(prediction))
+        return Outcome(Status.BLOCKED, reason=_finish_text(prediction))
     if prediction.error is not None:
         return Outcome(Status.API_ERROR, reason=_why_absent(prediction))
     if finish is None and prediction.finish_reason:
-        # Providers add reasons for failures; those of models that finish are all known.
+        # An unknown reason is a new failure of a provider: those for a normal end are all known.
         finish = Status.API_ERROR
     if finish is not None and finish is not Status.ANSWERED:
-        reason = f"{_finish_words(prediction)}, and there is no text"
+        reason = f"{_finish_text(prediction)}, and there is no text"
         return Outcome(finish, reason=reason)
     if prediction.response is not None:
         return Outcome(Status.UNPARSED, reason="the response is empty")
     return Outcome(Status.MISSING, reason="the line holds neither answer nor response")
 
 
-def unreadable(prediction: Prediction) -> Outcome:
+def outcome_of_unreadable(prediction: Prediction) -> Outcome:
     """Return the outcome of a prediction with text in which no answer was found."""
-    if prediction.status in {Status.TRUNCATED, Status.REFUSED}:
-        return Outcome(prediction.status, reason=_reported_reason(prediction))
+    status = prediction.status
+    if status in _STATUSES_WITH_TEXT:
+        return Outcome(status, reason=_reported_reason(prediction))
     finish = _finish(prediction)
+    # A block is often reported as an error as well; it stays a block.
     if prediction.error is not None and finish is not Status.BLOCKED:
         return Outcome(Status.API_ERROR, reason=prediction.error[:_MAX_REASON])
     if finish is not None and finish is not Status.ANSWERED:
-        reason = f"{_finish_words(prediction)}, and no answer can be read"
+        reason = f"{_finish_text(prediction)}, and no answer can be read"
         return Outcome(finish, reason=reason)
     if declines(prediction.response or ""):
         reason = "the text declines and holds no answer"
@@ -221,18 +242,18 @@ def _why_absent(prediction: Prediction) -> str:
 
 def _reported_reason(prediction: Prediction) -> str:
     if prediction.finish_reason:
-        return _finish_words(prediction)
+        return _finish_text(prediction)
     return "as the prediction says"
 
 
-def _finish_words(prediction: Prediction) -> str:
+def _finish_text(prediction: Prediction) -> str:
     return f"finish_reason is {(prediction.finish_reason or '').lower()}"
 
 
 def _finish(prediction: Prediction) -> Status | None:
     """Return the status that the finish reason implies."""
     status = finish_status(prediction.finish_reason)
-    # A refusal that the provider reports is its filter's, not the model's.
+    # If the provider reports a refusal, its filter refused, not the model.
     return Status.BLOCKED if status is Status.REFUSED else status
 
 
@@ -240,11 +261,12 @@ def zero(status: Status, reason: str, task: Task) -> Outcome:
     """Return the outcome of a prediction that scores 0 because it has no answer."""
     message = f"There is no answer: {reason}."
     verdict = Verdict(0.0, (Check("answer_found", False, message),))
+    # `task.scores` is the number of scores of an answer.
     return Outcome(status, (verdict,) * task.scores, reason)
 
 
 def normalized(score: float, floor: float) -> float:
-    """Return a score on the scale from the floor (0) to 1; 0 at the floor and below it."""
+    """Map the floor to 0 and 1 to 1; scores below the floor become 0. ``floor`` is below 1."""
     share = (score - floor) / (1 - floor)
     return min(max(share, 0.0), 1.0)
 
@@ -254,8 +276,10 @@ def describe_error(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{PurePath(frame.filename).name}:{frame.lineno}"
     try:
+        # Cut before the search, which then takes little time, and after it to the stored length.
         message = _FOLDERS.sub("", str(error)[:4000])[:300]
-    except Exception:  # noqa: BLE001  (a number of too many digits in it is enough)
+    except Exception:  # noqa: BLE001  (str() can fail, such as on an int of too many digits)
         message = "its message cannot be written"
+    # Replaces lone surrogates, which cannot be stored.
     encodable = message.encode(errors="replace").decode()
     return f"{type(error).__name__}: {encodable} ({place})"

@@ -1,20 +1,20 @@
-r"""Finding the answer in a reply: one rule for every task and model (docs/answers.md).
+r"""Finds the answer in a reply, by the same rule for every task and model (docs/answers.md).
 
-The last JSON object in the reply counts. The stages, with an example for each at the top of its
-module:
+The last JSON object in the reply counts. There are three stages. Each module starts with an
+example:
 
 1. `scbench.scoring.answers.visible`: the visible text, without reasoning.
 2. `scbench.scoring.answers.scan`: the JSON values in it, and
    `scbench.scoring.answers.candidates`: those that may be the answer.
-3. Here: the one that counts. Without an object, a value without its key
-   (`scbench.scoring.answers.bare`).
+3. This module: the one that counts. If there is no object, it is a bare value, that is, one
+   without its key (`scbench.scoring.answers.bare`).
 
 For answers such as ``{"path": [2]}``, the last stage finds::
 
     {"path": [1]} No: {"path": [2]}         {"path": [2]}, which ends last
-    {"path": [1]} Final answer: [2]         {"path": [2]}, by a mark with a sign
-    {"path": [1]} Final answer: unknown.    nothing
-    {"path": [1]} or {"path": [2]}          nothing
+    {"path": [1]} Final answer: [2]         {"path": [2]}, as the colon marks a later answer
+    {"path": [1]} Final answer: unknown.    nothing, as the marked answer cannot be read
+    {"path": [1]} or {"path": [2]}          nothing, as the reply does not decide
     So path = [2]                           {"path": [2]}, as there is no object
 
 The sentences around an object do not matter. Every step is linear in the length of the text.
@@ -42,11 +42,12 @@ __all__ = [
     "visible",
 ]
 
-# Characters, at most, between two objects with "or" between them.
-_FAR = 200
+# Objects with more characters between them are no alternatives.
+_MOST_BETWEEN = 200
+# HTML tags, code fences with their language, and any character that is no letter or digit.
 _FORMATTING = r"(?:</?\w+>|```\w*|[\W_])*"
-# "or" and nothing else, as in {...} or alternatively: {...}
-_EITHER = re.compile(
+# Formatting around "or" and nothing else, as in {...} or alternatively: {...}
+_ONLY_OR = re.compile(
     rf"{_FORMATTING}\bor\b(?:[\W_]*alternatively)?{_FORMATTING}", re.IGNORECASE
 )
 
@@ -75,11 +76,10 @@ def from_response(
     Args:
         text: the whole reply.
         shape: of the task's answers.
-        readable: whether the task's grader can read a value without its key; by default, whether
-            it is brief.
+        readable: tells whether the task's grader can read a bare value; by default `is_brief`.
     """
     visible_text, text_repairs = shown(text)
-    extraction = counting_answer(visible_text, shape, readable or is_brief)
+    extraction = answer_that_counts(visible_text, shape, readable or is_brief)
     if extraction is None:
         return None
     repairs = dict.fromkeys((*text_repairs, *extraction.repairs))
@@ -87,51 +87,64 @@ def from_response(
 
 
 def is_brief(value: JsonValue) -> bool:
-    """Whether a value has fewer than six words, or is a list."""
-    words = str(value)
-    return len(words.split()) < 6 or words.count(",") > 1
+    """Whether a value has fewer than six words, or at least two commas, as a list has."""
+    text = str(value)
+    return len(text.split()) < 6 or text.count(",") > 1
 
 
-def counting_answer(text: str, shape: Shape, readable: Readable) -> Extraction | None:
-    """Return the answer that counts in a visible text."""
+def answer_that_counts(
+    text: str, shape: Shape, readable: Readable
+) -> Extraction | None:
+    """Return the answer that counts in a visible text; None if there is none."""
     spans = spans_of(text, shape)
     bare_values = BareValues(text, spans, shape, readable)
+    # Yields from the end of the text backwards.
     candidates = objects(text, spans, shape)
     last = next(candidates, None)
     if last is None:
         bare = bare_values.last()
         return bare.extraction if bare else None
     if may_have_mark(text, last.end):
+        # Behind an object, words such as "the answer is" are mostly prose. Only a mark with a
+        # sign ("Final answer:", "path =", a box, a tag) overrides the object.
         marked = bare_values.last_marked(last.end, needs_sign=True)
         if marked:
+            # None if the marked value cannot be read: the mark still rules the object out.
             return marked.extraction
-    if is_either(text, candidates, last):
+    if offers_two_answers(text, last, candidates):
         return None
     return last.extraction
 
 
-def is_either(text: str, candidates: Iterator[Candidate], last: Candidate) -> bool:
+def offers_two_answers(
+    text: str, last: Candidate, earlier: Iterator[Candidate]
+) -> bool:
     """Whether the last two candidates differ, with nothing but "or" between them.
 
     Args:
         text: the visible text.
-        candidates: those before the last one, the nearest first.
-        last: the last one.
+        last: the last candidate.
+        earlier: the candidates before it, the nearest first.
     """
-    # Saves reading the candidates before in most replies.
-    if "or" not in text[max(0, last.start - _FAR) : last.start].lower():
+    # Most replies have no "or" here, and their earlier candidates need not be parsed.
+    text_before = text[max(0, last.start - _MOST_BETWEEN) : last.start]
+    if "or" not in text_before.lower():
         return False
-    for candidate in candidates:
-        # An object inside the last one is not a second candidate.
-        if candidate.end <= last.start:
-            between = text[candidate.end : last.start]
-            is_or = len(between) <= _FAR and _EITHER.fullmatch(between) is not None
-            return is_or and differ(candidate, last)
+    for candidate in earlier:
+        if candidate.end > last.start:
+            # An object inside the last one is not a second answer.
+            continue
+        # The nearest one outside decides.
+        between = text[candidate.end : last.start]
+        if len(between) > _MOST_BETWEEN or not _ONLY_OR.fullmatch(between):
+            return False
+        return differ(candidate, last)
     return False
 
 
 def differ(first: Candidate, second: Candidate) -> bool:
     """Whether two candidates have different answers."""
+    # An object that says that there is no answer offers no alternative.
     if first.extraction is None or second.extraction is None:
         return False
     return first.extraction.value != second.extraction.value
