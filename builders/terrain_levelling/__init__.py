@@ -180,7 +180,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 @cache
 def stored_plans() -> dict[Params, Plan]:
-    """Return the plans of the paper's instances, found by the programs tools/level_*.py."""
+    """Return the stored plans for the paper's instances."""
     plans = data_file(__package__, "references.json")["plans"]
     items = TaskBuilder().paper()
     return {item.params: plan for item, plan in zip(items, plans, strict=True)}

@@ -80,7 +80,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         (b + p) / 2 - TOLERANCE
         for b, p in zip(params.building, params.person, strict=True)
     ]
-    inside = (np.abs(xy) <= reach[:2]).all(axis=1)
+    inside = np.asarray((np.abs(xy) <= reach[:2]).all(axis=1))
     fault = "people overlap the building"
     _forbid_people(checks, "clear_of_building", inside, fault)
     legal = checks.all_passed

@@ -46,7 +46,7 @@ class Prisms(NamedTuple):
 class SweptBox(NamedTuple):
     """A box seen along the axis of a sweep; the ranges are those of the two other axes."""
 
-    index: int
+    number: int
     end: int
     """Its largest coordinate along the axis."""
     west: int

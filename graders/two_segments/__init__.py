@@ -67,7 +67,7 @@ class Endpoint(NamedTuple):
 
     segment: int
     end: int
-    point: Point
+    point: tuple[float, ...]
     spot: Spot | None
     """None if it is out of reach."""
     on_grid: bool
