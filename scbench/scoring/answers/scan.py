@@ -1,4 +1,4 @@
-r"""Stage 2a of answer extraction: JSON values in running text, including values that are only nearly JSON.
+r"""Stage 2a of answer extraction: JSON values in running text, also those that are nearly JSON.
 
 In ``Thus {'path': [1, .5],} or [7]``, `scan` finds two spans: ``{"path": [1, 0.5]}`` with the
 repairs ``python_literal`` and ``trailing_comma``, and ``[7]``.
@@ -67,8 +67,8 @@ class Span:
 
     opening: str
     start: int
-    # The tokens of the outermost value as JSON, shared by all spans in it. One token may hold several
-    # values (see `Token`).
+    # The tokens of the outermost value as JSON, shared by all spans in it. One token may hold
+    # several values (see `Token`).
     _tokens: list[str]
     first: int
     state: str
@@ -187,7 +187,7 @@ class _Reader:
                 return Token("items", items[1], items.end())
         if kind:
             return Token(kind, sign, at + 1)
-        # Not in a tuple: `RUN` fits only before a comma or "]", and does not tell if it has a comma.
+        # Not in a tuple: `RUN` ends before a comma or "]", and does not say if it has a comma.
         if expects_item and top.opening == "[":
             run = RUN.match(text, at)
             if run:
@@ -223,7 +223,7 @@ class _Reader:
         """Add a token to the value; False if it may not come here."""
         kind, text, end = token
         state = top.state
-        # Noted before it is certain that the token fits. If it does not, the value is broken anyway.
+        # Noted before it is certain that the token fits; if not, the value is broken anyway.
         if text[0] == "\\" and kind != "text":
             top.add_repairs("latex_escapes")
         match kind:
@@ -356,8 +356,8 @@ class _Reader:
                     span.end = span.key_end
                     self.objects.append(span)
         if last_text and self._restarts:
-            # The string may have begun at an apostrophe, as in {it's [1] and it's, so a value may
-            # begin in it. It ends here; 1 skips its opening quote.
+            # The string may have begun at an apostrophe, as in ['tis [1], isn't it, so a value
+            # may begin in it. The string ends here; 1 skips its opening quote.
             self._restarts -= 1
             after_quote = at - len(last_text) + 1
             inside = START.search(text, after_quote, at)
