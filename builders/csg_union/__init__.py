@@ -6,7 +6,7 @@ An example of the puzzle, in brief:
     2. Box with edges 4, 4 and 20, centred on the origin; left where it is.
 
 The union is the large box with a column on its top and its bottom. Where a column stands, the
-large face has a hole, so it has to be cut into faces without one.
+large face has a hole, so that face has to be split into faces without holes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,14 +36,15 @@ from scbench.graders.shared.meshes import Array
 from scbench.schemas import csg_union as schema
 from scbench.schemas.csg_union import Answer, Params
 
-# The grader's limit on pairs is in the prompt if meshes below this size can meet it.
-_UNLIMITED = 10_000
+# The prompt allows a mesh so many triangles. It names the grader's limit on pairs of a triangle and
+# a face only if such a mesh could exceed it.
+_UNMENTIONED_LIMIT = 10_000
+# Follows a sentence of a list in the prompt: hence the first blank, and the indent.
 _LIMIT = """ A mesh of more than {least} triangles may also be refused because too many of them
   hide too many faces of the solids from inside these."""
-# Scenes drawn until one is far enough from a hull or a single solid.
+# Scenes to try until the baselines (the convex hull, the largest solid) score low enough on one.
 _DRAWS = 60
-# Coordinates that differ by less are equal; bodies that do not meet are drawn far more
-# apart.
+# Coordinates that differ by less are equal; bodies that do not meet are always much farther apart.
 _SAME = 1e-4
 
 
@@ -68,14 +69,19 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         turning = ""
         if any(any(solid.rotation_deg_xyz) for solid in params.solids):
             turning = prompt_template(__package__, "prompt_turning.txt")
+        # `sizes` has an entry for each facet.
         facets = sum(len(part.convex.sizes) for part in union_parts(params))
-        least = MOST_PAIRS // facets
+        # Even if every triangle hides every facet, a mesh of this size is within the limit.
+        safe_triangles = MOST_PAIRS // facets
+        limit = ""
+        if safe_triangles < _UNMENTIONED_LIMIT:
+            limit = _LIMIT.format(least=safe_triangles)
         return {
             "n": len(params.solids),
             "solids": "\n".join(in_full),
             "turning": turning,
             "example": prompt_template(__name__, "prompt_example.txt"),
-            "limit": _LIMIT.format(least=least) if least < _UNLIMITED else "",
+            "limit": limit,
             "brief": "\n".join(in_brief),
         }
 
@@ -105,49 +111,60 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return the number of things to find out before the union can be written down.
 
-        The sum of the pairs of solids that meet, the corners of solids that are no corners of the
-        union, and the corners of the union. Those that belong to a turned solid count twice, and
-        those where surfaces cross as well, plus two for each coordinate that no face square to an
-        axis gives.
+        The sum of:
+
+        - the pairs of solids that meet;
+        - the corners of solids that are not corners of the union;
+        - the corners of the union; those of a turned solid and those where surfaces cross count
+          twice;
+        - two for each coordinate of a crossing that is not that of an axis-aligned face.
         """
         bodies = [solid_body(solid) for solid in params.solids]
         union = polygon_mesh(union_body(params)).points
         meeting = 0
         for a, b in combinations(bodies, 2):
+            # The second argument bounds the search; a gap beyond it is returned as this length.
             if a.min_gap(b, 2 * _SAME) < _SAME:
                 meeting += 1
 
-        gone = 0
-        straight_corners = np.zeros(len(union), dtype=bool)
-        turned_corners = np.zeros(len(union), dtype=bool)
+        vanished = 0
+        # Masks over the corners of the union: which of them are corners of a solid.
+        union_at_straight = np.zeros(len(union), dtype=bool)
+        union_at_turned = np.zeros(len(union), dtype=bool)
         straight_bodies = []
         for solid, body in zip(params.solids, bodies, strict=True):
             corners = polygon_mesh(body).points
-            gone += int((~is_among(corners, union)).sum())
+            vanished += int((~is_among(corners, union)).sum())
+            # The other way round: corners of the union that are corners of this solid.
+            in_solid = is_among(union, corners)
             if any(solid.rotation_deg_xyz):
-                turned_corners |= is_among(union, corners)
+                union_at_turned |= in_solid
             else:
-                straight_corners |= is_among(union, corners)
+                union_at_straight |= in_solid
                 straight_bodies.append(body)
 
-        # A crossing of surfaces has the coordinates of faces square to an axis; compute the others.
-        crossings = union[~(turned_corners | straight_corners)]
+        # The other corners are where surfaces cross. Those coordinates of a crossing that are those
+        # of an axis-aligned face can be read off; the solver has to compute the others.
+        crossings = union[~(union_at_turned | union_at_straight)]
         computed = 0
         for axis, levels in enumerate(square_levels(straight_bodies)):
+            # A list as index keeps the shape (n, 1).
             computed += int((~is_among(crossings[:, [axis]], levels)).sum())
+        # Corners of turned solids and crossings are in `len(union)` once already.
         return (
             meeting
-            + gone
+            + vanished
             + len(union)
-            + int(turned_corners.sum())
+            + int(union_at_turned.sum())
             + len(crossings)
             + 2 * computed
         )
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw solids whose union has no edge or point contact, each adding to it."""
+        """Draw a scene (see `draw_scene`) on which no baseline scores more than ``greedy``."""
         for _ in range(_DRAWS):
             params = draw_scene(point, rng)
+            # A limit of 1 allows every scene, so that the baselines need not be graded.
             if point.greedy == 1 or self.best_baseline(params, grade) <= point.greedy:
                 return params
         raise GenerationError(
@@ -159,17 +176,19 @@ def is_among(points: Array, candidates: Array) -> NDArray[np.bool_]:
     """Return for each point (n, d) whether it equals one of the candidates (m, d)."""
     if not len(candidates):
         return np.zeros(len(points), dtype=bool)
+    # For each pair, the largest difference of a coordinate.
     gaps = np.abs(points[:, None] - candidates[None]).max(axis=2)
     return np.asarray(gaps.min(axis=1) < _SAME)
 
 
 def square_levels(bodies: Sequence[Manifold]) -> list[Array]:
-    """Return, for each axis, the coordinates (n, 1) of flat faces of bodies square to it."""
+    """Return, for each axis, the coordinates (n, 1) of the bodies' faces square to it."""
     levels: list[list[float]] = [[], [], []]
     for body in bodies:
         mesh = polygon_mesh(body)
         for face in mesh.faces:
             corners = mesh.points[list(face)]
+            # A face is square to the axes along which its corners do not vary.
             for axis in np.flatnonzero(np.ptp(corners, axis=0) < _SAME):
                 levels[axis].append(float(corners[0, axis]))
     return [np.array(values).reshape(-1, 1) for values in levels]

@@ -1,9 +1,9 @@
 """Do these parts print, fit, interlock and make the cage? One answer, nine criteria, nine verdicts.
 
 `dataset_card/tasks/interlocking_parts.md` says how the criteria differ from the paper's. The first,
-valid parts, is a gate: if it fails, all nine score 0. Everything whose geometry exists is still
-judged, so that one answer shows all its faults. Volumes come from Manifold's booleans and are
-rounded before they decide.
+valid parts, is a gate: if it fails, all nine score 0. The other checks still run wherever there is
+geometry, so that the verdicts show all faults of an answer. Volumes are computed with Manifold's
+boolean operations and rounded before they are compared.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ __all__ = ["CHECKS", "VERSION", "grade", "machine_facts"]
 
 VERSION = 5
 
-# By criterion, numbered by the position of its verdict.
+# The checks, grouped by criterion; the numbers are positions in the result of `grade`.
 CHECKS = {
     # 0. Valid parts.
     "part_count": "There are as many parts as asked for.",
@@ -58,8 +58,9 @@ CHECKS = {
     "right_side_out": "Every part encloses a volume, its facets facing outwards.",
     "self_intersection": "No two facets of a part cut through or lie on each other.",
     "rigid": "Every transform is a turn and a shift: no scaling, no mirroring.",
-    # Of all further criteria, and of those on the assembly.
+    # First check of each of the criteria 1 to 8.
     "gate": "Every part is valid, as the first criterion asks.",
+    # Second check of each criterion on the assembly: 3, 4, 5, 6 and 8.
     "cage": "On each of the six sides a block larger than the widest gap gets in nowhere, and one "
     "smaller than the narrowest passes in places that reach all over the side.",
     # 1. Printing.
@@ -91,19 +92,24 @@ CHECKS = {
 }
 _CRITERIA = 9
 
-# An answer with more parts is not looked at.
+# The geometry of an answer with more parts is not examined.
 _MAX_PARTS = 64
 
 
 class Assembly(NamedTuple):
-    """The parts in their places."""
+    """The parts in their places.
+
+    Attributes:
+        cage: the parts that have a body and a place.
+        non_rigid: index of each part whose transform is not rigid, with the reason.
+    """
 
     cage: list[PlacedPart]
-    bent: list[tuple[int, str]]
-    """Numbers of the parts whose transforms are not rigid, with the reason."""
+    non_rigid: list[tuple[int, str]]
 
 
-@lru_cache(maxsize=1)  # costly, and whoever asks for a verdict again asks at once
+# Expensive; the last result is kept, as callers may ask for it several times in a row.
+@lru_cache(maxsize=1)
 def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     """Return nine verdicts of 1 or 0; the first is a gate for the others.
 
@@ -113,57 +119,65 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     if len(answer.parts) > _MAX_PARTS:
         return too_many_parts(params, answer)
     parts = examine_all(params, answer)
-    cage, bent = assemble(params, answer, parts)
+    cage, non_rigid = assemble(params, answer, parts)
     grips = find_grips(params, cage)
-    tangled = any(part.fault.check for part in parts)
-    too_many = crowded(cage, tangled=tangled)
+    # The surface of a faulty part may cut itself.
+    has_faults = any(part.fault.check for part in parts)
+    too_many_overlaps = crowded(cage, tangled=has_faults)
+    # Without any part in place there are no sides.
     sides = find_side_faults(params, [part.body for part in cage]) if cage else None
     validity = Checklist(CHECKS)
-    check_validity(validity, params, parts, bent)
+    # Fills the list; the verdict is made last, as it also records the paper's score.
+    check_validity(validity, params, parts, non_rigid)
 
-    def on_parts() -> Checklist:
+    def new_part_checks() -> Checklist:
         """Return the checks of a criterion on single parts, the gate first."""
         checks = Checklist(CHECKS)
         wrong = "Not every part is valid, so this scores 0."
         checks.expect("gate", validity.all_passed, wrong)
         return checks
 
-    def on_assembly() -> Checklist:
+    def new_assembly_checks() -> Checklist:
         """Return the checks of a criterion on the assembly, the gate and the sides first."""
-        checks = on_parts()
+        checks = new_part_checks()
         check_sides(checks, sides)
         return checks
 
+    # Criteria 1 to 8, in the order of `CHECKS`.
     verdicts = [
-        check_printing(on_parts(), params, parts),
-        check_spacing(on_parts(), params, parts),
-        check_size(on_assembly(), params, cage),
-        check_rods(on_assembly(), params, grips),
-        check_interference(on_assembly(), params, cage, too_many=too_many),
-        check_grip(on_assembly(), params, grips),
-        check_thickness(on_parts(), params, parts),
-        check_gaps(on_assembly(), params, cage, too_many=too_many),
+        check_printing(new_part_checks(), params, parts),
+        check_spacing(new_part_checks(), params, parts),
+        check_size(new_assembly_checks(), params, cage),
+        check_rods(new_assembly_checks(), params, grips),
+        check_interference(
+            new_assembly_checks(), params, cage, too_many=too_many_overlaps
+        ),
+        check_grip(new_assembly_checks(), params, grips),
+        check_thickness(new_part_checks(), params, parts),
+        check_gaps(new_assembly_checks(), params, cage, too_many=too_many_overlaps),
     ]
     sizes = [None if part.shell is None else size_of(part.shell) for part in parts]
-    stop_rule = paper_mean(verdicts) if validity.all_passed else 0.0
-    return (validity.binary(parts=sizes, stop_rule=stop_rule), *verdicts)
+    paper_score = paper_mean(verdicts) if validity.all_passed else 0.0
+    # The keywords become metrics of the first verdict.
+    return (validity.binary(parts=sizes, stop_rule=paper_score), *verdicts)
 
 
 def too_many_parts(params: Params, answer: Answer) -> tuple[Verdict, ...]:
-    """Return the verdicts on an answer with too many parts to be looked at."""
+    """Return the verdicts on an answer with too many parts to be examined."""
     checks = Checklist(CHECKS)
-    text = f"There are {len(answer.parts)} parts; {params.parts} are asked for."
-    checks.expect("part_count", False, text)
-    text = f"More than {_MAX_PARTS} parts are not looked at."
-    return (checks.too_large(text),) * _CRITERIA
+    wrong_count = f"There are {len(answer.parts)} parts; {params.parts} are asked for."
+    checks.expect("part_count", False, wrong_count)
+    refusal = f"More than {_MAX_PARTS} parts are not looked at."
+    return (checks.too_large(refusal),) * _CRITERIA
 
 
 def examine_all(params: Params, answer: Answer) -> list[Examined]:
     """Return the facts about each part by itself."""
     files = [(part.fileType, part.fileContents) for part in answer.parts]
+    # All parts are read together first; `examine` then finds them in the cache.
     examined = []
     for part, (kind, contents) in zip(read_parts(files), files, strict=True):
-        # Work that is too much is so for all parts together, and is not tried again for one.
+        # The limit on work is shared by all parts, so a part that exceeded it is not read again.
         if part.too_much:
             examined.append(unread(part))
         else:
@@ -172,13 +186,14 @@ def examine_all(params: Params, answer: Answer) -> list[Examined]:
 
 
 def assemble(params: Params, answer: Answer, parts: Sequence[Examined]) -> Assembly:
-    """Return the parts in their places, without those that have no body or no place."""
+    """Place the parts; those without a body or a place are left out of the cage."""
     assembly = Assembly([], [])
     for i, (part, examined) in enumerate(zip(answer.parts, parts, strict=True)):
         matrix = np.array(part.transform).reshape(4, 4)
-        why = not_rigid(matrix, params.rigid)
-        if why:
-            assembly.bent.append((i, why))
+        # A part whose transform is not rigid is invalid, but is placed all the same.
+        non_rigid_reason = not_rigid(matrix, params.rigid)
+        if non_rigid_reason:
+            assembly.non_rigid.append((i, non_rigid_reason))
         if examined.body is None:
             continue
         placed_part = place(i, examined.body, matrix)
@@ -188,8 +203,9 @@ def assemble(params: Params, answer: Answer, parts: Sequence[Examined]) -> Assem
 
 
 def paper_mean(verdicts: Sequence[Verdict]) -> float:
-    """Return the mean as the paper took it: the criteria up to the first that fails count."""
-    passed = 1  # the first criterion, validity
+    """Return the paper's score of a valid answer: criteria after the first failure do not count."""
+    # The first criterion, validity, has passed.
+    passed = 1
     for verdict in verdicts:
         if verdict.score != 1:
             break

@@ -1,7 +1,8 @@
 """The store of a run: finished chunks and outcomes, kept until the results are written.
 
-A run can be cut off at any moment. The journal holds the account of each finished chunk, whose rows
-are in a file of Arrow that was written first, and the outcomes of lines judged singly.
+A run can be cut off at any moment. The journal holds the account of each finished chunk and the
+outcomes of lines judged singly. The rows of a chunk are in an Arrow file, which is written before
+the account.
 """
 
 import hashlib
@@ -24,17 +25,18 @@ from scbench.machine.files import write_whole
 from scbench.machine.store import Store
 from scbench.machine.work_folder import WorkFolder, remove
 
-# Version of the format of the records and files. A run of another version is not continued.
+# Version of the format of the records and files. It is part of the identity of a run (see
+# `scbench.grading.run`), so a run of another version is not continued.
 FORMAT = 2
-# Name of the folder, inside that for results, which holds the store of a run.
+# Name of the folder inside the output folder that holds the store of a run.
 WORK = ".scbench"
 JOURNAL = "journal"
 PARTS = "parts"
-# Begins the keys of outcomes that a resumed run does not take over.
+# Prefix of the keys of outcomes that a resumed run should judge again.
 AGAIN = "again-"
 
-
-# Made when the first record is read: most runs read none.
+# Building a reader is slow, so each is built once, when the first record is read: most runs read
+# none.
 reader_of = cache(TypeAdapter)
 
 
@@ -44,8 +46,8 @@ class ChunkRows(NamedTuple):
     Attributes:
         first: number of its first line.
         rows: number of rows.
-        text: bytes of their long texts.
-        dropped: lines that do not count, since an earlier one answers their item.
+        text: size in bytes of the rows' long text columns.
+        dropped: lines that do not count, because an earlier line already answers the same item.
     """
 
     first: int
@@ -63,13 +65,13 @@ def read_account(data: bytes) -> ChunkAccount:
 class Checkpoint:
     """The finished chunks and outcomes of a run.
 
-    The output folder is made. The results of an interrupted run are taken over to resume, or
-    discarded to restart.
+    The output folder is created. With ``resume``, the results of an interrupted run are reused;
+    with ``restart``, they are discarded.
 
     Attributes:
-        identity: hash of all that rows depend on besides their line.
+        identity: hash of everything that rows depend on, except their lines.
         work: the folder of the store.
-        folder: the folder in it for files of rows.
+        folder: the folder in it for the Arrow files of rows.
         remarks: sentences about the output folder for the user.
 
     Raises:
@@ -83,7 +85,8 @@ class Checkpoint:
         self.identity = identity
         self._resume = resume
         self._rows_files: dict[int, Path] = {}
-        # Line and place in the journal of each outcome of this run: there may be millions.
+        # Line number and place in the journal (see `Store`) of each outcome of this run. There may
+        # be millions, so they are packed into arrays.
         self._lines = array("Q")
         self._places = array("Q")
         try:
@@ -95,16 +98,18 @@ class Checkpoint:
                     f"{folder} holds an interrupted run; continue it with --resume, "
                     "throw it away with --restart, or choose another --out"
                 )
+            # Before `clear` and `mark`, which change the folder that the remarks are about.
             self.remarks = list(self._remarks())
             self.folder = self.work.path / PARTS
             if not resume:
+                # A restart; in a new folder there is nothing to clear.
                 self.work.clear()
             elif self.folder.exists():
                 self._remove_unfinished()
             self.folder.mkdir(exist_ok=True)
             self._store = Store(self.work.path / JOURNAL)
-            # Open from the start: where no more files may be opened, closing it makes room to
-            # tidy up.
+            # Opened now, so that it can be closed when the process runs out of file descriptors:
+            # tidying up needs one.
             self._store.open()
             self.work.mark(identity)
         except OSError as error:
@@ -116,47 +121,57 @@ class Checkpoint:
                 f"the file system of {self.work.path} cannot lock files: "
                 "let no two runs write to it at once"
             )
-        if self._resume and self.work.previous not in {"", self.identity}:
+        previous = self.work.previous
+        # Nothing has to be discarded: keys contain the identity, so no record of another run is
+        # found.
+        if self._resume and previous not in {"", self.identity}:
             yield (
                 "the interrupted run was graded with another release, version or options: "
                 "nothing of it can be taken over, all lines are graded anew"
             )
 
     def _remove_unfinished(self) -> None:
-        """Remove files that were begun and not finished."""
+        """Remove unfinished files, and everything that this class does not write."""
         for path in self.folder.iterdir():
             if path.suffix != ".arrow" or path.is_symlink() or path.is_dir():
                 remove(path)
 
     def rows_file(self, place: int) -> Path:
-        """Return the file that holds the rows of a chunk, if it has any."""
+        """Return the file for the rows of a chunk, which exists if the chunk has any.
+
+        `keep_chunk`, or `find_chunk` of a resumed run, must have been called for the chunk.
+        """
         return self._rows_files[place]
 
     def find_chunk(self, chunk: Chunk) -> ChunkAccount | None:
         """Return an interrupted run's account of a chunk; None if it is to be graded now."""
-        data = self._store.get(self._chunk_key(chunk)) if self._resume else None
+        if not self._resume:
+            return None
+        data = self._store.get(self._register_chunk(chunk))
         if data is None:
             return None
         account = read_account(data)
         rows = self.rows_file(chunk.place)
+        # A chunk without rows has no file; its account has size 0.
         size = rows.stat().st_size if account.size and rows.exists() else 0
         if account.again or size != account.size:
             return None
         return account
 
     def keep_chunk(self, chunk: Chunk, account: ChunkAccount, table: bytes) -> None:
-        """Write the account and rows of a finished chunk.
+        """Write the rows of a finished chunk, then its account.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: they cannot be written.
         """
-        key = self._chunk_key(chunk)
+        key = self._register_chunk(chunk)
         if table:
             path = self.rows_file(chunk.place)
             write_whole(path, lambda scratch: scratch.write_bytes(table))
         self._store.add(key, to_json(account))
 
-    def _chunk_key(self, chunk: Chunk) -> str:
+    def _register_chunk(self, chunk: Chunk) -> str:
+        """Return the key of a chunk's account, and note the file for its rows."""
         head = f"{self.identity} {chunk.first} {chunk.step} ".encode()
         digest = hashlib.blake2b(head, digest_size=32)
         digest.update(chunk.data)
@@ -165,8 +180,10 @@ class Checkpoint:
         return key
 
     def find_outcome(self, head: Head) -> bool:
-        """Return whether an interrupted run left the outcome of a line; it is then taken over."""
-        place = self._store.place(self._outcome_key(head)) if self._resume else None
+        """Reuse an interrupted run's outcome of a line; return whether there is one."""
+        if not self._resume:
+            return False
+        place = self._store.place(self._outcome_key(head))
         if place is None:
             return False
         self._note_outcome(head, place)
@@ -180,6 +197,7 @@ class Checkpoint:
         """
         key = self._outcome_key(head)
         if again:
+            # `find_outcome` looks for the bare key, so it will not find this one.
             key = AGAIN + key
         record = to_json(GradedLine(head, outcome))
         self._note_outcome(head, self._store.add(key, record))
@@ -188,17 +206,19 @@ class Checkpoint:
         return sha256(f"{self.identity} {head.line} {head.digest}")
 
     def _note_outcome(self, head: Head, place: int) -> None:
+        # Lines of a chunk always have a number.
         self._lines.append(head.line or 0)
         self._places.append(place)
 
     def outcomes(self) -> Iterator[GradedLine]:
-        """Yield the outcomes of this run by line."""
+        """Yield the outcomes of this run in order of line numbers."""
         for _, place in sorted(zip(self._lines, self._places, strict=True)):
             yield reader_of(GradedLine).validate_json(self._store.read(place))
 
     def close(self) -> bool:
-        """Leave everything for a later run, unless there is nothing; return whether there is."""
-        with suppress(OSError):  # of a full disk
+        """Keep the store for a later run, or remove it if empty; return whether it was kept."""
+        # Closing may fail on a full disk; the records that were written count all the same.
+        with suppress(OSError):
             self._store.close()
         if len(self._store):
             self.work.close()

@@ -1,8 +1,9 @@
-"""Contexts of `multiprocessing` whose processes never import files of the working folder.
+"""`multiprocessing` contexts whose processes never import modules from the working folder.
 
 `multiprocessing` starts its fork server, its resource tracker and spawned workers with
-``python -c``, and such a process looks for modules in the working folder first. A file
-``random.py`` there, by accident or in an archive from somebody else, would run in every worker.
+``python -c``, and such a process looks for modules in the working folder first. A stray
+``random.py`` there (left by accident, or unpacked from somebody else's archive) would be imported
+by every worker.
 """
 
 import os
@@ -17,20 +18,23 @@ from scbench.base.errors import MachineError
 
 # The environment variable that means the same as the option ``-P`` of Python.
 _SAFE_PATH = "PYTHONSAFEPATH"
-# Two threads that start processes must not restore the variable in the wrong order.
+# Two threads that start processes must not restore the variable in the wrong order. Re-entrant,
+# because a `safe_path` block may start a process, which enters `safe_path` again.
 _ENVIRONMENT_LOCK = RLock()
 
 
 @contextmanager
 def safe_path() -> Iterator[None]:
-    """Keep interpreters that the block starts from importing files of the working folder.
+    """Make interpreters started inside the block ignore the working folder when they import.
 
-    The standard library has no parameter for the option ``-P``, so the environment says it.
+    `multiprocessing` has no parameter for Python's option ``-P``, so the environment passes it on.
+    The variable is set for the whole process while the block runs.
 
     Raises:
-        MachineError: this Python ignores its environment (``-E``), and so will those it starts.
+        MachineError: this Python ignores its environment (``-E``), and so will its children.
     """
     flags = sys.flags
+    # With -P, `multiprocessing` passes the flag itself on to its children.
     if flags.ignore_environment and not flags.safe_path:
         raise MachineError(
             "`python -E` keeps worker processes from being told not to import Python files of the "
@@ -49,34 +53,39 @@ def safe_path() -> Iterator[None]:
 
 
 class SafeSpawnProcess(context.SpawnProcess):
-    """A worker that is started from nothing."""
+    """A worker that is started as a fresh interpreter."""
 
     def start(self) -> None:
-        """Start the worker; pools do so at any time, whenever another one has died."""
+        """Start the worker.
+
+        The protection is here, not where a pool is made: a pool starts a replacement whenever
+        a worker has died.
+        """
         with safe_path():
             super().start()
 
 
 class SafeSpawnContext(context.SpawnContext):
-    """Starts each worker from nothing."""
+    """Starts each worker as a fresh interpreter."""
 
     Process = SafeSpawnProcess
 
 
+# The method "fork" is missing on purpose: it copies this process and starts no interpreter.
 CONTEXTS: dict[str, BaseContext] = {"spawn": SafeSpawnContext()}
 
 if sys.platform != "win32":
 
     class SafeForkServerProcess(context.ForkServerProcess):
-        """A worker that is forked from a server."""
+        """A worker that is forked from a server process."""
 
         def start(self) -> None:
-            """Start the worker, and its server if that has died."""
+            """Start the worker, and the server if none is running."""
             with safe_path():
                 super().start()
 
     class SafeForkServerContext(context.ForkServerContext):
-        """Forks workers from a server, which is quick."""
+        """Forks workers from a server process, which is faster than starting interpreters."""
 
         Process = SafeForkServerProcess
 

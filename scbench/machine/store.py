@@ -1,10 +1,12 @@
-"""Stores of records that outlive the process: for everything that is kept of unfinished work.
+"""A record store that survives the process; it keeps unfinished work.
 
-A store is a file that only grows, with a line for each record: a hash of the rest, the key, the
-value. Half a line, as a kill in mid-write or a full disk leaves it, and damaged lines are skipped,
-as if they had never been written; the next record starts a new line. Of several records of one key
-the last counts. A record is handed to the operating system at once, in one piece, so a killed
-process loses none, and several processes may add to one store.
+A store is an append-only file with one line per record: a hash of the rest of the line, the key and
+the value, separated by spaces. Damaged lines are skipped as if they had never been written. So is a
+half-written last line (the process was killed, or the disk was full); the next record starts a new
+line. If a key has several records, the last one counts.
+
+Records are not buffered, so a killed process loses none. Several processes may append to one file;
+each sees the records that were there when it opened the file, and its own.
 """
 
 import os
@@ -23,19 +25,20 @@ class Record(NamedTuple):
 
 
 class Store:
-    """Values by key, in a file that is made when the first record is added.
+    """Values by key, in a file that is created when the first record is added.
 
-    Only the keys are in memory, with the places of their records.
+    Only the keys and the places of their records are in memory. The place of a record is the byte
+    offset of its line.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        # Bytes before the line of the last record of each key.
+        # Byte offset of the latest record, by key.
         self._places: dict[str, int] = {}
-        # Whether the file ends with half a line.
+        # Whether the file ends in the middle of a line.
         self._is_torn = False
         self._reader: BinaryIO | None = None
         self._writer: FileIO | None = None
@@ -47,23 +50,25 @@ class Store:
 
     def _load(self) -> None:
         place = 0
-        line = b"\n"
+        # An empty file does not end in the middle of a line.
+        last_line = b"\n"
         with open(self.path, "rb", opener=_open_no_link) as file:
             for line in file:
                 record = parse_record(line)
                 if record is not None:
                     self._places[record.key] = place
                 place += len(line)
-        self._is_torn = not line.endswith(b"\n")
+                last_line = line
+        self._is_torn = not last_line.endswith(b"\n")
 
     def open(self) -> FileIO:
-        """Open the file to add to, so that its faults show before there is anything to add.
+        """Open the file for appending, so that errors show up before the first record is added.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         if self._writer is None:
-            self._writer = open(  # noqa: SIM115  (it is open as long as the store)
+            self._writer = open(  # noqa: SIM115  (open until `close`)
                 self.path, "ab", buffering=0, opener=_open_no_link
             )
         return self._writer
@@ -75,21 +80,28 @@ class Store:
     def add(self, key: str, value: bytes) -> int:
         """Append a record; return its place.
 
-        Keys are without blanks, values without line breaks.
+        Args:
+            key: must contain no space and no line break, which is not checked.
+            value: must contain no line break, which is not checked.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the record cannot be written.
         """
         text = key.encode() + b" " + value
         line = sha256(text).encode() + b" " + text + b"\n"
         writer = self.open()
-        remainder = memoryview(b"\n" + line if self._is_torn else line)
-        # Until all of it is written: a full disk may take a part.
+        # The half-written line gets a line break, so that this record begins a line of its own.
+        line_break = b"\n" if self._is_torn else b""
+        remainder = memoryview(line_break + line)
+        # A full disk may take only a part of the line, so the file counts as torn until the whole
+        # line is written.
         self._is_torn = True
         while remainder:
             size = writer.write(remainder)
             remainder = remainder[size:]
         self._is_torn = False
+        # After an append, the position is the end of the bytes just written, also if another
+        # process has made the file longer. A record with another's bytes inside is a damaged line.
         place = writer.tell() - len(line)
         self._places[key] = place
         return place
@@ -103,10 +115,10 @@ class Store:
         """Return the value of the record at a place.
 
         Raises:
-            OSError: there is none, or it cannot be read.
+            OSError: there is no valid record at this place, or the file cannot be read.
         """
         if self._reader is None:
-            self._reader = open(  # noqa: SIM115  (as above)
+            self._reader = open(  # noqa: SIM115  (open until `close`)
                 self.path, "rb", opener=_open_no_link
             )
         self._reader.seek(place)
@@ -117,6 +129,7 @@ class Store:
 
     def close(self) -> None:
         """Close the file; later calls open it again."""
+        # Forget the files first: closing may fail, and the store has to stay usable.
         files = (self._writer, self._reader)
         self._writer = None
         self._reader = None
@@ -126,14 +139,17 @@ class Store:
 
 
 def _open_no_link(path: str, flags: int) -> int:
+    """Open a file without following a symbolic link, which could lead out of the folder."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 def parse_record(line: bytes) -> Record | None:
-    """Return the record of a line; None if it is no record, or not all of one."""
-    digest, _, text = line.partition(b" ")
-    content = text[:-1]
-    if not line.endswith(b"\n") or digest != sha256(content).encode():
+    """Return the record of a line; None if the line is damaged or incomplete."""
+    if not line.endswith(b"\n"):
         return None
-    key, blank, value = content.partition(b" ")
-    return Record(key.decode(), value) if blank else None
+    digest, _, content = line[:-1].partition(b" ")
+    if digest != sha256(content).encode():
+        return None
+    # A line that a store did not write may have the right hash but no key.
+    key, separator, value = content.partition(b" ")
+    return Record(key.decode(), value) if separator else None

@@ -1,6 +1,7 @@
-"""The lines of a chunk, each parsed once in a worker, and their account for the collector.
+"""The lines of a chunk, each parsed once in a worker, and the chunk's account.
 
-The parent parses lines only if the worker of their chunk failed.
+The account sums up a chunk for the collector, the part of the parent process that gathers the
+results. The parent process parses lines itself only if the worker of their chunk failed.
 """
 
 from collections import Counter
@@ -16,25 +17,25 @@ from scbench.grading.rows.columns import RunKey
 from scbench.grading.rows.index import LineKind, ReleaseIndex, has_row
 from scbench.grading.rows.wire import FORGED, WireOutcome
 
-# A resumed run tries these once more: it may be allowed more, or find an engine
-# installed.
+# A resumed run tries these once more: limits or permissions may have been raised since, or a
+# missing engine installed.
 TRIED_AGAIN = frozenset({Status.GRADER_ERROR, Status.NOT_RUN})
 
 
 class Head(NamedTuple):
-    """The columns of a line's rows besides its outcome.
+    """Everything that the rows of a line contain, except the outcome.
 
     Attributes:
         line: number of the line; None for an item without one.
-        position: of its instance in the index; negative outside the release.
+        position: of its instance in the index; negative outside the release (a `LineKind`).
         run: the run that the line belongs to.
         id: instance id; needed outside the release only.
         digest: SHA-256 of the line.
-        finish: finish reason that the provider gave.
-        characters: length of the model's text.
-        usage: canonical JSON.
-        described: metadata of the run in the line, canonical JSON.
-        prompt: SHA-256 of the text that was sent.
+        finish: the provider's finish reason.
+        characters: length of the model's text in characters.
+        usage: reported usage, canonical JSON.
+        described: run metadata in the line, canonical JSON.
+        prompt: SHA-256 of the prompt that was sent.
         reasoning: length of the reasoning in characters.
         loop: setup of a loop, canonical JSON.
     """
@@ -65,19 +66,22 @@ class Head(NamedTuple):
         loop = None
         if prediction.loop:
             loop = canonical_json(prediction.loop.model_dump(exclude_none=True))
+        described = None
+        if prediction.run is not None:
+            described = run_text(prediction.run)
         return cls(
-            line.number,
-            position,
-            run_of(prediction),
-            prediction.id,
-            sha256(line.data),
-            prediction.finish_reason,
-            text_length(prediction),
-            usage,
-            None if prediction.run is None else run_text(prediction.run),
-            prediction.prompt_sha256,
-            reasoning,
-            loop,
+            line=line.number,
+            position=position,
+            run=run_of(prediction),
+            id=prediction.id,
+            digest=sha256(line.data),
+            finish=prediction.finish_reason,
+            characters=text_length(prediction),
+            usage=usage,
+            described=described,
+            prompt=prediction.prompt_sha256,
+            reasoning=reasoning,
+            loop=loop,
         )
 
 
@@ -89,14 +93,14 @@ def run_of(prediction: Prediction) -> RunKey:
 
 
 def text_length(prediction: Prediction) -> int | None:
-    """Return the characters of the model's text without blanks around it; None without text."""
+    """Return the length of the model's text, stripped, in characters; None without text."""
     if prediction.turns is not None:
         return sum(len(turn.action.strip()) for turn in prediction.turns)
     return None if prediction.response is None else len(prediction.response.strip())
 
 
 def run_text(run: RunMetadata) -> str:
-    """Return metadata of a run as results hold it."""
+    """Return run metadata as the JSON text that is stored in results."""
     return canonical_json(run.model_dump(mode="json", exclude_none=True))
 
 
@@ -104,7 +108,7 @@ class FoundAnswer(NamedTuple):
     """A heavy answer that is still to be judged.
 
     Attributes:
-        key: the same for all duplicates: equal answers to one instance.
+        key: equal for equal answers to the same instance.
         text: the answer as JSON.
         source: where in the reply it was found.
         repairs: what had to be done to read it.
@@ -117,7 +121,14 @@ class FoundAnswer(NamedTuple):
 
 
 class PendingLine(NamedTuple):
-    """A line to be judged by itself: its bytes in its chunk, and its answer if one was found."""
+    """A line to be judged by itself.
+
+    Attributes:
+        head: everything that its rows contain, except the outcome.
+        start: byte offset of the line in its chunk.
+        end: byte offset of its end.
+        answer: its answer, if one was found.
+    """
 
     head: Head
     start: int
@@ -126,7 +137,7 @@ class PendingLine(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of the line."""
+        """Size of the line in bytes."""
         return self.end - self.start
 
 
@@ -135,10 +146,11 @@ class LineAccount(NamedTuple):
 
     Attributes:
         number: of the line in the file.
-        place: see `KnownIds.place`.
-        run: number of its run in the account; None for a line without a row.
-        row_id: its id, if no release can mean it.
-        problem: the reason why it is no prediction.
+        place: position of its instance in the index, or else a `LineKind`, which is negative; for a
+            line with a row the same as `Head.position`.
+        run: index of its run in the account; None for a line without a row.
+        row_id: its id, if no release has such an item; otherwise empty.
+        problem: the reason why it is not a prediction.
     """
 
     number: int
@@ -156,13 +168,13 @@ class ChunkAccount:
         lines: every line that is not blank.
         runs: the runs of these lines.
         pending: lines that are to be judged by themselves.
-        graded: lines with rows.
-        forged: a problem for each trace that the environment does not give.
+        graded: number of lines with an outcome; a line may have several rows.
+        forged: a problem for each submitted trace that the environment does not reproduce.
         again: whether a resumed run should grade the chunk again.
         unread: number of lines with each unknown key.
-        rows: number of rows.
-        text: bytes of their long texts.
-        size: bytes of the file of Arrow that holds them.
+        rows: number of rows. This and the next two are set when the rows are made (`table`).
+        text: size in bytes of the rows' long text columns.
+        size: size in bytes of the Arrow file of the rows.
     """
 
     lines: list[LineAccount] = field(default_factory=list)
@@ -178,7 +190,7 @@ class ChunkAccount:
 
 
 class ParsedLine(NamedTuple):
-    """A line that gets a row, and its bytes in its chunk."""
+    """A line that gets a row, with the byte offsets of its start and end in its chunk."""
 
     head: Head
     prediction: Prediction
@@ -187,7 +199,7 @@ class ParsedLine(NamedTuple):
 
 
 class GradedLine(NamedTuple):
-    """A line with its outcome: everything that its rows hold."""
+    """A line with its outcome: everything that its rows contain."""
 
     head: Head
     outcome: WireOutcome
@@ -204,13 +216,15 @@ def parse_chunk(index: ReleaseIndex, chunk: Chunk) -> ParsedChunk:
     """Parse the lines of a chunk."""
     account = ChunkAccount()
     parsed: list[ParsedLine] = []
-    numbers: dict[RunKey, int] = {}
+    # Runs are numbered in the order of their first lines.
+    run_numbers: dict[RunKey, int] = {}
     for number, start, end in chunk.lines():
         data = stripped(chunk.data[start:end])
         if not data:
             continue
         line = parse_line(data, number)
         if isinstance(line, Line):
+            # A line about an item with the same id but other content is a problem.
             line = index.known_ids.of_another(line) or line
         if isinstance(line, Problem):
             bad = LineAccount(number, LineKind.BAD.value, problem=line)
@@ -225,10 +239,10 @@ def parse_chunk(index: ReleaseIndex, chunk: Chunk) -> ParsedChunk:
             account.lines.append(LineAccount(number, place, row_id=unknown_id))
             continue
         head = Head.of(line, place)
-        run = numbers.setdefault(head.run, len(numbers))
+        run = run_numbers.setdefault(head.run, len(run_numbers))
         account.lines.append(LineAccount(number, place, run))
         parsed.append(ParsedLine(head, line.prediction, start, end))
-    account.runs = list(numbers)
+    account.runs = list(run_numbers)
     return ParsedChunk(account, parsed)
 
 
@@ -241,24 +255,27 @@ def settle(
 
     Args:
         index: what is graded against.
-        parsed: the chunk; its account takes the other lines as pending.
+        parsed: the chunk; lines without an outcome are added to its account as pending.
         results: by line number, outcomes of lines that were judged, and answers that were found
-            in heavy ones.
+            in lines of heavy tasks.
     """
     account = parsed.account
     graded: list[GradedLine] = []
     for line in parsed.lines:
         head = line.head
+        # Lines of a chunk always have a number.
         number = head.line or 0
         if head.position < 0:
             graded.append(outside_release(index, head))
             continue
         result = results.get(number)
         if not isinstance(result, WireOutcome):
+            # A heavy answer that is still to be judged, or no result at all.
             account.pending.append(PendingLine(head, line.start, line.end, result))
             continue
         if result.forged:
             account.forged.append(Problem(FORGED, result.reason, number, head.id))
+        # `Status` is a `StrEnum`, so its members equal the strings of outcomes.
         account.again |= result.status in TRIED_AGAIN
         graded.append(GradedLine(head, result))
     account.graded = len(graded)

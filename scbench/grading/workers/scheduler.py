@@ -1,13 +1,14 @@
 """The scheduler: spreads work over workers that can be killed, and loses none of it.
 
-Lines of light tasks travel in chunks, items of heavy tasks singly. Nobody knows the content of a
-file before it is read, and reading it all first would cost memory and time. So some chunks are read
-ahead; then the slowest known item goes first, of a task the longest answer, while one worker stays
-with the chunks. Reading stops where too much waits.
+Lines of light tasks travel in chunks, items of heavy tasks singly: an item of a heavy task may take
+long (see `Task.heavy`). Which heavy items a file contains is known only once it has been read, and
+reading all of it first would cost memory and time. So some chunks are read ahead. Then heavy items
+go out, the slowest task first and within a task the longest answer first, while one worker stays
+with the chunks. Reading pauses while too much is waiting.
 
-A job whose worker crashes, runs out of memory or hits the time limit is taken apart, and its items
-are tried once more, one at a time with nothing else running. An item that fails again is a
-``grader_error``: one row, never the run.
+A job whose worker crashes, runs out of memory or hits the time limit is split, and its items are
+tried once more, one at a time with nothing else running. An item that fails again becomes a
+``grader_error``: it costs one row, but never stops the run.
 """
 
 import time
@@ -33,27 +34,27 @@ from scbench.grading.workers.jobs import (
 )
 from scbench.grading.workers.pool import LocalPool, Waiting, WorkerPool
 
+# `Waiting` is the argument of `OnWait`, so it is exported from here as well.
 __all__ = ["Scheduler", "Waiting", "WorkerLimits"]
 
-# Chunks that are read before any heavy item begins, if nobody would be idle for that.
+# Chunks to read first, so that the slowest items are known before any heavy item is started (see
+# `JobQueue.take`).
 _AHEAD = 64
-# Heavy items that may wait, and the bytes they may have.
+# At most so many heavy items wait, and so many bytes of them in total: then reading pauses.
 _ITEMS = 1000
 _BYTES = 2**26
-
-
-# Most items of a batch of light ones; one that has reached so many bytes is full.
+# A batch of light items is full when it reaches either limit.
 _BATCH_ITEMS = 128
 _BATCH_BYTES = 2**20
-# Items that wait to be tried alone, and their bytes; if there are more, everything else waits
-# until they were.
+# Items that wait to be tried alone, and their bytes. At either limit, no other work is started
+# until they have been tried.
 _SUSPECTS = 1000
 _SUSPECT_BYTES = 2**26
 
-# Takes the items that take long, about once a second.
+# Called about once a second with the items that are taking long.
 OnWait = Callable[[Sequence[Waiting]], object]
 
-# Work and its result; None of a chunk that failed.
+# A piece of work and its result; the result of a chunk that failed is None.
 Done = tuple[WorkItem, WireOutcome] | tuple[Chunk, GradedChunk | None]
 
 
@@ -63,8 +64,9 @@ class WorkerLimits:
 
     Attributes:
         workers: worker processes.
-        seconds: wall-clock limit for one item, and for 128 light ones together; None for each
-            task's own, and `SECONDS` for light ones. A trial in a loop has ten times as long.
+        seconds: wall-clock limit for one item, and for `_BATCH_ITEMS` light ones together. If
+            None, heavy tasks have limits of their own and light ones `SECONDS`. A trial in a loop
+            has `MAX_ATTEMPTS` times as long.
         memory_bytes: limit on a worker's address space; 0 for none.
         allow_code: whether programs among the answers may run, in a sandbox; if not, such rows are
             ``not_run``.
@@ -84,13 +86,18 @@ class JobSource(Protocol):
 
         Args:
             vacant: whether a worker is idle; otherwise a heavy job must not be returned.
-            light: workers that have no heavy item.
+            light: number of workers that have no heavy item.
         """
         ...
 
 
 class Suspect(NamedTuple):
-    """An item to be tried alone, and why it failed; empty if it was in a chunk that did."""
+    """An item to be tried alone.
+
+    Attributes:
+        item: the item.
+        why: the reason of the first failure; empty if the item was only in a chunk that failed.
+    """
 
     item: WorkItem
     why: str
@@ -103,11 +110,12 @@ class Scheduler:
     Attributes:
         instances: task and parameters by instance id.
         limits: the resources that it may use.
-        heavy: seconds that one item may take, of tasks whose items are scheduled singly.
+        heavy: seconds allowed for one item, by heavy task.
         index: what chunks are graded against.
-        open_pool: opens another pool than one of this machine's processes.
+        open_pool: opens the worker pool; by default a pool of processes on this machine.
         incidents: filled while running.
-        protections: around child programs; None for those of this machine.
+        protections: set by `work`, from the pool: the protections around child programs; None for
+            those of this machine.
     """
 
     instances: Mapping[str, InstanceKey]
@@ -143,6 +151,7 @@ class Scheduler:
         ``on_wait`` is called about once a second with each of them.
         """
         for work, outcome in self.work(BatchQueue(self, items), on_wait):
+            # Always true, for the type checker: a `BatchQueue` has no chunks.
             if isinstance(work, WorkItem) and isinstance(outcome, WireOutcome):
                 yield work, outcome
 
@@ -163,9 +172,11 @@ class Scheduler:
                 yield from self._drain(pool, source, on_wait)
                 if not self._suspects:
                     return
+                # With one worker, nothing else uses memory or time.
                 pool.resize(single=True)
                 while self._suspects:
                     yield from self._try_alone(pool, self._suspects.popleft(), on_wait)
+                # All suspects have been tried.
                 self._suspect_bytes = 0
                 pool.resize(single=False)
         finally:
@@ -177,7 +188,12 @@ class Scheduler:
         return LocalPool(start, self.limits.workers)
 
     def suspect(self, item: WorkItem, why: str = "") -> None:
-        """Have an item tried alone, later: it failed, say why, or was in a chunk that did."""
+        """Queue an item to be tried alone.
+
+        Args:
+            item: an item that failed, or that was in a chunk that failed.
+            why: the reason; empty if only its chunk failed.
+        """
         self._suspects.append(Suspect(item, why))
         self._suspect_bytes += len(item.data)
 
@@ -187,7 +203,7 @@ class Scheduler:
     def _drain(
         self, pool: WorkerPool, source: JobSource, on_wait: OnWait
     ) -> Iterator[Done]:
-        """Run jobs until there is none now; items that fail become suspects."""
+        """Run jobs until the source has none for now; items that fail become suspects."""
         announced = time.monotonic()
         while True:
             self._fill(pool, source)
@@ -205,20 +221,26 @@ class Scheduler:
             free = pool.free()
             if free is None:
                 return
+            # Without a vacant worker, a busy one can still take a light job as its next.
             job = source.take(vacant=free.vacant, light=free.light)
             if job is None:
                 return
             pool.submit(job)
 
     def _results_of(self, job: GradingJob, result: JobResult) -> Iterator[Done]:
-        """Yield the results of a job; of a failed one, its items become suspects."""
+        """Yield the results of a job.
+
+        The items of a failed job become suspects. A failed chunk is yielded with None, and the
+        caller of `work` makes suspects of its lines.
+        """
         work = job.work
         if isinstance(work, Chunk):
             if isinstance(result, Failure):
                 self.incidents.append(
                     f"{result.why}; a chunk of lines is tried again one by one"
                 )
-            yield work, result if isinstance(result, GradedChunk) else None
+            graded_chunk = result if isinstance(result, GradedChunk) else None
+            yield work, graded_chunk
         elif isinstance(result, Failure):
             self.incidents.append(
                 f"{result.why}; {len(work)} items are tried again one by one"
@@ -226,6 +248,7 @@ class Scheduler:
             for item in work:
                 self.suspect(item, result.why)
         elif isinstance(result, list):
+            # A `GradedItem` is a pair of line number and outcome.
             outcomes = dict(result)
             for item in work:
                 yield item, outcomes[item.line]
@@ -243,29 +266,34 @@ class Scheduler:
                 elif isinstance(result, Failure):
                     reason = result.why
                     self.incidents.append(f"{reason}; tried alone: {item.instance_id}")
-                    if suspect.why not in {reason, ""}:
+                    if suspect.why and suspect.why != reason:
                         reason = f"{suspect.why}, then {reason}"
                     status = Status.GRADER_ERROR.value
                     yield item, WireOutcome(status, reason=f"{reason}; tried twice")
+            # `done` waits up to a second, and there is one job: this is about once a second.
             on_wait(tuple(pool.waited_for()))
 
     def job(self, work: Chunk | tuple[WorkItem, ...]) -> GradingJob:
         """Return work with the time it may take."""
         limit = self.limits.seconds
-        light = SECONDS if limit is None else limit
+        light_seconds = SECONDS if limit is None else limit
         if isinstance(work, Chunk):
+            # The length of a chunk is its number of lines.
             batches = max(1.0, work.length / _BATCH_ITEMS)
-            return GradingJob(work, light * batches, each=light)
-        attempts = MAX_ATTEMPTS if work[0].looped else 1
-        task_limit = self.heavy.get(self.instances[work[0].instance_id].task)
+            return GradingJob(work, light_seconds * batches, each=light_seconds)
+        # The first item speaks for all: a batch has light items only, and a heavy item or a trial
+        # in a loop comes singly.
+        first = work[0]
+        attempts = MAX_ATTEMPTS if first.looped else 1
+        task_limit = self.heavy.get(self.instances[first.instance_id].task)
         if task_limit is None:
-            return GradingJob(work, light * attempts)
-        heavy = task_limit if limit is None else limit
-        return GradingJob(work, heavy * attempts, heavy=True)
+            return GradingJob(work, light_seconds * attempts)
+        heavy_seconds = task_limit if limit is None else limit
+        return GradingJob(work, heavy_seconds * attempts, heavy=True)
 
 
 class QueuedItem(NamedTuple):
-    """An item in a queue: the longest first; of equals the one that came first."""
+    """An item in a queue, which sorts the longest first, then in order of arrival."""
 
     negative_size: int
     number: int
@@ -275,8 +303,8 @@ class QueuedItem(NamedTuple):
 class JobQueue:
     """Chunks (None for one that was done before) and heavy items that are still to be graded.
 
-    Of heavy tasks, the one that may take more seconds goes first. No chunk is begun while they are
-    held back.
+    Among heavy tasks, the one that may take more seconds goes first. While ``held_back()`` is true,
+    no chunk is started.
     """
 
     def __init__(
@@ -289,7 +317,8 @@ class JobQueue:
         self._chunks = chunks
         self._job = job
         self._held_back = held_back
-        # The slowest task first; of tasks with one limit the later in the catalogue simulates more.
+        # The slowest task first. Among tasks with the same limit the later one in the catalogue
+        # goes first, as it simulates more.
         order = {task: i for i, task in enumerate(heavy)}
         slowest = sorted(heavy, key=lambda task: (-heavy[task], -order[task]))
         self._items: dict[str, list[QueuedItem]] = {task: [] for task in slowest}
@@ -306,22 +335,25 @@ class JobQueue:
 
     def take(self, *, vacant: bool, light: int) -> GradingJob | None:
         """See `JobSource.take`."""
-        if vacant and self._waiting():
-            reads_ahead = self._chunks_read < _AHEAD or light <= 1
-            if not (self._may_read() and reads_ahead):
+        if vacant and self._waiting_count():
+            # A chunk comes before heavy items only while reading ahead, and for the last worker
+            # without a heavy item, which stays with the chunks.
+            prefers_chunk = self._chunks_read < _AHEAD or light <= 1
+            if not (self._may_read() and prefers_chunk):
                 return self._slowest()
         chunk = self._next_chunk()
         if chunk is not None:
             return self._job(chunk)
-        # A chunk that was done before may have brought some.
-        return self._slowest() if vacant and self._waiting() else None
+        # Reading may have queued heavy items: the iterator adds those of chunks that an earlier
+        # run had done.
+        return self._slowest() if vacant and self._waiting_count() else None
 
-    def _waiting(self) -> int:
+    def _waiting_count(self) -> int:
         """Return the number of heavy items that wait."""
         return sum(map(len, self._items.values()))
 
     def _may_read(self) -> bool:
-        is_full = self._waiting() >= _ITEMS or self._bytes >= _BYTES
+        is_full = self._waiting_count() >= _ITEMS or self._bytes >= _BYTES
         return not (self._all_read or is_full or self._held_back())
 
     def _next_chunk(self) -> Chunk | None:
@@ -338,6 +370,7 @@ class JobQueue:
 
     def _slowest(self) -> GradingJob:
         """Take the longest answer to the slowest task; there must be one."""
+        # `_items` is ordered by task, the slowest first.
         queues = [items for items in self._items.values() if items]
         item = heappop(queues[0]).item
         self._bytes -= len(item.data)

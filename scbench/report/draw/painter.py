@@ -1,7 +1,7 @@
 """Triangles painted into pixels: solid ones, then glass, then a glow of hidden lines.
 
-All stages work on fragments. A fragment is one pixel of one triangle, with its depth as a whole
-number, so that the result does not depend on rounding.
+All stages work on fragments. A fragment is one pixel of one triangle. Its depth is rounded to an
+integer, so that comparisons of depths give the same picture on every machine.
 """
 
 from collections.abc import Iterator
@@ -17,14 +17,16 @@ Flags = npt.NDArray[np.bool_]
 
 # Fragments computed at a time, which bounds the memory.
 _CHUNK = 2_000_000
-# Translucent triangles over one pixel that are mixed; those behind them hardly show.
+# At most so many translucent layers of a pixel are blended, the nearest ones: those behind them
+# hardly show.
 _LAYERS = 12
-# Steps of depth, and numbers of triangles: the product of both fits into 63 bits.
+# Depths and indices of triangles are below these. A depth is packed into 63 bits with the index of
+# a triangle, or with that of a pixel, which therefore has to be below 2^33.
 _DEPTHS = 1 << 30
-_NAMES = 1 << 21
-# Twice the area, in square pixels, of triangles that are seen edge on.
+_MAX_TRIANGLES = 1 << 21
+# Triangles of at most this doubled area, in square pixels, are seen edge on and not painted.
 _EDGE_ON = 1e-9
-# Twice the area, in square pixels, of triangles that are as good as lines.
+# Triangles of at most this doubled area, in square pixels, are painted at one depth.
 _SLIVER = 0.05
 
 
@@ -51,7 +53,7 @@ class Fragments(NamedTuple):
     Attributes:
         triangle: index of the triangle, shape (n,).
         pixel: index of the pixel, row by row, shape (n,).
-        depth: from 1, the farthest, to `_DEPTHS`, shape (n,).
+        depth: from 1, the farthest, to `_DEPTHS` - 1, shape (n,).
     """
 
     triangle: Ints
@@ -96,23 +98,28 @@ class DepthPlanes(NamedTuple):
 def paint(triangles: Triangles, width: int, height: int) -> Floats:
     """Return the picture, shape (height, width, 4): colours times opacity, and opacity.
 
-    Of triangles (fewer than two million) at one depth the last one shows.
+    At equal depth the last triangle shows. There must be fewer than `_MAX_TRIANGLES`.
     """
     corners = triangles.corners
+    # `initial` is for a picture without triangles.
     farthest = float(corners[..., 2].min(initial=0.0))
     nearest = float(corners[..., 2].max(initial=0.0))
+    # Depths begin at 1, as 0 is a pixel without a triangle.
     steps = (_DEPTHS - 2) / max(nearest - farthest, 1e-9)
     screen = Screen(width, height, farthest, steps)
     solid = triangles.opacity >= 1
     image = np.zeros((height * width, 4))
-    # Depth and index in one number: the largest is the nearest triangle, of several the last.
+    # Depth and index of a triangle in one number, for each pixel. The largest number is the nearest
+    # triangle, and the last one at equal depth.
     front = np.zeros(height * width, dtype=np.int64)
     for chunk in fragments(corners, np.flatnonzero(solid), screen):
-        np.maximum.at(front, chunk.pixel, chunk.depth * _NAMES + chunk.triangle)
+        np.maximum.at(front, chunk.pixel, chunk.depth * _MAX_TRIANGLES + chunk.triangle)
     covered = np.flatnonzero(front)
-    image[covered, :3] = triangles.colours[front[covered] % _NAMES]
+    nearest_triangle = front[covered] % _MAX_TRIANGLES
+    image[covered, :3] = triangles.colours[nearest_triangle]
     image[covered, 3] = 1
-    wall = front // _NAMES
+    # Depth of the solid triangle in each pixel, 0 without one.
+    wall = front // _MAX_TRIANGLES
     glass = all_fragments(corners, np.flatnonzero(~solid), screen)
     in_sight = glass.where(glass.depth > wall[glass.pixel])
     lay_over(image, in_sight, triangles.colours, triangles.opacity)
@@ -128,22 +135,26 @@ def lay_over(
     """Lay translucent fragments over the picture, the farthest first."""
     if not len(layers.pixel):
         return
-    # Fragments come in the order of triangles, which decides at one depth.
+    # By pixel, then from far to near. The sort is stable, so fragments of equal depth stay in the
+    # order of triangles.
     order = np.argsort(layers.pixel * _DEPTHS + layers.depth, kind="stable")
     triangle, pixel = layers.triangle[order], layers.pixel[order]
+    # The fragments of a pixel follow one another: where they begin, and their number.
     first = np.flatnonzero(np.r_[True, pixel[1:] != pixel[:-1]])
     count = np.diff(np.r_[first, len(pixel)])
     paint_of_triangle = np.concatenate(
         [colours * opacity[:, None], opacity[:, None]], axis=1
     )
-    # Layers are counted from the eye, so pixels with fewer of them join later.
+    # Layer 1 is the nearest. From the farthest layer on, each layer skips the pixels that have
+    # fewer layers: a pixel of three layers takes part in layers 3, 2 and 1.
     for layer in range(min(_LAYERS, int(count.max())), 0, -1):
         position = (first + count - layer)[count >= layer]
-        name, place = triangle[position], pixel[position]
-        blend = image[place]
-        blend *= 1 - opacity[name, None]
-        blend += paint_of_triangle[name]
-        image[place] = blend
+        layer_triangle = triangle[position]
+        layer_pixel = pixel[position]
+        blend = image[layer_pixel]
+        blend *= 1 - opacity[layer_triangle, None]
+        blend += paint_of_triangle[layer_triangle]
+        image[layer_pixel] = blend
 
 
 def all_fragments(corners: Floats, indices: Ints, screen: Screen) -> Fragments:
@@ -162,7 +173,8 @@ def fragments(corners: Floats, indices: Ints, screen: Screen) -> Iterator[Fragme
     indices = indices[np.abs(double_areas(corners[indices])) > _EDGE_ON]
     corners = corners[indices]
     planes = depth_planes(corners, screen)
-    # Each triangle becomes rows, and each row a run of columns.
+    # Each triangle becomes rows of pixels, and each row a run of columns. Arrays from `owner` to
+    # `count` have one element for each row of each triangle.
     top = first_middle(corners[..., 1].min(axis=1), screen.height)
     bottom = first_middle(corners[..., 1].max(axis=1), screen.height)
     owner, row = expand_runs(top, bottom)
@@ -174,37 +186,38 @@ def fragments(corners: Floats, indices: Ints, screen: Screen) -> Iterator[Fragme
     triangle = indices[owner]
     row_start = row * screen.width
     count = np.maximum(stop - begin, 0)
-    for rows in chunks_of(count):
-        times = count[rows]
-        _, column = expand_runs(begin[rows], stop[rows])
-        depth = np.repeat(level[rows], times) + np.repeat(slope[rows], times) * column
+    for part in chunks_of(count):
+        times = count[part]
+        _, column = expand_runs(begin[part], stop[part])
+        depth = np.repeat(level[part], times) + np.repeat(slope[part], times) * column
         yield Fragments(
-            np.repeat(triangle[rows], times),
-            np.repeat(row_start[rows], times) + column,
+            np.repeat(triangle[part], times),
+            np.repeat(row_start[part], times) + column,
             np.clip(depth, 0, _DEPTHS - 2).astype(np.int64) + 1,
         )
 
 
 def double_areas(corners: Floats) -> Floats:
     """Return twice the signed areas of triangles (n, 3, 3) on the screen."""
-    second = corners[:, 1] - corners[:, 0]
-    third = corners[:, 2] - corners[:, 0]
-    areas: Floats = second[:, 0] * third[:, 1] - second[:, 1] * third[:, 0]
+    edge_1 = corners[:, 1] - corners[:, 0]
+    edge_2 = corners[:, 2] - corners[:, 0]
+    areas: Floats = edge_1[:, 0] * edge_2[:, 1] - edge_1[:, 1] * edge_2[:, 0]
     return areas
 
 
 def depth_planes(corners: Floats, screen: Screen) -> DepthPlanes:
     """Return the depths of triangles (n, 3, 3), none of them seen edge on."""
     first = corners[:, 0]
-    second = corners[:, 1] - first
-    third = corners[:, 2] - first
-    twice = double_areas(corners)
-    # Slivers, whose slopes are beyond reason, are as near as their first corner.
-    firm = np.abs(twice) > _SLIVER
-    rise_x = second[:, 2] * third[:, 1] - third[:, 2] * second[:, 1]
-    rise_y = third[:, 2] * second[:, 0] - second[:, 2] * third[:, 0]
-    slope_x = np.where(firm, rise_x, 0.0) / twice * screen.steps
-    slope_y = np.where(firm, rise_y, 0.0) / twice * screen.steps
+    edge_1 = corners[:, 1] - first
+    edge_2 = corners[:, 2] - first
+    double_area = double_areas(corners)
+    # The slopes of slivers are unstable: these have the depth of their first corner everywhere.
+    is_sliver = np.abs(double_area) <= _SLIVER
+    # Cramer's rule for the slopes of the plane through the three corners.
+    rise_x = edge_1[:, 2] * edge_2[:, 1] - edge_2[:, 2] * edge_1[:, 1]
+    rise_y = edge_2[:, 2] * edge_1[:, 0] - edge_1[:, 2] * edge_2[:, 0]
+    slope_x = np.where(is_sliver, 0.0, rise_x) / double_area * screen.steps
+    slope_y = np.where(is_sliver, 0.0, rise_y) / double_area * screen.steps
     depth = (first[:, 2] - screen.farthest) * screen.steps
     # Pixels are sampled at their middles.
     level = depth - slope_x * (first[:, 0] - 0.5) - slope_y * (first[:, 1] - 0.5)
@@ -225,9 +238,10 @@ def spans(
     for i, j in ((0, 1), (1, 2), (2, 0)):
         start, end = corners[:, i], corners[:, j]
         rise = end[:, 1] - start[:, 1]
-        # A level side crosses no line, so that its slope does not matter.
+        # A level side crosses no line, so its slope does not matter.
         slope = (end[:, 0] - start[:, 0]) / np.where(rise == 0, 1, rise)
         x = (start[:, 0] - slope * start[:, 1])[owner] + slope[owner] * y
+        # Half open, so that a corner that two sides share counts once.
         crosses = (start[:, 1][owner] <= y) != (end[:, 1][owner] <= y)
         np.minimum(left_edge, x, out=left_edge, where=crosses)
         np.maximum(right_edge, x, out=right_edge, where=crosses)
@@ -236,18 +250,24 @@ def spans(
 
 
 def expand_runs(begin: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Return for all whole numbers of many runs: the index of the run, and the number."""
+    """Expand runs from begin to end (exclusive) into their numbers.
+
+    Returns:
+        For each number the index of its run, and the number itself.
+    """
     count = np.maximum(end - begin, 0)
     run = np.repeat(np.arange(len(count)), count)
-    first_of_run = np.repeat(np.cumsum(count) - count, count)
-    return run, np.arange(len(run)) - first_of_run + begin[run]
+    # Position in the result where the run of each number begins.
+    run_start = np.repeat(np.cumsum(count) - count, count)
+    return run, np.arange(len(run)) - run_start + begin[run]
 
 
 def chunks_of(count: Ints) -> Iterator[slice]:
-    """Yield slices of runs that have about as many numbers as fit in a chunk."""
+    """Yield slices of runs that have about `_CHUNK` numbers together."""
     total = np.cumsum(count)
     whole = int(count.sum())
     cuts = np.searchsorted(total, np.arange(_CHUNK, whole, _CHUNK))
+    # A run longer than a chunk gives the same cut several times.
     edges = np.unique(np.r_[0, cuts, len(count)])
     for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         yield slice(start, stop)

@@ -1,6 +1,7 @@
 """Scenes as still pictures: painted in pixels, with their labels as text on top.
 
-The background is transparent, and colours are readable on white and on black.
+The background is transparent. Colours are readable on white and on black, unless the page is known
+to be light or dark.
 """
 
 import numpy as np
@@ -14,11 +15,11 @@ from scbench.report.draw.scene import Lines, Mesh, Scene
 from scbench.report.draw.strokes import strokes_of
 from scbench.report.draw.svg import Drawing
 
-# Triangles beyond so many, edges and dots counted, are not painted.
+# At most so many triangles are painted, including those of edges, lines and dots.
 MOST_TRIANGLES = 400_000
-# Pixels of the image for a pixel of the page, of which a report has hundreds.
+# Image pixels per page pixel, in each direction; low, as a report has hundreds of images.
 _DENSITY = 1.5
-# Pixels are the mean of so many times so many.
+# Each pixel is the mean of `_SMOOTH` times `_SMOOTH` painted ones, which smooths edges.
 _SMOOTH = 2
 # Steps of opacity and of brightness: fewer colours make smaller files.
 _OPACITIES = 15
@@ -26,14 +27,15 @@ _SHADES = 20
 # Brightness of a face that looks away from the light, and of one that looks into it.
 _DARKEST = 0.66
 _BRIGHTEST = 1.1
-# Direction to the light on the screen: over the eye's left shoulder.
+# Direction to the light, over the viewer's left shoulder: x points right, y down, and z to the eye.
+# The length is about 1.
 _LIGHT = np.array([-0.4, -0.65, 0.65])
 # How dark the edges of a mesh are, compared with its faces.
 _EDGE = 0.5
-# How strongly lines and dots shine through the faces that hide them, but for plain ones.
+# How strongly lines and dots shine through the faces that hide them, except for roles of grey.
 _GLOW = 0.3
-_QUIET = ("ink", "quiet", "faint", "given")
-# Colours that are readable on white and on black, where those of light mode are not.
+_NO_GLOW_ROLES = ("ink", "quiet", "faint", "given")
+# Replacements for light-mode colours that are not readable on both white and black.
 _ON_ANY_PAPER = {"ink": "#6b7076", "paper": "#ffffff", "faint": "#b3b8be"}
 
 
@@ -46,16 +48,22 @@ def scene_svg(
     dark: bool | None = None,
     density: float = _DENSITY,
 ) -> str:
-    """Return a scene as an SVG element: an image, and text over it; its size is in pixels.
+    """Return a scene as an SVG element: an image, and text over it.
 
-    The image has ``density`` pixels for one of the page. Its colours are for a dark page or a light
-    one; if ``dark`` is None, they are readable on both.
+    Args:
+        scene: the scene.
+        label: description of the picture.
+        width: in pixels of the page.
+        height: in pixels of the page.
+        dark: whether colours are for a dark page or a light one; if None, for both.
+        density: image pixels per page pixel, in each direction.
     """
     camera = camera_of(scene, width, height)
     size = (width, height)
+    # A drawing takes the length of its longer side.
     drawing = Drawing((0, 0, width, height), size=max(size), up=False, margin=0)
-    image = few_colours(scene_pixels(scene, camera, density, dark))
-    drawing.image((0, 0), size, image)
+    png = few_colours(scene_pixels(scene, camera, density, dark))
+    drawing.image((0, 0), size, png)
     for text in labels_of(scene, camera):
         place = (text.x, text.y)
         drawing.text(place, text.words, text.role, size=text.size, anchor=text.anchor)
@@ -69,9 +77,10 @@ def scene_pixels(
     width, height = round(camera.width * density), round(camera.height * density)
     triangles = scene_triangles(scene, camera, density * _SMOOTH, dark)
     fine = paint(triangles, width * _SMOOTH, height * _SMOOTH)
+    # The mean of each block of `_SMOOTH` times `_SMOOTH` pixels.
     image = fine.reshape(height, _SMOOTH, width, _SMOOTH, 4).mean(axis=(1, 3))
-    # Colours come multiplied by their opacity.
     opacity = np.round(image[..., 3:] * _OPACITIES) / _OPACITIES
+    # `paint` returns colours multiplied by their opacity, as it was before rounding.
     colours = image[..., :3] / np.maximum(image[..., 3:], 1e-6)
     pixels = np.round(np.concatenate([colours, opacity], axis=2) * 255)
     return np.where(opacity == 0, 0, np.clip(pixels, 0, 255))
@@ -80,7 +89,11 @@ def scene_pixels(
 def scene_triangles(
     scene: Scene, camera: Camera, zoom: float, dark: bool | None
 ) -> Triangles:
-    """Return everything as triangles: faces, then edges, then lines and dots, which stay on top."""
+    """Return everything as triangles: faces, then edges, then lines and dots.
+
+    The order matters at equal depth, where the last triangle shows.
+    """
+    # An empty first batch, so that a scene without parts can be concatenated.
     batches = [flat_triangles(np.zeros((0, 3, 3)), colour_of("ink", dark))]
     meshes = [part for part in scene.parts if isinstance(part, Mesh)]
     for mesh in meshes:
@@ -97,9 +110,10 @@ def scene_triangles(
     for part in (*scene.parts, *camera.axes):
         if not isinstance(part, Mesh):
             strokes = strokes_of(part, camera) * zoom
-            glow_opacity = 0.0 if part.role in _QUIET else _GLOW
+            glow_opacity = 0.0 if part.role in _NO_GLOW_ROLES else _GLOW
             colour = colour_of(part.role, dark)
             batches.append(flat_triangles(strokes, colour, glow_opacity))
+    # Too many triangles lose the last ones: lines and dots first.
     return Triangles(
         np.concatenate([batch.corners for batch in batches])[:MOST_TRIANGLES],
         np.concatenate([batch.colours for batch in batches])[:MOST_TRIANGLES],
@@ -125,7 +139,12 @@ def colour_of(role: str, dark: bool | None) -> Floats:
 
 
 def shaded(corners: Floats, colour: Floats) -> Floats:
-    """Return a colour for each face (n, 3, 3), by its angle to the light; shape (n, 3)."""
+    """Return a colour for each face by its angle to the light, shape (n, 3).
+
+    Args:
+        corners: corners of the faces on the screen, shape (n, 3, 3).
+        colour: red, green and blue of the mesh, shape (3,).
+    """
     a, b, c = (corners[:, i] for i in range(3))
     normal = np.cross(b - a, c - a)
     # Faces are lit from both sides: an answer's mesh may be open or inside out.
@@ -135,7 +154,8 @@ def shaded(corners: Floats, colour: Floats) -> Floats:
     brightness = _DARKEST + (_BRIGHTEST - _DARKEST) * np.clip(lit, 0, 1)
     brightness = np.round(brightness * _SHADES) / _SHADES
     dimmed = colour * np.minimum(brightness, 1)[:, None]
-    # Beyond 1, colours are mixed with white.
+    # Beyond a brightness of 1, colours are mixed with white: a fifth of it at `_BRIGHTEST`, so that
+    # the difference shows.
     shine = np.maximum(brightness - 1, 0)[:, None]
     bright: Floats = dimmed + (1 - dimmed) * shine * 2
     return bright

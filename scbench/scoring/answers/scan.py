@@ -1,12 +1,13 @@
-r"""Stage 2a: JSON values in running text, including values that are only nearly JSON.
+r"""Stage 2a of answer extraction: JSON values in running text, also those that are nearly JSON.
 
 In ``Thus {'path': [1, .5],} or [7]``, `scan` finds two spans: ``{"path": [1, 0.5]}`` with the
 repairs ``python_literal`` and ``trailing_comma``, and ``[7]``.
 
 One pass from left to right: at every bracket a value is read token by token. A token that is not
-JSON is rewritten and noted as a repair (`scbench.scoring.answers.grammar`). A value ends where the
-grammar does, and the search goes on behind it, so the time is linear in the length of the text. The
-strict parser (`scbench.base.canonical.parse_json`) judges the rewritten text. Numbers never change.
+JSON is rewritten and noted as a repair (`scbench.scoring.answers.grammar`). A value ends at its
+closing bracket or at the first token that does not fit; the search goes on after it, so the time is
+linear in the length of the text. The strict parser (`scbench.base.canonical.parse_json`) judges the
+rewritten text. The spelling of a number may change, its value never does.
 """
 
 import re
@@ -37,9 +38,11 @@ from scbench.scoring.answers.grammar import (
 
 # Deepest nesting that is read, as in the strict parser.
 _DEPTH = 200
-# Spans kept of each kind: the last ones, since the last answer counts.
+# At most so many outer values and so many objects of interest are kept: the last ones, since the
+# last answer counts.
 _SPANS = 50
-# How often the search goes back into a text that may have begun at an apostrophe.
+# How often the search goes back into a quoted string, whose opening quote may have been an
+# apostrophe.
 _RESTARTS = 100
 
 
@@ -52,16 +55,20 @@ class Span:
         start: position of that bracket.
         state: the token that may come next: a ``key``, a ``colon``, a ``value``, or ``next`` for a
             comma or the end; finally ``broken`` if the value is incomplete.
-        keys: the keys of an object, folded.
-        key_end: position behind the last key of interest; 0 without one.
-        is_list: whether it contains a comma: ``(1)`` is no tuple, ``(1,)`` is.
-        end: position behind the value; if it is broken, `key_end`.
+        first: index of its first token in `_tokens`.
+        keys: the keys of an object, folded (see `folded`).
+        key_end: position after the last key of interest; 0 if it has no such key.
+        is_list: whether it contains a comma, as objects may, too: ``(1)`` is not a tuple, ``(1,)``
+            is one.
+        end: position after the value; if it is broken, `key_end`.
+        last: index of its last token in `_tokens`.
         repairs: names of the repairs.
     """
 
     opening: str
     start: int
-    # Tokens of the outermost value in JSON, and the positions of this value's first and last.
+    # The tokens of the outermost value as JSON, shared by all spans in it. One token may hold
+    # several values (see `Token`).
     _tokens: list[str]
     first: int
     state: str
@@ -85,9 +92,10 @@ class Token(NamedTuple):
     """A token of nearly-JSON.
 
     Attributes:
-        kind: a group of `TOKEN`; or ``items`` or ``run`` for several values of strict JSON.
+        kind: a group of `TOKEN`, a value of `SIGNS`, or ``items`` or ``run`` for several values of
+            strict JSON.
         text: the token, without white space around it.
-        end: position behind it.
+        end: position after it.
     """
 
     kind: str
@@ -97,13 +105,14 @@ class Token(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def folded(name: str) -> str:
-    """Return a key as it is compared: without case, blanks, hyphens and underscores."""
+    """Normalize a key for comparison: ignore case, white space, hyphens and underscores."""
     return re.sub(r"[\s_-]+", "", name).casefold()
 
 
 def parsed(text: str) -> JsonValue | None:
-    """Return the value of JSON text; None if it is not JSON."""
+    """Return the value of JSON text; None if it is not JSON, and for ``null``."""
     try:
+        # Lone surrogates cannot be encoded.
         return parse_json(text.encode())
     except (JsonError, UnicodeEncodeError):
         return None
@@ -112,19 +121,19 @@ def parsed(text: str) -> JsonValue | None:
 def scan(
     text: str, names: Collection[str], spelt: Mapping[str, str] | None = None
 ) -> list[Span]:
-    """Return values of a text, by their ends: the last outer ones, and objects at any depth.
+    """Return, sorted by end, the last outer values and the last objects with a key of interest.
 
     Args:
         text: any text.
-        names: folded names of keys. Objects with one of them are returned at any depth, also if
-            they are broken.
+        names: the keys of interest, folded. Objects with one of them are returned from any depth,
+            also if they are broken.
         spelt: correct spelling of keys, by folded name.
     """
     reader = _Reader(text, names, spelt or {})
     at = 0
-    while start := START.search(text, at):
-        at = reader.read(start.start())
-    # An outer object of interest is in both lists.
+    while bracket := START.search(text, at):
+        at = reader.read(bracket.start())
+    # An outer object of interest is in both lists, with the same end.
     spans = {span.end: span for span in (*reader.objects, *reader.outer)}
     return [spans[end] for end in sorted(spans)]
 
@@ -143,7 +152,8 @@ class _Reader:
         self._opened: list[Span] = []
         self._tokens: list[str] = []
         self._restarts = _RESTARTS
-        # Items up to here have to be read token by token.
+        # Items that begin before this position have to be read token by token, as one of their keys
+        # is of interest or misspelt.
         self._no_items_before = 0
 
     def read(self, start: int) -> int:
@@ -152,6 +162,7 @@ class _Reader:
         self._tokens = []
         self._open(self._text[start], start)
         end = start + 1
+        # The token before, if it is a string or a comment: a failed read may go back into it.
         last_text = ""
         while self._opened:
             top = self._opened[-1]
@@ -164,16 +175,19 @@ class _Reader:
 
     def _next_token(self, top: Span, at: int) -> Token | None:
         text = self._text
+        # A shortcut for signs without white space before them; `TOKEN` matches the others.
         sign = text[at : at + 1]
         kind = SIGNS.get(sign, "")
         expects_item = top.state == "value" and top.opening != "{"
         if expects_item and kind == "open":
             items = self._match_items(sign, at)
             if items:
+                # Group 2 has all items but the first, so there is a comma.
                 top.is_list |= bool(items[2])
                 return Token("items", items[1], items.end())
         if kind:
             return Token(kind, sign, at + 1)
+        # Not in a tuple: `RUN` ends before a comma or "]", and does not say if it has a comma.
         if expects_item and top.opening == "[":
             run = RUN.match(text, at)
             if run:
@@ -181,21 +195,25 @@ class _Reader:
         match = TOKEN.match(text, at)
         if match is None:
             return None
+        # Every match has a group; the empty text is for the type checker.
         kind = match.lastgroup or ""
         return Token(kind, match[kind], match.end())
 
     def _match_items(self, sign: str, at: int) -> re.Match[str] | None:
         """Return the items that begin here, if no key in them is of interest or misspelt."""
+        # Items may be two levels deep themselves.
         is_deep = len(self._opened) >= _DEPTH - 1
         if sign == "(" or at < self._no_items_before or is_deep:
             return None
         items = ITEMS.match(self._text, at)
         if items is None or "{" not in items[1]:
             return items
-        # Every second piece between quotes is a key or a string; a string does no harm.
+        # Strings in `ITEMS` have no escapes, so every second piece between quotes is a key or a
+        # string. A string that equals a key of interest only costs time.
         for key in set(items[1].split('"')[1::2]):
             name = folded(key)
-            if name in self._names or self._spelt.get(name, key) != key:
+            is_misspelt = name in self._spelt and self._spelt[name] != key
+            if name in self._names or is_misspelt:
                 # Matching each of these items again would take quadratic time.
                 self._no_items_before = items.end()
                 return None
@@ -205,6 +223,7 @@ class _Reader:
         """Add a token to the value; False if it may not come here."""
         kind, text, end = token
         state = top.state
+        # Noted before it is certain that the token fits; if not, the value is broken anyway.
         if text[0] == "\\" and kind != "text":
             top.add_repairs("latex_escapes")
         match kind:
@@ -213,6 +232,7 @@ class _Reader:
                 top.state = "key" if top.opening == "{" else "value"
                 self._tokens.append(",")
             case "open" if state == "value" and len(self._opened) < _DEPTH:
+                # The bracket is the last character: there may be a LaTeX backslash before it.
                 self._open(text[-1], end - 1)
             case "close":
                 return self._close(text[-1], top, end)
@@ -222,6 +242,7 @@ class _Reader:
                 top.state = "value"
                 self._tokens.append(":")
             case "run" | "items":
+                # `_next_token` returns these only where a value may come.
                 self._put_value(top, text)
             case "text" if state in {"key", "value"}:
                 json_text, repair = json_string(text)
@@ -246,7 +267,13 @@ class _Reader:
 
     def _open(self, bracket: str, start: int) -> None:
         state = "key" if bracket == "{" else "value"
-        span = Span(bracket, start, self._tokens, len(self._tokens), state)
+        span = Span(
+            opening=bracket,
+            start=start,
+            _tokens=self._tokens,
+            first=len(self._tokens),
+            state=state,
+        )
         self._opened.append(span)
         # A tuple becomes an array.
         self._tokens.append("{" if bracket == "{" else "[")
@@ -266,6 +293,7 @@ class _Reader:
         self._tokens.append(json_text)
 
     def _put_literal(self, top: Span, text: str, json_text: str) -> None:
+        # Also for numbers that are spelt as in Python, such as ``.5``.
         if json_text != text:
             top.add_repairs("python_literal")
         self._put_value(top, json_text)
@@ -280,20 +308,23 @@ class _Reader:
         is_trailing = self._tokens[-1] == ","
         if bracket != CLOSING[top.opening]:
             return False
-        if top.state != "next" and not is_trailing and not is_empty:
+        may_close = top.state == "next" or is_trailing or is_empty
+        if not may_close:
             return False
         if bracket == ")":
             if not top.is_list and not is_empty:
                 return False
+            # A tuple is a repair of its own, and its trailing comma is proper.
             top.add_repairs("python_literal")
         elif is_trailing:
             top.add_repairs("trailing_comma")
         if is_trailing:
             self._tokens.pop()
-        top.end = end
-        top.last = len(self._tokens)
-        top.state = "next"
         self._tokens.append("}" if bracket == "}" else "]")
+        top.end = end
+        top.last = len(self._tokens) - 1
+        # Complete; after a trailing comma it was waiting for a key or a value.
+        top.state = "next"
         self._opened.pop()
         if self._opened:
             parent = self._opened[-1]
@@ -316,27 +347,31 @@ class _Reader:
         text = self._text
         if top.state == "key":
             self._note_cut_key(top, at)
-        is_code = top.state != "next" and PLACEHOLDER.match(text, at)
-        if not is_code:
+        # The form of an answer, as in ``{"path": ...}``, is not a broken answer.
+        is_placeholder = top.state != "next" and PLACEHOLDER.match(text, at)
+        if not is_placeholder:
             for span in self._opened:
                 if span.key_end:
                     span.state = "broken"
                     span.end = span.key_end
                     self.objects.append(span)
         if last_text and self._restarts:
-            # The string may have begun at an apostrophe, so a value may begin in it.
+            # The string may have begun at an apostrophe, as in ['tis [1], isn't it, so a value
+            # may begin in it. The string ends here; 1 skips its opening quote.
             self._restarts -= 1
-            inside = START.search(text, at - len(last_text) + 1, at)
+            after_quote = at - len(last_text) + 1
+            inside = START.search(text, after_quote, at)
             return inside.start() if inside else at
         if len(self._opened) == _DEPTH:
-            # Of more brackets in a row, only the last ones can begin a value that is read.
+            # In a longer row of brackets, only the last `_DEPTH` can belong to a value that is
+            # read: skip the others, as reading from each would take quadratic time.
             row = BRACKETS.match(text, at)
             if row:
                 return max(at, row.end() - _DEPTH)
         return at
 
     def _note_cut_key(self, top: Span, at: int) -> None:
-        """Note the keys of interest of which the end of the text leaves a beginning."""
+        """Note every key of interest that a key cut off by the end of the text may have been."""
         cut = CUT_KEY.match(self._text, at)
         if cut is None:
             return
