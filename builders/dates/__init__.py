@@ -1,4 +1,4 @@
-"""Dates: a short story whose events are so many days, months or weekdays from one another.
+"""Dates: a short story in which events are a given number of days, months or weekdays apart.
 
 An example of the puzzle, with the answer 03/05/2024:
 
@@ -33,8 +33,10 @@ from scbench.schemas.dates import Answer, DateFormat, Params
 _CLOSING = reply_short(
     "a date written MM/DD/YYYY: two digits for the month, two for the day, four for the year"
 )
-# Days that a rough calculation takes for a month or a year.
+# Lengths, in days, that a careless calculation assumes.
 _ROUGH_DAYS = {"months": 30, "years": 365}
+# Number of styles. The style of a story chooses all of its wordings, see `story_of`.
+_STYLES = 60
 
 
 class Space(Point):
@@ -64,7 +66,7 @@ class Space(Point):
     )
 
     @model_validator(mode="after")
-    def _only_the_last_tier_has_many(self) -> Self:
+    def _check_links(self) -> Self:
         if self.links and self.tier < 3:
             raise ValueError(
                 f"links ({self.links}) are of tier 3, and the tier is {self.tier}"
@@ -73,7 +75,7 @@ class Space(Point):
 
 
 class DatesCase(Case):
-    """A case of dates."""
+    """Facts about one case, for the table of cases."""
 
     story: str = Field(description="the scenario")
     steps: int = Field(
@@ -87,18 +89,19 @@ class DatesCase(Case):
 
 
 class Chain(NamedTuple):
-    """A date that the story tells, and the steps from there to the date asked for."""
+    """A date that the story gives, and the steps from there to the date asked for."""
 
     start: date
     moves: list[Move]
 
 
 class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
-    """Stories told out of a scenario: events happen in the order in which they usually do."""
+    """Makes stories whose events happen in the usual order of a scenario."""
 
     task = "dates"
     version = 2
     case_model = DatesCase
+    # Each tier at its ends, every date format, the first and last scenario, and most steps.
     extremes = (
         {"tier": 0, "date_format": "ORDINAL_DAY"},
         {"tier": 1, "date_format": "NATURAL_LANGUAGE", "scenario": 1},
@@ -113,26 +116,31 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return story_of(params) + _CLOSING
 
     def reference(self, params: Params) -> Answer:
-        """Follow the chain of steps back from the event asked for, then forth."""
+        """Follow the steps back from the event asked for to a given date, then forward."""
         return Answer(answer=slashed(solution_path(params)[-1]))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return dates that mistakes lead to, and answers that are not dates."""
+        """Return dates that mistakes lead to, and the right date in forms that are not accepted."""
         start, moves = chain_of(params)
         path = path_of(start, moves)
         right = path[-1]
+        # A clue begins with the number of its event.
         clues = [date_of(clue) for clue in params.given if clue[0] != params.asked]
+        # If there is no such event or step, another date near the right one takes its place.
+        another_event = clues[0] if clues else right + 2 * ONE_DAY
+        last_step_left_out = path[-2] if moves else right - 2 * ONE_DAY
+        # A day above 12 is no month; a mistake that leads to the right date is left out below.
         swapped = right
         if right.day <= 12:
             swapped = right.replace(month=right.day, day=right.month)
-        # February 29 has no counterpart in the next year.
+        # Every day above 28 becomes the 28th, as February 29 is not in the next year.
         a_year_late = right.replace(year=right.year + 1, day=min(right.day, 28))
         mistakes = {
             "a_day_late": right + ONE_DAY,
             "a_day_early": right - ONE_DAY,
-            "another_event": clues[0] if clues else right + 2 * ONE_DAY,
+            "another_event": another_event,
             "the_date_told": path[0],
-            "last_step_left_out": path[-2] if moves else right - 2 * ONE_DAY,
+            "last_step_left_out": last_step_left_out,
             "months_of_30_days": rough_date(params),
             "day_and_month_swapped": swapped,
             "a_year_late": a_year_late,
@@ -141,6 +149,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         for name, day in mistakes.items():
             if day != right:
                 wrong[name] = slashed(day)
+        # The right date in a wrong form, with another date, or as the text of its event.
         wrong["listed"] = [slashed(right)]
         wrong["two_dates"] = f"{slashed(right)} or {slashed(right + ONE_DAY)}"
         wrong["event"] = params.events[params.asked]
@@ -151,46 +160,58 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return facts_of(params.story, solution_path(params))
 
     def measure(self, params: Params) -> float:
-        """Return the number of steps, one more for each to another month, and one if days count."""
+        """Return the number of steps, plus one for each step that leads to another month.
+
+        Dates that are written as counts of days add one more.
+        """
         months = [month_number(day) for day in solution_path(params)]
         changes = sum(start != end for start, end in pairwise(months))
         counts_days = params.date_format in {"ORDINAL_DAY", "RELATIVE_OFFSET"}
-        return len(params.steps) + changes + counts_days
+        return len(params.steps) + changes + int(counts_days)
 
     def blind_floor(self, params: Params) -> float:
-        """Return the chance to choose the right one of the story's dates; 0 if it is not there."""
-        is_clue = any(clue[0] == params.asked for clue in params.given)
-        return 1 / len(params.given) if is_clue else 0.0
+        """Return the chance to guess the answer among the story's dates; 0 if it is not there."""
+        is_answer_given = any(clue[0] == params.asked for clue in params.given)
+        return 1 / len(params.given) if is_answer_given else 0.0
 
     def compose(self, point: Space, rng: Stream) -> Composed:
-        """Draw steps first, then the events that they lie between."""
+        """Draw the steps first, then the events that they lead between."""
         path, moves = draw_path(point.tier, point.links, rng)
+        # In tier 0 the answer itself is in the story, so there is another decoy.
         decoys = draw_decoys(path, 2 if point.tier == 0 else 1, rng)
         days = [*path, *decoys]
 
-        # The events happen in the order of a scenario, so they are numbered by date.
+        # The events happen in the order of a scenario, so they are numbered by date: the event of
+        # days[i] is event_of_day[i]. Of equal dates, the first in `days` comes first.
         by_date = sorted(range(len(days)), key=days.__getitem__)
-        event = [by_date.index(i) for i in range(len(days))]
-        # The story tells the first date of the path, and the decoys.
+        event_of_day = [by_date.index(i) for i in range(len(days))]
+        # The story gives the first date of the path, and the decoys. A clue is its event, and the
+        # numbers of `draw_clue`.
+        given_days = [0, *range(len(path), len(days))]
         clues = [
-            [event[i], *draw_clue(days[i], point.date_format, rng)]
-            for i in (0, *range(len(path), len(days)))
+            [event_of_day[i], *draw_clue(days[i], point.date_format, rng)]
+            for i in given_days
         ]
         rng.shuffle(clues)
-        steps = [[event[i + 1], *move, event[i]] for i, move in enumerate(moves)]
+        # A step is the event that it leads to, its kind and amount, and the event where it starts.
+        steps = [
+            [event_of_day[i + 1], *move, event_of_day[i]]
+            for i, move in enumerate(moves)
+        ]
         rng.shuffle(steps)
 
+        # Scenarios are numbered from 1 in parameters; 0 is any of them.
         at = point.scenario - 1
         if point.scenario == 0:
             at = rng.below(len(scenarios()))
         scenario = scenarios()[at]
         openings = [scenario.opening]
-        # A long chain has more events than a scenario.
+        # A long chain has more events than one scenario, so a second is mixed in.
         if len(days) > len(scenario.events):
             further = draw_further(at, rng)
             openings.append(further.opening)
             scenario = interleaved(scenario, further, rng)
-        # Each event of the story is a random event of the scenario, in order.
+        # Events are chosen at random, and stay in the scenario's order.
         places = sorted(rng.sample(range(len(scenario.events)), len(days)))
         openings = [text.replace("{name}", rng.choice(names())) for text in openings]
         instance = Instance(
@@ -200,8 +221,8 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             date_format=point.date_format,
             given=clues,
             steps=steps,
-            asked=event[len(path) - 1],
-            style=rng.below(60),
+            asked=event_of_day[len(path) - 1],
+            style=rng.below(_STYLES),
         )
         return (
             instance._asdict(),
@@ -212,11 +233,11 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
 
 def draw_decoys(path: Sequence[date], count: int, rng: Stream) -> list[date]:
-    """Draw dates of events that do not matter."""
+    """Draw dates of events that do not matter; they differ from the answer and from each other."""
     decoys: list[date] = []
     for _ in range(count):
         decoy = path[0] + ONE_DAY * either_way(rng.between(1, 200), rng)
-        # The question is not to be answered with the date of another event.
+        # The date of a decoy must not answer the question.
         while decoy == path[-1] or decoy in decoys:
             decoy += ONE_DAY
         decoys.append(decoy)
@@ -224,20 +245,26 @@ def draw_decoys(path: Sequence[date], count: int, rng: Stream) -> list[date]:
 
 
 def draw_clue(day: date, form: DateFormat, rng: Stream) -> tuple[int, int, int, int]:
-    """Return year, month and day of a date in the story, and how many days after it a day is."""
-    after = 0
+    """Return the numbers of a clue to a day: year, month and day of an origin, and an offset.
+
+    The offset is the number of days from the origin to the day; negative if the day is earlier.
+    """
+    offset = 0
     if form == "ORDINAL_DAY":
-        after = (day - day.replace(month=1, day=1)).days
+        # The origin is January 1 of the year.
+        offset = (day - day.replace(month=1, day=1)).days
     elif form == "RELATIVE_OFFSET":
-        after = either_way(rng.between(2, 60), rng)
-    origin = day - after * ONE_DAY
-    return origin.year, origin.month, origin.day, after
+        offset = either_way(rng.between(2, 60), rng)
+    origin = day - offset * ONE_DAY
+    return origin.year, origin.month, origin.day, offset
 
 
 def draw_further(at: int, rng: Stream) -> Scenario:
-    """Draw a scenario other than the one at a position."""
-    others = len(scenarios()) - 1
-    return scenarios()[(at + rng.between(1, others)) % len(scenarios())]
+    """Draw a scenario other than the one at position ``at``."""
+    count = len(scenarios())
+    # Fewer steps around the circle than once, so it never ends where it began.
+    distance = rng.between(1, count - 1)
+    return scenarios()[(at + distance) % count]
 
 
 def either_way(amount: int, rng: Stream) -> int:
@@ -251,32 +278,34 @@ def solution_path(params: Params) -> list[date]:
 
 
 def chain_of(params: Params) -> Chain:
-    """Return the date that the event asked for depends on, and the steps from there."""
+    """Return the given date at the start of the chain, and the steps from it to the event asked."""
     # A clue or step begins with the number of its event.
     clues = {clue[0]: clue for clue in params.given}
     steps = {step[0]: step for step in params.steps}
     moves = []
     event = params.asked
     while event not in clues:
-        # Without the step, a circle of steps ends in an error.
-        _, kind, amount, event = steps.pop(event)
+        # A step is used once (pop), so steps in a circle end in a KeyError, not in an endless loop.
+        _, kind, amount, previous_event = steps.pop(event)
         moves.append(Move(kind, amount))
+        event = previous_event
     return Chain(date_of(clues[event]), moves[::-1])
 
 
 def date_of(clue: Sequence[int]) -> date:
-    """Return the date of a clue: an event, year, month and day, and days after them."""
-    _, year, month, day, after = clue
-    return date(year, month, day) + after * ONE_DAY
+    """Return the date of a clue: its event, then the numbers of `draw_clue`."""
+    _, year, month, day, offset = clue
+    return date(year, month, day) + offset * ONE_DAY
 
 
 def rough_date(params: Params) -> date:
-    """Return the date by months of 30 days, years of 365, and counting from 0."""
+    """Return a careless solver's date: months of 30 days, years of 365, counting from 0."""
     day, moves = chain_of(params)
     for move in moves:
         if move.kind in _ROUGH_DAYS:
             day += timedelta(days=_ROUGH_DAYS[move.kind] * move.amount)
         elif move.kind == "counted_day":
+            # The mistake: the start is day 1, so one day less is right.
             day += timedelta(days=move.amount)
         else:
             day = take_step(day, move)
@@ -287,7 +316,7 @@ def facts_of(story: str, path: Sequence[date]) -> dict[str, JsonValue]:
     """Return the facts of a case from its path."""
     month_ends = 0
     has_leap_day = False
-    # A step back in time counts as much as one forth.
+    # A step back in time counts like a step forward.
     for leg in pairwise(path):
         first, last = sorted(leg)
         month_ends += month_number(last) - month_number(first)

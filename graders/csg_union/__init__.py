@@ -1,9 +1,9 @@
-"""How much of the union of the printed solids is this mesh, if it is one clean solid?
+"""Grades a mesh by how much of the union of the given solids it fills.
 
-The mesh must pass every check of `mesh_checks` before its volume counts. Bodies are not grown
-before they are compared, and D is the plain symmetric difference. Volumes are sums over cones that
-no sliver or coplanar face can upset (`convex_parts`), and are rounded before they are used, so that
-a score has the same bytes on every machine.
+The mesh must pass every check of `mesh_checks` before its volume counts. The difference is the
+plain symmetric difference of mesh and union, without a tolerance at their surfaces. Volumes are
+computed by a method that slivers and coplanar faces do not disturb (`convex_parts`), and are
+rounded before they are used, so that a score has the same bytes on every machine.
 """
 
 from dataclasses import replace
@@ -36,6 +36,7 @@ __all__ = ["CHECKS", "TOLERANCE", "VERSION", "grade"]
 
 VERSION = 4
 
+# The texts repeat the limits below.
 CHECKS = MESH_CHECKS | {
     "area": "The mesh has at most 1.1 times the surface area of the union, voids included.",
     "inner_walls": "At most a tenth of that area is deep in solids, or walls of further voids.",
@@ -43,139 +44,174 @@ CHECKS = MESH_CHECKS | {
 }
 _LAST_CHECKS = ("area", "inner_walls", "union")
 
-# The score by volume is the common part less this share of the difference; above the second number
-# it is 1, as few answers with so small a difference have the wrong shape.
+# The score by volume is the common share of the union less this part of the difference's share.
 _DIFFERENCE_WEIGHT = 0.5
+# A score by volume above this becomes 1, as few answers with so small a difference have the wrong
+# shape.
 _FULL_MARKS_ABOVE = 0.95
-# A mesh with more than so many times the area of the union has walls that the union has not. It
-# keeps only this share of its score.
+# A mesh with more than this many times the area of the union has walls that the union does not
+# have.
 _MOST_AREA = 1.1
-_LARGE_FACTOR = 0.5
-# Share of the union's area that inner walls may have, and the highest score of a mesh with more.
-_MOST_INSIDE = 0.1
-_WALLED_SCORE = 0.25
-# Differences of less than this share of the union are no more than rounding.
+# Such a mesh gets this part of its score.
+_LARGE_AREA_FACTOR = 0.5
+# Share of the union's area that inner walls may have.
+_MOST_INNER_WALLS = 0.1
+# Highest score of a mesh with more.
+_HIGHEST_SCORE_WITH_INNER_WALLS = 0.25
+# Up to this share of the union, a difference is taken for rounding, and no pieces are reported.
 _LEAST_DIFFERENCE = 1e-3
-# Last bits differ by machine.
+# Volumes, areas and scores are rounded, because their last bits differ between machines.
 _DECIMALS = 6
 _SCORE_DECIMALS = 9
 
 
 class Volumes(NamedTuple):
-    """Volumes of the union and the answer, rounded, which decide the score."""
+    """The rounded volumes that decide the score.
+
+    Attributes:
+        common: of what the union and the answer have in common.
+        union: of the union.
+        answer: of the answer.
+        difference: of what exactly one of the two has.
+    """
 
     common: float
     union: float
     answer: float
     difference: float
-    """In one of the two only."""
 
 
-class Walls(NamedTuple):
-    """Consequences of walls that the union does not have."""
+class WallPenalty(NamedTuple):
+    """What a mesh loses by walls that the union does not have.
+
+    Attributes:
+        factor: the part of the score that it gets.
+        highest_score: the most that it gets then.
+    """
 
     factor: float
-    """Share of the score that the mesh keeps."""
     highest_score: float
 
 
+class DifferencePieces(NamedTuple):
+    """Pieces of the difference as JSON, the largest of each kind.
+
+    Attributes:
+        surplus: pieces of the answer outside the union.
+        missing: pieces of the union outside the answer.
+    """
+
+    surplus: list[dict[str, Any]]
+    missing: list[dict[str, Any]]
+
+
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return the score by volume if the mesh is clean, less with false walls; else 0."""
+    """Return the score by volume, reduced by walls that the union lacks; 0 for an unclean mesh."""
     checks = Checklist(CHECKS)
+    # In answers, `vertex` is the list of points, and in a face the list of their indices.
     vertices = [vertex.xyz for vertex in answer.polyhedron.vertex]
     faces = tuple(face.vertex for face in answer.polyhedron.faces)
     surface, notes = judge_mesh(checks, vertices, faces)
     if surface is None:
         checks.skip(_LAST_CHECKS, "The mesh bounds no solid.")
         return replace(checks.binary(), notes=notes)
-    clean = checks.all_passed
+    # Asked before the checks below are added, which reduce the score but do not make it 0.
+    is_clean = checks.all_passed
     volumes = measure_volumes(params, surface)
     if volumes is None:
-        wrong = (
+        too_much_work = (
             "Too many planes of the solids lie behind too many triangles of the mesh."
         )
-        checks.expect("resource_limit", False, wrong)
-        checks.skip(_LAST_CHECKS, wrong)
+        checks.expect("resource_limit", False, too_much_work)
+        checks.skip(_LAST_CHECKS, too_much_work)
         return replace(checks.binary(), notes=notes)
-    walls = judge_walls(checks, params, surface)
+    penalty = judge_walls(checks, params, surface)
     by_volume = score_by_volume(volumes)
-    full_marks = checks.expect(
+    # The last text is the message of a failed check.
+    is_union = checks.expect(
         "union",
         by_volume > _FULL_MARKS_ABOVE,
         f"The union has volume {volumes.union:.6g}, the body {volumes.answer:.6g}, their common "
         f"part {volumes.common:.6g}.",
     )
-    score = 1.0 if full_marks else max(0.0, by_volume)
-    score = min(walls.highest_score, score * walls.factor)
-    surplus, missing = difference_pieces(params, surface, volumes)
+    volume_score = 1.0 if is_union else max(0.0, by_volume)
+    score = min(penalty.highest_score, volume_score * penalty.factor)
+    pieces = difference_pieces(params, surface, volumes)
     verdict = checks.partial(
-        score if clean else 0.0,
+        score if is_clean else 0.0,
         volume_common=volumes.common,
         volume_union=volumes.union,
         volume_answer=volumes.answer,
         volume_difference=volumes.difference,
         score_by_volume=by_volume,
-        surplus=surplus,
-        missing=missing,
+        surplus=pieces.surplus,
+        missing=pieces.missing,
     )
     return replace(verdict, notes=notes)
 
 
 def measure_volumes(params: Params, surface: ClosedSurface) -> Volumes | None:
-    """Return the volumes of the union and the answer; None if that is too much work."""
+    """Return the volumes of the union and the answer; None if that would take too long."""
     parts = union_parts(params)
-    common = common_volume(parts, surface.points[surface.corners])
+    triangles = surface.points[surface.corners]
+    common = common_volume(parts, triangles)
     if common is None:
         return None
     common = round(common, _DECIMALS)
     union = round(union_volume(parts), _DECIMALS)
-    volume = round(surface.volume, _DECIMALS)
-    difference = max(0.0, round(union + volume - 2 * common, _DECIMALS))
-    return Volumes(common, union, volume, difference)
+    answer = round(surface.volume, _DECIMALS)
+    # Rounding can make it slightly negative.
+    difference = max(0.0, round(union + answer - 2 * common, _DECIMALS))
+    return Volumes(common, union, answer, difference)
 
 
 def score_by_volume(volumes: Volumes) -> float:
-    """Return the common share of the union less half the share of the difference; may be < 0."""
-    # Rounding must not give more common volume than the answer has.
+    """Return ``(common - difference / 2) / union``, which can be negative."""
+    # By rounding, the common volume can be larger than the answer's; that must earn nothing.
     share = min(volumes.common, volumes.answer) / volumes.union
     penalty = _DIFFERENCE_WEIGHT * volumes.difference / volumes.union
     return round(share - penalty, _SCORE_DECIMALS)
 
 
-def judge_walls(checks: Checklist, params: Params, surface: ClosedSurface) -> Walls:
-    """Check that a mesh has hardly any walls that the union does not have."""
-    corners = surface.points[surface.corners]
-    further_voids = max(0.0, surface.void_area - void_area(params))
-    inside = round(inner_area(union_parts(params), corners) + further_voids, _DECIMALS)
-    area = round(surface_area(corners), _DECIMALS)
-    union = round(union_area(params), _DECIMALS)
-    small = checks.expect(
+def judge_walls(
+    checks: Checklist, params: Params, surface: ClosedSurface
+) -> WallPenalty:
+    """Check that a mesh has hardly any walls that the union lacks; return what they cost."""
+    triangles = surface.points[surface.corners]
+    # Area of the walls of voids that the union does not have.
+    extra_void_area = max(0.0, surface.void_area - void_area(params))
+    inner_walls = inner_area(union_parts(params), triangles) + extra_void_area
+    inner_walls = round(inner_walls, _DECIMALS)
+    area = round(surface_area(triangles), _DECIMALS)
+    area_of_union = round(union_area(params), _DECIMALS)
+    # The products are rounded like the areas, so that an area at the limit passes.
+    has_small_area = checks.expect(
         "area",
-        area <= round(_MOST_AREA * union, _DECIMALS),
-        f"The mesh has a surface area of {area:.6g}, the union of {union:.6g}; that halves the "
-        "score.",
+        area <= round(_MOST_AREA * area_of_union, _DECIMALS),
+        f"The mesh has a surface area of {area:.6g}, the union of {area_of_union:.6g}; that halves "
+        "the score.",
         area=area,
-        union=union,
+        union=area_of_union,
     )
-    plain = checks.expect(
+    has_few_inner_walls = checks.expect(
         "inner_walls",
-        inside <= round(_MOST_INSIDE * union, _DECIMALS),
-        f"The mesh has inner walls with an area of {inside:.6g}, where the union has a surface of "
-        f"{union:.6g}; that leaves a quarter of a point at most.",
-        area=inside,
-        union=union,
+        inner_walls <= round(_MOST_INNER_WALLS * area_of_union, _DECIMALS),
+        f"The mesh has inner walls with an area of {inner_walls:.6g}, where the union has a "
+        f"surface of {area_of_union:.6g}; that leaves a quarter of a point at most.",
+        area=inner_walls,
+        union=area_of_union,
     )
-    factor = 1.0 if small else _LARGE_FACTOR
-    highest_score = 1.0 if plain else _WALLED_SCORE
-    return Walls(factor, highest_score)
+    factor = 1.0 if has_small_area else _LARGE_AREA_FACTOR
+    highest_score = 1.0 if has_few_inner_walls else _HIGHEST_SCORE_WITH_INNER_WALLS
+    return WallPenalty(factor, highest_score)
 
 
 def difference_pieces(
     params: Params, surface: ClosedSurface, volumes: Volumes
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the largest surplus and missing pieces, as JSON; none where the bodies agree."""
+) -> DifferencePieces:
+    """Return the largest surplus and missing pieces; none if the bodies agree."""
     if volumes.difference <= _LEAST_DIFFERENCE * volumes.union:
-        return [], []
+        return DifferencePieces([], [])
     pieces = differences(
         surface.points,
         surface.corners,
@@ -184,9 +220,9 @@ def difference_pieces(
         missing=volumes.union - volumes.common,
     )
     if pieces is None:
-        return [], []
+        return DifferencePieces([], [])
     surplus, missing = pieces
-    return (
-        [piece._asdict() for piece in surplus],
-        [piece._asdict() for piece in missing],
+    return DifferencePieces(
+        surplus=[piece._asdict() for piece in surplus],
+        missing=[piece._asdict() for piece in missing],
     )

@@ -1,23 +1,25 @@
-"""Where on a ladder a model scores half: a logistic item response curve with a guessing floor.
+"""The level of a model on a ladder: the rung where it scores halfway between the floor and 1.
 
-`scbench.analysis.curves` has the curve. At its level b a model scores, where it can be read, half
-of the distance between the floor and 1.
+It is the parameter b of a logistic item response curve with a guessing floor, see
+`scbench.analysis.curves`. Replies that cannot be read do not move it: they lower the ceiling.
 
-- **Estimate.** b is where the likelihood is greatest once the slope is integrated out, over a
-  prior. Six items a rung are often all right up to one rung and all wrong above it, and a
-  likelihood without a prior then has no greatest slope. Levels are on a grid that reaches three
-  rungs beyond the ladder.
-- **Interval.** Levels whose likelihood falls short of the greatest by no more than 95 % of
-  simulated runs do at their own level (a parametric bootstrap of the likelihood ratio). It stays
-  open towards an end of the ladder that the scores do not rule out. Simulated scores vary as little
-  as the real ones, by the dispersion.
-- **Fit.** The shortfall of the likelihood below that of rungs with chances of their own is
-  compared with that of the simulated runs, each fitted by itself. Below 1 in 100 the rungs do not
-  fit the curve.
+- **Estimate.** b maximizes the marginal likelihood, in which the slope is integrated out over a
+  prior. Six items a rung are often all right up to one rung and all wrong above it; a likelihood
+  without a prior then keeps growing with the slope. Levels are on a grid that reaches three rungs
+  beyond the ladder.
+- **Interval.** It contains every level whose log-likelihood is within a limit of the maximum. Runs
+  are simulated at the estimate, and in each the log-likelihood at the estimate falls short of that
+  run's maximum; the limit is the 95 % quantile of these shortfalls (a parametric bootstrap of the
+  likelihood ratio). The interval stays open towards an end of the ladder that the scores do not
+  rule out. Simulated scores are drawn in towards their mean until they have the dispersion of the
+  real ones.
+- **Fit.** The deviance of the rungs is how far the greatest likelihood of a curve is below that of
+  the saturated model, which has a free chance for each rung. If it is as large in fewer than 1 % of
+  the simulated runs, each with its own best curve, the rungs do not fit the curve.
 
 The ceiling is in `scbench.analysis.ceilings`, means and differences of levels in
-`scbench.analysis.level_means`. Simulated runs come from a stream of fixed bits, so an interval is
-the same each time. ``docs/evidence.md`` has the measured bias and coverage.
+`scbench.analysis.level_means`. Simulated runs have a fixed seed, so an interval is the same each
+time. ``docs/evidence.md`` has the measured bias and coverage.
 """
 
 from dataclasses import dataclass
@@ -44,14 +46,17 @@ from scbench.analysis.curves import (
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.seeding import Stream
 
-# Rungs beyond either end that a level counts for at most where several are added up.
+# In a mean of levels, one outside the ladder counts as at most this many rungs outside.
 BEYOND = 0.5
-# Simulated runs behind an interval.
+# Simulated runs for an interval.
 DRAWS = 500
-# Share of simulated runs that fit their curve as badly, below which a run does not fit.
-_MISFIT = 0.01
-# Rounding of deviances.
-_TINY = 1e-6
+# A run does not fit its curve if fewer than this share of simulated runs fit as badly.
+_MISFIT_SHARE = 0.01
+# Deviances that are closer than this are equal, but for rounding.
+_DEVIANCE_ROUNDING = 1e-6
+# Smallest likelihoods of which logarithms are taken; simulated runs have 32-bit floats.
+_LEAST_WEIGHT = 1e-300
+_LEAST_SHARE = 1e-30
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +64,11 @@ class Level:
     """The level of one run on a task, or over several.
 
     Attributes:
-        value: in rungs; unbounded numbers beyond the ladder say only that it is beyond, and NaN
-            that nothing is known.
+        value: in rungs. Outside the ladder, where it can be infinite, it says only on which side
+            the level is; NaN if nothing is known.
         low: lower end of the interval; minus infinity if the scores leave it open.
         high: upper end; infinity likewise.
-        top: the highest rung; a mean of them over several tasks.
+        top: the highest rung, or the mean of them over several tasks.
         slope: discrimination per rung; NaN over several tasks.
         below: how many tasks' levels lie below the first rung.
         above: how many lie above the top.
@@ -78,20 +83,20 @@ class Level:
     above: int = 0
 
     def clipped(self) -> tuple[float, float, float]:
-        """Return value, low and high, within half a rung beyond the ladder."""
+        """Return value, low and high, clipped to half a rung outside the ladder."""
         figures = (self.value, self.low, self.high)
         value, low, high = np.clip(figures, FIRST - BEYOND, self.top + BEYOND)
         return float(value), float(low), float(high)
 
     @property
     def beyond(self) -> str | None:
-        """Say "below 1" or "above 8" of a level that lies beyond the ladder."""
+        """Text such as "below 1" or "above 8" for a level outside the ladder; else None."""
         if self.value < FIRST:
             return f"below {FIRST:g}"
         return f"above {self.top:g}" if self.value > self.top else None
 
     def cells(self) -> dict[str, float | str | None]:
-        """Return level, low and high, null beyond the ladder, and beyond, as cells of a table."""
+        """Return cells of a table; numbers outside the ladder are null, "beyond" has the side."""
         beyond = self.beyond
         return {
             "level": self.value if beyond is None else None,
@@ -106,12 +111,12 @@ class Fit:
     """The fitted curve of one run on a task.
 
     Attributes:
-        level: with its interval.
-        places: levels of the grid, shape (places,).
+        level: the level and its interval.
+        places: the levels of the grid, shape (places,).
         weights: likelihood times prior, adding up to 1, shape (places, slopes); with no answers,
             the prior.
-        floor: of each rung, shape (top,).
-        expected: the score that the curve expects of each answer.
+        floor: of each rung, shape (rungs,).
+        expected: for each answer, the score that the curve expects, shape (answers,).
         dispersion: of the scores; 1 for right-or-wrong ones.
         ceiling: share of replies that can be read.
         misfit: how the rungs do not fit the curve ("flat", "dip at 3", "bump at 6"), or empty.
@@ -129,27 +134,35 @@ class Fit:
     def information(self) -> Floats:
         """Return the Fisher information of an item of each rung, expected over the curves.
 
-        With s the logistic curve, the information of an item is ``(c (1 - g) a s (1 - s))² / (p (1
-        - p))``.
+        The curve is ``p = c (g + (1 - g) s)`` with c the ceiling, g the floor, a the slope, and s
+        the logistic function. The information of an item is ``(c (1 - g) a s (1 - s))² / (p (1 -
+        p))``.
         """
+        # `curve_chances` keeps p away from 0 and 1, so the division below is safe.
         p = curve_chances(self.floor, self.ceiling)
-        # On rungs whose floor is 1, nothing can be passed.
+        # Solves the curve for s. A rung whose floor is 1 says nothing about the level, so its s is
+        # set to 0, and its information is 0.
         with np.errstate(divide="ignore", invalid="ignore"):
-            passed = (p / self.ceiling - self.floor) / (1 - self.floor)
-            passed = np.where(self.floor < 1, np.clip(passed, 0.0, 1.0), 0.0)
+            s = (p / self.ceiling - self.floor) / (1 - self.floor)
+            s = np.where(self.floor < 1, np.clip(s, 0.0, 1.0), 0.0)
         height = self.ceiling * (1 - self.floor)
-        rise = height * SLOPES[:, None] * passed * (1 - passed)
-        per_curve = rise**2 / (p * (1 - p))
-        summed: Floats = np.einsum("ha,har->r", self.weights, per_curve)
-        return summed / self.dispersion
+        # Size of dp/db.
+        steepness = height * SLOPES[:, None] * s * (1 - s)
+        per_curve = steepness**2 / (p * (1 - p))
+        # Sums over levels of the grid (h) and slopes (a) for each rung (r).
+        information: Floats = np.einsum("ha,har->r", self.weights, per_curve)
+        return information / self.dispersion
 
     def variance(self) -> float:
-        """Return the variance of the level over the fitted curves, those beyond held near."""
+        """Return the variance of the level over the fitted curves.
+
+        Levels outside the ladder are clipped, see `Level.clipped`.
+        """
         top = len(self.floor)
-        near = np.clip(self.places, FIRST - BEYOND, top + BEYOND)
+        clipped_levels = np.clip(self.places, FIRST - BEYOND, top + BEYOND)
         weights = self.weights.sum(axis=1)
-        mean = float(weights @ near)
-        return float(weights @ (near - mean) ** 2)
+        mean = float(weights @ clipped_levels)
+        return float(weights @ (clipped_levels - mean) ** 2)
 
 
 class FittedRuns(NamedTuple):
@@ -171,8 +184,8 @@ def fit(
 
     Args:
         answers: those with a score; there may be none, and whole rungs may be missing.
-        draws: simulated runs behind the interval; 0 for none, and an open interval.
-        level: of the interval.
+        draws: simulated runs for the interval; with 0, the interval is open.
+        level: confidence level of the interval.
         ceiling: of the run, see `scbench.analysis.ceilings.fit_ceiling`.
     """
     top = answers.top
@@ -182,15 +195,25 @@ def fit(
     places = places_of(top)
     dispersion = dispersion_of(answers, sums, chances)
     weights = curve_weights(sums, chances, dispersion)
-    floors = floor[answers.places]
-    if not (floors < 1).any():
+    # `answers.places` has the position of each answer's rung.
+    floor_of_answers = floor[answers.places]
+    if not (floor_of_answers < 1).any():
         # There is no answer, or none that could score more than a guess.
         blank = Level(np.nan, -np.inf, np.inf, top)
-        return Fit(blank, places, weights, floor, floors, dispersion, ceiling)
-    marginal = np.log(np.maximum(weights.sum(axis=1), 1e-300))
+        return Fit(
+            level=blank,
+            places=places,
+            weights=weights,
+            floor=floor,
+            expected=floor_of_answers,
+            dispersion=dispersion,
+            ceiling=ceiling,
+        )
+    marginal = np.log(np.maximum(weights.sum(axis=1), _LEAST_WEIGHT))
     value = peak_of(marginal, places)
-    clipped = np.clip(value, FIRST - BEYOND, top + BEYOND)
-    nearest = int(np.abs(places - clipped).argmin())
+    # The place on the grid that is nearest to the estimate, and how likely each slope is there.
+    clipped_value = np.clip(value, FIRST - BEYOND, top + BEYOND)
+    nearest = int(np.abs(places - clipped_value).argmin())
     by_slope = weights[nearest] / weights[nearest].sum()
     expected: Floats = by_slope @ chances[nearest]
     low, high = -np.inf, np.inf
@@ -198,14 +221,18 @@ def fit(
     if draws:
         runs = simulated_runs(n, chances[nearest], by_slope, dispersion, draws)
         fitted = fitted_runs(runs, n, chances, dispersion)
-        at_level = np.maximum(fitted.shares[:, nearest], 1e-30)
-        shortfall = np.log(fitted.shares.max(axis=1)) - np.log(at_level)
-        limit = float(np.quantile(shortfall, level))
+        # The interval.
+        at_level = np.maximum(fitted.shares[:, nearest], _LEAST_SHARE)
+        shortfalls = np.log(fitted.shares.max(axis=1)) - np.log(at_level)
+        limit = float(np.quantile(shortfalls, level))
         low, high = interval_ends(marginal, places, limit)
-        simulated = saturated_likelihood(runs, n, dispersion) - fitted.highest
-        deviance = saturated_likelihood(right[None], n, dispersion)[0]
-        deviance -= log_likelihood(right[None], n, chances, dispersion).max()
-        if (simulated >= deviance - _TINY).mean() < _MISFIT:
+        # The fit. The greatest likelihoods of curves, real and simulated, include the log-prior.
+        simulated_deviances = saturated_likelihood(runs, n, dispersion) - fitted.highest
+        saturated = saturated_likelihood(right[None], n, dispersion)[0]
+        highest = log_likelihood(right[None], n, chances, dispersion).max()
+        deviance = saturated - highest
+        is_as_bad = simulated_deviances >= deviance - _DEVIANCE_ROUNDING
+        if is_as_bad.mean() < _MISFIT_SHARE:
             misfit = misfit_words(sums, expected)
     estimate = Level(
         value,
@@ -216,21 +243,32 @@ def fit(
         below=int(value < FIRST),
         above=int(value > top),
     )
-    of_answers = expected[answers.places]
     return Fit(
-        estimate, places, weights, floor, of_answers, dispersion, ceiling, misfit
+        level=estimate,
+        places=places,
+        weights=weights,
+        floor=floor,
+        expected=expected[answers.places],
+        dispersion=dispersion,
+        ceiling=ceiling,
+        misfit=misfit,
     )
 
 
 def peak_of(marginal: Floats, places: Floats) -> float:
-    """Return where a curve is highest, by a parabola through the three highest places."""
+    """Return where a curve is highest, by a parabola through its highest place and both neighbours.
+
+    Infinite if the highest place is an end of the grid, which is far from the ladder.
+    """
     highest = int(marginal.argmax())
-    if highest in {0, len(places) - 1}:
-        # Nowhere near the ladder.
-        return float(np.copysign(np.inf, highest - 1))
+    if highest == 0:
+        return -np.inf
+    if highest == len(places) - 1:
+        return np.inf
     before, here, after = marginal[highest - 1 : highest + 2]
-    bend = before - 2 * here + after
-    shift = STEP * (before - after) / (2 * bend) if bend < 0 else 0.0
+    curvature = before - 2 * here + after
+    # From the highest place to the vertex of the parabola.
+    shift = STEP * (before - after) / (2 * curvature) if curvature < 0 else 0.0
     return float(places[highest] + shift)
 
 
@@ -240,30 +278,36 @@ def simulated_runs(
     """Return the sums of scores on each rung in simulated runs, of shape (draws, rungs).
 
     Args:
-        n: answers on each rung.
-        chances: at the level, of shape (slopes, rungs).
+        n: number of answers on each rung.
+        chances: expected scores at the level, of shape (slopes, rungs).
         by_slope: how likely each slope is.
         dispersion: of the scores.
-        draws: how many runs.
+        draws: number of runs.
     """
     rungs = np.arange(len(n))
-    of_answers = np.repeat(rungs, n.astype(np.int64))
-    uniform = uniform_numbers(draws, len(of_answers) + 1)
-    # The first number of a run draws its slope, the others its answers.
-    slope = np.searchsorted(np.cumsum(by_slope)[:-1], uniform[:, 0])
+    rung_of_answers = np.repeat(rungs, n.astype(np.int64))
+    uniform = uniform_numbers(draws, len(rung_of_answers) + 1)
+    # The first number of a run draws its slope, the others its answers. The last bound is left
+    # out: it is 1, or less by rounding, and a number above it would have no slope.
+    bounds = np.cumsum(by_slope)[:-1]
+    slope = np.searchsorted(bounds, uniform[:, 0])
     p = chances[slope]
-    is_right = uniform[:, 1:] < p[:, of_answers]
-    counts = is_right @ (of_answers[:, None] == rungs).astype(float)
-    # Scores that vary less lie closer to their mean.
+    is_right = uniform[:, 1:] < p[:, rung_of_answers]
+    is_on_rung = (rung_of_answers[:, None] == rungs).astype(float)
+    counts = is_right @ is_on_rung
+    # Shrunk towards the mean, so that the variance is multiplied by the dispersion.
     sums: Floats = n * p + dispersion**0.5 * (counts - n * p)
     return sums
 
 
 @lru_cache(maxsize=8)
 def uniform_numbers(rows: int, columns: int) -> Floats:
-    """Return numbers in [0, 1) of bits that numpy keeps fixed."""
+    """Return random numbers in [0, 1), of shape (rows, columns); cached, so do not change them.
+
+    They are made from the raw bits of PCG64, which numpy promises never to change.
+    """
     bits = np.random.PCG64(Stream("levels", rows, columns).getrandbits(128))
-    # A float has 53 bits.
+    # Keeps 53 of 64 bits, which is what a float can hold.
     words = bits.random_raw(rows * columns) >> np.uint64(11)
     return words.astype(np.float64).reshape(rows, columns) * 2.0**-53
 
@@ -271,16 +315,26 @@ def uniform_numbers(rows: int, columns: int) -> Floats:
 def fitted_runs(
     runs: Floats, n: Floats, chances: Floats, dispersion: float
 ) -> FittedRuns:
-    """Fit simulated runs, of shape (runs, rungs)."""
-    # Half the digits in half the time: a limit needs three.
-    flat = chances.astype(np.float32).reshape(-1, len(n))
-    odds = np.log(flat / (1 - flat))
-    wrong = np.log1p(-flat) @ n.astype(np.float32)
+    """Return the likelihoods of all curves in simulated runs, as `log_likelihood` defines them.
+
+    Args:
+        runs: sums of scores, of shape (runs, rungs).
+        n: number of answers on each rung.
+        chances: expected scores of the curves, of shape (places, slopes, rungs).
+        dispersion: of the scores.
+    """
+    # 32-bit floats take half the time, and the limit needs three digits only.
+    by_curve_and_rung = chances.astype(np.float32).reshape(-1, len(n))
+    # The log-likelihood is right * log(p / (1 - p)) + n * log(1 - p), summed over the rungs.
+    log_odds = np.log(by_curve_and_rung / (1 - by_curve_and_rung))
+    all_wrong = np.log1p(-by_curve_and_rung) @ n.astype(np.float32)
+    # The prior of the slopes, repeated for each place.
     prior = np.tile(LOG_PRIOR.astype(np.float32), len(chances))
-    surface = runs.astype(np.float32) @ (odds / np.float32(dispersion)).T
-    surface += wrong / np.float32(dispersion) + prior
+    surface = runs.astype(np.float32) @ (log_odds / np.float32(dispersion)).T
+    surface += all_wrong / np.float32(dispersion) + prior
     highest = surface.max(axis=1)
     surface -= highest[:, None]
+    # In place: the array is large, and its logarithms are not needed any more.
     by_curve = np.exp(surface, out=surface).reshape(len(runs), *chances.shape[:2])
     return FittedRuns(by_curve.sum(axis=2), highest)
 
@@ -289,15 +343,15 @@ def interval_ends(
     marginal: Floats, places: Floats, limit: float
 ) -> tuple[float, float]:
     """Return where the likelihood crosses the limit; infinite where it does not."""
-    over = marginal - (marginal.max() - limit)
-    inside = np.flatnonzero(over >= 0)
+    margin = marginal - (marginal.max() - limit)
+    inside = np.flatnonzero(margin >= 0)
     first, last = int(inside[0]), int(inside[-1])
     low, high = -np.inf, np.inf
+    # `np.interp` needs increasing margins, so both pairs go from outside the interval to inside.
     if first > 0:
-        crossing = slice(first - 1, first + 1)
-        low = float(np.interp(0.0, over[crossing], places[crossing]))
+        pair = [first - 1, first]
+        low = float(np.interp(0.0, margin[pair], places[pair]))
     if last < len(places) - 1:
-        # From outside to inside: `np.interp` needs rising heights.
-        ends = [last + 1, last]
-        high = float(np.interp(0.0, over[ends], places[ends]))
+        pair = [last + 1, last]
+        high = float(np.interp(0.0, margin[pair], places[pair]))
     return low, high

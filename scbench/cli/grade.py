@@ -1,6 +1,6 @@
 """``scbench-grade``: grade a predictions file, offline."""
 
-from functools import partial as bound
+from functools import partial as bound  # `partial` is an option of the command
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -215,6 +215,7 @@ def grade(
 
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """
+    # Exactly one of the two. `misused` exits.
     if bool(files) == self_test:
         misused("name a predictions file, or use --self-test (see --help)")
     if check or self_test:
@@ -227,14 +228,15 @@ def grade(
         for name, value in grading_options.items():
             if value:
                 misused(f"--{name} goes with grading, not with --check or --self-test")
-    # A library that the report or the log needs is missed before grading, which can take long.
+    # Before grading, which can take long: is a library that the report or the log needs missing?
     with reported_errors("report" if report else log, required=True):
         check_memory()
         use_python(terrain_python)
         if not check and cluster is None:
             # The server that forks workers imports their modules while this process reads the
-            # release.
+            # release. A check and a cluster need no workers here.
             start_server(*IMPORTS)
+        # Imported after the server was started, as they are slow to import.
         from scbench.cli import verdicts
         from scbench.formats.imports.gather import ImportOptions
         from scbench.grading.options import tasks_in
@@ -244,15 +246,20 @@ def grade(
         from scbench.release.load import find_release
 
         graded_release, task_names = find_release(release).choose(names_in(tasks))
+        # Grading chooses them again; here, unknown names are refused before any file is read.
         selection = choose_tasks(graded_release, task_names)
         limits = WorkerLimits(
             workers or processors(), timeout, int(memory * 2**30), allow_code
         )
+        # Each function of `verdicts` that is called below prints its result and exits, except
+        # `taken_in`.
         if not files:
             verdicts.tell_self_test(
                 graded_release, selection, limits, style, quiet=quiet
             )
-        take_in = bound(
+        # Returns the path of one predictions file, made in the folder if the files have another
+        # format, and where its lines come from.
+        read_inputs = bound(
             verdicts.taken_in,
             files,
             quiet=quiet,
@@ -261,7 +268,8 @@ def grade(
         )
         if check:
             with TemporaryDirectory() as temporary:
-                path, imported = take_in(folder=Path(temporary))
+                path, imported = read_inputs(folder=Path(temporary))
+                # Without --tasks, the tasks that the file answers are checked.
                 if task_names is None:
                     selection = choose_tasks(
                         graded_release, tasks_in(path, graded_release)
@@ -271,14 +279,16 @@ def grade(
                     graded_release,
                     selection,
                     style,
+                    # With --tasks, a check does not report missing items; grading does.
                     partial=partial or bool(task_names),
                     exclude_withdrawn=exclude_withdrawn,
                     imported=imported,
                 )
         folder = out or results_folder(files[0], shard)
-        path, imported = take_in(folder=folder)
+        path, imported = read_inputs(folder=folder)
         if task_names is None:
             task_names = tasks_in(path, graded_release)
+        run_descriptions = () if run_file is None else read_run_file(run_file)
         options = Options(
             predictions=path,
             release=graded_release,
@@ -291,7 +301,7 @@ def grade(
             exclude_withdrawn=exclude_withdrawn,
             shard=shard_in(shard, imported=imported is not None),
             cluster=cluster,
-            described=() if run_file is None else read_run_file(run_file),
+            described=run_descriptions,
             imported=imported,
         )
         verdicts.grade_and_tell(options, style, report=report, quiet=quiet, log=log)
@@ -308,14 +318,15 @@ def results_folder(file: str, shard: str | None) -> Path:
 
 
 def shard_in(text: str | None, *, imported: bool) -> "Shard | None":
-    """Return the shard in --shard; None without one.
+    """Parse --shard; None without it.
 
     Args:
         text: I/N.
-        imported: whether predictions are made of files of other programs.
+        imported: whether the predictions were converted from another format.
 
     Raises:
-        PredictionsError: it is no shard, or files of other programs would have to be cut.
+        PredictionsError: it is no shard, or the predictions were converted: shards of these are
+            not supported.
     """
     from scbench.grading.rows.chunks import Shard
 
@@ -326,14 +337,15 @@ def shard_in(text: str | None, *, imported: bool) -> "Shard | None":
             "--shard needs one file of predictions: `scbench import FILE... > predictions.jsonl` "
             "makes it"
         )
-    number, _, count = text.partition("/")
-    if is_whole_number(number) and is_whole_number(count):
-        shard = Shard(int(number), int(count))
-        if 1 <= shard.number <= shard.total:
-            return shard
-    raise PredictionsError(
-        f"--shard takes I/N with I from 1 to N, such as 2/8, not {text!r}"
-    )
+    number, _, total = text.partition("/")
+    shard = None
+    if is_whole_number(number) and is_whole_number(total):
+        shard = Shard(int(number), int(total))
+    if shard is None or not 1 <= shard.number <= shard.total:
+        raise PredictionsError(
+            f"--shard takes I/N with I from 1 to N, such as 2/8, not {text!r}"
+        )
+    return shard
 
 
 def run() -> None:

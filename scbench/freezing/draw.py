@@ -1,16 +1,17 @@
 """Drawing the cases of an experiment: the same ones with any number of processes.
 
 The seeds of a point come from a stream whose name is the base seed, the task and the point, so
-adding a point never changes another. The cases are those of
+adding a point never changes the seeds of another. But for repeats, the cases are those of
 ``builder(Stream("generate", seed, task, parameters)).generate_random(count, **parameters)``. A case
 that was drawn before, anywhere in the experiment, is dropped and drawn anew, a bounded number of
-times. A point that cannot give enough cases gives fewer, and the reason. The cases of a job can be
-remembered, see `scbench.freezing.proofs`.
+times. A point that cannot give enough cases gives fewer, and says why. The cases of a job can be
+stored, see `scbench.freezing.proofs`.
 """
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,9 +25,9 @@ from scbench.freezing.experiment import Planned
 from scbench.freezing.proofs import builder_memo
 from scbench.machine.processes import Executor, PendingResult
 
-# A point is given up after so many cases in a row that were drawn already.
+# A point is given up after this many repeated cases since its last new one.
 REPEATS = 200
-# Jobs of one point that are under way at a time.
+# Most jobs of one point that are submitted and not yet used.
 _MOST_JOBS = 16
 
 # A case as `generate_random` gives it.
@@ -35,20 +36,29 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DrawnPoint:
-    """The cases of a point."""
+    """The cases of a point.
+
+    Attributes:
+        planned: the point.
+        cases: in the order of their seeds.
+        reason: why there are fewer cases than the point asks for; empty if there are enough.
+    """
 
     planned: Planned
     cases: tuple[Row, ...]
     reason: str
-    """Why they are fewer than the point asks for; empty if they are not."""
 
 
 class Failure(NamedTuple):
-    """A seed that gives no case."""
+    """Why a seed gave no case.
+
+    Attributes:
+        reason: the error.
+        is_final: whether the builder used up its work limit, so that other seeds will do no better.
+    """
 
     reason: str
     is_final: bool = False
-    """Whether the builder's work is spent, so that other seeds are not worth trying."""
 
 
 class _Job(NamedTuple):
@@ -72,15 +82,16 @@ def draw(
         planned: the points.
         seed: base seed.
         executor: makes the cases.
-        keys: keys (see `key_of`) of cases that are not drawn; those of drawn cases are added.
-        ahead: number of points whose drawing starts before their turn.
+        keys: keys (see `key_of`) of cases to skip. The keys of new cases are added to it.
+        ahead: number of points whose jobs start before their turn.
         proofs: see `scbench.freezing.proofs`.
     """
+    waiting = iter(planned)
     started: deque[_PointSource] = deque()
-    for i in range(len(planned)):
-        # Seeds of a point do not depend on other points, so it can be drawn ahead of its turn.
-        while len(started) <= ahead and i + len(started) < len(planned):
-            point = planned[i + len(started)]
+    for _ in planned:
+        # Seeds of a point do not depend on other points, so its jobs can start ahead of its turn.
+        # Which cases are repeats is decided in its turn.
+        for point in islice(waiting, ahead + 1 - len(started)):
             started.append(_PointSource(point, seed, executor, proofs))
         yield started.popleft().choose(keys)
 
@@ -92,13 +103,14 @@ def keys_of(rows: Iterable[Instance]) -> set[str]:
 
 def key_of(task_id: str, prompt: str, params: str) -> str:
     """Return the key of a case: equal for cases that look the same to a model."""
-    # Images follow from the parameters; without images, the prompt alone is shown.
+    # Images depend on the parameters only. Without images, a model sees the prompt alone. A
+    # builder whose cases have images overrides the method.
     has_images = get_task(task_id).builder.images is not Builder.images
     return sha256(f"{prompt}\n{params}" if has_images else prompt)
 
 
 class _PointSource:
-    """Cases of one point, in the order of its seeds."""
+    """Cases of one point, in the order of its seeds. The first jobs start with the object."""
 
     def __init__(
         self, planned: Planned, seed: int, executor: Executor, proofs: Path | None
@@ -111,19 +123,22 @@ class _PointSource:
         self.submit_jobs(planned.point.count)
 
     def choose(self, keys: set[str]) -> DrawnPoint:
-        """Return the first cases whose keys are new, and add these keys."""
+        """Return the first cases whose keys are not in ``keys``, and add theirs to it."""
         task = self._planned.task
         count = self._planned.point.count
         cases: list[Row] = []
-        # Both count attempts in a row, since the last new case.
-        repeats = failures = 0
+        # Numbers since the last new case.
+        repeats = 0
+        failures = 0
         failure_reason = ""
         while True:
+            # At least one case is missing (a point has one or more), so there is a job.
             self.submit_jobs(count - len(cases))
             for attempt in self._jobs.popleft().call.result():
                 if isinstance(attempt, Failure):
                     failures += 1
                     failure_reason = attempt.reason
+                    # If other seeds gave cases, the point is possible, and more are tried.
                     if attempt.is_final and not cases:
                         return DrawnPoint(self._planned, (), failure_reason)
                 else:
@@ -134,7 +149,9 @@ class _PointSource:
                     else:
                         keys.add(key)
                         cases.append(attempt)
-                        repeats = failures = 0
+                        repeats = 0
+                        failures = 0
+                # Tested after each attempt: the rest of the job is not needed then.
                 if len(cases) == count:
                     return DrawnPoint(self._planned, tuple(cases), "")
                 if repeats == REPEATS or failures == most_failures(task):
@@ -142,7 +159,7 @@ class _PointSource:
                     return DrawnPoint(self._planned, tuple(cases), reason)
 
     def submit_jobs(self, missing: int) -> None:
-        """Hand out jobs until the missing cases are under way, up to a number of jobs."""
+        """Submit jobs for the missing cases, as far as `_MOST_JOBS` allows."""
         under_way = sum(job.size for job in self._jobs)
         while under_way < missing and len(self._jobs) < _MOST_JOBS:
             size = min(cases_per_job(self._planned.task), missing - under_way)
@@ -156,18 +173,20 @@ class _PointSource:
 
 def cases_per_job(task: Task) -> int:
     """Return the number of cases of a task that one job makes."""
+    # The faster a case is made, the more are worth the way to another process.
     if task.bucket == MANIFOLDS:
         return 100
     return 1 if task.heavy else 5
 
 
 def most_failures(task: Task) -> int:
-    """Return the number of failures in a row after which a point of a task is given up."""
-    # Builders of spatial tasks work for seconds before they fail.
+    """Return the number of failures since the last new case that end a point of a task."""
+    # Other builders, those of spatial tasks, work for seconds before they fail.
     return 25 if task.bucket == MANIFOLDS else 5
 
 
 def _reason(task: Task, failures: int, failure_reason: str) -> str:
+    """Return why a point was given up: too many failures, or else too many repeats."""
     if failures == most_failures(task):
         return f"{failures} tries without a new case failed; the last: {failure_reason}"
     also = ""
@@ -182,16 +201,19 @@ def _reason(task: Task, failures: int, failure_reason: str) -> str:
 def attempt_seeds(
     planned: Planned, seeds: Sequence[int], proofs: Path | None = None
 ) -> list[Row | Failure]:
-    """Return the case of each seed, or why there is none; remembered ones if possible."""
+    """Return the case of each seed, or why there is none; from ``proofs`` if they are there."""
     task = planned.task
-    if task.bucket == MANIFOLDS:  # made as quickly as read
+    if task.bucket == MANIFOLDS:
+        # These cases take no longer to make than to read.
         return cases_of_seeds(planned, seeds)
-    memo = builder_memo(proofs, task, ["cases", planned.parameters, list(seeds)])
+    memo_key = ["cases", planned.parameters, list(seeds)]
+    memo = builder_memo(proofs, task, memo_key)
     stored = memo.read()
     if stored is None:
         attempts = cases_of_seeds(planned, seeds)
         memo.write(attempts)
         return attempts
+    # In JSON, a case is an object, and a failure is a list of its fields.
     return [
         attempt if isinstance(attempt, dict) else Failure(*attempt)
         for attempt in stored
@@ -211,7 +233,8 @@ def cases_of_seeds(planned: Planned, seeds: Sequence[int]) -> list[Row | Failure
             attempts.append(make_case(seed))
         except WorkSpentError as error:
             attempts.append(Failure(_failure_text(error), is_final=True))
-        except ModuleNotFoundError:  # an extra; other seeds need it as well
+        except ModuleNotFoundError:
+            # An optional dependency is missing, so no seed will work.
             raise
         except Exception as error:  # noqa: BLE001  (whatever fails, other seeds are tried)
             attempts.append(Failure(_failure_text(error)))
