@@ -15,6 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import JsonValue
+
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import ScbenchError, WorkSpentError
 from scbench.base.model import Instance
@@ -206,7 +208,7 @@ def attempt_seeds(
     if task.bucket == MANIFOLDS:
         # These cases take no longer to make than to read.
         return cases_of_seeds(planned, seeds)
-    memo_key = ["cases", planned.parameters, list(seeds)]
+    memo_key: JsonValue = ["cases", planned.parameters, list(seeds)]
     memo = builder_memo(proofs, task, memo_key)
     stored = memo.read()
     if stored is None:
