@@ -51,7 +51,7 @@ def example_predictions(
     for i, ref in enumerate(right.values()):
         right_by_task.setdefault(task_of(ref.id), []).append(ref)
         # Both forms of an answer that predictions may have.
-        fields = as_response(ref) if i % 2 else as_answer(ref)
+        fields = as_answer(ref) if i % 2 else as_response(ref)
         yield _line(ref.id, "oracle", fields)
     for ref, outcome in zip(right.values(), outcomes_of(len(right)), strict=True):
         # Of instances that were drawn alike, only the first has counter-references. For the rest,

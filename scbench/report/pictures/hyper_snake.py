@@ -136,8 +136,11 @@ def unfolded_box(
         if path is None:
             role = "target"
         draw_food(drawing, layout.middle(food), role)
-    legend += [("target", "food"), ("right", "food that is eaten")]
-    if missed:
+    if params.food and path is None:
+        legend.append(("target", "food"))
+    elif len(missed) < len(params.food):
+        legend.append(("right", "food that is eaten"))
+    if params.food and missed:
         legend.append(("wrong", "food that is missed"))
     if layout.holds(params.start):
         place, cell = layout.middle(params.start), drawing.scale
