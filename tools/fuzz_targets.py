@@ -305,7 +305,8 @@ def check_python_reads(text: str) -> None:
 def stl_target() -> Target:
     """Return the target of bodies in STL, as text, packed or in a reply."""
     from scbench.graders.interlocking_parts.part_checks import as_body  # noqa: PLC0415
-    from scbench.graders.interlocking_parts.printed_parts import read_stl, unwrap  # noqa: PLC0415
+    from scbench.graders.interlocking_parts.printed_parts import unwrap  # noqa: PLC0415
+    from scbench.graders.interlocking_parts.stl_files import read_stl  # noqa: PLC0415
 
     def run(data: bytes) -> None:
         part = read_stl(data)

@@ -26,13 +26,9 @@ from scbench.builders.csg_union.meshes import polygon_mesh
 from scbench.builders.csg_union.scenes import Space, draw_scene
 from scbench.builders.shared.builder import Builder, prompt_template
 from scbench.graders.csg_union import grade
-from scbench.graders.csg_union.solids import (
-    MOST_PAIRS,
-    solid_body,
-    union_body,
-    union_parts,
-)
-from scbench.graders.shared.meshes import Array
+from scbench.graders.csg_union.convex_parts import MOST_PAIRS
+from scbench.graders.csg_union.solids import solid_body, union_body, union_parts
+from scbench.graders.shared.vectors import Array
 from scbench.schemas import csg_union as schema
 from scbench.schemas.csg_union import Answer, Params
 

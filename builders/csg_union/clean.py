@@ -10,22 +10,18 @@ import numpy as np
 from manifold3d import Manifold
 
 from scbench.builders.csg_union.meshes import polygon_mesh
-from scbench.graders.csg_union.solids import (
+from scbench.graders.csg_union.convex_parts import (
     common_volume,
     parts_of_union,
-    solid_body,
-    solid_mesh,
     union_volume,
 )
+from scbench.graders.csg_union.solids import solid_body, solid_mesh
 from scbench.graders.shared import meshes
-from scbench.graders.shared.meshes import (
-    PolygonMesh,
-    close_pairs,
-    find_contacts,
-    nearer_than,
-    unite,
-    volume,
-)
+from scbench.graders.shared.mesh_bodies import unite, volume
+from scbench.graders.shared.mesh_topology import edge_faults, shells
+from scbench.graders.shared.meshes import PolygonMesh
+from scbench.graders.shared.triangle_contacts import find_contacts, nearer_than
+from scbench.graders.shared.triangle_pairs import close_pairs
 from scbench.schemas.csg_union import Solid
 
 # Least part of its own volume that each solid adds; and of an overlap, that it shares.
@@ -61,7 +57,7 @@ def is_clean(solids: Sequence[Solid], max_vertices: int, *, touching: bool) -> b
     union = unite(bodies)
     mesh = polygon_mesh(union)
     # The cheap checks come first.
-    if len(mesh.points) > max_vertices or any(meshes.edge_faults(mesh.faces)):
+    if len(mesh.points) > max_vertices or any(edge_faults(mesh.faces)):
         return False
     if not all(counts(i, bodies) for i in range(len(bodies))):
         return False
@@ -111,7 +107,7 @@ def has_right_volume(mesh: PolygonMesh, solids: Sequence[Solid]) -> bool:
     parts = parts_of_union([solid_mesh(solid) for solid in solids])
     exact = union_volume(parts)
     triangles = meshes.triangulate(mesh)
-    shell = meshes.shells(mesh.faces)
+    shell = shells(mesh.faces)
     enclosed = float(meshes.signed_volumes(mesh.points, triangles, shell).sum())
     common = common_volume(parts, mesh.points[triangles.corners])
     if common is None:
@@ -126,6 +122,6 @@ def has_room(mesh: PolygonMesh) -> bool:
     pairs = close_pairs(corners, CLEAR, _MAX_PAIRS)
     if pairs is None or any(len(rows) for rows in find_contacts(corners, pairs, CLEAR)):
         return False
-    shell = meshes.shells(mesh.faces)[triangles.face]
+    shell = shells(mesh.faces)[triangles.face]
     unjoined = pairs[shell[pairs[:, 0]] != shell[pairs[:, 1]]]
     return not len(nearer_than(corners, unjoined, CLEAR))

@@ -13,7 +13,10 @@ from scbench.builders.csg_union.meshes import polygon_mesh
 from scbench.graders.csg_union import TOLERANCE
 from scbench.graders.csg_union.solids import solid_body, solid_mesh, union_body
 from scbench.graders.shared import meshes
-from scbench.graders.shared.meshes import PolygonMesh, unite
+from scbench.graders.shared.mesh_bodies import unite
+from scbench.graders.shared.mesh_topology import shells
+from scbench.graders.shared.meshes import PolygonMesh
+from scbench.graders.shared.vectors import unit
 from scbench.schemas.csg_union import Params
 
 # Of two bodies, one inside the other, the smaller must have less than this share of the
@@ -160,7 +163,7 @@ def bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
     Returns:
         None if no face can be bent, because all are triangles.
     """
-    normals = meshes.unit(meshes.newell_normals(mesh))
+    normals = unit(meshes.newell_normals(mesh))
     # The unevenness for each unit of lift, the face and the corner.
     best = (0.0, 0, 0)
     for k, face in enumerate(mesh.faces):
@@ -182,7 +185,7 @@ def bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
 
 def turned_voids(mesh: PolygonMesh) -> PolygonMesh | None:
     """Turn the walls of all voids inside out; None if there is no void."""
-    shell = meshes.shells(mesh.faces)
+    shell = shells(mesh.faces)
     volumes = meshes.signed_volumes(mesh.points, meshes.triangulate(mesh), shell)
     if volumes.min() >= 0:
         return None

@@ -10,7 +10,9 @@ from itertools import pairwise
 import numpy as np
 from manifold3d import Manifold
 
-from scbench.graders.shared.meshes import Array, Edge, Indices, PolygonMesh, unit
+from scbench.graders.shared.mesh_topology import Edge
+from scbench.graders.shared.meshes import PolygonMesh
+from scbench.graders.shared.vectors import Array, Indices, unit
 
 # Coordinates are rounded to so many decimals.
 DECIMALS = 6

@@ -15,7 +15,8 @@ from scbench.base.seeding import Stream
 from scbench.builders.csg_union.clean import CLEAR, SHARE, inflated, is_clean
 from scbench.builders.shared.builder import Point, parameter
 from scbench.graders.csg_union.solids import solid_body
-from scbench.graders.shared.meshes import Array, unite, volume
+from scbench.graders.shared.mesh_bodies import unite, volume
+from scbench.graders.shared.vectors import Array
 from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvSphere
 
 Kind = Literal["box", "prism", "cone", "sphere", "tetrahedron", "wedge"]

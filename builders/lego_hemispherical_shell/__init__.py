@@ -28,7 +28,8 @@ from scbench.builders.lego_hemispherical_shell.bricklaying import (
 )
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
 from scbench.graders import lego_hemispherical_shell as rules
-from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, VOLUME, body
+from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, VOLUME
+from scbench.graders.lego_hemispherical_shell.target import body
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 _TRIES = 10

@@ -11,13 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scbench.graders.lego_hemispherical_shell.bricks import (
-    HEIGHT,
-    STUD,
-    Body,
-    Boxes,
-    shared_volumes,
-)
+from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, STUD
+from scbench.graders.lego_hemispherical_shell.target import Body, Boxes, shared_volumes
 
 # Cells along x and y of a brick that is not turned, and of one turned by 90 degrees.
 SIDES = ((4, 2), (2, 4))

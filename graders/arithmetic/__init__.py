@@ -8,8 +8,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from scbench.base.model import Verdict
+from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import number, quote
+from scbench.graders.shared.short_answers import number
 from scbench.schemas.arithmetic import Answer, Params
 
 VERSION = 2

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from scbench.base.model import Verdict
+from scbench.graders.shared.answer_text import Value, quote
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import Value, entries, quote, truth
+from scbench.graders.shared.short_answers import entries, truth
 from scbench.schemas.boolean import LITERALS, Answer, Params
 
 VERSION = 2

@@ -7,8 +7,9 @@ import re
 from functools import lru_cache
 
 from scbench.base.model import Verdict
+from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import quote, unspaced
+from scbench.graders.shared.short_answers import unspaced
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
 VERSION = 3

@@ -7,8 +7,10 @@ until every event has happened or not.
 from functools import lru_cache
 
 from scbench.base.model import Verdict
+from scbench.graders.shared.answer_text import Value, quote
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import Value, entries, option, quote, truth
+from scbench.graders.shared.named_options import option
+from scbench.graders.shared.short_answers import entries, truth
 from scbench.schemas.but_for_causation import Answer, Params
 
 VERSION = 3

@@ -10,18 +10,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from scbench.base.model import Verdict
+from scbench.graders.csg_union.convex_parts import common_volume, union_volume
 from scbench.graders.csg_union.mesh_checks import (
     MESH_CHECKS,
     TOLERANCE,
     ClosedSurface,
     judge_mesh,
 )
-from scbench.graders.csg_union.solids import (
-    common_volume,
-    union_body,
-    union_parts,
-    union_volume,
-)
+from scbench.graders.csg_union.solids import union_body, union_parts
 from scbench.graders.csg_union.surface_areas import (
     inner_area,
     surface_area,
@@ -29,7 +25,7 @@ from scbench.graders.csg_union.surface_areas import (
     void_area,
 )
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.meshes import differences
+from scbench.graders.shared.mesh_bodies import differences
 from scbench.schemas.csg_union import Answer, Params
 
 __all__ = ["CHECKS", "TOLERANCE", "VERSION", "grade"]

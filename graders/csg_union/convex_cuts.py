@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from scbench.graders.shared.meshes import Array, Indices
+from scbench.graders.shared.vectors import Array, Indices
 
 
 def clip(polygons: Array, sizes: Indices, values: Array) -> tuple[Array, Indices]:

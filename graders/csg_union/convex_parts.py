@@ -14,16 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from scbench.graders.csg_union.convex_cuts import clip, fans, widened
-from scbench.graders.shared.meshes import (
-    Array,
-    Indices,
-    PolygonMesh,
-    cross,
-    newell_normals,
-    triangulate,
-    unit,
-)
-from scbench.graders.shared.vectors import Mask, dot
+from scbench.graders.shared.meshes import PolygonMesh, newell_normals, triangulate
+from scbench.graders.shared.vectors import Array, Indices, Mask, cross, dot, unit
 
 # Pairs of a triangle and a face it hides that a measurement may take before it is given up.
 MOST_PAIRS = 2_000_000

@@ -12,27 +12,19 @@ import numpy as np
 
 from scbench.graders.csg_union.surface_areas import surface_area
 from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.mesh_topology import Edge, Faces, edge_faults, shells
 from scbench.graders.shared.meshes import (
-    Array,
-    Edge,
-    Faces,
-    Indices,
     PolygonMesh,
     Triangles,
-    close_pairs,
-    cross,
-    edge_faults,
-    find_contacts,
-    nearer_than,
     newell_normals,
-    shells,
     signed_volumes,
     triangulate,
     unevenness,
-    widths,
     winding_number,
 )
-from scbench.graders.shared.vectors import dot
+from scbench.graders.shared.triangle_contacts import find_contacts, nearer_than, widths
+from scbench.graders.shared.triangle_pairs import close_pairs
+from scbench.graders.shared.vectors import Array, Indices, cross, dot
 
 MESH_CHECKS = {
     "not_empty": "There are vertices and faces.",

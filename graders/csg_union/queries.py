@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from scbench.graders.csg_union.solids import union_parts, union_volume
+from scbench.graders.csg_union.convex_parts import union_volume
+from scbench.graders.csg_union.solids import union_parts
 from scbench.graders.shared.checklist import brief
 from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.base import Triple, WholeNumber

@@ -8,32 +8,14 @@ import numpy as np
 from manifold3d import Manifold
 
 from scbench.graders.csg_union.convex_parts import (
-    MOST_PAIRS,
     ConvexPart,
-    common_volume,
     parts_of_union,
-    union_volume,
 )
-from scbench.graders.shared.meshes import (
-    Array,
-    Faces,
-    PolygonMesh,
-    to_body,
-    triangulate,
-    unite,
-)
+from scbench.graders.shared.mesh_bodies import to_body, unite
+from scbench.graders.shared.mesh_topology import Faces
+from scbench.graders.shared.meshes import PolygonMesh, triangulate
+from scbench.graders.shared.vectors import Array
 from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvSphere
-
-__all__ = [
-    "MOST_PAIRS",
-    "common_volume",
-    "parts_of_union",
-    "solid_body",
-    "solid_mesh",
-    "union_body",
-    "union_parts",
-    "union_volume",
-]
 
 # Vertices are rounded to so many decimals, because the last bits of sines differ by machine.
 DECIMALS = 9

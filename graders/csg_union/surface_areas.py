@@ -14,7 +14,7 @@ from scbench.graders.csg_union.convex_parts import (
     triangles_within,
 )
 from scbench.graders.csg_union.solids import union_body, union_parts
-from scbench.graders.shared.meshes import Array, Indices, cross, unit
+from scbench.graders.shared.vectors import Array, Indices, cross, unit
 from scbench.schemas.csg_union import Params
 
 # Surface of a mesh that is deeper than this in a solid is an inner wall.

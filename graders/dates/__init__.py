@@ -8,8 +8,8 @@ import re
 from functools import lru_cache
 
 from scbench.base.model import Verdict
+from scbench.graders.shared.answer_text import MAX_LENGTH, Value, quote, tidy
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import MAX_LENGTH, Value, quote, tidy
 from scbench.schemas.dates import Answer, Params, StepKind
 
 VERSION = 2

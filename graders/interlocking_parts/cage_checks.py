@@ -14,17 +14,13 @@ from manifold3d import Manifold
 
 from scbench.base.model import Verdict
 from scbench.graders.interlocking_parts.part_meshes import Shell
-from scbench.graders.interlocking_parts.printed_parts import FARTHEST
+from scbench.graders.interlocking_parts.stl_files import FARTHEST
 from scbench.graders.interlocking_parts.thickness import Distances, survey
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.meshes import (
-    Array,
-    Indices,
-    components,
-    is_crowded,
-    unite,
-    volume,
-)
+from scbench.graders.shared.mesh_bodies import unite, volume
+from scbench.graders.shared.mesh_topology import components
+from scbench.graders.shared.triangle_pairs import is_crowded
+from scbench.graders.shared.vectors import Array, Indices
 from scbench.schemas.interlocking_parts import Params, Space, Survey
 
 # Most facets of a cage whose gaps are measured.

@@ -9,7 +9,7 @@ import numpy as np
 from manifold3d import CrossSection, FillRule, Manifold
 
 from scbench.graders.interlocking_parts.print_checks import rounded_values
-from scbench.graders.shared.meshes import Array
+from scbench.graders.shared.vectors import Array
 from scbench.schemas.interlocking_parts import Spacing
 
 # Most corners of a shadow's outline; to grow a longer one takes too long.

@@ -25,15 +25,14 @@ from scbench.graders.interlocking_parts.part_meshes import (
     triangles_of,
 )
 from scbench.graders.interlocking_parts.print_checks import Lie, lie_on_bed
-from scbench.graders.interlocking_parts.printed_parts import PrintedPart, read_parts
+from scbench.graders.interlocking_parts.printed_parts import read_parts
+from scbench.graders.interlocking_parts.stl_files import PrintedPart
 from scbench.graders.interlocking_parts.thickness import Distances, survey
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.meshes import (
-    close_pairs,
-    components,
-    find_contacts,
-    to_body,
-)
+from scbench.graders.shared.mesh_bodies import to_body
+from scbench.graders.shared.mesh_topology import components
+from scbench.graders.shared.triangle_contacts import find_contacts
+from scbench.graders.shared.triangle_pairs import close_pairs
 from scbench.schemas.interlocking_parts import FileType, Params
 
 # Checks of a part by itself, in the order in which it can fail them.

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench.graders.shared.meshes import Array, Indices, components, unit
-from scbench.graders.shared.vectors import Mask, dot
+from scbench.graders.shared.mesh_topology import components
+from scbench.graders.shared.vectors import Array, Indices, Mask, dot, unit
 
 # Corners that agree in so many decimals are one vertex.
 WELD_DECIMALS = 6

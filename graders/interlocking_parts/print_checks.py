@@ -14,11 +14,10 @@ from scbench.graders.interlocking_parts.part_meshes import (
     normals_and_areas,
     triangles_of,
 )
-from scbench.graders.shared.meshes import Array, Indices, components
+from scbench.graders.shared.mesh_topology import components
 from scbench.graders.shared.plane_geometry import hull_corners
+from scbench.graders.shared.vectors import Array, Indices
 from scbench.schemas.interlocking_parts import Printing
-
-__all__ = ["Lie", "Overhang", "Shell", "lie_on_bed", "rounded_values", "strip_width"]
 
 # Error that rounding may add to a length.
 _NEAR = 1e-6

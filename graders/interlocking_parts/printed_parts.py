@@ -20,7 +20,6 @@ from scbench.base.canonical import sha256
 from scbench.base.errors import CannotGrade
 from scbench.graders.interlocking_parts.stl_files import (
     BYTE_ORDER_MARK,
-    FARTHEST,
     MOST_TRIANGLES,
     PrintedPart,
     part_of_triangles,
@@ -28,19 +27,6 @@ from scbench.graders.interlocking_parts.stl_files import (
 )
 from scbench.machine import sandbox
 from scbench.schemas.interlocking_parts import FileType
-
-__all__ = [
-    "FARTHEST",
-    "MOST_CHARACTERS",
-    "MOST_STEPS",
-    "MOST_STEPS_TOGETHER",
-    "MOST_TRIANGLES",
-    "PrintedPart",
-    "machine_facts",
-    "read_parts",
-    "read_stl",
-    "unwrap",
-]
 
 # Limits of one part, besides those of `stl_files`: characters, steps of OpenSCAD.
 MOST_CHARACTERS = 4_000_000

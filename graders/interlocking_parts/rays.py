@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench.graders.shared.meshes import Array, Indices, unit
+from scbench.graders.shared.vectors import Array, Indices, unit
 
 # Points compared with triangles at once; bounds memory and work, not results.
 _BLOCK = 256

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scbench.graders.interlocking_parts.part_meshes import Shell, weld
-from scbench.graders.shared.meshes import Array
+from scbench.graders.shared.vectors import Array
 
 # Limits of one part: triangles, and distance from the origin in mm.
 MOST_TRIANGLES = 30_000

@@ -23,13 +23,10 @@ from scbench.graders.interlocking_parts.rays import (
     cast,
     grids_on,
 )
-from scbench.graders.shared.meshes import (
-    Array,
-    Indices,
-    close_pairs,
-    components,
-    nearer_than,
-)
+from scbench.graders.shared.mesh_topology import components
+from scbench.graders.shared.triangle_contacts import nearer_than
+from scbench.graders.shared.triangle_pairs import close_pairs
+from scbench.graders.shared.vectors import Array, Indices
 from scbench.schemas.interlocking_parts import Survey
 
 # Directions of rays times triangles.

@@ -13,38 +13,11 @@ import shapely
 from numpy.typing import NDArray
 
 from scbench.graders.lego_hemispherical_shell.target import (
-    Body,
-    Boxes,
     Floats,
     Mask,
-    Surface,
-    body,
-    shared_volumes,
 )
-from scbench.graders.shared.meshes import components
+from scbench.graders.shared.mesh_topology import components
 
-__all__ = [
-    "CONTACT_GAP",
-    "HALF",
-    "HEIGHT",
-    "STUD",
-    "VOLUME",
-    "Body",
-    "Boxes",
-    "Bricks",
-    "Indices",
-    "Pairs",
-    "Stance",
-    "Surface",
-    "body",
-    "close_pairs",
-    "groups",
-    "joints",
-    "misfits",
-    "off_grid",
-    "shared_volumes",
-    "stances",
-]
 Indices = NDArray[np.int64]
 # Half the length and half the width of a plan.
 HALF = (16.0, 8.0)

@@ -1,8 +1,9 @@
 """Is this how often the letters stand in the words that count?"""
 
 from scbench.base.model import Verdict
+from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import integer, quote
+from scbench.graders.shared.short_answers import integer
 from scbench.schemas.letter_counting import Answer, Params
 
 VERSION = 3

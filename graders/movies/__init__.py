@@ -7,8 +7,9 @@ import re
 from functools import lru_cache
 
 from scbench.base.model import Verdict
+from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import option, quote
+from scbench.graders.shared.named_options import option
 from scbench.schemas.movies import Answer, Film, Params
 
 VERSION = 3

@@ -3,8 +3,10 @@
 from functools import lru_cache
 
 from scbench.base.model import Verdict
+from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import integer, quote, spoken_number
+from scbench.graders.shared.short_answers import integer
+from scbench.graders.shared.spoken_numbers import spoken_number
 from scbench.schemas.objects import Answer, Params
 
 VERSION = 3

@@ -8,8 +8,9 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from scbench.base.model import Verdict
+from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import entries, integer, quote
+from scbench.graders.shared.short_answers import entries, integer
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
 
 VERSION = 3

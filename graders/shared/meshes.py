@@ -1,8 +1,7 @@
 """Polygon meshes as plain arrays: planes, triangles, volumes and winding numbers.
 
 Everything here takes meshes that may be wrong in any way, as long as every index names a vertex and
-no face names one twice. The modules next to this one have the rest of the subject; their names can
-be imported from here, too.
+no face names one twice.
 """
 
 from collections.abc import Sequence
@@ -11,63 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from manifold3d import triangulate as cut_polygon
 
-from scbench.graders.shared.mesh_bodies import (
-    Piece,
-    difference_bodies,
-    differences,
-    to_body,
-    unite,
-    volume,
-)
 from scbench.graders.shared.mesh_topology import (
-    Edge,
-    EdgeFaults,
     Faces,
-    components,
-    edge_faults,
     face_rings,
-    shells,
 )
-from scbench.graders.shared.triangle_contacts import (
-    Contacts,
-    find_contacts,
-    nearer_than,
-    widths,
-)
-from scbench.graders.shared.triangle_pairs import close_pairs, is_crowded
 from scbench.graders.shared.vectors import Array, Indices, cross, dot, unit
-
-__all__ = [
-    "Array",
-    "Contacts",
-    "Edge",
-    "EdgeFaults",
-    "Faces",
-    "Indices",
-    "Piece",
-    "PolygonMesh",
-    "Triangles",
-    "close_pairs",
-    "components",
-    "cross",
-    "difference_bodies",
-    "differences",
-    "edge_faults",
-    "find_contacts",
-    "is_crowded",
-    "nearer_than",
-    "newell_normals",
-    "shells",
-    "signed_volumes",
-    "to_body",
-    "triangulate",
-    "unevenness",
-    "unit",
-    "unite",
-    "volume",
-    "widths",
-    "winding_number",
-]
 
 
 class PolygonMesh(NamedTuple):

@@ -20,33 +20,9 @@ from scbench.graders.shared.answer_text import (
     Value,
     first_read,
     plain_text,
-    quote,
-    readings,
     tidy,
 )
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.spoken_numbers import WORDS, spoken_number, spoken_numbers
-
-__all__ = [
-    "HEDGES",
-    "MAX_LENGTH",
-    "REASON",
-    "TRUTHS",
-    "WORDS",
-    "Value",
-    "entries",
-    "first_read",
-    "integer",
-    "number",
-    "option",
-    "quote",
-    "readings",
-    "spoken_number",
-    "spoken_numbers",
-    "tidy",
-    "truth",
-    "unspaced",
-]
+from scbench.graders.shared.spoken_numbers import spoken_numbers
 
 # Words for a truth value, in small letters.
 TRUTHS: Mapping[str, bool] = {

@@ -15,8 +15,9 @@ from math import dist
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
+from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import option, quote
+from scbench.graders.shared.named_options import option
 from scbench.schemas.svg_shapes import Answer, Kind, Params
 
 VERSION = 3

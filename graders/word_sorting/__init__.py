@@ -8,8 +8,9 @@ from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase
 
 from scbench.base.model import Verdict
+from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import entries, quote
+from scbench.graders.shared.short_answers import entries
 from scbench.schemas.word_sorting import Answer, Params
 
 VERSION = 3

@@ -239,8 +239,7 @@ def grade(
         # Imported after the server was started, as they are slow to import.
         from scbench.cli import verdicts
         from scbench.formats.imports.gather import ImportOptions
-        from scbench.grading.options import tasks_in
-        from scbench.grading.run import Options, choose_tasks
+        from scbench.grading.options import Options, choose_tasks, tasks_in
         from scbench.grading.run_file import read_run_file
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.release.load import find_release

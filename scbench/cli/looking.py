@@ -34,7 +34,7 @@ from scbench.machine.processes import processors
 from scbench.release.load import Release, find_release
 from scbench.report import single
 from scbench.report.contact_sheets import contact_sheet, right_and_wrong
-from scbench.report.draw.solids import solid_file
+from scbench.report.draw.solid_files import solid_file
 from scbench.report.gallery import Look, write_gallery
 from scbench.report.items import Item
 from scbench.report.page import WrittenReport, write_report

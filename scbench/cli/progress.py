@@ -17,7 +17,7 @@ from scbench.cli.console import hush, say
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from scbench.grading.workers.scheduler import Waiting
+    from scbench.grading.workers.pool import Waiting
 
 # Seconds between lines about rows, at least: logs are read by people, too.
 SECONDS_BETWEEN_LINES = 2.0

@@ -34,7 +34,7 @@ from scbench.cli.progress import Quiet, progress
 from scbench.cli.verdicts import grade_and_tell, taken_in
 from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.prompts import requests, select, told_apart, write_left_out
-from scbench.grading.run import Options
+from scbench.grading.options import Options
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.memory_limits import check_memory

@@ -26,9 +26,9 @@ from scbench.cli.run_report import tell_report
 from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.imports.harbor_jobs import is_job
 from scbench.grading.checkpoint import WORK
-from scbench.grading.options import Imported, take_in
+from scbench.grading.options import Imported, Options, take_in
 from scbench.grading.output import check_report
-from scbench.grading.run import Options, grade_file
+from scbench.grading.run import grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.work_folder import interrupted
 from scbench.release.load import Release

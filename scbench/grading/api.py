@@ -5,8 +5,7 @@ from pathlib import Path
 
 from scbench.formats.imports.gather import ImportOptions
 from scbench.grading.checkpoint import WORK
-from scbench.grading.options import default_folder, take_in, tasks_in
-from scbench.grading.run import Options
+from scbench.grading.options import Options, default_folder, take_in, tasks_in
 from scbench.grading.run import grade_file as _grade
 from scbench.grading.summary import RunReport
 from scbench.grading.workers.live import MEMORY

@@ -28,7 +28,8 @@ from scbench.grading.rows.lines import (
 from scbench.grading.rows.table import make_table
 from scbench.grading.rows.wire import FORGED, WireOutcome
 from scbench.grading.workers.jobs import AnswerOrigin, GradedChunk, WorkItem
-from scbench.grading.workers.scheduler import JobQueue, OnWait, Scheduler, Waiting
+from scbench.grading.workers.pool import Waiting
+from scbench.grading.workers.scheduler import JobQueue, OnWait, Scheduler
 from scbench.machine.signals import Interrupts
 
 # Turns that reading may be ahead of the oldest unfinished chunk.

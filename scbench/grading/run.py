@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from scbench.grading.summary import RunFacts, RunReport
     from scbench.grading.workers.pool import WorkerPool
 
-__all__ = ["Options", "choose_tasks", "finish", "grade_file"]
 
 _CHANGED_WHILE_READ = (
     "the file was written to while it was read, so these may not be the answers that it holds now; "

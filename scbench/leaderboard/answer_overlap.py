@@ -28,9 +28,9 @@ from typing import NamedTuple
 from scbench.base.canonical import sha256
 from scbench.base.errors import printable
 from scbench.base.model import task_of
+from scbench.grading.options import choose_tasks
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, known_ids
-from scbench.grading.run import choose_tasks
 from scbench.leaderboard.copied_answers import is_long
 from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.folder import open_submission, submissions_in

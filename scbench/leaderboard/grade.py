@@ -11,10 +11,12 @@ from scbench.analysis.score_sheets import score_sheet
 from scbench.base.canonical import sha256
 from scbench.base.errors import ResultsError
 from scbench.base.progress import no_progress
-from scbench.grading.run import Options, grade_file
+from scbench.grading.options import Options
+from scbench.grading.run import grade_file
 from scbench.grading.score_tables import in_release
 from scbench.grading.summary import RunReport
-from scbench.grading.workers.scheduler import Waiting, WorkerLimits
+from scbench.grading.workers.pool import Waiting
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.predictions import unpacked_hash
 from scbench.leaderboard.receipt import (

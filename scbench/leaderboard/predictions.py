@@ -21,9 +21,9 @@ from scbench.base.model import LOOP_SETTINGS, Instance, Prediction, Status, task
 from scbench.catalog import Task
 from scbench.formats.predictions import Line, Problem, open_predictions
 from scbench.grading.check import answer_warnings
+from scbench.grading.options import choose_tasks
 from scbench.grading.rows.coverage import Admission, Coverage
 from scbench.grading.rows.index import LineKind, known_ids
-from scbench.grading.run import choose_tasks
 from scbench.leaderboard.findings import Finding, Level, advice, finding
 from scbench.leaderboard.submission import Submission
 from scbench.release.load import Release

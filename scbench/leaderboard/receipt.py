@@ -16,7 +16,7 @@ from scbench.base import __version__
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import ResultsError, faults_of
 from scbench.base.model import Frozen, OneShot, RunMetadata, Status
-from scbench.grading.run import choose_tasks
+from scbench.grading.options import choose_tasks
 from scbench.grading.score_tables import OVERALL, metadata_by_run
 from scbench.grading.summary import fingerprints_in
 from scbench.leaderboard.submission import Submission

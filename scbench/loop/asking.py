@@ -14,8 +14,8 @@ from scbench.base.model import MAX_OBSERVATION, Prediction, Setup, Status
 from scbench.catalog import Task
 from scbench.graders.shared.interaction import Action, Play, Query, QueryError
 from scbench.loop.games import TEXTS, UNJUDGED, Game, Move, State, is_answer, unjudged
-from scbench.scoring.answers.extract import visible
 from scbench.scoring.answers.scan import scan
+from scbench.scoring.answers.visible import visible
 from scbench.scoring.outcomes import Outcome, describe_error
 
 # Replies beyond those that the budget is enough for: the answer, and some that go wrong.

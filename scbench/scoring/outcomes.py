@@ -15,7 +15,9 @@ from scbench.base.errors import CannotGrade
 from scbench.base.finish_reasons import finish_status
 from scbench.base.model import Check, Prediction, Status, Verdict
 from scbench.catalog import Task
-from scbench.scoring.answers.extract import Extraction, Readable, find_answer
+from scbench.scoring.answers.bare import Readable
+from scbench.scoring.answers.candidates import Extraction
+from scbench.scoring.answers.extract import find_answer
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import judge
 from scbench.scoring.refusals import declines

@@ -7,13 +7,10 @@ from scbench.base.errors import GenerationError
 from scbench.builders.csg_union import TaskBuilder
 from scbench.builders.csg_union.scenes import Space
 from scbench.catalog import get_task
-from scbench.graders.csg_union.solids import parts_of_union, solid_mesh, union_volume
-from scbench.graders.shared.meshes import (
-    PolygonMesh,
-    shells,
-    signed_volumes,
-    triangulate,
-)
+from scbench.graders.csg_union.convex_parts import parts_of_union, union_volume
+from scbench.graders.csg_union.solids import solid_mesh
+from scbench.graders.shared.mesh_topology import shells
+from scbench.graders.shared.meshes import PolygonMesh, signed_volumes, triangulate
 from scbench.schemas.csg_union import Params
 from scbench.scoring.judge import judge
 

@@ -7,7 +7,7 @@ from scbench.base.seeding import Stream
 from scbench.builders.lego_hemispherical_shell import Space, TaskBuilder
 from scbench.builders.lego_hemispherical_shell.bricklaying import fill, lattice
 from scbench.graders.lego_hemispherical_shell import grade
-from scbench.graders.lego_hemispherical_shell.bricks import body
+from scbench.graders.lego_hemispherical_shell.target import body
 from scbench.schemas.lego_hemispherical_shell import Answer
 
 BUILDER = TaskBuilder()

@@ -11,7 +11,7 @@ import pytest
 from scbench.catalog import available_tasks, get_task
 from scbench.freezing.experiment import parse_experiment
 from scbench.freezing.freeze import build_release
-from scbench.grading.run import choose_tasks
+from scbench.grading.options import choose_tasks
 from scbench.release.load import find_release
 from scbench.release.sources import read_manifest
 

@@ -4,7 +4,7 @@ import pytest
 
 from scbench.cli import progress as module
 from scbench.cli.progress import progress
-from scbench.grading.workers.scheduler import Waiting
+from scbench.grading.workers.pool import Waiting
 
 ITEM = Waiting("terrain_levelling/08", 41.4, 812, 2194)
 

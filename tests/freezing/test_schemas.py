@@ -20,7 +20,8 @@ from scbench.freezing.schemas import (
     results_json_schema,
     task_schemas,
 )
-from scbench.grading.run import Options, grade_file
+from scbench.grading.options import Options
+from scbench.grading.run import grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import Reference, find_release
 

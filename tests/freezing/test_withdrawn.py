@@ -11,7 +11,8 @@ from scbench.freezing.example import example_predictions
 from scbench.freezing.freeze import build_release, read_withdrawn
 from scbench.freezing.verify import verify_release
 from scbench.grading.check import check_file
-from scbench.grading.run import Options, choose_tasks, grade_file
+from scbench.grading.options import Options, choose_tasks
+from scbench.grading.run import grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import Release, open_release
 

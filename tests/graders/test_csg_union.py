@@ -12,14 +12,10 @@ from manifold3d import Manifold
 
 from scbench.builders.csg_union import TaskBuilder
 from scbench.catalog import get_task
-from scbench.graders.csg_union.solids import (
-    solid_body,
-    union_body,
-    union_parts,
-    union_volume,
-)
+from scbench.graders.csg_union.convex_parts import union_volume
+from scbench.graders.csg_union.solids import solid_body, union_body, union_parts
 from scbench.graders.csg_union.surface_areas import union_area, void_area
-from scbench.graders.shared.meshes import unite
+from scbench.graders.shared.mesh_bodies import unite
 from scbench.schemas.csg_union import Params
 from scbench.scoring.judge import judge
 

@@ -11,8 +11,9 @@ from scbench.base.errors import ResultsError
 from scbench.freezing.example import example_predictions
 from scbench.grading.checkpoint import WORK
 from scbench.grading.merge import merge, read_shards
+from scbench.grading.options import Options
 from scbench.grading.rows.chunks import Shard
-from scbench.grading.run import Options, grade_file
+from scbench.grading.run import grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.work_folder import WorkFolder
 from scbench.release.load import find_release

@@ -9,9 +9,10 @@ import zstandard
 
 from scbench.freezing.example import example_predictions
 from scbench.grading.checkpoint import JOURNAL, WORK
+from scbench.grading.options import Options
 from scbench.grading.output import SUMMARISED
 from scbench.grading.rows.columns import Row, RunKey, column_types
-from scbench.grading.run import Options, grade_file
+from scbench.grading.run import grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.store import Store
 

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from scbench.freezing.example import example_predictions
-from scbench.grading.run import Options, grade_file
+from scbench.grading.options import Options
+from scbench.grading.run import grade_file
 from scbench.grading.score_tables import outside_release, score_table
 from scbench.grading.summary import tally
 from scbench.grading.workers.scheduler import WorkerLimits

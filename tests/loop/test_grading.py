@@ -5,7 +5,8 @@ import json
 import pytest
 
 from scbench.catalog import get_task
-from scbench.grading.run import Options, grade_file
+from scbench.grading.options import Options
+from scbench.grading.run import grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import find_release
 

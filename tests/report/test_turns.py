@@ -3,7 +3,8 @@
 import json
 import re
 
-from scbench.grading.run import Options, grade_file
+from scbench.grading.options import Options
+from scbench.grading.run import grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.loop import Environment, Setup
 from scbench.release.load import find_release

@@ -34,9 +34,6 @@ from scbench.grading.workers.jobs import (
 )
 from scbench.grading.workers.pool import LocalPool, Waiting, WorkerPool
 
-# `Waiting` is the argument of `OnWait`, so it is exported from here as well.
-__all__ = ["Scheduler", "Waiting", "WorkerLimits"]
-
 # Chunks to read first, so that the slowest items are known before any heavy item is started (see
 # `JobQueue.take`).
 _AHEAD = 64

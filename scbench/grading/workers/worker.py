@@ -41,7 +41,7 @@ from scbench.grading.workers.jobs import (
 from scbench.loop.replaying import grade_line
 from scbench.machine.memory_limits import limit_memory
 from scbench.machine.signals import ENDING
-from scbench.scoring.answers.extract import Extraction
+from scbench.scoring.answers.candidates import Extraction
 from scbench.scoring.outcomes import Outcome, describe_error, judge_found, seek_answer
 
 # Of the garbage collector. Most of what a verdict makes is gone at its end; looking for

@@ -4,24 +4,9 @@ import numpy as np
 import numpy.typing as npt
 from manifold3d import Manifold
 
-from scbench.report.draw.creases import creases, loose_edges
-from scbench.report.draw.polygons import fill
+from scbench.report.draw.creases import creases
 from scbench.report.draw.scene import XYZ, Mesh, Points
 from scbench.report.draw.skins import without_skins
-from scbench.report.draw.solid_files import FORMS, solid_file
-
-# Other rooms import names of further modules of solids from here.
-__all__ = [
-    "FORMS",
-    "body_mesh",
-    "box_around",
-    "creases",
-    "fill",
-    "loose_edges",
-    "pulled_in",
-    "solid_file",
-    "upright_prisms",
-]
 
 # Bodies of more triangles keep their skins: each triangle is compared with all planes.
 _MOST_COMPARED = 4000

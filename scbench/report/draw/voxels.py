@@ -9,14 +9,9 @@ from itertools import product
 
 import numpy as np
 
-from scbench.report.draw.columns import columns
 from scbench.report.draw.quads import Corner, Edge, Quad, quad_mesh
 from scbench.report.draw.rectangles import Cells, Rectangle, rectangles, runs_of
 from scbench.report.draw.scene import Mesh, boxes
-
-# Pictures import names of further modules of cells from here.
-__all__ = ["Cells", "columns", "rectangles", "roughness", "voxels"]
-
 
 # The six ways in which faces look: along an axis, down or up.
 _DIRECTIONS = list(product(range(3), (False, True)))

@@ -5,7 +5,8 @@ from textwrap import wrap
 from typing import NamedTuple
 
 from scbench.graders.but_for_causation import necessary
-from scbench.graders.shared.short_answers import entries, option
+from scbench.graders.shared.named_options import option
+from scbench.graders.shared.short_answers import entries
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.canvas import pixel_canvas

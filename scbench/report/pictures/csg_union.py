@@ -9,7 +9,8 @@ from manifold3d import Manifold
 
 from scbench.base.wording import counted
 from scbench.graders.csg_union.solids import solid_body, union_body
-from scbench.graders.shared import meshes
+from scbench.graders.shared.mesh_bodies import difference_bodies, to_body
+from scbench.graders.shared.mesh_topology import Faces, shells
 from scbench.graders.shared.meshes import PolygonMesh, triangulate
 from scbench.report.draw.colours import series
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
@@ -83,7 +84,7 @@ class DrawnMesh(NamedTuple):
     """
 
     points: Points
-    faces: meshes.Faces
+    faces: Faces
     positions: list[int]
     left_out: int
     pulled: int
@@ -127,7 +128,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     scene = answer_scene(mesh, union, verdicts, legend)
     panels = [Panel("the answer", scene, caption)]
     if volumes and (metrics.get("surplus") or metrics.get("missing")):
-        bodies = difference_bodies(mesh, union, volumes)
+        bodies = bodies_in_difference(mesh, union, volumes)
         if bodies:
             scene = volume_scene(union, bodies, metrics, legend)
             panels.append(Panel("missing and surplus volume", scene, caption))
@@ -268,7 +269,7 @@ def bad_faces(mesh: DrawnMesh, failed: Failures) -> set[int]:
         first_faces.update(failed.get(check_id, ()))
     firsts = sorted(place[i] for i in first_faces if i in place)
     if firsts:
-        shell = meshes.shells(mesh.faces)
+        shell = shells(mesh.faces)
         bad |= set(np.flatnonzero(np.isin(shell, shell[firsts])).tolist())
     return bad
 
@@ -341,13 +342,13 @@ def outward_triangles(mesh: DrawnMesh) -> Triangles:
     return Triangles(points, corners)
 
 
-def difference_bodies(
+def bodies_in_difference(
     mesh: DrawnMesh, union: Manifold, volumes: Volumes
 ) -> tuple[Manifold, Manifold] | None:
     """Return the bodies that are surplus and missing, if they agree with the verdict's volumes."""
     points, corners = outward_triangles(mesh)
     try:
-        return meshes.difference_bodies(
+        return difference_bodies(
             points, corners, union, volumes.surplus, volumes.missing
         )
     except ValueError:
@@ -394,7 +395,7 @@ def cut_scene(mesh: DrawnMesh, union: Manifold) -> Scene:
     middle = (low[1] + high[1]) / 2
     # The half that stays lies on the side that the normal points to.
     normal = (0.0, 1.0, 0.0)
-    half = meshes.to_body(*outward_triangles(mesh)).trim_by_plane(normal, middle)
+    half = to_body(*outward_triangles(mesh)).trim_by_plane(normal, middle)
     edges = body_mesh(union.trim_by_plane(normal, middle), "target").outline
     parts = (body_mesh(half, "answer", name="the answer"), union_edges(edges))
     return Scene(parts, elevation=35, grid=(low, high))

@@ -3,7 +3,7 @@
 from calendar import monthrange, weekday
 
 from scbench.graders.dates import date, date_of
-from scbench.graders.shared.short_answers import quote
+from scbench.graders.shared.answer_text import quote
 from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.tables import (
     Cell,

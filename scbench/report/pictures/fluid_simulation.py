@@ -9,9 +9,10 @@ import numpy as np
 
 from scbench.base.wording import counted
 from scbench.graders.fluid_simulation import earthworks
+from scbench.report.draw.rectangles import Cells, rectangles
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape, wire
 from scbench.report.draw.svg import XY, Drawing, Fill, rectangle
-from scbench.report.draw.voxels import Cells, rectangles, roughness, voxels
+from scbench.report.draw.voxels import roughness, voxels
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.report.pictures.shared.canvas import pixel_canvas

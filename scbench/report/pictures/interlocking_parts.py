@@ -16,10 +16,12 @@ from shapely.geometry.base import BaseGeometry
 
 from scbench.base.errors import CannotGrade
 from scbench.base.wording import counted
-from scbench.graders.interlocking_parts.print_checks import Shell
+from scbench.graders.interlocking_parts.part_meshes import Shell
 from scbench.graders.interlocking_parts.printed_parts import read_parts
-from scbench.graders.shared.meshes import to_body
+from scbench.graders.shared.mesh_bodies import to_body
 from scbench.machine.sandbox import ChildError, Limits
+from scbench.report.draw.creases import creases, loose_edges
+from scbench.report.draw.polygons import fill
 from scbench.report.draw.scene import (
     Faces,
     Lines,
@@ -31,7 +33,7 @@ from scbench.report.draw.scene import (
     boxes,
     wire,
 )
-from scbench.report.draw.solids import creases, fill, loose_edges, pulled_in
+from scbench.report.draw.solids import pulled_in
 from scbench.report.draw.svg import XY, Drawing, rectangle
 from scbench.report.picture import Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.interlocking_parts import Answer, Params

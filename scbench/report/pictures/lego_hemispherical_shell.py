@@ -12,15 +12,11 @@ from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
 
 from scbench.base.wording import counted
-from scbench.graders.lego_hemispherical_shell.bricks import (
-    HEIGHT,
-    Body,
-    Bricks,
-    Surface,
-    body,
-)
+from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, Bricks
+from scbench.graders.lego_hemispherical_shell.target import Body, Surface, body
+from scbench.report.draw.polygons import fill
 from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Shape
-from scbench.report.draw.solids import fill, upright_prisms
+from scbench.report.draw.solids import upright_prisms
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.lego_hemispherical_shell import Answer, Params

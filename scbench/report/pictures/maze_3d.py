@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scbench.base.wording import counted
+from scbench.report.draw.columns import columns
 from scbench.report.draw.scene import Lines, Marks, Scene, Shape
 from scbench.report.draw.svg import Drawing, rectangle
-from scbench.report.draw.voxels import columns
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.maze_3d import Answer, Params

@@ -1,7 +1,7 @@
 """Films to choose from, and the points that each shares with the liked films."""
 
 from scbench.graders.movies import points_of
-from scbench.graders.shared.short_answers import option
+from scbench.graders.shared.named_options import option
 from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.tables import (
     Cell,

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from scbench.graders.polynomial_curve_fitting import formula as formulas
 from scbench.graders.polynomial_curve_fitting.formula import Formula, Op
+from scbench.report.draw.rectangles import rectangles
 from scbench.report.draw.svg import Drawing, as_float, rectangle
-from scbench.report.draw.voxels import rectangles
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.tables import side_by_side
 from scbench.schemas.polynomial_curve_fitting import Answer, Params

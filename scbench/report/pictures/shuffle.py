@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scbench.graders.shared.short_answers import option, quote
+from scbench.graders.shared.answer_text import quote
+from scbench.graders.shared.named_options import option
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts

@@ -5,7 +5,7 @@ from cmath import phase, rect
 from collections.abc import Iterator, Sequence
 from math import pi, radians, sqrt
 
-from scbench.graders.shared.short_answers import option
+from scbench.graders.shared.named_options import option
 from scbench.graders.svg_shapes import shape_of
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts

@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from scbench.base.wording import counted
 from scbench.graders.terrain_levelling.blast_simulation import largest_flat
+from scbench.report.draw.columns import columns
 from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing, rectangle
-from scbench.report.draw.voxels import columns
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.terrain_levelling import Answer, Blast, Params

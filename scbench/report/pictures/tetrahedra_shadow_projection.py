@@ -11,8 +11,8 @@ from shapely.geometry.base import BaseGeometry
 
 from scbench.base.wording import counted
 from scbench.graders.tetrahedra_shadow_projection import Floats, corners
+from scbench.report.draw.polygons import fill
 from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Scene, Shape
-from scbench.report.draw.solids import fill
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from pydantic import JsonValue
 
-from scbench.graders.shared.short_answers import HEDGES, MAX_LENGTH, tidy
+from scbench.graders.shared.answer_text import HEDGES, MAX_LENGTH, tidy
 from scbench.scoring.answers.candidates import (
     Candidate,
     Extraction,

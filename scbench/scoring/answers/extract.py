@@ -26,21 +26,11 @@ from collections.abc import Iterator
 from pydantic import JsonValue
 
 from scbench.base.model import Prediction
-from scbench.scoring.answers.bare import PLAIN_TEXT, BareValues, Readable
+from scbench.scoring.answers.bare import BareValues, Readable
 from scbench.scoring.answers.candidates import Candidate, Extraction, objects, spans_of
 from scbench.scoring.answers.marks import may_have_mark
 from scbench.scoring.answers.shape import Shape
-from scbench.scoring.answers.visible import shown, visible
-
-__all__ = [
-    "PLAIN_TEXT",
-    "Extraction",
-    "Readable",
-    "find_answer",
-    "from_field",
-    "from_response",
-    "visible",
-]
+from scbench.scoring.answers.visible import shown
 
 # Objects with more characters between them are no alternatives.
 _MOST_BETWEEN = 200

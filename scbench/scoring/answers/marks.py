@@ -11,7 +11,7 @@ A mark has a sign if it is a tag, a box, or ends with a colon or an equals sign.
 import re
 from collections import deque
 
-from scbench.graders.shared.short_answers import MAX_LENGTH
+from scbench.graders.shared.answer_text import MAX_LENGTH
 from scbench.scoring.answers.visible import WORDS
 
 # Marks that are returned: the last ones.

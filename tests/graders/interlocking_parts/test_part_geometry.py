@@ -21,7 +21,7 @@ from scbench.graders.interlocking_parts.part_meshes import (
 from scbench.graders.interlocking_parts.print_checks import strip_width
 from scbench.graders.interlocking_parts.rays import Meter, TooManyRaysError, cast
 from scbench.graders.interlocking_parts.thickness import survey
-from scbench.graders.shared.meshes import is_crowded
+from scbench.graders.shared.triangle_pairs import is_crowded
 from scbench.schemas.interlocking_parts import Spacing, Survey
 
 POINT = st.tuples(st.integers(-20, 20), st.integers(-20, 20))

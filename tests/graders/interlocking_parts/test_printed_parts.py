@@ -13,12 +13,8 @@ from scbench.base.errors import CannotGrade
 from scbench.builders.interlocking_parts.part_files import to_ascii_stl
 from scbench.graders.interlocking_parts import openscad_child, printed_parts
 from scbench.graders.interlocking_parts.part_meshes import count_edges, signed_volume
-from scbench.graders.interlocking_parts.printed_parts import (
-    MOST_CHARACTERS,
-    MOST_TRIANGLES,
-    read_parts,
-    read_stl,
-)
+from scbench.graders.interlocking_parts.printed_parts import MOST_CHARACTERS, read_parts
+from scbench.graders.interlocking_parts.stl_files import MOST_TRIANGLES, read_stl
 from scbench.machine import sandbox
 
 TETRAHEDRON = [

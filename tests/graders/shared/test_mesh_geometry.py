@@ -10,22 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from manifold3d import Manifold
 
-from scbench.graders.csg_union.solids import (
+from scbench.graders.csg_union.convex_parts import (
     common_volume,
     parts_of_union,
-    solid_mesh,
     union_volume,
 )
-from scbench.graders.shared.meshes import (
-    PolygonMesh,
-    close_pairs,
-    find_contacts,
-    nearer_than,
-    newell_normals,
-    to_body,
-    triangulate,
-    unite,
-)
+from scbench.graders.csg_union.solids import solid_mesh
+from scbench.graders.shared.mesh_bodies import to_body, unite
+from scbench.graders.shared.meshes import PolygonMesh, newell_normals, triangulate
+from scbench.graders.shared.triangle_contacts import find_contacts, nearer_than
+from scbench.graders.shared.triangle_pairs import close_pairs
 from scbench.schemas.csg_union import Box, Prism, UvSphere
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from scbench.graders.shared.short_answers import MAX_LENGTH, option
+from scbench.graders.shared.answer_text import MAX_LENGTH
+from scbench.graders.shared.named_options import option
 
 CITIES = ("Rome", "Paris", "A Coruña", "New York")
 

@@ -7,8 +7,8 @@ import trimesh
 
 from scbench.catalog import get_task
 from scbench.graders.csg_union.solids import union_body
-from scbench.graders.shared.meshes import volume
-from scbench.report.draw.solids import FORMS, solid_file
+from scbench.graders.shared.mesh_bodies import volume
+from scbench.report.draw.solid_files import FORMS, solid_file
 from scbench.report.picture import solids_of
 
 VOLUMES = {

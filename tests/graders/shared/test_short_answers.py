@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scbench.graders.shared.answer_text import MAX_LENGTH, quote, tidy
 from scbench.graders.shared.short_answers import (
-    MAX_LENGTH,
     entries,
     integer,
     number,
-    quote,
-    tidy,
     truth,
     unspaced,
 )

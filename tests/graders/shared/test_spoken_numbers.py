@@ -1,6 +1,6 @@
 """Numbers in words."""
 
-from scbench.graders.shared.short_answers import spoken_numbers
+from scbench.graders.shared.spoken_numbers import spoken_numbers
 
 ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 TEENS = [

@@ -6,11 +6,12 @@ import polars as pl
 import pytest
 
 from scbench.catalog import get_task
-from scbench.grading.run import Options, grade_file
+from scbench.grading.options import Options
+from scbench.grading.run import grade_file
 from scbench.grading.workers.jobs import WorkItem
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 from scbench.grading.workers.worker import found_answer
-from scbench.scoring.answers.extract import Extraction
+from scbench.scoring.answers.candidates import Extraction
 
 
 def test_an_answer_travels_as_it_was_found_and_its_key_ignores_order():

@@ -13,8 +13,9 @@ from distributed import Client
 
 from scbench.base.errors import ClusterError
 from scbench.base.progress import no_progress
+from scbench.grading.options import Options, choose_tasks
 from scbench.grading.rows.index import index_of
-from scbench.grading.run import Options, choose_tasks, grade_file
+from scbench.grading.run import grade_file
 from scbench.grading.workers import cluster as on_cluster
 from scbench.grading.workers.jobs import Start
 from scbench.grading.workers.scheduler import WorkerLimits

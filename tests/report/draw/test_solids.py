@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from manifold3d import Manifold
 
+from scbench.report.draw.creases import creases
 from scbench.report.draw.scene import boxes
-from scbench.report.draw.solids import body_mesh, creases, pulled_in
+from scbench.report.draw.solids import body_mesh, pulled_in
 
 
 def area(mesh):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from scbench.report.draw.voxels import rectangles, voxels
+from scbench.report.draw.rectangles import rectangles
+from scbench.report.draw.voxels import voxels
 
 
 def volume(mesh) -> float:

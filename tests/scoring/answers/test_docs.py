@@ -8,13 +8,8 @@ import pytest
 
 from scbench.catalog import get_task
 from scbench.graders.dates import date
-from scbench.graders.shared.short_answers import (
-    entries,
-    number,
-    option,
-    truth,
-    unspaced,
-)
+from scbench.graders.shared.named_options import option
+from scbench.graders.shared.short_answers import entries, number, truth, unspaced
 from scbench.scoring.answers.extract import from_response
 from scbench.scoring.answers.shape import Shape, shape_of
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from scbench.graders.shared.short_answers import Value, integer, quote
+from scbench.graders.shared.answer_text import Value, quote
+from scbench.graders.shared.short_answers import integer
 from scbench.report.draw.svg import XY, Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.canvas import pixel_canvas
