@@ -46,7 +46,9 @@ from scbench.builders.shared.builder import (
     reply_as,
     under,
 )
-from scbench.graders.interlocking_parts import printed_parts, thickness
+from scbench.graders.interlocking_parts.printed_parts import MOST_CHARACTERS, MOST_STEPS
+from scbench.graders.interlocking_parts.stl_files import FARTHEST, MOST_TRIANGLES
+from scbench.graders.interlocking_parts.thickness import ONE_FACE
 from scbench.schemas.interlocking_parts import Answer, Params, Part, Spacing
 
 # Cages that one draw may try.
@@ -102,8 +104,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return every number of the cage and of the criteria."""
         return {
             "p": params,
-            "limits": printed_parts,
-            "one_face": thickness.ONE_FACE,
+            "most_characters": MOST_CHARACTERS,
+            "most_triangles": MOST_TRIANGLES,
+            "most_steps": MOST_STEPS,
+            "farthest": FARTHEST,
+            "one_face": ONE_FACE,
             "window": params.gap[1] + params.bar,
             "empty": [side / 2 for side in params.empty.sides],
             "outer": [side / 2 for side in params.outer.sides],
