@@ -1,4 +1,4 @@
-"""Every example of the part Analyse of docs/analyse.md, on simulated runs with gaps.
+"""Every example under "Analysing results" in docs/analyse.md, on simulated runs with gaps.
 
 What is printed is recomputed here a second way, from the rows alone: with loops, scipy and numbers
 solved for, and none of the package's analysis.
@@ -39,7 +39,7 @@ SCORED = {"answered", "unparsed", "truncated", "refused"}
 
 
 def examples() -> list[list[str]]:
-    text = PAGE.read_text("utf-8").partition("## Analyse")[2]
+    text = PAGE.read_text("utf-8").partition("## Analysing results")[2]
     block = text.partition("```sh\n")[2].partition("```")[0]
     return [shlex.split(line, comments=True)[1:] for line in block.splitlines()]
 
@@ -470,7 +470,7 @@ def test_budget(runs, ran):
 def test_the_notebook_reads_what_the_commands_read(runs, monkeypatch):
     home, _ = runs
     monkeypatch.chdir(home)
-    text = PAGE.read_text("utf-8").partition("## Analyse")[2]
+    text = PAGE.read_text("utf-8").partition("## Analysing results")[2]
     lines = text.partition("```python\n")[2].partition("```")[0]
     names: dict = {}
     exec(lines, names)  # noqa: S102
