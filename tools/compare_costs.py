@@ -2,8 +2,9 @@
 
     python tools/compare_costs.py OLD_CHECKOUT [--times 3]
 
-All figures but those by the clock are of processor time, of whole trees of processes, the least of
-some rounds in turns: a busy machine moves them less. Both run under this Python with its libraries.
+Figures are CPU time, summed over all processes, unless marked wall-clock: the best of some rounds,
+which alternate between the checkouts. A busy machine changes CPU time less than wall-clock time.
+Both checkouts run under this Python with its libraries.
 """
 
 import argparse
@@ -116,7 +117,7 @@ def python(checkout: Path, code: str, *words: object) -> str:
 
 
 def seconds(checkout: Path, file: Path, out: Path) -> tuple[float, float]:
-    """Return the processor time of grading a file, all processes together, and by the clock."""
+    """Return the CPU time of grading a file, summed over all processes, and its wall-clock time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     words = ("--out", out, "--quiet", "--restart", "--partial", "--workers", 2)
@@ -141,17 +142,17 @@ def measured(checkout: Path, few: Path, many: Path, out: Path) -> dict[str, floa
     row = (run - start) / ROWS
     return {
         "one task's 27 answers, whole command, s": start,
-        "the same, by the clock, s": wall,
-        "a light row more, two workers, by the clock, ms": 1000
+        "the same, wall-clock, s": wall,
+        "extra light row, two workers, wall-clock, ms": 1000
         * (many_wall - wall)
         / ROWS,
-        "a light row more, processors, ms": 1000 * row,
-        "a light row more, whole command, over reading its JSON": row / inside["json"],
-        "a light row more, whole command, over `scbench.score`": row / inside["score"],
-        "`scbench.score` of a light row, over reading its JSON": inside["score"]
+        "extra light row, ms": 1000 * row,
+        "extra light row / parsing its JSON": row / inside["json"],
+        "extra light row / `scbench.score`": row / inside["score"],
+        "`scbench.score` of a light row / parsing its JSON": inside["score"]
         / inside["json"],
         "interlocking_parts, rung 8, ms": 1000 * inside["interlocking_parts"],
-        "csg_union, of the paper, ms": 1000 * inside["csg_union"],
+        "csg_union, paper items, ms": 1000 * inside["csg_union"],
         "tetrahedra_shadow_projection, rung 8, ms": 1000
         * inside["tetrahedra_shadow_projection"],
         "a blast of 3 balls, ms": 1000 * inside["blast 0.5"],

@@ -33,13 +33,13 @@ def versus(request):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Print all ratios as one table, as docs/performance.md holds it."""
+    """Print all ratios as one table, in the format of docs/performance.md."""
     ratios = config.stash.get(RATIOS, [])
     if not ratios:
         return
-    terminalreporter.section("ours beside others")
+    terminalreporter.section("ours compared with others")
     rows = [
-        ("what", "beside", "ours", "theirs", "ratio"),
+        ("what", "compared with", "ours", "theirs", "ratio"),
         ("---", "---", "--:", "--:", "--:"),
     ]
     rows += [
