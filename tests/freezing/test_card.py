@@ -141,7 +141,7 @@ def test_card_says_first_that_no_score_compares_with_the_papers(manifest, sound)
     )
     page = (sound / "paper.md").read_text("utf-8")
     assert page.split("\n")[2].startswith(
-        "No score of this benchmark compares with the tables"
+        "Scores on this benchmark are not comparable with the tables"
     )
     page = page.partition("\n## ")[0]
     rows = re.findall(r"^\| (\w+) \|", page, re.MULTILINE)[1:]
