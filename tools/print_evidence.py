@@ -2,8 +2,8 @@
 
 ::
 
-    python tools/print_evidence.py            # all of them, for hours
-    python tools/print_evidence.py intervals  # those of intervals, scores or ladder
+    python tools/print_evidence.py            # all tables, which takes hours
+    python tools/print_evidence.py intervals  # one part: intervals, scores or ladder
 """
 
 import sys
@@ -38,10 +38,10 @@ ZONES = {
 
 
 def print_intervals() -> None:
-    """Intervals of means and differences, and equal models told apart."""
+    """Print the calibration of intervals, and the false verdicts on equal models."""
     print(
-        "| n | right or wrong: mean | least |",
-        *(f" {name}: mean | least |" for name in sim.PARTIAL),
+        "| n | right or wrong: mean | minimum |",
+        *(f" {name}: mean | minimum |" for name in sim.PARTIAL),
     )
     print("|---:|", "---:|" * (2 + 2 * len(sim.PARTIAL)), sep="")
     for n in (6, 7, 8, 9, 10, 13, 17, 20, 25, 40):
@@ -58,57 +58,58 @@ def print_intervals() -> None:
             shares.append(sim.bucket_coverage(bucket, means))
         print(f"| {bucket}", *(f"| {100 * share:.1f}" for share in shares), "|")
     print()
-    print("| n | difference: mean | least |")
+    print("| n | difference: mean | minimum |")
     print("|---:|---:|---:|")
     for n in (6, 8, 10, 13, 20, 40):
         print(f"| {n} | {mean_and_least(sim.difference_coverage(n))} |")
     print()
     corrected, plain = sim.family_wise_error()
-    print(
-        f"1,000 pairs of equal models: any line called different in {100 * corrected:.1f} %"
-    )
-    print(f"(without the correction in {100 * plain:.1f} %).")
+    print(f"1,000 pairs of equal models: a false verdict on {100 * corrected:.1f} %")
+    print(f"({100 * plain:.1f} % without the correction).")
 
 
 def mean_and_least(coverage: np.ndarray) -> str:
-    """Return two cells: the mean of some shares, and the least of them, in percent."""
+    """Return two cells: the mean and the minimum of some shares, in percent."""
     return f"{100 * coverage.mean():.1f} | {100 * coverage.min():.1f}"
 
 
 def print_scores() -> None:
-    """The normalized score: its order of models, its intervals and its power."""
+    """Print how the normalized score ranks models, its intervals and its power."""
     print(
         "| rank correlation with ability |", *(f" {name} |" for name in scores.SCHEMES)
     )
     print("|---|", "---:|" * len(scores.SCHEMES), sep="")
-    for most, words in ((0.0, "all can be read"), (0.2, "up to a fifth cannot")):
+    for most, words in (
+        (0.0, "all replies readable"),
+        (0.2, "up to a fifth unreadable"),
+    ):
         rows = pl.DataFrame([scores.ordering(500, most, seed) for seed in range(20)])
         means = [rows[name].mean() for name in scores.SCHEMES]
         print(f"| {words} |", *(f" {mean:.3f} |" for mean in means))
-    print("\n| unreadable | coverage of the normalized score | mean length |")
+    print("\n| unreadable | calibration of the normalized score | mean width |")
     print("|---:|---:|---:|")
     for unread in (0.0, 0.05, 0.1, 0.2):
         covered, length = scores.normalized_coverage(unread=unread)
         print(f"| {unread:.0%} | {100 * covered:.1f} | {100 * length:.1f} |")
-    print("\n| points better | told apart |\n|---:|---:|")
+    print("\n| points better | power |\n|---:|---:|")
     for gain in (0.0, 0.05, 0.07, 0.1):
         print(f"| {100 * gain:.0f} | {100 * scores.overall_power(gain=gain):.0f} % |")
-    print("\n| n | two values: mean | least |\n|---:|---:|---:|")
+    print("\n| n | two values: mean | minimum |\n|---:|---:|---:|")
     for n in (6, 8, 13, 20, 40):
         print(f"| {n} | {mean_and_least(scores.two_point_coverage(n))} |")
 
 
 def print_ladder() -> None:
-    """Levels, their differences, the items to ask next, and planted leaks."""
+    """Print tables on levels, their differences, the items to ask next, and planted leaks."""
     print_levels()
-    table("scores that are no such curve", "bias")
+    table("scores that do not follow the curve", "bias")
     for name, bias in other_curves():
         line(name, f"{bias:+.2f}")
-    table("mean over", "bias", "coverage", "median length")
+    table("mean over", "bias", "calibration", "median width")
     for name, rows in ladder.buckets().items():
         line(name, *bias_coverage_length(rows, digits=1))
     print_differences()
-    table("replies lost", "in which way", "bias", "coverage", "median length")
+    table("replies lost", "how", "bias", "calibration", "median width")
     for lost, is_told in (
         (0.0, True),
         (0.1, True),
@@ -116,20 +117,20 @@ def print_ladder() -> None:
         (0.1, False),
         (0.2, False),
     ):
-        way = "cannot be read" if is_told else "read, and worth 0"
+        way = "unreadable" if is_told else "readable, scored 0"
         cells = bias_coverage_length(unreadable(lost, is_told=is_told))
         line(f"{lost:.0%}", way, *cells)
-    table("asked next, replies lost", "bias", "coverage", "mean length")
+    table("asked next, unreadable replies", "bias", "calibration", "mean width")
     for lost in (0.0, 0.1, 0.2):
         rows = asked_next(lost)
         bias, coverage, _ = bias_coverage_length(rows)
         line(f"{lost:.0%}", bias, coverage, f"{rows[:, 2].mean():.2f}")
-    heads = ("overall: bias", "coverage", "median length")
-    table("items asked", *heads, "tasks: median length", "within a rung to either side")
+    heads = ("overall: bias", "calibration", "median width")
+    table("items asked", *heads, "tasks: median width", "within a rung to either side")
     for name, rows in ladder.adaptive_lengths(60, (0.05, 0.1, 0.2, 0.3)).items():
         cells = bias_coverage_length(rows[:, :3])
         line(name, *cells, f"{np.median(rows[:, 3]):.2f}", f"{rows[:, 4].mean():.0%}")
-    table("leak planted", "found", "leak told", "its interval holds")
+    table("items memorized", "found", "estimated leak", "calibration")
     for leak in (0.0, 0.05, 0.1, 0.2):
         shares = 100 * ladder.leaks(leak).mean(axis=0)
         line(f"{leak:.0%}", *(f"{share:.1f}" for share in shares))
@@ -147,7 +148,7 @@ def print_levels() -> None:
         for (value,), part in within.group_by(column, maintain_order=True):
             parts[f"on the ladder, {column} {value}"] = part
     parts |= {"on the ladder": within, "all": rows}
-    table("true level", "models", "bias", "coverage", "median length")
+    table("true level", "models", "bias", "calibration", "median width")
     for name, part in parts.items():
         bias = f"{part['error'].mean():+.2f}"
         coverage = f"{100 * part['holds'].mean():.1f}"
@@ -156,7 +157,7 @@ def print_levels() -> None:
 
 def print_differences() -> None:
     """Print the table of differences of two models."""
-    heads = ("luck of items", "replies lost", "bias", "coverage", "median length")
+    heads = ("shared luck", "replies lost", "bias", "calibration", "median width")
     table("difference of two models", *heads)
     for shared, lost in ((0.0, 0.0), (0.5, 0.0), (0.8, 0.0), (0.0, 0.1)):
         rows = ladder.differences(50, shared, lost)
