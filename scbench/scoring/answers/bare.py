@@ -4,9 +4,9 @@ For answers such as ``{"path": [2]}``, the value ``[2]`` counts in three places:
 (``Final answer: [2]``), assigned to the key (``path = [2]``) or alone on its lines, and as the
 whole reply or in its last fence. Words count in the same places if the task's grader can read them.
 
-A value behind a mark does not count if the sentence is conditional ("If so, the answer is 7"), offers
-another value ("**7** or **8**"), is struck through (``~~7~~``), or is taken back by the next
-sentence ("Wait, no"). The whole of a reply that was cut is no value.
+A value behind a mark does not count if its sentence is conditional ("If so, the answer is 7") or
+offers another value ("**7** or **8**"), if it is struck through (``~~7~~``), or if the next
+sentence takes it back ("Wait, no"). The whole text of a reply that was cut is no value.
 """
 
 import re
