@@ -90,7 +90,10 @@ def responses_reply(request: RequestKey, body: Entry) -> Reply:
         reasoning="output_tokens_details.reasoning_tokens",
     )
     items = objects(body.get("output"))
-    parts = [part for item in items for part in objects(item.get("content"))]
+    # Models may comment on their work in messages of other phases before the final one.
+    final_items = [item for item in items if item.get("phase") == "final_answer"]
+    messages = final_items or items
+    parts = [part for item in messages for part in objects(item.get("content"))]
     arguments = [
         item.get("arguments") or item.get("input")
         for item in items

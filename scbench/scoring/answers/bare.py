@@ -3,6 +3,10 @@ r"""Stage 3a: values without their key, for replies without a JSON object.
 For answers such as ``{"path": [2]}``, the value ``[2]`` counts in three places: behind a mark
 (``Final answer: [2]``), assigned to the key (``path = [2]``) or alone on its lines, and as the
 whole reply or in its last fence. Words count in the same places if the task's grader can read them.
+
+A value behind a mark does not count if its sentence is conditional ("If so, the answer is 7") or
+offers another value ("**7** or **8**"), if it is struck through (``~~7~~``), or if the next
+sentence takes it back ("Wait, no"). The whole text of a reply that was cut is no value.
 """
 
 import re
@@ -47,6 +51,35 @@ _NONE = re.compile(
 _ASSIGNED = re.compile(r"(\w+)[*`'\"]{0,4}\s{0,9}[=:][\s*`]{0,9}\Z")
 _LINE_BEGINS = re.compile(r"(?<![^\n])[ \t_`$*]{0,20}\Z")
 _LINE_ENDS = re.compile(r"[ \t\r*_`$.]*+(?:\n|\Z)")
+# Text that is struck through.
+_STRUCK = re.compile(
+    r"~~[^~\n]{1,500}~~|<(s|del|strike)>[^<\n]{0,500}</\1>", re.IGNORECASE
+)
+# A condition in the sentence before a mark: "If it rains, the answer is", "Had he come, ...".
+_CONDITION = re.compile(
+    r"""
+    (?: \A | [,;:] | \b(?:but|and|then|only|even) ) \W* (?:if|unless)\b
+    | \A\W* (?:had|were|suppose|supposing|assuming|otherwise)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# The end of a sentence.
+_SENTENCE_END = re.compile(r"[.!?](?=[\s*_`\"')])|[\u3002\uff01\uff1f\n]")
+# The beginning of a sentence that takes back the one before it.
+_WITHDRAWAL = re.compile(
+    r"""
+    \W* (?:(?:oh|hmm+|ah|but|well|and)\b\W*)*
+    (?: wait \W+ (?:no|that|this|i)\b
+      | no [,.!] | scratch\ that | never\ ?mind | oops | correction
+      | (?:actually|on\ second\ thoughts?) ,?\ (?:no|that|i)\b
+      | (?:that|this) (?:['\u2019]s|\ is|\ was)\ (?:wrong|incorrect|not\ right|a\ mistake)
+      | i\ (?:was|am)\ (?:wrong|mistaken) | i\ made\ a\ mistake
+      | i\ (?:give\ up|retract|take\ (?:that|it)\ back) )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# Code that prints text is not the text.
+_PRINTS = re.compile(r"\bprint\s{0,5}\(")
 # The beginning of an object: stage 2 has read it, or it cannot be read.
 _OBJECT = re.compile(r"""\{\s*(?:["']|[^\W\d]\w*\s*:)""")
 _PARAGRAPH_END = re.compile(r"\n[ \t\r]{0,20}\n")
@@ -70,19 +103,28 @@ class BareValues:
         spans: the JSON values in it.
         shape: of the answer.
         readable: whether the task's grader can read a value.
+        is_cut: whether the reply was cut off by a limit or a filter.
     """
 
     def __init__(
-        self, text: str, spans: list[Span], shape: Shape, readable: Readable
+        self,
+        text: str,
+        spans: list[Span],
+        shape: Shape,
+        readable: Readable,
+        *,
+        is_cut: bool,
     ) -> None:
-        self.text = text
-        self.spans = spans
+        # Blanks instead of what is struck through keep all positions.
+        self.text = _STRUCK.sub(lambda struck: " " * len(struck.group()), text)
+        self.spans = [span for span in spans if self.text[span.start] != " "]
+        self.is_cut = is_cut
         self.shape = shape
         self.readable = readable
         # Only a single key can be left out.
         self.key = shape.keys[0] if len(shape.keys) == 1 else ""
         # Spans inside no other span.
-        self.outer = [span for span in spans if not span.first]
+        self.outer = [span for span in self.spans if not span.first]
 
     @cached_property
     def marks(self) -> list[re.Match[str]]:
@@ -114,10 +156,28 @@ class BareValues:
         for mark in reversed(self.marks):
             if mark.start() < at or (needs_sign and not has_sign(mark)):
                 continue
+            if self.is_conditional(mark):
+                continue
             candidate = self.behind(mark)
-            if candidate:
-                return candidate
+            if candidate is None:
+                continue
+            if self.is_withdrawn(mark):
+                return Candidate(None, candidate.start, candidate.end)
+            return candidate
         return None
+
+    def is_conditional(self, mark: re.Match[str]) -> bool:
+        """Whether the sentence with a mark begins with a condition."""
+        text_before = self.text[max(0, mark.start() - _FAR) : mark.start()]
+        sentence_begin = _SENTENCE_END.split(text_before)[-1]
+        return _CONDITION.search(sentence_begin) is not None
+
+    def is_withdrawn(self, mark: re.Match[str]) -> bool:
+        """Whether the sentence after the one with a mark takes it back."""
+        # The value may be on the line below the mark.
+        after = self.text[mark.end() : mark.end() + MAX_LENGTH].lstrip()
+        end = _SENTENCE_END.search(after)
+        return end is not None and _WITHDRAWAL.match(after, end.end()) is not None
 
     def behind(self, mark: re.Match[str]) -> Candidate | None:
         """Return the value behind a mark, or that it says "none"; None if it is neither."""
@@ -187,12 +247,18 @@ class BareValues:
         fences = [fence for fence in _FENCE.finditer(text) if fence[2].strip()]
         bare_text = self.shape.bare_text
         if fences:
+            if (
+                self.is_cut
+                and fences[-1].end() == len(text)
+                and not is_closed(fences[-1])
+            ):
+                return None
             start, end = fences[-1].span(2)
             content = text[start:end]
             if not bare_text:
                 content = answer_lines(content, self.shape)
             return self.from_words(content, "fence", start, end)
-        if self.marks:
+        if self.marks or self.is_cut:
             return None
         if bare_text:
             return self.from_words(text, "whole", 0, len(text))
@@ -214,6 +280,8 @@ class BareValues:
         """Return words as the value, if the shape or the grader takes them."""
         stripped = content.strip()
         pattern = self.shape.bare_text
+        if pattern and _PRINTS.search(stripped):
+            return None
         if pattern and pattern.fullmatch(stripped):
             # The first line keeps its indentation.
             value = content.strip("\n").rstrip()
@@ -243,6 +311,11 @@ class BareValues:
         repairs = (repair,) if repair else fitted.repairs
         extraction = Extraction(fitted.answer, source, span.repairs + repairs)
         return Candidate(extraction, span.start, span.end)
+
+
+def is_closed(fence: re.Match[str]) -> bool:
+    """Whether a match of `_FENCE` at the end of a text includes its closing line."""
+    return fence.string[fence.end(2) : fence.end()].strip() != ""
 
 
 def answer_lines(text: str, shape: Shape) -> str:

@@ -103,13 +103,16 @@ def objects(
     closed_from = len(text)
     for span in reversed(spans):
         work_left -= span.end - span.start
+        if work_left < 0:
+            # An earlier object must not count in place of one that was not read.
+            return
         # An object inside one that leaves no answer is a draft.
-        if work_left < 0 or span.start >= closed_from:
+        if span.start >= closed_from:
             continue
         no_answer = Candidate(None, span.start, span.end)
         value = span.parse()
         if value is None:
-            if not answer_keys.isdisjoint(span.keys):
+            if begins_an_answer(span, answer_keys):
                 yield no_answer
             continue
         fitted = answer_in(value, shape, layers)
@@ -122,6 +125,15 @@ def objects(
             repairs = span.repairs + fitted.repairs
             extraction = Extraction(fitted.answer, source, repairs)
             yield Candidate(extraction, span.start, span.end)
+
+
+def begins_an_answer(span: Span, answer_keys: set[str]) -> bool:
+    """Whether an incomplete object would have been an answer, which rules out earlier ones.
+
+    At the end of a text it begins with a key of the answer: ``push "{"`` begins none.
+    """
+    keys = span.first_keys if span.state == "cut" else span.keys
+    return not answer_keys.isdisjoint(keys)
 
 
 def is_start_of_code(text: str, span: Span, fitted: Fitted, shape: Shape) -> bool:

@@ -12,6 +12,7 @@ example:
 For answers such as ``{"path": [2]}``, the last stage finds::
 
     {"path": [1]} No: {"path": [2]}         {"path": [2]}, which ends last
+    {"path": [2]} {"path": [                {"path": [2]}, as the end only repeats it
     {"path": [1]} Final answer: [2]         {"path": [2]}, as the colon marks a later answer
     {"path": [1]} Final answer: unknown.    nothing, as the marked answer cannot be read
     {"path": [1]} or {"path": [2]}          nothing, as the reply does not decide
@@ -25,17 +26,22 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from scbench.base.model import Prediction
+from scbench.base.finish_reasons import finish_status
+from scbench.base.model import Prediction, Status
 from scbench.scoring.answers.bare import BareValues, Readable
 from scbench.scoring.answers.candidates import Candidate, Extraction, objects, spans_of
 from scbench.scoring.answers.marks import may_have_mark
+from scbench.scoring.answers.scan import Span
 from scbench.scoring.answers.shape import Shape
 from scbench.scoring.answers.visible import shown
 
+# Finish reasons that stand for these cut a reply off.
+_CUT = {Status.TRUNCATED, Status.BLOCKED, Status.REFUSED, Status.API_ERROR}
 # Objects with more characters between them are no alternatives.
 _MOST_BETWEEN = 200
-# HTML tags, code fences with their language, and any character that is no letter or digit.
-_FORMATTING = r"(?:</?\w+>|```\w*|[\W_])*"
+# HTML tags, code fences with their language, and any character that is no letter or digit. Only
+# one of the three can match at any character, so the pattern does not backtrack.
+_FORMATTING = r"(?:</?\w+>|(?<!`)`{3}\w*|(?!</?\w+>|(?<!`)`{3})[\W_])*"
 # Formatting around "or" and nothing else, as in {...} or alternatively: {...}
 _ONLY_OR = re.compile(
     rf"{_FORMATTING}\bor\b(?:[\W_]*alternatively)?{_FORMATTING}", re.IGNORECASE
@@ -48,7 +54,8 @@ def find_answer(
     """Return the answer of a prediction; None if there is none that can be read."""
     if prediction.answer is not None:
         return from_field(prediction.answer, shape)
-    return from_response(prediction.response or "", shape, readable)
+    is_cut = finish_status(prediction.finish_reason) in _CUT
+    return from_response(prediction.response or "", shape, readable, is_cut=is_cut)
 
 
 def from_field(answer: JsonValue, shape: Shape) -> Extraction:
@@ -59,7 +66,11 @@ def from_field(answer: JsonValue, shape: Shape) -> Extraction:
 
 
 def from_response(
-    text: str, shape: Shape, readable: Readable | None = None
+    text: str,
+    shape: Shape,
+    readable: Readable | None = None,
+    *,
+    is_cut: bool = False,
 ) -> Extraction | None:
     """Return the answer in a model's text; None if there is none.
 
@@ -67,9 +78,14 @@ def from_response(
         text: the whole reply.
         shape: of the task's answers.
         readable: tells whether the task's grader can read a bare value; by default `is_brief`.
+        is_cut: whether the reply was cut off by a limit or a filter.
     """
     visible_text, text_repairs = shown(text)
-    extraction = answer_that_counts(visible_text, shape, readable or is_brief)
+    spans = spans_of(visible_text, shape)
+    bare_values = BareValues(
+        visible_text, spans, shape, readable or is_brief, is_cut=is_cut
+    )
+    extraction = answer_that_counts(visible_text, spans, shape, bare_values)
     if extraction is None:
         return None
     repairs = dict.fromkeys((*text_repairs, *extraction.repairs))
@@ -83,14 +99,21 @@ def is_brief(value: JsonValue) -> bool:
 
 
 def answer_that_counts(
-    text: str, shape: Shape, readable: Readable
+    text: str, spans: list[Span], shape: Shape, bare_values: BareValues
 ) -> Extraction | None:
-    """Return the answer that counts in a visible text; None if there is none."""
-    spans = spans_of(text, shape)
-    bare_values = BareValues(text, spans, shape, readable)
+    """Return the answer that counts in a visible text; None if there is none.
+
+    Args:
+        text: the visible text.
+        spans: the JSON values in it.
+        shape: of the task's answers.
+        bare_values: the values without their key in it.
+    """
     # Yields from the end of the text backwards.
     candidates = objects(text, spans, shape)
     last = next(candidates, None)
+    if last and last.extraction is None:
+        last = repeated_at_end(text, spans, candidates) or last
     if last is None:
         bare = bare_values.last()
         return bare.extraction if bare else None
@@ -104,6 +127,38 @@ def answer_that_counts(
     if offers_two_answers(text, last, candidates):
         return None
     return last.extraction
+
+
+def repeated_at_end(
+    text: str, spans: list[Span], earlier: Iterator[Candidate]
+) -> Candidate | None:
+    """Return the last complete candidate if the text ends while repeating it; else None.
+
+    Args:
+        text: the visible text.
+        spans: the JSON values in it.
+        earlier: the candidates before the last one, the nearest first.
+    """
+    starts = [span.start for span in spans if span.state == "cut"]
+    if not starts:
+        return None
+    # All of them are nested, as the text ends in each.
+    tail_start = min(starts)
+    tail = without_blanks(text[tail_start:])
+    for candidate in earlier:
+        if candidate.end > tail_start:
+            continue
+        # The nearest one before the tail decides.
+        is_repeated = without_blanks(text[candidate.start : candidate.end]).startswith(
+            tail
+        )
+        return candidate if candidate.extraction and is_repeated else None
+    return None
+
+
+def without_blanks(text: str) -> str:
+    """Return text without white space."""
+    return "".join(text.split())
 
 
 def offers_two_answers(

@@ -80,6 +80,8 @@ TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# The beginning of a comment.
+COMMENT_SIGN = re.compile(rf"{_SPACE}[#/]")
 # Tokens of one character.
 SIGNS = {
     "(": "open",
@@ -99,8 +101,13 @@ LITERALS = {"true": "true", "false": "false", "null": "null", "none": "null"}
 PLACEHOLDER = re.compile(
     r"\s*+(?:\.{2,}|\u2026|[<$%*?,}]|-?(?!nan\b|inf)[^\W\d]\w*+(?!\Z))", re.IGNORECASE
 )
-# A key that the end of the text cuts off.
-CUT_KEY = re.compile(r"\s*+[\"'\u201c](\w{0,60})\s*+\Z")
+# The end of the text, also in a string (double quotes may contain line breaks), a word or a number.
+CUT = re.compile(
+    r"""\s*+ (?: " .* | ['\u2018-\u201e] [^\n]*+ | [\w.+-]*+ ) \Z""",
+    re.VERBOSE | re.DOTALL,
+)
+# A key that the end of the text cuts off, after its first letter.
+CUT_KEY = re.compile(r"\s*+[\"'\u201c](\w{1,60})\s*+\Z")
 
 # A string that needs no change but that of its quotes.
 _PLAIN_STRING = re.compile(r"""(["'])[^"'\\\x00-\x1f]*+\1""")

@@ -49,6 +49,8 @@ _HEADING = (
 )
 # A line that begins with "answer =".
 _ASSIGNMENT = r"^ [>*_` \t]{0,12} answer [*_`]{0,4} [ \t]{0,20} (?P<equals> = )"
+# "#### 39", as in GSM8K: a heading of the fourth level that ends the text.
+_LAST_HEADING = r"^ \#{4} [ ]{1,3} (?= [^\n]{1,200} \s*+ \Z )"
 _MARK = re.compile(
     rf"""
     (?P<tag> {_TAG} )
@@ -61,12 +63,13 @@ _MARK = re.compile(
       (?: [*_`]{{1,4}} (?=\s) )?
     | {_HEADING}
     | {_ASSIGNMENT}
+    | {_LAST_HEADING}
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
 _SIGN_GROUPS = ("tag", "boxed", "sign", "colon", "equals")
 # A letter, or another character that a mark can begin with.
-_FIRST_CHARACTER = re.compile(r"[\w<\\]")
+_FIRST_CHARACTER = re.compile(r"[\w<\\#]")
 # Tags that only format text.
 _HTML = re.compile(
     r"(?i)</?(?:b|strong|i|em|u|p|br|div|span|code|mark|font|h[1-6])\b[^<>]{0,80}>"
@@ -77,6 +80,10 @@ _STRESSED = re.compile(r"\s{0,20}(\*\*|__|`|\$)(?=\S)([^*`$\n]{1,200})(?<=\S)\1"
 _BOX_CONTENT = re.compile(
     r"((?:[^{}\\]|\\.|\{(?:[^{}\\]|\\.|\{[^{}]*\})*\})*)\}", re.DOTALL
 )
+# The end of a sentence in Chinese or Japanese ("is" in Japanese is at the end), and all after it.
+_EAST_ASIAN_END = re.compile(r"(?:\u3067\u3059|\u3067\u3059\u3002|\u3002)(?:.*)\Z")
+# Behind a value: another one, or a condition.
+_ALTERNATIVE = re.compile(r"\W*(?:\w+\s){0,2}?(?:or|if|unless)\b", re.IGNORECASE)
 _LATEX_ESCAPE = re.compile(r"\\([{}_%$])")
 _FORMULA_FRAMES = {"\\[", "\\]", "\\(", "\\)", "$$"}
 
@@ -119,8 +126,11 @@ def pointed_at(mark: re.Match[str], *, is_list: bool) -> tuple[str, ...]:
     first, *lines = content_of_tag.split("\n")
     if is_frame(first):
         return (_next_lines(lines, is_list=is_list),)
+    first = _EAST_ASIAN_END.sub("", first)
     stressed = _STRESSED.match(first)
     if stressed is None:
+        return (first,)
+    if _ALTERNATIVE.match(first, stressed.end()):
         return (first,)
     return (first, stressed[2]) if is_list else (stressed[2],)
 

@@ -5,9 +5,13 @@ repairs ``python_literal`` and ``trailing_comma``, and ``[7]``.
 
 One pass from left to right: at every bracket a value is read token by token. A token that is not
 JSON is rewritten and noted as a repair (`scbench.scoring.answers.grammar`). A value ends at its
-closing bracket or at the first token that does not fit; the search goes on after it, so the time is
-linear in the length of the text. The strict parser (`scbench.base.canonical.parse_json`) judges the
-rewritten text. The spelling of a number may change, its value never does.
+closing bracket or at the first token that does not fit, and the search continues there. If the
+token before that is a string, the search continues inside the string: in ``push "{"`` and then
+``{"path": [2]}``, the quote after the first brace opens no string. No limit hides a later value in
+favour of an earlier one: at each of them the oldest brackets are forgotten.
+
+The strict parser (`scbench.base.canonical.parse_json`) judges the rewritten text. The spelling of a
+number may change, its value never does. The time is linear in the length of the text.
 """
 
 import re
@@ -24,6 +28,8 @@ from scbench.base.errors import JsonError
 from scbench.scoring.answers.grammar import (
     BRACKETS,
     CLOSING,
+    COMMENT_SIGN,
+    CUT,
     CUT_KEY,
     ITEMS,
     LITERALS,
@@ -41,9 +47,10 @@ _DEPTH = 200
 # At most so many outer values and so many objects of interest are kept: the last ones, since the
 # last answer counts.
 _SPANS = 50
-# How often the search goes back into a quoted string, whose opening quote may have been an
-# apostrophe.
-_RESTARTS = 100
+# Brackets that may open no value. After so many, only the last brackets of the text are read, so
+# that any text takes bounded time. No reply that a person reads comes near this.
+_MAX_FAILURES = 100_000
+_LAST_BRACKETS = 20_000
 
 
 @dataclass(slots=True)
@@ -54,13 +61,15 @@ class Span:
         opening: its opening bracket.
         start: position of that bracket.
         state: the token that may come next: a ``key``, a ``colon``, a ``value``, or ``next`` for a
-            comma or the end; finally ``broken`` if the value is incomplete.
+            comma or the end; finally ``cut`` if the text ends inside the value, and ``broken`` if
+            the value is incomplete in another way.
         first: index of its first token in `_tokens`.
         keys: the keys of an object, folded (see `folded`).
+        first_keys: the first of them; several if the text ends in it, so that it may be either.
         key_end: position after the last key of interest; 0 if it has no such key.
         is_list: whether it contains a comma, as objects may, too: ``(1)`` is not a tuple, ``(1,)``
             is one.
-        end: position after the value; if it is broken, `key_end`.
+        end: position after the value; if it is cut or broken, `key_end`.
         last: index of its last token in `_tokens`.
         repairs: names of the repairs.
     """
@@ -73,6 +82,7 @@ class Span:
     first: int
     state: str
     keys: list[str] = field(default_factory=list)
+    first_keys: list[str] = field(default_factory=list)
     key_end: int = 0
     is_list: bool = False
     end: int = 0
@@ -105,8 +115,12 @@ class Token(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def folded(name: str) -> str:
-    """Normalize a key for comparison: ignore case, white space, hyphens and underscores."""
-    return re.sub(r"[\s_-]+", "", name).casefold()
+    """Normalize a key for comparison.
+
+    Case, white space, hyphens and underscores are ignored, and British spelling (neighbours)
+    equals American spelling (neighbors).
+    """
+    return re.sub(r"[\s_-]+", "", name).casefold().replace("our", "or")
 
 
 def parsed(text: str) -> JsonValue | None:
@@ -133,13 +147,32 @@ def scan(
     at = 0
     while bracket := START.search(text, at):
         at = reader.read(bracket.start())
+        if reader.failures == _MAX_FAILURES:
+            # Also counts to the limit only once, as it is now exceeded.
+            reader.failures += 1
+            reader.forget_spans()
+            at = start_of_last_brackets(text, at)
     # An outer object of interest is in both lists, with the same end.
     spans = {span.end: span for span in (*reader.objects, *reader.outer)}
     return [spans[end] for end in sorted(spans)]
 
 
+def start_of_last_brackets(text: str, at: int) -> int:
+    """Return the position, from another one on, after which a text has its last brackets."""
+    starts = deque(
+        (bracket.start() for bracket in START.finditer(text, at)), _LAST_BRACKETS
+    )
+    return starts[0] if starts else len(text)
+
+
 class _Reader:
-    """Reads the outer values of a text, one after the other."""
+    """Reads the outer values of a text, one after the other.
+
+    Attributes:
+        objects: the last objects with a key of interest.
+        outer: the last values inside no other value.
+        failures: how many brackets opened no value.
+    """
 
     def __init__(
         self, text: str, names: Collection[str], spelt: Mapping[str, str]
@@ -151,26 +184,34 @@ class _Reader:
         self._spelt = spelt
         self._opened: list[Span] = []
         self._tokens: list[str] = []
-        self._restarts = _RESTARTS
+        self.failures = 0
+        # Before this position, comment signs are text: the search is inside a comment.
+        self._no_comments_before = 0
         # Items that begin before this position have to be read token by token, as one of their keys
         # is of interest or misspelt.
         self._no_items_before = 0
 
+    def forget_spans(self) -> None:
+        """Forget all values so far."""
+        self.objects.clear()
+        self.outer.clear()
+
     def read(self, start: int) -> int:
-        """Read the value that begins here; return where to go on."""
+        """Read the value that begins here; return where the search continues."""
         self._opened.clear()
         self._tokens = []
         self._open(self._text[start], start)
         end = start + 1
-        # The token before, if it is a string or a comment: a failed read may go back into it.
-        last_text = ""
+        token_before: Token | None = None
         while self._opened:
             top = self._opened[-1]
             token = self._next_token(top, end)
             if token is None or not self._take(token, top):
-                return self._fail(end, top, last_text)
+                self.failures += 1
+                self._note_broken(end, top, token)
+                return self._place_after_failure(end, token_before)
             end = token.end
-            last_text = token.text if token.kind in {"text", "comment"} else ""
+            token_before = token
         return end
 
     def _next_token(self, top: Span, at: int) -> Token | None:
@@ -192,6 +233,8 @@ class _Reader:
             run = RUN.match(text, at)
             if run:
                 return Token("run", run[1], run.end())
+        if at < self._no_comments_before and COMMENT_SIGN.match(text, at):
+            return None
         match = TOKEN.match(text, at)
         if match is None:
             return None
@@ -282,6 +325,8 @@ class _Reader:
         top.state = "colon"
         key = str(parsed(json_text)) if "\\" in json_text else json_text[1:-1]
         name = folded(key)
+        if not top.keys:
+            top.first_keys = [name]
         top.keys.append(name)
         if name in self._spelt:
             correct = f'"{self._spelt[name]}"'
@@ -336,30 +381,42 @@ class _Reader:
             self.objects.append(top)
         return True
 
-    def _fail(self, at: int, top: Span, last_text: str) -> int:
-        """Note the objects that are broken; return where to go on.
+    def _note_broken(self, at: int, top: Span, token: Token | None) -> None:
+        """Note the objects of interest that are incomplete.
 
         Args:
             at: position of the token that does not fit.
             top: the innermost value.
-            last_text: the token before, if it is a string or a comment.
+            token: that token; None if there is none.
         """
-        text = self._text
         if top.state == "key":
             self._note_cut_key(top, at)
         # The form of an answer, as in ``{"path": ...}``, is not a broken answer.
-        is_placeholder = top.state != "next" and PLACEHOLDER.match(text, at)
-        if not is_placeholder:
-            for span in self._opened:
-                if span.key_end:
-                    span.state = "broken"
-                    span.end = span.key_end
-                    self.objects.append(span)
-        if last_text and self._restarts:
+        if top.state != "next" and PLACEHOLDER.match(self._text, at):
+            return
+        is_cut = token is None and CUT.match(self._text, at) is not None
+        for span in self._opened:
+            if span.key_end:
+                span.state = "cut" if is_cut else "broken"
+                span.end = span.key_end
+                self.objects.append(span)
+
+    def _place_after_failure(self, at: int, token_before: Token | None) -> int:
+        """Return where the search continues.
+
+        Args:
+            at: position of the token that does not fit.
+            token_before: the token before it; None if that is the opening bracket.
+        """
+        text = self._text
+        kind = token_before.kind if token_before else ""
+        if token_before and kind in {"text", "comment"}:
             # The string may have begun at an apostrophe, as in ['tis [1], isn't it, so a value
-            # may begin in it. The string ends here; 1 skips its opening quote.
-            self._restarts -= 1
-            after_quote = at - len(last_text) + 1
+            # may begin in it. It ends here; 1 skips its opening quote.
+            if kind == "comment":
+                # Reading comments inside a comment again would take quadratic time.
+                self._no_comments_before = at
+            after_quote = at - len(token_before.text) + 1
             inside = START.search(text, after_quote, at)
             return inside.start() if inside else at
         if len(self._opened) == _DEPTH:
@@ -378,5 +435,7 @@ class _Reader:
         beginning = folded(cut[1])
         possible = [name for name in self._names if name.startswith(beginning)]
         if possible:
+            if not top.keys:
+                top.first_keys = possible
             top.keys += possible
             top.key_end = at

@@ -3,9 +3,11 @@ r"""Stage 1: the visible text of a reply, which may contain the answer.
 From ``<think>Maybe [1].</think>So {&quot;path&quot;: [2]}`` the first stage makes
 ``So {"path": [2]}``, with the repairs ``dropped_reasoning`` and ``html_entities``.
 
-Reasoning is hidden: in the tags of a table (``words.toml``) and in the channel of analysis. A
-closing tag hides back to its own opening tag, or to the start if it has none; an opening tag that
-is never closed hides the rest. A tag between backticks is only mentioned.
+A reply that is one message in JSON, as APIs return it, shows the message's text. Reasoning is
+hidden: in the tags of a table (``words.toml``) and in the channel of analysis. A closing tag hides
+back to its own opening tag, or to the start if it has none. An opening tag that is never closed
+hides the rest, except a fenced or tagged object that ends the reply. A tag between backticks is
+only mentioned.
 """
 
 import html
@@ -14,7 +16,16 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pydantic import JsonValue
+
 from scbench.base.data import packaged_toml
+from scbench.formats.imports.entries import (
+    content_text,
+    dig,
+    joined,
+    message_text,
+    objects,
+)
 from scbench.scoring.answers.scan import parsed
 
 WORDS = packaged_toml("scbench.scoring.answers", "words.toml")
@@ -59,6 +70,23 @@ _ESCAPED_QUOTE = re.compile(
 )
 _INVISIBLE = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _SPECIAL_BLANK = re.compile("[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+# Full-width characters, and the minus sign, that have a twin in ASCII; and digits of other scripts.
+_TWIN_IN_ASCII = re.compile("[\u2212\uff01-\uff5e]|(?![0-9])\\d")
+# Distance of a full-width character from its twin.
+_FULL_WIDTH = 0xFEE0
+# A fence with an object, or a tag with one, at the end of a reply. A fence begins on a line of its
+# own; nothing in it is another fence.
+_FINAL_FENCE = re.compile(
+    r"^[ \t]*```\w*[ \t\r]*\n\s*\{[^`]*\}\s*```\s*\Z", re.MULTILINE
+)
+_FINAL_TAG = re.compile(
+    r"<((?:final_?)?answer|solution|final)>\s*\{[^<]*\}\s*</\1>\s*\Z", re.IGNORECASE
+)
+# A key of a message, which is looked for in the first characters of a reply.
+_MESSAGE_KEY = re.compile(r'"(?:type|choices|parts|role|content|text)"\s*:')
+_MESSAGE_START = 2000
+# The keys of an object that is one part of a message, as Gemini writes it.
+_PART_KEYS = {"text", "thought", "thoughtSignature"}
 # The signs before a quoted line in Markdown, and before one with text.
 _QUOTE_SIGNS = re.compile(r"^[ \t]{0,3}(?:>[ \t]+)*>(?:[ \t]+|$)", re.MULTILINE)
 _QUOTED_LINE = re.compile(r"^[ \t]{0,3}>[ \t]", re.MULTILINE)
@@ -89,10 +117,12 @@ def shown(reply: str) -> tuple[str, tuple[str, ...]]:
     """Return the visible text of a reply, and the repairs that changed something."""
     # The order counts: a string may contain tags, and what is hidden must not be unescaped first.
     steps = {
-        "unwrapped_string": unwrapped,
+        "unwrapped_string": unwrapped_string,
+        "unwrapped_message": unwrapped_message,
         "dropped_reasoning": without_reasoning,
         "html_entities": without_entities,
         "special_blanks": with_plain_blanks,
+        "ascii_twins": with_ascii_twins,
         "quoted_lines": without_quote_signs,
     }
     text = reply
@@ -105,14 +135,51 @@ def shown(reply: str) -> tuple[str, tuple[str, ...]]:
     return text, tuple(repairs)
 
 
-def unwrapped(text: str) -> str:
-    """Return the text in a reply that is one JSON string, or one message of a chat."""
-    if text.lstrip()[:1] not in {'"', "{"}:
+def unwrapped_string(text: str) -> str:
+    """Return the text in a reply that is one JSON string."""
+    if text.lstrip()[:1] != '"':
         return text
     value = parsed(text)
-    if isinstance(value, dict) and "role" in value:
-        value = value.get("content")
     return value if isinstance(value, str) else text
+
+
+def unwrapped_message(text: str) -> str:
+    """Return the text of the message that a reply consists of."""
+    if text.lstrip()[:1] not in {"{", "["}:
+        return text
+    # Most answers are objects, too: do not parse a long one twice.
+    if not _MESSAGE_KEY.search(text, 0, _MESSAGE_START):
+        return text
+    message = text_in_message(parsed(text))
+    return text if message is None else message
+
+
+def text_in_message(value: JsonValue) -> str | None:
+    """Return the text of a message in one of the forms of APIs; None if it is no message.
+
+    Args:
+        value: a list of parts, ``{"choices": [{"message": ...}]}``, ``{"role": ..., "content":
+            ...}``, ``{"type": "message", "content": ...}``, ``{"parts": [{"text": ...}]}``, or
+            an object with nothing but ``content`` or ``text``.
+    """
+    if isinstance(value, list):
+        has_types = all(dig(part, "type") for part in value)
+        return content_text(value) if has_types and value else None
+    if not isinstance(value, dict):
+        return None
+    choices = objects(value.get("choices"))
+    if choices:
+        return message_text(choices[0].get("message"))
+    parts = objects(value.get("parts"))
+    if parts and all(part.keys() <= _PART_KEYS for part in parts):
+        return joined(part.get("text") for part in parts if not part.get("thought"))
+    is_only_key = len(value) == 1
+    if "content" in value and ("role" in value or "type" in value or is_only_key):
+        return message_text(value)
+    content = value.get("text")
+    if isinstance(content, str) and (is_only_key or value.get("type") == "text"):
+        return content
+    return None
 
 
 def without_reasoning(reply: str) -> str:
@@ -159,9 +226,20 @@ def hidden_regions(text: str) -> list[tuple[int, int]]:
         # Reasoning that mentions its own tag opens it once more than it closes it.
         end = max(closed_at[tag.name], closed_at[""])
         if end <= tag.start:
-            end = len(text)
+            end = max(tag.end, start_of_final_object(text))
         regions.append((tag.start, end))
     return regions
+
+
+def start_of_final_object(text: str) -> int:
+    """Return the start of the fence or tag with an object that ends a text; its length if none."""
+    # The last fence begins behind the last but one row of backticks; the last tag at its name.
+    before_last_row = text.rstrip().rstrip("`").rfind("```")
+    line_start = text.rfind("\n", 0, max(before_last_row, 0)) + 1
+    final = _FINAL_FENCE.search(text, line_start)
+    if final is None:
+        final = _FINAL_TAG.match(text, max(text.rfind("<", 0, text.rfind("</")), 0))
+    return final.start() if final else len(text)
 
 
 def tags(text: str) -> Iterator[Tag]:
@@ -195,6 +273,21 @@ def with_plain_blanks(text: str) -> str:
     if text.isascii():
         return text
     return _SPECIAL_BLANK.sub(" ", _INVISIBLE.sub("", text))
+
+
+def with_ascii_twins(text: str) -> str:
+    """Return text with ASCII in place of full-width characters, the minus sign and other digits."""
+    return text if text.isascii() else _TWIN_IN_ASCII.sub(ascii_twin, text)
+
+
+def ascii_twin(character: re.Match[str]) -> str:
+    """Return the ASCII character that means the same."""
+    original = character.group()
+    if original == "\u2212":
+        return "-"
+    if original.isdecimal():
+        return str(int(original))
+    return chr(ord(original) - _FULL_WIDTH)
 
 
 def without_quote_signs(text: str) -> str:

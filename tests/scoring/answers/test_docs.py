@@ -34,7 +34,7 @@ def rows(*headings: str) -> list[list[str]]:
 
 @pytest.mark.parametrize(
     ("rule", "reply", "counts"),
-    rows("What is visible", "What may be the answer", "What counts"),
+    rows("Visible text", "Candidates", "The candidate that counts"),
 )
 def test_a_rule_holds_for_its_example(rule, reply, counts):
     assert rule.endswith(".")

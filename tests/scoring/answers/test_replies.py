@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from replies import Answer, make
+from replies import Answer, make, make_words
 
 from scbench.base.model import Prediction
 from scbench.catalog import MANIFOLDS, get_task
@@ -85,6 +85,22 @@ def is_meant(task_id: str, params: object, result: object, meant: Answer) -> boo
 def test_replies_are_read_as_they_are_meant(task_id, data):
     params, meant, other = answers(task_id)
     reply = make(lambda options: data.draw(st.sampled_from(options)), meant, other)
+    result = read(task_id, params, reply.text)
+    if reply.is_answer:
+        assert is_meant(task_id, params, result, meant), reply
+    else:
+        assert result is None, reply
+
+
+@pytest.mark.parametrize("task_id", ["arithmetic", "boolean", "dates", "movies"])
+@given(data=st.data())
+def test_words_are_read_unless_taken_back(task_id, data):
+    params, meant, other = answers(task_id)
+    reply = make_words(
+        lambda options: data.draw(st.sampled_from(options)),
+        str(meant["answer"]),
+        str(other["answer"]),
+    )
     result = read(task_id, params, reply.text)
     if reply.is_answer:
         assert is_meant(task_id, params, result, meant), reply
