@@ -222,11 +222,12 @@ def hidden_regions(text: str) -> list[tuple[int, int]]:
             if opening.name == tag.name:
                 regions.append((opening.start, tag.end))
                 break
+    final_object = start_of_final_object(text) if opened else 0
     for tag in opened:
         # Reasoning that mentions its own tag opens it once more than it closes it.
         end = max(closed_at[tag.name], closed_at[""])
         if end <= tag.start:
-            end = max(tag.end, start_of_final_object(text))
+            end = max(tag.end, final_object)
         regions.append((tag.start, end))
     return regions
 
