@@ -2,10 +2,11 @@
 
 An example of the puzzle, with the answer yes, since the lever rings the bell as well:
 
+    Would the bell still have rung if the drum had not sounded?
+
     - The lever tips over if the marble rolls down.
     - The bell rings if the lever tips over or the drum sounds (either of them is enough).
     The marble rolled down. The drum sounded. In the end, the bell rang.
-    Suppose that the drum had not sounded. Would the bell still have rung?
 """
 
 from collections.abc import Mapping, Sequence
@@ -101,7 +102,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """
 
     task = "but_for_causation"
-    version = 2
+    version = 3
     case_model = ButForCausationCase
     extremes = (
         {"events": 3, "max_depth": 1, "distractors": 0},
@@ -122,10 +123,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the story with the question, and the form of the answer."""
+        """Return the question, the story, and the form of the answer."""
         closing = reply_short("yes or no")
         if params.question == "necessary_set":
-            closing = reply_short(
+            closing = "The answer is right only if it names all necessary events and no others.\n"
+            closing += reply_short(
                 "the list of the letters of all necessary events, each as a JSON string",
                 quoted=False,
             )

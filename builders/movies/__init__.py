@@ -33,10 +33,10 @@ from scbench.schemas.movies import Answer, Film, Params, Template
 LABELS = "ABCDEFGHIJKL"
 OPENINGS = (
     "A friend likes these films very much:",
-    "Somebody has given these films the best marks:",
-    "These are the films that a film club has enjoyed most:",
-    "A guest of a cinema names these as favourites:",
-    "Somebody is looking for one more film like these:",
+    "A viewer has given these films top ratings:",
+    "A film club has enjoyed these films most:",
+    "A cinema visitor names these films as favourites:",
+    "Someone is looking for one more film like these:",
 )
 _TRIES = 200
 # Candidates for choices that are similar to the liked films, and as many from all films.
@@ -69,7 +69,7 @@ class Space(Point):
     )
     template: Template = parameter(
         "list",
-        "whether the prompt tells genres and themes in lists, in prose, or only titles",
+        "whether the prompt prints genres and themes in lists, in prose, or only titles",
         "semantic",
     )
 
@@ -112,7 +112,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """
 
     task = "movies"
-    version = 3
+    version = 4
     case_model = MoviesCase
     extremes = (
         {"reference_count": 6, "choice_count": 5, "template": "titles"},

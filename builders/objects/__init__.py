@@ -2,9 +2,9 @@
 
 An example of the puzzle, with the answer 6:
 
-    a big apple, four pears, 3 hammers and one plum.
+    How many fruits are there in the list below?
 
-    How many fruits are there in this list?
+    a big apple, four pears, 3 hammers and one plum.
 """
 
 import math
@@ -27,7 +27,7 @@ from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import anchor, enumeration, things
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
 
-_MARKS = "\nWhat stands at the beginning of a line{form} only marks the line and is no quantity."
+_MARKS = "\nThe marker at the start of a line{form} is not a quantity."
 # Markers that could be taken for a quantity, each with an example.
 _FORMS = {
     "number": ', such as "1.",',
@@ -83,7 +83,7 @@ class Space(Point):
         0.3, "chance that an entry has an adjective", "interference"
     )
     anchor_format: AnchorFormat = parameter(
-        "none", "what stands before each entry", "interference"
+        "none", "marker before each entry", "interference"
     )
 
     @model_validator(mode="after")
@@ -101,10 +101,10 @@ class ObjectsCase(Case):
 
     adjectives: int = Field(ge=0, description="entries with an adjective")
     in_words: int = Field(
-        ge=0, description="entries whose quantity is in words, a and an too"
+        ge=0, description="entries whose quantity is in words, including a and an"
     )
     repeated: int = Field(
-        ge=0, description="entries whose noun stood in an entry before"
+        ge=0, description="entries whose noun is in an earlier entry as well"
     )
     distracting: int = Field(
         ge=0, description="things that do not count, by their quantities"
@@ -118,7 +118,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """
 
     task = "objects"
-    version = 3
+    version = 4
     case_model = ObjectsCase
     extremes = (
         {"length": 1, "distractors": 0, "max_count": 999},
@@ -146,7 +146,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             groups=enumeration(params.groups),
             together=" altogether" if len(params.groups) > 1 else "",
             marks=marks,
-            all_groups=enumeration(list(things().groups)),
+            printed_groups=enumeration(printed_groups(params)),
         )
         return rules + reply_short("a whole number", quoted=False)
 
@@ -259,6 +259,20 @@ def entry_text(entry: Entry) -> str:
     """Return an entry as the prompt prints it."""
     quantity, adjective, name, _ = entry
     return f"{quantity} {adjective} {name}" if adjective else f"{quantity} {name}"
+
+
+def printed_groups(params: Params) -> list[str]:
+    """Return the groups that the prompt names: those in the list, and at least one not asked for.
+
+    Their order does not depend on which ones count.
+    """
+    names = {*params.groups, *[group for *_, group in params.entries]}
+    all_groups = list(things().groups)
+    if names == {*params.groups}:
+        # Without another group, the prompt would say that everything counts.
+        other_groups = [group for group in all_groups if group not in names]
+        names.update(other_groups[:1])
+    return [group for group in all_groups if group in names]
 
 
 def counting_entries(params: Params) -> list[Entry]:

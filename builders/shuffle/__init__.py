@@ -2,9 +2,10 @@
 
 An example of the puzzle, with the answer B:
 
+    Which gift does Zoe have at the end of the story?    (A) clock    (B) kite    (C) vase
+
     Amir gets the vase, Nora gets the kite, and Zoe gets the clock.
     Nora and Amir swap gifts. Zoe admires the gift of Nora. Zoe swaps gifts with Amir.
-    Which gift does Zoe have at the end?    (A) clock    (B) kite    (C) vase
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +28,8 @@ from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 
 LABELS = "ABCDEFGHIJKL"
-# Said of anchors that a reader could take for a part of the story.
-_MARKS = "\nWhat stands at the beginning of a line only tells the order."
+# Explains markers that a reader could take for a part of the story.
+_MARKS = "\nThe marker at the start of a line only shows the order of events."
 
 
 class Space(Point):
@@ -52,7 +53,7 @@ class Space(Point):
         le=100,
     )
     anchor_format: AnchorFormat = parameter(
-        "none", "what stands before each event", "interference"
+        "none", "marker before each event", "interference"
     )
     domain: Domain = parameter("balls", "what is swapped", "semantic")
 
@@ -92,7 +93,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """
 
     task = "shuffle"
-    version = 2
+    version = 3
     case_model = ShuffleCase
     extremes = (
         {"people": 3, "max_depth": 1, "confounders": 0, "anchor_format": "number"},

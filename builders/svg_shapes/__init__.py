@@ -6,7 +6,7 @@ An example of the puzzle, with the answer B or triangle:
     A) kite    B) triangle    C) sector    ...
 
 Straight sides are drawn in several pieces, and as lines or as curves that are straight, so that
-every kind comes with the same numbers of commands and only geometry tells them apart.
+every kind has the same numbers of commands and only geometry separates them.
 """
 
 import re
@@ -97,7 +97,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Outlines with two decimals, each kind and each letter equally likely."""
 
     task = "svg_shapes"
-    version = 2
+    version = 3
     case_model = SvgShapesCase
     extremes = (
         {"rotation": 0, "aspect": 1, "segments": 1, "scale": 10},
