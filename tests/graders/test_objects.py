@@ -112,5 +112,5 @@ def test_every_quantity_up_to_999_is_read():
     "text", ["", "dozen", "and", "-1", "1.5", "two dozens", "hundred"]
 )
 def test_what_is_no_quantity_is_refused(text):
-    with pytest.raises(ValueError, match="is no quantity"):
+    with pytest.raises(ValueError, match="is not a quantity"):
         quantity_of(text)
