@@ -43,8 +43,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"two choices have {best} points, so the instance has no single answer"
         )
     wrong = (
-        f"{titles[points.index(best)]} has {counted(best, 'point')}, but "
-        f"{titles[choice]} has {points[choice]}."
+        f"{titles[points.index(best)]} has {counted(best, 'point')}, "
+        f"{titles[choice]} only {points[choice]}."
     )
     checks.expect("value", points[choice] == best, wrong)
     return checks.binary()
