@@ -72,7 +72,7 @@ class Space(Point):
     def _ordered(self) -> "Space":
         if self.min_number > self.max_number:
             raise ValueError(
-                f"min_number {self.min_number} is above max_number {self.max_number}"
+                f"min_number ({self.min_number}) is above max_number ({self.max_number})"
             )
         return self
 
@@ -127,7 +127,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return Answer(answer=answer_of(value))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the values by other rules, near misses, and answers that are not numbers."""
+        """Return values by wrong rules, near misses, and answers that are not numbers."""
         tokens = read_tokens(params.expression)
         right = value_of(tokens, USUAL)
         mistakes = misreadings(tokens)
@@ -158,9 +158,9 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return operations + params.expression.count("(")
 
     def blind_floor(self, params: Params) -> float:
-        """Return the score of the best constant for so many terms, all else at its default.
+        """Return the score of the best constant for this number of terms, with default parameters.
 
-        Of more than 64 terms it is assumed to score as much as of 64, which is hardly anything.
+        More than 64 terms count as 64, for which the score is already close to 0.
         """
         terms = min(64, terms_of(params))
         return self.constant_floor(length=terms, division="/" in params.expression)
@@ -233,7 +233,7 @@ def terms_of(params: Params) -> int:
 def misreadings(tokens: list[str]) -> dict[str, Fraction]:
     """Return the values that wrong rules give, without those that divide by zero."""
     unbracketed = [token for token in tokens if token not in {"(", ")"}]
-    # A minus of its own is the operator, and stays.
+    # A single minus is an operator and is kept.
     unsigned = [token.lstrip("-") or "-" for token in tokens]
     readings = {
         "left_to_right": partial(value_of, tokens, _ALL_EQUAL),

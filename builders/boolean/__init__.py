@@ -48,7 +48,7 @@ class Space(Point):
     prob_open: float = chance(0.4, "chance to open brackets before a term", "depth")
     prob_negation: float = chance(
         0.3,
-        f"chance of a NOT before a term or bracket, and then of one more, up to {_CHAIN}",
+        f"chance of a NOT before a term or bracket, and of each further one, up to {_CHAIN}",
         "semantic",
     )
     format: Format = parameter("TRUE_FALSE", "how truth values are written", "semantic")
@@ -57,7 +57,7 @@ class Space(Point):
     )
     expressions: int = parameter(
         1,
-        "number of expressions; an answer has the values of all",
+        "number of expressions; the answer lists all their values",
         "scale",
         later=True,
         ge=1,
@@ -86,10 +86,10 @@ class Row(NamedTuple):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Expressions over truth values, drawn so that blind guessing is right half the time.
+    """Expressions over truth values, drawn so that blind guessing is right half of the time.
 
-    With OR worked out last, most long expressions would be true. So the truth value is drawn first,
-    and then truth values of the terms that lead to it.
+    OR comes last, so most long random expressions are true. Therefore the truth value is drawn
+    first, and then truth values of the terms that lead to it.
     """
 
     task = "boolean"

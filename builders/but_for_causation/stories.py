@@ -80,7 +80,7 @@ def rule_sentence(params: Params, event: int, rule: Rule, i: int) -> str:
         else:
             failing.append(f"{cause.subject} does not {cause.infinitive}")
     if met and failing and rule.kind == "all":
-        # "but" says by itself that both sides are needed.
+        # "but" already means that both sides are needed.
         premise = f"{_joined(met, 'and')} but {_joined(failing, 'and')}"
         note = ""
     else:
@@ -99,7 +99,7 @@ def _joined(parts: Sequence[str], word: str) -> str:
 
 
 def _note(kind: Kind, conditions: int) -> str:
-    """Return the note that says how many of the conditions are needed."""
+    """Return the note on how many of the conditions are needed."""
     if conditions == 1:
         return ""
     if kind == "all":

@@ -36,7 +36,7 @@ WEEKDAYS = (
 )
 # Verbs that alternate in the sentences of a story.
 _VERBS = ("is", "falls", "comes")
-# Kinds of steps of so many units.
+# Kinds of steps that are a number of units.
 _UNITS = frozenset({"days", "weeks", "months", "years"})
 
 
@@ -169,7 +169,7 @@ def date_words(form: DateFormat, clue: Sequence[int], style: int) -> str:
 
 
 def step_sentences(params: Params | Instance) -> list[str]:
-    """Return the sentences on events whose date is some steps from that of another event."""
+    """Return the sentences on events that are a step away from another event."""
     sentences = []
     for i, (event, kind, amount, origin) in enumerate(params.steps):
         name = params.events[event]

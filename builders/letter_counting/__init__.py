@@ -20,7 +20,7 @@ from scbench.schemas.letter_counting import Answer, Params
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _CLOSING = reply_short("a whole number", quoted=False)
-# From so many words on, the best constant answer earns hardly anything.
+# With more words, the best constant answer scores close to 0.
 _FLOOR_WORDS = 60
 
 
@@ -46,7 +46,7 @@ class LetterCountingCase(Case):
     """A case of letter counting."""
 
     characters: int = Field(
-        ge=1, description="letters in the words that count, of all kinds"
+        ge=1, description="number of characters in the words that count"
     )
 
 

@@ -1,4 +1,4 @@
-"""Objects: count the things of some groups in a list with quantities in words and digits.
+"""Objects: count things of some groups in a list with quantities in words and digits.
 
 An example of the puzzle, with the answer 6:
 
@@ -28,7 +28,7 @@ from scbench.builders.shared.words import anchor, enumeration, things
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
 
 _MARKS = "\nThe marker at the start of a line{form} is not a quantity."
-# Markers that could be taken for a quantity, each with an example.
+# Markers that could be mistaken for a quantity, each with an example.
 _FORMS = {
     "number": ', such as "1.",',
     "roman": ', such as "I.",',
@@ -71,7 +71,7 @@ class Space(Point):
     )
     distractors: int = parameter(
         4,
-        "number of entries of other groups, which do not count",
+        "number of entries in other groups, which do not count",
         "interference",
         ge=0,
         le=100,
@@ -90,8 +90,8 @@ class Space(Point):
     def _every_group_occurs(self) -> Self:
         if self.target_groups > self.length:
             raise ValueError(
-                f"target_groups ({self.target_groups}) is more than length ({self.length}), but "
-                "each group needs an entry"
+                f"target_groups ({self.target_groups}) is above length ({self.length}); each group "
+                "needs an entry"
             )
         return self
 
@@ -112,9 +112,9 @@ class ObjectsCase(Case):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Lists of things of eleven groups. Each group asked for has at least one entry.
+    """Lists of things in eleven groups. Each group asked for has at least one entry.
 
-    A noun comes again only after all others of its group.
+    A noun is repeated only after all other nouns of its group have been used.
     """
 
     task = "objects"
@@ -130,7 +130,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )  # fmt: skip
 
     def prompt(self, params: Params) -> str:
-        """Return the list, the groups that count, and the meaning of a quantity."""
+        """Return the groups that count, the list, and the meaning of a quantity."""
         form = params.anchor_format
         entries = [entry_text(entry) for entry in params.entries]
         if form == "none":
@@ -286,7 +286,7 @@ def total(entries: Iterable[Entry]) -> int:
 
 
 def quantity_value(quantity: str) -> int:
-    """Return the number that digits, words or an article stand for."""
+    """Return the number meant by digits, words or an article."""
     return int(quantity) if quantity.isdigit() else numbers_in_words()[quantity]
 
 

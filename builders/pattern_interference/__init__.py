@@ -56,7 +56,8 @@ class PatternCase(Case):
     """A case of a sequence."""
 
     hits: int = Field(
-        ge=0, description="changes by interference, in terms shown and asked for"
+        ge=0,
+        description="number of changes by interference rules, in terms shown and asked for",
     )
 
 
@@ -68,7 +69,7 @@ class Sequel(NamedTuple):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Sequences of remainders. The prompt states all rules; nothing has to be guessed."""
+    """Sequences of remainders. The prompt states all rules, so nothing has to be guessed."""
 
     task = "pattern_interference"
     version = 3
@@ -90,7 +91,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the first terms, all rules in the order they act, and the question."""
+        """Return the question, the first terms, and all rules in the order in which they apply."""
         return prompt_text(params, sequence_of(params).terms)
 
     def reference(self, params: Params) -> Answer:
@@ -134,7 +135,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return float(params.modulus**-params.asked)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw rules until the sequence neither stands still nor soon repeats itself."""
+        """Draw rules until the sequence has enough different terms."""
         for _ in range(_TRIES):
             params = Params(
                 start=rng.below(_MODULUS),
@@ -149,7 +150,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             if len(set(terms)) * 3 >= min(len(terms), 30) * 2:
                 return params
         raise GenerationError(
-            f"no lively sequence in {_TRIES} tries; use more base_rules or a smaller length_shown"
+            f"no sequence with enough different terms in {_TRIES} draws; use more base_rules or a "
+            "smaller length_shown"
         )
 
     def compose(self, point: Space, rng: Stream) -> Composed:

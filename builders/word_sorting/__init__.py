@@ -46,7 +46,7 @@ class Space(Point):
     words: int = parameter(10, "number of words", "scale", ge=3, le=150)
     prefix: int = parameter(
         0,
-        "each word shares at least its first so many letters with another of the list",
+        "least number of first letters that each word shares with another word",
         "depth",
         ge=0,
         le=4,
@@ -54,10 +54,10 @@ class Space(Point):
     case_mode: CaseMode = parameter("lower", "how words are written", "interference")
     case_sensitive: bool = parameter(
         False,
-        "whether capitals come before small letters, which matters to words of mixed case",
+        "whether capital letters come before small ones; matters for words of mixed case",
         "semantic",
     )
-    order: Order = parameter("ascending", "from a to z, or from z to a", "semantic")
+    order: Order = parameter("ascending", "from A to Z, or from Z to A", "semantic")
 
 
 class WordSortingCase(Case):
