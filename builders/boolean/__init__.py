@@ -117,8 +117,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         which = "this expression"
         answer = f"{true} or {false}"
         notes = []
+        meaning = ""
         if params.format != "TRUE_FALSE":
-            notes.append(f"{true} means true and {false} means false.")
+            meaning = f"{true} means true and {false} means false.\n"
         if has_missing_spaces(params):
             notes.append("Spaces have no meaning, and some are missing.")
         if n > 1:
@@ -130,6 +131,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             which=which,
             expression=params.expression,
             true=true,
+            meaning=meaning,
             notes="".join(f"{note}\n" for note in notes),
         )
         return rules + reply_short(answer)
