@@ -1,4 +1,4 @@
-"""Arithmetic: one expression with brackets and signs, to work out exactly.
+"""Arithmetic: the exact value of one expression with brackets and signs.
 
 An example of the puzzle, with the answer -11 (with division, answers can be fractions):
 
@@ -32,11 +32,19 @@ from scbench.schemas.arithmetic import Answer, Params
 USUAL: Mapping[str, int] = {"+": 1, "-": 1, "*": 2, "/": 2}
 _ALL_EQUAL = {"+": 1, "-": 1, "*": 1, "/": 1}
 _SUMS_FIRST = {"+": 2, "-": 2, "*": 1, "/": 1}
+_SIGN_RULE = (
+    "A minus sign at the start, after an operator or after an opening bracket is the sign of the\n"
+    "number that follows it: 5 - -3 is 8."
+)
 _WHOLE_NUMBER = reply_short("a whole number", quoted=False)
 _FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -2/3")
 # A number without its sign, an operator or a bracket.
 _PART = re.compile(r"\d+|[-+*/()]")
 _NUMBER = re.compile(r"\d+")
+# A minus sign that belongs to a number: no value comes before it.
+_SIGN = re.compile(r"(?:^|[-+*/(]) ?-")
+# An operator without a space on one of its sides.
+_TIGHT_OPERATOR = re.compile(r"[\d)](?:[-+*/]| [-+*/][^ ])")
 
 
 class Space(Point):
@@ -46,13 +54,13 @@ class Space(Point):
         10, "number of terms, which are whole numbers", "scale", ge=3, le=500
     )
     max_depth: int = parameter(
-        3, "most brackets inside each other", "depth", ge=0, le=8
+        3, "largest depth of nested brackets", "depth", ge=0, le=8
     )
     min_number: int = parameter(-9, "smallest number", "scale", ge=-9, le=9)
     max_number: int = parameter(9, "largest number", "scale", ge=-9, le=9)
     prob_open: float = chance(0.4, "chance to open brackets before a term", "depth")
     prob_dewhitespace: float = chance(
-        0.0, "chance that a blank is left out", "interference"
+        0.0, "chance that a space is left out", "interference"
     )
     division: bool = parameter(
         False,
@@ -64,7 +72,7 @@ class Space(Point):
     def _ordered(self) -> "Space":
         if self.min_number > self.max_number:
             raise ValueError(
-                f"min_number {self.min_number} is above max_number {self.max_number}"
+                f"min_number ({self.min_number}) is above max_number ({self.max_number})"
             )
         return self
 
@@ -87,7 +95,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     """Expressions over small whole numbers."""
 
     task = "arithmetic"
-    version = 2
+    version = 3
     case_model = ArithmeticCase
     extremes = (
         {"length": 3, "max_depth": 0},
@@ -119,7 +127,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return Answer(answer=answer_of(value))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the values by other rules, near misses, and answers that are not numbers."""
+        """Return values by wrong rules, near misses, and answers that are not numbers."""
         tokens = read_tokens(params.expression)
         right = value_of(tokens, USUAL)
         mistakes = misreadings(tokens)
@@ -150,9 +158,9 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return operations + params.expression.count("(")
 
     def blind_floor(self, params: Params) -> float:
-        """Return the score of the best constant for so many terms, all else at its default.
+        """Return the score of the best constant for this number of terms, with default parameters.
 
-        Of more than 64 terms it is assumed to score as much as of 64, which is hardly anything.
+        More than 64 terms count as 64, for which the score is already close to 0.
         """
         terms = min(64, terms_of(params))
         return self.constant_floor(length=terms, division="/" in params.expression)
@@ -185,23 +193,29 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
 
 def prompt_of(expression: str) -> str:
-    """Return the prompt; it mentions division only if the expression has it."""
-    products = "* comes"
-    exact = ""
+    """Return the prompt, with only those rules that the expression needs."""
+    products = "*"
     closing = _WHOLE_NUMBER
     if "/" in expression:
-        products = "* and / come"
-        exact = " Work exactly with fractions; nothing\nis rounded."
+        products = "* and /"
         closing = _FRACTION
+    rules = [
+        f"The usual rules apply: brackets first, then {products}, then + and -.",
+        "Operators of the same rank are worked out from left to right.",
+    ]
+    if _SIGN.search(expression):
+        rules.append(_SIGN_RULE)
+    if _TIGHT_OPERATOR.search(expression):
+        rules.append("Spaces have no meaning, and some are missing.")
+    if "/" in expression:
+        rules.append("Use exact fractions; do not round.")
+    rules_text = "\n".join(rules)
     return f"""\
 Work out the value of this expression:
 
 {expression}
 
-The rules are the usual ones. What stands in brackets comes first. {products} before + and -;
-operators of the same rank are worked out from left to right. A minus sign at the beginning, after
-an operator or after an opening bracket belongs to the number that follows it: 5 - -3 is 8. Blanks
-mean nothing, and some may be missing: 5--3 is 8, too.{exact}
+{rules_text}
 
 {closing}"""
 
@@ -219,7 +233,7 @@ def terms_of(params: Params) -> int:
 def misreadings(tokens: list[str]) -> dict[str, Fraction]:
     """Return the values that wrong rules give, without those that divide by zero."""
     unbracketed = [token for token in tokens if token not in {"(", ")"}]
-    # A minus of its own is the operator, and stays.
+    # A single minus is an operator and is kept.
     unsigned = [token.lstrip("-") or "-" for token in tokens]
     readings = {
         "left_to_right": partial(value_of, tokens, _ALL_EQUAL),

@@ -1,4 +1,4 @@
-"""Boolean logic: an expression of NOT, AND, XOR and OR, true as often as false.
+"""Boolean logic: an expression with NOT, AND, XOR and OR, true half of the time.
 
 An example of the puzzle, with the answer TRUE (AND comes before XOR, and XOR before OR):
 
@@ -32,6 +32,10 @@ _OPERATORS = ("OR", "XOR", "AND")
 _RANKS = {"OR": 1, "XOR": 2, "AND": 3}
 # The parts that `measure` counts.
 _OPERATION = re.compile(r"NOT|AND|XOR|OR|\(")
+# What separates the words of an expression in which no space is missing.
+_GAP = re.compile(r"[ ()\n]+")
+# A bracket without a space on its outer side.
+_TIGHT_BRACKET = re.compile(r"[^ (\n]\(|\)[^ )\n]")
 
 
 class Space(Point):
@@ -39,21 +43,21 @@ class Space(Point):
 
     length: int = parameter(10, "number of truth values", "scale", ge=3, le=200)
     max_depth: int = parameter(
-        3, "most brackets inside each other", "depth", ge=0, le=8
+        3, "largest depth of nested brackets", "depth", ge=0, le=8
     )
     prob_open: float = chance(0.4, "chance to open brackets before a term", "depth")
     prob_negation: float = chance(
         0.3,
-        f"chance of a NOT before a term or bracket, and then of one more, up to {_CHAIN}",
+        f"chance of a NOT before a term or bracket, and of each further one, up to {_CHAIN}",
         "semantic",
     )
     format: Format = parameter("TRUE_FALSE", "how truth values are written", "semantic")
     prob_dewhitespace: float = chance(
-        0.0, "chance that a blank is left out", "interference"
+        0.0, "chance that a space is left out", "interference"
     )
     expressions: int = parameter(
         1,
-        "number of expressions; an answer has the values of all",
+        "number of expressions; the answer lists all their values",
         "scale",
         later=True,
         ge=1,
@@ -82,14 +86,14 @@ class Row(NamedTuple):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Expressions over truth values, drawn so that blind guessing is right half the time.
+    """Expressions over truth values, drawn so that blind guessing is right half of the time.
 
-    With OR worked out last, most long expressions would be true. So the truth value is drawn first,
-    and then truth values of the terms that lead to it.
+    OR comes last, so most long random expressions are true. Therefore the truth value is drawn
+    first, and then truth values of the terms that lead to it.
     """
 
     task = "boolean"
-    version = 2
+    version = 3
     case_model = BooleanCase
     extremes = (
         {"length": 3, "max_depth": 0, "prob_negation": 0, "format": "BINARY"},
@@ -112,12 +116,23 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         n = len(params.expression.splitlines())
         which = "this expression"
         answer = f"{true} or {false}"
+        notes = []
+        meaning = ""
+        if params.format != "TRUE_FALSE":
+            meaning = f"{true} means true and {false} means false.\n"
+        if has_missing_spaces(params):
+            notes.append("Spaces have no meaning, and some are missing.")
         if n > 1:
-            which = f"each of these {n} expressions, one on a line"
+            which = f"each of these {n} expressions, one on each line"
             values = f"the truth values of the {n} expressions in order"
-            answer = f"{values}, each {answer}, with blanks between"
+            answer = f"{values}, each {answer}, separated by spaces"
+            notes.append("The answer is right only if all values are.")
         rules = prompt_template(__name__).format(
-            which=which, expression=params.expression, true=true, false=false
+            which=which,
+            expression=params.expression,
+            true=true,
+            meaning=meaning,
+            notes="".join(f"{note}\n" for note in notes),
         )
         return rules + reply_short(answer)
 
@@ -174,8 +189,16 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Params(expression="\n".join(lines), format=point.format)
 
 
+def has_missing_spaces(params: Params) -> bool:
+    """Return whether two words, or a word and a bracket, have no space between them."""
+    words = {*LITERALS[params.format], *_OPERATORS, "NOT", ""}
+    parts = _GAP.split(params.expression)
+    is_tight = _TIGHT_BRACKET.search(params.expression) is not None
+    return is_tight or not words.issuperset(parts)
+
+
 def in_format(values: Sequence[bool], notation: Format) -> str:
-    """Return truth values in the words of a format, with blanks between."""
+    """Return truth values in the words of a format, separated by spaces."""
     true, false = LITERALS[notation]
     return " ".join(true if value else false for value in values)
 

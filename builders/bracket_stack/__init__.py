@@ -1,4 +1,4 @@
-"""Bracket stack: close the open brackets, the last opened first.
+"""Bracket stack: close the open brackets, starting with the last one opened.
 
 An example of the puzzle, with the answer >]:
 
@@ -18,6 +18,7 @@ from scbench.builders.shared.builder import (
     under,
 )
 from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.words import enumeration
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
 # Each bracket's partner.
@@ -47,7 +48,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Walks up and down that end above the ground; how far above is drawn first."""
 
     task = "bracket_stack"
-    version = 2
+    version = 3
     case_model = BracketStackCase
     extremes = (
         {"length": 11, "max_depth": 2, "kinds": 4},
@@ -59,8 +60,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return the sequence, and the pairs of brackets in it."""
         pairs = [" ".join(pair) for pair in PAIRS if pair[0] in params.sequence]
+        pairs_in_use = f"The pairs in use are {enumeration(pairs)}."
+        if len(pairs) == 1:
+            pairs_in_use = f"The only pair in use is {pairs[0]}."
         text = prompt_template(__name__).format(
-            sequence=params.sequence, kinds=", ".join(pairs)
+            sequence=params.sequence, pairs_in_use=pairs_in_use
         )
         return text + reply_short("the closing brackets in order")
 
@@ -73,7 +77,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         right = closing_of(params)
         wrong: dict[str, JsonValue] = {
             "first_opened_first": right[::-1],
-            "one_lacks": right[:-1],
+            "one_missing": right[:-1],
             "one_too_many": right + right[-1],
             "another_kind_at_the_end": right[:-1] + _ANOTHER[right[-1]],
             "opening_ones": "".join(_OPENING[closing] for closing in right),

@@ -1,11 +1,12 @@
-"""But-for causation: which events an outcome needed, by rules that make events happen.
+"""But-for causation: which events an outcome needed, by rules for when events happen.
 
 An example of the puzzle, with the answer yes, since the lever rings the bell as well:
+
+    Would the bell still have rung if the drum had not sounded?
 
     - The lever tips over if the marble rolls down.
     - The bell rings if the lever tips over or the drum sounds (either of them is enough).
     The marble rolled down. The drum sounded. In the end, the bell rang.
-    Suppose that the drum had not sounded. Would the bell still have rung?
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +34,8 @@ from scbench.builders.shared.builder import Case, Point, chance, parameter, unde
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.but_for_causation import Answer, Params, Question
 
-# Graphs drawn until one has necessary and other events; then as many with a spared outcome.
+# Graphs drawn until one has necessary and unnecessary events. If none has, the same number is
+# drawn with a spared outcome.
 _TRIES = 200
 
 
@@ -42,33 +44,39 @@ class Space(Point):
 
     events: int = parameter(
         6,
-        "number of events that can matter, the outcome included",
+        "number of events that can matter, including the outcome",
         "scale",
         ge=3,
         le=20,
     )
     max_depth: int = parameter(
         3,
-        "most links from the first event to the outcome; fewer if there are few events",
+        "number of links from the first event to the outcome; fewer if there are few events",
         "depth",
         ge=1,
         le=8,
     )
     prob_overdetermination: float = chance(
         0.3,
-        "chance that an event off the main chain is a second cause, enough by itself",
+        "chance that an event outside the main chain is a second, sufficient cause",
         "interference",
     )
     prob_preemption: float = chance(
         0.2,
-        "chance that it is a stand-in, which happens only if a cause does not",
+        "chance that such an event is a stand-in, which happens only if a cause does not",
         "interference",
     )
     distractors: int = parameter(
-        2, "number of further events that lead to nothing", "interference", ge=0, le=8
+        2,
+        "number of additional events that lead to nothing",
+        "interference",
+        ge=0,
+        le=8,
     )
     question: Question = parameter(
-        "but_for", "yes or no for one event, or the set of necessary events", "semantic"
+        "but_for",
+        "yes or no about one event, or the set of necessary events",
+        "semantic",
     )
 
     @model_validator(mode="after")
@@ -94,14 +102,14 @@ class ButForCausationCase(Case):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Rules that one event follows another by. Some event is necessary and some is not.
+    """Stories with rules by which events cause others. Some events are necessary and some are not.
 
-    Whether the event asked about is one of the necessary ones is drawn after the rules, so that yes
-    and no are equally likely and the rules do not tell.
+    Whether the event asked about is necessary is drawn after the rules. So yes and no are equally
+    likely, and the rules give no hint.
     """
 
     task = "but_for_causation"
-    version = 2
+    version = 3
     case_model = ButForCausationCase
     extremes = (
         {"events": 3, "max_depth": 1, "distractors": 0},
@@ -122,10 +130,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the story with the question, and the form of the answer."""
+        """Return the question, the story, and the form of the answer."""
         closing = reply_short("yes or no")
         if params.question == "necessary_set":
-            closing = reply_short(
+            closing = "The answer is right only if it names all necessary events and no others.\n"
+            closing += reply_short(
                 "the list of the letters of all necessary events, each as a JSON string",
                 quoted=False,
             )
@@ -148,7 +157,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return the depth of the story, and how often one cause makes up for another."""
+        """Return the depth of the story, and how often one cause replaces another."""
         system = system_of(params)
         lengths: dict[int, int] = {}
         for event in system.rules:
@@ -177,9 +186,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return conditions * len(params.candidates)
 
     def blind_floor(self, params: Params) -> float:
-        """Return one half, or the chance of one set of a single event, or of all but one.
+        """Return one half, or the chance to guess a set of one event, or of all events but one.
 
-        Sets of n events have some and not all; each size is assumed to be equally likely.
+        The sets have at least one and not all of the n events; each size is assumed to be equally
+        likely.
         """
         n = len(params.candidates)
         return 0.5 if params.question == "but_for" else 1 / (n * (n - 1))
@@ -272,7 +282,7 @@ def draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
     Raises:
         GenerationError: in no draw some events were necessary and some were not.
     """
-    # One event is left for something that is not necessary, unless distractors are that.
+    # One event is reserved for something unnecessary, unless there are distractors.
     reserved = 1 if point.distractors else 2
     depth = min(point.max_depth, point.events - reserved)
     for i in range(2 * _TRIES):
@@ -282,7 +292,7 @@ def draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
             point.prob_overdetermination,
             point.prob_preemption,
             rng,
-            # Where second causes make up for every cause, the outcome is spared from them.
+            # If second causes replace every cause, the outcome gets none.
             spare_outcome=i >= _TRIES,
         )
         bits = flips(graph.system(), graph.outcome)

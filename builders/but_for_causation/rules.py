@@ -1,7 +1,7 @@
-"""Rules that make events happen, and the effects of striking an event out.
+"""Rules that make events happen, and the effects of removing an event.
 
-An event with a rule happens if all, or any, of its conditions hold. A condition is that another
-event happens, or that it does not. Rules do not run in circles.
+An event with a rule happens if all, or any, of its conditions are met. A condition is that another
+event happens, or that it does not. Rules have no cycles.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class System(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """Whether an event happens, and the events that, struck out, would change that.
+    """Whether an event happens, and the events whose removal would change that.
 
     The latter are bits: bit i is set for event i.
     """
@@ -42,7 +42,7 @@ class Effect(NamedTuple):
 
 
 def flips(system: System, event: int) -> int:
-    """Return the events that, struck out, would change whether an event happens, as bits.
+    """Return the events whose removal would change whether an event happens, as bits.
 
     Nothing is simulated: an event that flips a condition flips all that depends on it, unless
     another condition makes up for it.
@@ -51,7 +51,7 @@ def flips(system: System, event: int) -> int:
 
 
 def _effect(system: System, event: int, results: dict[int, Effect]) -> Effect:
-    """Return how an event fares; ``results`` caches the effects so far, by event."""
+    """Return the effect of an event; ``results`` caches the effects so far, by event."""
     if event not in results:
         if event in system.rules:
             results[event] = _ruled_effect(system, event, results)
@@ -82,7 +82,7 @@ def _ruled_effect(system: System, event: int, results: dict[int, Effect]) -> Eff
     changes = flips_an_opposing
     if is_decided:
         changes = flips_every_deciding & ~flips_an_opposing
-    # Struck out, the event itself does not happen, whatever else does.
+    # If the event itself is removed, it does not happen, whatever else does.
     happens = is_decided == deciding_value
     if happens:
         changes |= 1 << event

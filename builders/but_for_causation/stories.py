@@ -1,4 +1,4 @@
-"""The text of a story: a setting, rules in plain sentences, and the question."""
+"""The text of a prompt: the question, a setting, and rules in plain sentences."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -11,10 +11,10 @@ from scbench.schemas.but_for_causation import Params
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Ways to begin a story.
-_RULES_FIRST = (
+_INTRODUCTIONS = (
     "{opening} These are its rules:",
-    "{opening} The rules are these:",
-    "{opening} This is how it works:",
+    "{opening} The rules are as follows:",
+    "{opening} It works like this:",
 )
 
 
@@ -47,21 +47,23 @@ def settings() -> tuple[Setting, ...]:
 
 
 def story_of(params: Params) -> str:
-    """Return the rules, the facts, the meaning of supposing, and the question."""
+    """Return the question, the rules, the facts, the events to choose from, and how rules work."""
     # Remainders of one number choose the wordings of a story.
-    introduction = _RULES_FIRST[params.style % 3].format(opening=params.opening)
+    introduction = _INTRODUCTIONS[params.style % 3].format(opening=params.opening)
     sentences = []
     for i, (event, kind, conditions) in enumerate(params.rules):
         rule = Rule(kind, [Condition(*condition) for condition in conditions])
         sentences.append(f"- {rule_sentence(params, event, rule, i)}")
-    workings = prompt_template(__package__, "prompt_workings.txt").rstrip()
     paragraphs = [
+        question_of(params),
         introduction,
         "\n".join(sentences),
         facts_of(params),
-        workings,
-        question_of(params),
     ]
+    if params.question == "necessary_set":
+        paragraphs.append(f"The events to choose from:\n\n{candidates_of(params)}")
+    workings = prompt_template(__package__, "prompt_workings.txt").rstrip()
+    paragraphs.append(workings)
     return "\n\n".join(paragraphs) + "\n\n"
 
 
@@ -78,7 +80,7 @@ def rule_sentence(params: Params, event: int, rule: Rule, i: int) -> str:
         else:
             failing.append(f"{cause.subject} does not {cause.infinitive}")
     if met and failing and rule.kind == "all":
-        # "but" says by itself that both sides are needed.
+        # "but" already means that both sides are needed.
         premise = f"{_joined(met, 'and')} but {_joined(failing, 'and')}"
         note = ""
     else:
@@ -97,18 +99,18 @@ def _joined(parts: Sequence[str], word: str) -> str:
 
 
 def _note(kind: Kind, conditions: int) -> str:
-    """Return the note that says how many of the conditions are needed."""
+    """Return the note on how many of the conditions are needed."""
     if conditions == 1:
         return ""
     if kind == "all":
-        all_of_them = "both are" if conditions == 2 else "all of that is"
-        return f" ({all_of_them} needed)"
+        all_of_them = "both" if conditions == 2 else "all"
+        return f" ({all_of_them} are needed)"
     one_of_them = "either" if conditions == 2 else "any one"
-    return f" ({one_of_them} of them is enough)"
+    return f" ({one_of_them} is enough)"
 
 
 def facts_of(params: Params) -> str:
-    """Return the paragraph on the events that happened or not at the beginning, and at the end."""
+    """Return the paragraph on the events that happened or not at the start, and on the outcome."""
     sentences = []
     for event, happened in params.told:
         phrase = phrase_of(params, event)
@@ -118,7 +120,7 @@ def facts_of(params: Params) -> str:
             denial = f"{phrase.subject} did not {phrase.infinitive}."
             sentences.append(capitalised(denial))
     end = f"Everything else followed from the rules. In the end, {past_of(params, params.outcome)}."
-    return f"One day, this happened at the beginning: {' '.join(sentences)} {end}"
+    return f"One day, it began like this: {' '.join(sentences)} {end}"
 
 
 def question_of(params: Params) -> str:
@@ -126,19 +128,24 @@ def question_of(params: Params) -> str:
     outcome = phrase_of(params, params.outcome)
     if params.question == "but_for":
         (event,) = params.candidates
-        struck = phrase_of(params, event)
+        removed = phrase_of(params, event)
         return (
-            f"Suppose that {struck.subject} had not {struck.participle}. Would {outcome.subject} "
-            f"still have {outcome.participle}? Yes or no?"
+            f"Would {outcome.subject} still have {outcome.participle} if {removed.subject} had not "
+            f"{removed.participle}? Answer yes or no."
         )
-    options = []
-    for letter, event in zip(LETTERS, params.candidates, strict=False):
-        options.append(f"{letter}) {past_of(params, event)}")
-    listing = "\n".join(options)
+    last = LETTERS[len(params.candidates) - 1]
     return (
-        f"An event was necessary if, supposing that it alone had not happened, {outcome.subject} "
-        f"would not have {outcome.participle}. Which of these events were necessary?\n\n{listing}"
+        f"In the story below, {past_of(params, params.outcome)} in the end. "
+        f"Which of the events A to {last} were necessary for that?\n"
+        f"An event was necessary if {outcome.subject} would not "
+        f"have {outcome.participle}, supposing that only this event had not happened."
     )
+
+
+def candidates_of(params: Params) -> str:
+    """Return the events to choose from, one on each line after its letter."""
+    pairs = zip(LETTERS, params.candidates, strict=False)
+    return "\n".join([f"{letter}) {past_of(params, event)}" for letter, event in pairs])
 
 
 def phrase_of(params: Params, event: int) -> Phrase:

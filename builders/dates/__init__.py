@@ -2,9 +2,10 @@
 
 An example of the puzzle, with the answer 03/05/2024:
 
+    On which date is the dress rehearsal?
+
     The first reading is on 02/26/2024.
     The dress rehearsal falls 8 days after the first reading.
-    On which date is the dress rehearsal?
 """
 
 from calendar import isleap
@@ -31,7 +32,7 @@ from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.schemas.dates import Answer, DateFormat, Params
 
 _CLOSING = reply_short(
-    "a date written MM/DD/YYYY: two digits for the month, two for the day, four for the year"
+    "a date in the form MM/DD/YYYY, with two digits for month and day"
 )
 # Lengths, in days, that a careless calculation assumes.
 _ROUGH_DAYS = {"months": 30, "years": 365}
@@ -45,7 +46,7 @@ class Space(Point):
     tier: int = parameter(
         2,
         "0: find the date; 1: add days within a month; 2: one step past the end of a month or a "
-        "year, or around a leap day; 3: three to five steps, told in any order",
+        "year, or around a leap day; 3: three to five steps, in any order",
         "depth",
         ge=0,
         le=3,
@@ -58,7 +59,7 @@ class Space(Point):
     )
     links: int = parameter(
         0,
-        "number of steps in tier 3, more than five told of two scenarios; 0 for three to five",
+        "number of steps in tier 3; above five, two scenarios are mixed; 0 for three to five",
         "depth",
         later=True,
         ge=0,
@@ -79,9 +80,9 @@ class DatesCase(Case):
 
     story: str = Field(description="the scenario")
     steps: int = Field(
-        ge=0, description="steps from the date told to the date asked for"
+        ge=0, description="steps from the given date to the date asked for"
     )
-    shift: int = Field(description="days from the date told to the date asked for")
+    shift: int = Field(description="days from the given date to the date asked for")
     month_ends: int = Field(ge=0, description="ends of months passed on the way")
     leap_day: bool = Field(
         description="whether a February 29 lies on the way, ends included"
@@ -99,7 +100,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     """Makes stories whose events happen in the usual order of a scenario."""
 
     task = "dates"
-    version = 2
+    version = 3
     case_model = DatesCase
     # Each tier at its ends, every date format, the first and last scenario, and most steps.
     extremes = (
@@ -112,8 +113,8 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the story, the question and the rules of counting."""
-        return story_of(params) + _CLOSING
+        """Return the question, the story and the rules of counting."""
+        return prompt_of(params, solution_path(params))
 
     def reference(self, params: Params) -> Answer:
         """Follow the steps back from the event asked for to a given date, then forward."""
@@ -226,10 +227,45 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         )
         return (
             instance._asdict(),
-            story_of(instance) + _CLOSING,
+            prompt_of(instance, path),
             slashed(path[-1]),
             facts_of(scenario.id, path),
         )
+
+
+def prompt_of(params: Params | Instance, path: Sequence[date]) -> str:
+    """Return the prompt of an instance with this solution path."""
+    with_leap_years = depends_on_leap_years(params, path)
+    return story_of(params, with_leap_years=with_leap_years) + _CLOSING
+
+
+def depends_on_leap_years(params: Params | Instance, path: Sequence[date]) -> bool:
+    """Return whether a February 29, or its absence, can matter to the story.
+
+    It can if a weekday has to be worked out, if days are counted past the end of a February, or if
+    a month or year leads there.
+    """
+    kinds = {kind for _, kind, _, _ in params.steps}
+    if kinds & {"weekday_after", "weekday_before"}:
+        return True
+    # What is counted from another date in the story, decoys included.
+    for _, year, month, day, offset in params.given:
+        origin = date(year, month, day)
+        if offset and passes_end_of_february(origin, origin + offset * ONE_DAY):
+            return True
+    if kinds & {"days", "weeks", "counted_day"}:
+        return any(passes_end_of_february(*leg) for leg in pairwise(path))
+    # Steps by months and years do not count days; only where they end can matter.
+    return len(path) > 1 and any(passes_end_of_february(day, day) for day in path)
+
+
+def passes_end_of_february(start: date, end: date) -> bool:
+    """Return whether a day from February 28 to March 1 is between two dates, ends included."""
+    first, last = sorted((start, end))
+    years = range(first.year, last.year + 1)
+    return any(
+        first <= date(year, 3, 1) and last >= date(year, 2, 28) for year in years
+    )
 
 
 def draw_decoys(path: Sequence[date], count: int, rng: Stream) -> list[date]:

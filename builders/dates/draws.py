@@ -163,7 +163,7 @@ def to_shorter_month(rng: Stream) -> tuple[date, Move]:
     start = date(year, month, rng.between(29, 31))
     months = mostly_forward(rng.between(1, 14), rng)
     if rng.below(2):
-        # As many more as lead to the next February.
+        # Months are added up to the next February.
         months += (2 - month - months) % 12
     # A step of no months would not be one.
     return start, Move("months", months or 12)

@@ -1,4 +1,4 @@
-"""The text of a story: events of a scenario, sentences with their dates, and the question."""
+"""The text of a prompt: the question, events of a scenario with their dates, calendar rules."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -34,9 +34,9 @@ WEEKDAYS = (
     "Saturday",
     "Sunday",
 )
-# Verbs that take turns in the sentences of a story.
+# Verbs that alternate in the sentences of a story.
 _VERBS = ("is", "falls", "comes")
-# Kinds of steps of so many units.
+# Kinds of steps that are a number of units.
 _UNITS = frozenset({"days", "weeks", "months", "years"})
 
 
@@ -84,8 +84,13 @@ def interleaved(first: Scenario, second: Scenario, rng: Stream) -> Scenario:
     return first._replace(events=events)
 
 
-def story_of(params: Params | Instance) -> str:
-    """Return the story, the question after it, and the rules of counting."""
+def story_of(params: Params | Instance, *, with_leap_years: bool) -> str:
+    """Return the question, the story, and the calendar rules that it needs.
+
+    Args:
+        params: the instance.
+        with_leap_years: whether the rule on leap years is among them.
+    """
     texts = data_file(__package__, "sentences.json")
     # One number chooses all wordings of a story; divisions make them differ independently.
     link = texts["links"][params.style % len(texts["links"])]
@@ -98,32 +103,35 @@ def story_of(params: Params | Instance) -> str:
         sentences = [*on_steps, *on_dates]
     story = " ".join([params.opening, link, *sentences])
     kinds = frozenset([kind for _, kind, _, _ in params.steps])
-    rules = calendar_rules(params.date_format, kinds)
-    return f"{story}\n\n{question.format(params.events[params.asked])}\n\n{rules}\n\n"
+    rules = calendar_rules(params.date_format, kinds, with_leap_years=with_leap_years)
+    return f"{question.format(params.events[params.asked])}\n\n{story}\n\n{rules}"
 
 
 @cache
-def calendar_rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
-    """Return the rules that a story with this format and these kinds of steps needs."""
+def calendar_rules(
+    form: DateFormat, kinds: frozenset[StepKind], *, with_leap_years: bool
+) -> str:
+    """Return the rules for a date format and kinds of steps as a paragraph; empty without rules."""
     # The order of the rules is that of the prompt.
     rules = []
     if form in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
         rules.append("slashes")
     if form == "ORDINAL_DAY":
         rules.append("ordinal")
-    rules.append("calendar")
     if form == "RELATIVE_OFFSET" or kinds & {"days", "weeks"}:
         rules.append("counting")
     if kinds & {"months", "years"}:
         rules.append("same_day")
     if kinds & {"weekday_after", "weekday_before"}:
         rules.append("strictly")
+    if with_leap_years:
+        rules.append("calendar")
     texts = data_file(__package__, "sentences.json")
-    return " ".join(texts[rule] for rule in rules)
+    return "".join(f"{texts[rule]}\n" for rule in rules) + ("\n" if rules else "")
 
 
 def date_sentences(params: Params | Instance) -> list[str]:
-    """Return the sentences on events whose date the story tells."""
+    """Return the sentences on events whose date the story gives."""
     sentences = []
     for i, (event, *clue) in enumerate(params.given):
         verb = _VERBS[(params.style + i) % 3]
@@ -161,7 +169,7 @@ def date_words(form: DateFormat, clue: Sequence[int], style: int) -> str:
 
 
 def step_sentences(params: Params | Instance) -> list[str]:
-    """Return the sentences on events whose date is some steps from that of another event."""
+    """Return the sentences on events that are a step away from another event."""
     sentences = []
     for i, (event, kind, amount, origin) in enumerate(params.steps):
         name = params.events[event]

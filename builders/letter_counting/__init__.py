@@ -2,12 +2,12 @@
 
 An example of the puzzle, with the answer 4:
 
-    [banana] cat tree [Alps] cellar
+    Count how often the letters "b", "l" and "n" occur in total in the words in square brackets:
 
-    Count how often the letters "b", "l" and "n" occur in the words in square brackets.
+    [banana] cat tree [Alps] cellar
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -20,7 +20,7 @@ from scbench.schemas.letter_counting import Answer, Params
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _CLOSING = reply_short("a whole number", quoted=False)
-# From so many words on, the best constant answer earns hardly anything.
+# With more words, the best constant answer scores close to 0.
 _FLOOR_WORDS = 60
 
 
@@ -46,7 +46,7 @@ class LetterCountingCase(Case):
     """A case of letter counting."""
 
     characters: int = Field(
-        ge=1, description="letters in the words that count, of all kinds"
+        ge=1, description="number of characters in the words that count"
     )
 
 
@@ -54,7 +54,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     """Rows of words. Either every letter asked for is in a marked word, or none of them is."""
 
     task = "letter_counting"
-    version = 3
+    version = 4
     case_model = LetterCountingCase
     extremes = (
         {"words": 3, "confounders": 0, "letters": 3},
@@ -85,7 +85,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             "one_less": right - 1,
             "with_the_other_words": right + in_plain_words,
             "only_the_other_words": in_plain_words,
-            "words_that_hold_one": len(with_a_letter),
+            "words_that_contain_one": len(with_a_letter),
             "first_letter_only": text.count(letters[0]),
             "as_written": letter_count("".join(marked_words), letters),
             "characters": len(text),
@@ -140,23 +140,25 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         )
 
 
-def prompt_text(words: Iterable[tuple[str, bool]], letters: str) -> str:
+def prompt_text(words: Sequence[tuple[str, bool]], letters: str) -> str:
     """Return the prompt for a row of words, marked or not, and for letters."""
     row = " ".join([f"[{word}]" if is_marked else word for word, is_marked in words])
-    what = f'the letter "{letters}" occurs'
-    add = ""
+    target = f'the letter "{letters}" occurs'
     if len(letters) > 1:
         quoted = [f'"{letter}"' for letter in letters]
-        what = f"the letters {', '.join(quoted[:-1])} and {quoted[-1]} occur"
-        add = " Add up the counts of the letters."
+        target = f"the letters {', '.join(quoted[:-1])} and {quoted[-1]} occur in total"
+    rules = ["Count every occurrence, including several in the same word."]
+    if not row.islower():
+        rules.append("Capital and small letters count as the same letter.")
+    if not all(is_marked for _, is_marked in words):
+        rules.append("Ignore words without brackets.")
+    rules_text = "\n".join(rules)
     return f"""\
-Here is a row of words. Some of them stand in square brackets.
+Count how often {target} in the words in square brackets:
 
 {row}
 
-Count how often {what} in the words in square brackets. Every occurrence counts, also more than one
-in the same word, and small letters and capitals are the same letter. Words without brackets do not
-count.{add}
+{rules_text}
 
 {_CLOSING}"""
 

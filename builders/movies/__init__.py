@@ -1,4 +1,4 @@
-"""Movies: the choice that has most in common with the films that somebody likes.
+"""Movies: the choice that has the most in common with some liked films.
 
 An example of the puzzle, with the answer B (2 points for each genre in common, 3 for each theme):
 
@@ -33,15 +33,15 @@ from scbench.schemas.movies import Answer, Film, Params, Template
 LABELS = "ABCDEFGHIJKL"
 OPENINGS = (
     "A friend likes these films very much:",
-    "Somebody has given these films the best marks:",
-    "These are the films that a film club has enjoyed most:",
-    "A guest of a cinema names these as favourites:",
-    "Somebody is looking for one more film like these:",
+    "A viewer has given these films top ratings:",
+    "A film club has enjoyed these films most:",
+    "A cinema visitor names these films as favourites:",
+    "Someone is looking for one more film like these:",
 )
 _TRIES = 200
-# Candidates for choices that are similar to the liked films, and as many from all films.
+# Number of candidates that are similar to the liked films, and number of candidates from all films.
 _NEAR = 8
-# Genres that film guides give to many films, and not all to the same.
+# Genres that film guides give to many films, but not always to the same ones.
 _VAGUE = {"drama", "thriller", "adventure", "action"}
 
 
@@ -55,21 +55,21 @@ class Space(Point):
         4, "number of films to choose from", "scale", ge=3, le=12
     )
     genre_weight: int = parameter(
-        2, "points for a genre in common", "semantic", ge=0, le=10
+        2, "points for each common genre", "semantic", ge=0, le=10
     )
     theme_weight: int = parameter(
-        3, "points for a theme in common", "semantic", ge=0, le=10
+        3, "points for each common theme", "semantic", ge=0, le=10
     )
     min_margin: int = parameter(
         1,
-        "least points between the right choice and the next",
+        "least difference in points between the right choice and the next best",
         "interference",
         ge=1,
         le=100,
     )
     template: Template = parameter(
         "list",
-        "whether the prompt tells genres and themes in lists, in prose, or only titles",
+        "whether the prompt prints genres and themes in lists, in prose, or only titles",
         "semantic",
     )
 
@@ -85,7 +85,8 @@ class MoviesCase(Case):
 
     overlap: int = Field(ge=1, description="points of the right choice")
     margin: int = Field(
-        ge=1, description="points between the right choice and the next"
+        ge=1,
+        description="difference in points between the right choice and the next best",
     )
 
 
@@ -104,15 +105,15 @@ class LikedTags(NamedTuple):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Films that are alike, and choices of which one wins by at least a set margin.
+    """Similar films, and choices of which one wins by at least a set margin.
 
-    The next best choice is as near to that margin as the candidates allow. Where only titles are
-    printed, the liked films have exactly one genre in common. The right choice has it too, and all
-    other choices have nothing in common with them.
+    The next best choice is as near to that margin as the candidates allow. If only titles are
+    printed, the liked films share exactly one genre. The right choice has it, too, and all other
+    choices have nothing in common with them.
     """
 
     task = "movies"
-    version = 3
+    version = 4
     case_model = MoviesCase
     extremes = (
         {"reference_count": 6, "choice_count": 5, "template": "titles"},
@@ -233,8 +234,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
                 opening=rng.below(len(OPENINGS)),
             )
         raise GenerationError(
-            f"no choice of films with a margin of {point.min_margin} points in {_TRIES} tries; use "
-            "a smaller min_margin, or a larger genre_weight or theme_weight"
+            f"no film wins with a margin of {point.min_margin} in {_TRIES} draws; use a smaller "
+            "min_margin, or a larger genre_weight or theme_weight"
         )
 
 
@@ -254,7 +255,7 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
     beaten = point.choice_count - 1
     if len(liked) < point.reference_count or len(pool) <= beaten:
         return None
-    # The right choice has to beat as many films as there are choices besides it.
+    # The right choice has to beat all other choices.
     threshold = points[pool[-beaten]] + point.min_margin
     able = [film for film in pool if points[film] >= threshold]
     if not able:
@@ -267,7 +268,7 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
 
 
 def select_by_titles(point: Space, rng: Stream) -> Selection | None:
-    """Draw films with just one common genre, one more of it, and films without a common tag."""
+    """Draw films with exactly one common genre, another film with it, and films with nothing common."""
     liked, near = _draw_liked(rng.choice(clear_genres()), point, rng)
     tags = liked_tags(liked)
     # A second common genre would leave open which one is meant.

@@ -1,10 +1,10 @@
-"""Objects: count the things of some groups in a list with quantities in words and digits.
+"""Objects: count things of some groups in a list with quantities in words and digits.
 
 An example of the puzzle, with the answer 6:
 
-    a big apple, four pears, 3 hammers and one plum.
+    How many fruits are there in the list below?
 
-    How many fruits are there in this list?
+    a big apple, four pears, 3 hammers and one plum.
 """
 
 import math
@@ -27,8 +27,8 @@ from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import anchor, enumeration, things
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
 
-_MARKS = "\nWhat stands at the beginning of a line{form} only marks the line and is no quantity."
-# Markers that could be taken for a quantity, each with an example.
+_MARKS = "\nThe marker at the start of a line{form} is not a quantity."
+# Markers that could be mistaken for a quantity, each with an example.
 _FORMS = {
     "number": ', such as "1.",',
     "roman": ', such as "I.",',
@@ -71,7 +71,7 @@ class Space(Point):
     )
     distractors: int = parameter(
         4,
-        "number of entries of other groups, which do not count",
+        "number of entries in other groups, which do not count",
         "interference",
         ge=0,
         le=100,
@@ -83,15 +83,15 @@ class Space(Point):
         0.3, "chance that an entry has an adjective", "interference"
     )
     anchor_format: AnchorFormat = parameter(
-        "none", "what stands before each entry", "interference"
+        "none", "marker before each entry", "interference"
     )
 
     @model_validator(mode="after")
     def _every_group_occurs(self) -> Self:
         if self.target_groups > self.length:
             raise ValueError(
-                f"target_groups ({self.target_groups}) is more than length ({self.length}), but "
-                "each group needs an entry"
+                f"target_groups ({self.target_groups}) is above length ({self.length}); each group "
+                "needs an entry"
             )
         return self
 
@@ -101,10 +101,10 @@ class ObjectsCase(Case):
 
     adjectives: int = Field(ge=0, description="entries with an adjective")
     in_words: int = Field(
-        ge=0, description="entries whose quantity is in words, a and an too"
+        ge=0, description="entries whose quantity is in words, including a and an"
     )
     repeated: int = Field(
-        ge=0, description="entries whose noun stood in an entry before"
+        ge=0, description="entries whose noun is in an earlier entry as well"
     )
     distracting: int = Field(
         ge=0, description="things that do not count, by their quantities"
@@ -112,13 +112,13 @@ class ObjectsCase(Case):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Lists of things of eleven groups. Each group asked for has at least one entry.
+    """Lists of things in eleven groups. Each group asked for has at least one entry.
 
-    A noun comes again only after all others of its group.
+    A noun is repeated only after all other nouns of its group have been used.
     """
 
     task = "objects"
-    version = 3
+    version = 4
     case_model = ObjectsCase
     extremes = (
         {"length": 1, "distractors": 0, "max_count": 999},
@@ -130,7 +130,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )  # fmt: skip
 
     def prompt(self, params: Params) -> str:
-        """Return the list, the groups that count, and the meaning of a quantity."""
+        """Return the groups that count, the list, and the meaning of a quantity."""
         form = params.anchor_format
         entries = [entry_text(entry) for entry in params.entries]
         if form == "none":
@@ -146,7 +146,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             groups=enumeration(params.groups),
             together=" altogether" if len(params.groups) > 1 else "",
             marks=marks,
-            all_groups=enumeration(list(things().groups)),
+            printed_groups=enumeration(printed_groups(params)),
         )
         return rules + reply_short("a whole number", quoted=False)
 
@@ -261,6 +261,20 @@ def entry_text(entry: Entry) -> str:
     return f"{quantity} {adjective} {name}" if adjective else f"{quantity} {name}"
 
 
+def printed_groups(params: Params) -> list[str]:
+    """Return the groups that the prompt names: those in the list, and at least one not asked for.
+
+    Their order does not depend on which ones count.
+    """
+    names = {*params.groups, *[group for *_, group in params.entries]}
+    all_groups = list(things().groups)
+    if names == {*params.groups}:
+        # Without another group, the prompt would say that everything counts.
+        other_groups = [group for group in all_groups if group not in names]
+        names.update(other_groups[:1])
+    return [group for group in all_groups if group in names]
+
+
 def counting_entries(params: Params) -> list[Entry]:
     """Return the entries of the groups that count."""
     return [entry for entry in params.entries if entry[3] in params.groups]
@@ -272,7 +286,7 @@ def total(entries: Iterable[Entry]) -> int:
 
 
 def quantity_value(quantity: str) -> int:
-    """Return the number that digits, words or an article stand for."""
+    """Return the number meant by digits, words or an article."""
     return int(quantity) if quantity.isdigit() else numbers_in_words()[quantity]
 
 

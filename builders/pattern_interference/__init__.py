@@ -2,10 +2,10 @@
 
 An example of the puzzle, with the answer 16, 18:
 
-    5, 8, 10, 13
+    Give the next 2 terms of this sequence: 5, 8, 10, 13
 
-    Every other term is made from the term before it in these steps: add 3 to the term before; if
-    this is term number 3 or any other multiple of 3, subtract 1.
+    Each later term is made in these steps: add 3 to the term before; if the number of the new term
+    is a multiple of 3, subtract 1.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +17,7 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Case, Composed, Point, parameter, under
 from scbench.builders.shared.text_task import TextBuilder, answer_text, reply_short
+from scbench.builders.shared.words import capitalised
 from scbench.schemas import pattern_interference as schema
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
 
@@ -35,7 +36,7 @@ _IN_WORDS: Mapping[schema.Making, str] = {
     "add": "add {} to the term before",
     "subtract": "subtract {} from the term before",
     "multiply": "multiply the term before by {}",
-    "add_digits": "add the sum of its own digits to the term before",
+    "add_digits": "add the sum of the digits of the term before to that term",
 }
 _CHANGING: tuple[schema.Changing, ...] = ("every", "divisible", "repeat")
 
@@ -55,7 +56,8 @@ class PatternCase(Case):
     """A case of a sequence."""
 
     hits: int = Field(
-        ge=0, description="changes by interference, in terms shown and asked for"
+        ge=0,
+        description="number of changes by interference rules, in terms shown and asked for",
     )
 
 
@@ -67,10 +69,10 @@ class Sequel(NamedTuple):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Sequences of remainders. The prompt states all rules; nothing has to be guessed."""
+    """Sequences of remainders. The prompt states all rules, so nothing has to be guessed."""
 
     task = "pattern_interference"
-    version = 2
+    version = 3
     case_model = PatternCase
     extremes = (
         {
@@ -89,7 +91,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the first terms, all rules in the order they act, and the question."""
+        """Return the question, the first terms, and all rules in the order in which they apply."""
         return prompt_text(params, sequence_of(params).terms)
 
     def reference(self, params: Params) -> Answer:
@@ -133,7 +135,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return float(params.modulus**-params.asked)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw rules until the sequence neither stands still nor soon repeats itself."""
+        """Draw rules until the sequence has enough different terms."""
         for _ in range(_TRIES):
             params = Params(
                 start=rng.below(_MODULUS),
@@ -148,7 +150,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             if len(set(terms)) * 3 >= min(len(terms), 30) * 2:
                 return params
         raise GenerationError(
-            f"no lively sequence in {_TRIES} tries; use more base_rules or a smaller length_shown"
+            f"no sequence with enough different terms in {_TRIES} draws; use more base_rules or a "
+            "smaller length_shown"
         )
 
     def compose(self, point: Space, rng: Stream) -> Composed:
@@ -239,43 +242,42 @@ def prompt_text(params: Params, terms: Sequence[int]) -> str:
     """Return the prompt of a sequence, of which the first terms are printed."""
     sequence = ", ".join(map(str, terms[: params.shown]))
     steps = "\n".join([f"{i}. {step}" for i, step in enumerate(steps_of(params), 1)])
-    request = "term"
+    request = "the next term"
     answer = "a whole number"
+    note = ""
     if params.asked > 1:
-        request = f"{params.asked} terms"
+        request = f"the next {params.asked} terms"
         answer = f"the list of these {params.asked} numbers in order"
+        note = "The answer is right only if all terms are.\n"
     return f"""\
-A sequence of whole numbers begins like this:
+Give {request} of this sequence of whole numbers:
 
 {sequence}
 
-These are its rules. The first term is given. Every other term is made from the term before it in
-these steps:
+The first number is term 1. Each later term is made from the one before it in these steps:
 
 {steps}
 
-Give the next {request}.
-
-{reply_short(answer, quoted=False)}"""
+{note}{reply_short(answer, quoted=False)}"""
 
 
 def steps_of(params: Params) -> list[str]:
     """Return the rules as sentences: making a term, its remainder, then the changes."""
     rules = [_IN_WORDS[rule.kind].format(rule.amount) for rule in params.base]
-    making = f"{rules[0]}."
+    making = capitalised(f"{rules[0]}.")
     if len(rules) > 1:
         turns = []
         for first, rule in enumerate(rules, 2):
-            numbers = ", ".join([str(first + k * len(rules)) for k in range(3)])
-            turns.append(f"for term {numbers} and so on, {rule}")
-        making = f"Take turns: {'; '.join(turns)}."
+            numbers = [str(first + k * len(rules)) for k in range(3)]
+            turns.append(f"for terms {', '.join(numbers)} and so on, {rule}")
+        making = capitalised(f"{'; '.join(turns)}.")
     limit = params.modulus
     remainder = (
-        f"If the result is {limit} or more, or negative, add or subtract {limit} until it lies "
-        f"from 0 to {limit - 1}."
+        f"If the result is not between 0 and {limit - 1}, add or subtract {limit} until it "
+        "is."
     )
     if params.interference:
-        remainder += " Do this again after each of the steps below."
+        remainder += " Repeat this step after every step below."
     return [making, remainder, *map(change_in_words, params.interference)]
 
 
@@ -286,7 +288,7 @@ def change_in_words(change: Interference) -> str:
     match change.kind:
         case "every":
             first = ", ".join([str(change.n * k) for k in (1, 2, 3)])
-            return f"If this is term number {first} or any other multiple of {change.n}, {action}."
+            return f"If the new term is number {first} or another multiple of {change.n}, {action}."
         case "divisible":
             return f"If the result so far is divisible by {change.n} (0 is), {action}."
-    return f"If the result so far is equal to any earlier term of the sequence, {action}, once."
+    return f"If the result so far is equal to any earlier term, {action} (once only)."

@@ -1,4 +1,4 @@
-"""Brackets around the terms of an expression, none of them idle.
+"""Brackets around the terms of an expression, none of them redundant.
 
 A bracket contains at least two terms, no two brackets contain the same terms, and no bracket
 contains all terms.
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from scbench.base.seeding import Stream
 
-# Chance to open two brackets at the same place. More than two would mostly be idle in the end.
+# Chance to open two brackets at the same place. More than two would mostly be redundant.
 _TWO = 0.25
 # Chance to close a bracket after each of its terms but the first.
 _CLOSE = 0.4
@@ -25,7 +25,7 @@ class Brackets(NamedTuple):
 def draw_brackets(
     length: int, max_depth: int, prob_open: float, rng: Stream
 ) -> Brackets:
-    """Draw brackets for a row of at least one term, at most ``max_depth`` around any of them."""
+    """Draw brackets for a row of at least one term, with at most ``max_depth`` around any term."""
     opened = [0] * length
     closed = [0] * length
     if not max_depth:
@@ -43,7 +43,7 @@ def draw_brackets(
         while starts and starts[-1] not in {i, last_start} and rng.chance(_CLOSE):
             last_start = starts.pop()
             closed[i] += 1
-    # The open ones close at the end. Of several with the same start, only one is not idle there.
+    # Open brackets close at the end. Of several with the same start, all but one are redundant.
     for position, start in enumerate(starts):
         if start == 0 or start in starts[:position]:
             opened[start] -= 1
@@ -53,7 +53,7 @@ def draw_brackets(
 
 
 def depth_of(text: str) -> int:
-    """Return the most brackets inside each other in a text."""
+    """Return the largest depth of nested brackets in a text."""
     depth = 0
     deepest = 0
     for character in text:
@@ -66,9 +66,9 @@ def depth_of(text: str) -> int:
 
 
 def join_tokens(tokens: list[str], prob_dewhitespace: float, rng: Stream) -> str:
-    """Return tokens with a blank between any two except at the inner side of a bracket.
+    """Return tokens with a space between any two, except on the inner side of a bracket.
 
-    Each blank is left out with the chance ``prob_dewhitespace``.
+    Each space is left out with the chance ``prob_dewhitespace``.
     """
     if not prob_dewhitespace:
         return " ".join(tokens).replace("( ", "(").replace(" )", ")")

@@ -1,4 +1,4 @@
-"""The parts of text tasks' builders: no fixed list, a plain target, a closing for prompts."""
+"""Base classes for the builders of text tasks, and the closing lines of their prompts."""
 
 from abc import abstractmethod
 from collections import Counter
@@ -19,36 +19,36 @@ from scbench.builders.shared.builder import (
     reply_as,
 )
 
-# Cases that measure the score of a constant answer.
+# Number of cases that measure the score of a constant answer.
 DRAWS = 2000
-# Cases that measure the score of a rule that does not solve them.
+# Number of cases that measure the score of a rule that does not solve them.
 RULE_DRAWS = 400
 
 
 class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
-    """Makes the cases of a text task, whose answer has the one key ``answer``.
+    """Makes the cases of a text task. Its answers have one key, ``answer``.
 
-    The schema's ``Answer`` uses a type of `scbench.schemas.base`.
+    The task's ``Answer`` model uses a type of `scbench.schemas.base`.
     """
 
     stream = QuickStream
 
     def paper(self) -> list[PaperItem[ParamsT]]:
-        """Return no instances: all of them are drawn."""
+        """Return no fixed instances: all instances are drawn."""
         return []
 
     @classmethod
     def constant_floor(cls, **parameters: int | bool) -> float:
-        """Return the score of the best constant answer at a point of the space, by `DRAWS` cases.
+        """Return the score of the best constant answer at a point of the space, from `DRAWS` cases.
 
-        It is the most common answer of one half of them, counted in the other half, so that
-        choosing it does not raise its score. The standard error is at most 1.6 points.
+        The most common answer of one half of the cases is scored on the other half, so that choosing
+        it does not raise its score. The standard error is at most 1.6 points.
         """
         return _constant_floor(cls, tuple(sorted(parameters.items())))
 
     @classmethod
     def rule_floor(cls, rule: Callable[[Any], str], **parameters: JsonValue) -> float:
-        """Return the score of a rule that does not solve the case, by `RULE_DRAWS` cases.
+        """Return the score of a rule that does not solve the case, from `RULE_DRAWS` cases.
 
         Args:
             rule: makes an answer from an instance.
@@ -105,11 +105,11 @@ def _cases_at(
 
 
 class ComposingBuilder(TextBuilder[ParamsT, AnswerT, PointT]):
-    """A text task whose cases are written as they are drawn, for speed.
+    """A text task whose prompts are written while cases are drawn, for speed.
 
-    `compose` knows the answer and the words of the prompt from drawing, and returns the instance as
+    `compose` knows the answer and the words of the prompt from the draw, and returns the instance as
     JSON without making a model. `prompt`, `target` and `facts` compute the same from the instance
-    alone; the contract suite compares them.
+    alone; the contract suite compares both.
     """
 
     @abstractmethod

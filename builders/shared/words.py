@@ -1,6 +1,6 @@
-"""Word lists of the text tasks, and numbers as words.
+"""Word lists of the text tasks, and markers of lines.
 
-The word list has plain English words of 3 to 12 small letters, in alphabetical order.
+The word list has plain English words of 3 to 12 lowercase letters, in alphabetical order.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import data_file
 
-# How words are written: small letters, capitals, or each word in a random way.
+# How words are written: in lowercase, in uppercase, or each word in a random way.
 CaseMode = Literal["lower", "upper", "mixed"]
 _WAYS = (str.lower, str.capitalize, str.upper)
 _ROMAN = {
@@ -33,7 +33,7 @@ _FIRST_MINUTE = 9 * 60
 
 
 class Things(NamedTuple):
-    """Nouns of each group with their plurals, adjectives for any noun, openings of any list."""
+    """Nouns of each group with their plurals, adjectives for any noun, openings for any list."""
 
     groups: Mapping[str, list[list[str]]]
     adjectives: list[str]
@@ -63,14 +63,14 @@ def things() -> Things:
 
 
 def in_case(word: str, mode: CaseMode, rng: Stream) -> str:
-    """Return a word as the mode writes it; in mixed mode small, capitalised or all capitals."""
+    """Return a word in a case mode; in mixed mode lowercase, capitalised or uppercase at random."""
     if mode == "mixed":
         return rng.choice(_WAYS)(word)
     return word.upper() if mode == "upper" else word
 
 
 def enumeration(words: tuple[str, ...] | list[str]) -> str:
-    """Return words as a sentence lists them: ``a``, ``a and b``, ``a, b and c``."""
+    """Return words as a list in a sentence: ``a``, ``a and b``, ``a, b and c``."""
     if len(words) == 1:
         return words[0]
     return f"{', '.join(words[:-1])} and {words[-1]}"
@@ -82,7 +82,10 @@ def capitalised(sentence: str) -> str:
 
 
 def anchor(form: str, n: int) -> str:
-    """Return the marker of the n-th line (``clock`` to 900), with the blank; ``none`` is empty."""
+    """Return the marker of the n-th line with a space after it; ``none`` is empty.
+
+    A ``clock`` can mark 900 lines.
+    """
     match form:
         case "number":
             return f"{n}. "

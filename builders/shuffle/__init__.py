@@ -1,10 +1,11 @@
-"""Shuffle: people swap things, among events that move nothing.
+"""Shuffle: people swap things, and other events move nothing.
 
 An example of the puzzle, with the answer B:
 
+    Which gift does Zoe have at the end of the story?    (A) clock    (B) kite    (C) vase
+
     Amir gets the vase, Nora gets the kite, and Zoe gets the clock.
     Nora and Amir swap gifts. Zoe admires the gift of Nora. Zoe swaps gifts with Amir.
-    Which gift does Zoe have at the end?    (A) clock    (B) kite    (C) vase
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +28,8 @@ from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 
 LABELS = "ABCDEFGHIJKL"
-# Said of anchors that a reader could take for a part of the story.
-_MARKS = "\nWhat stands at the beginning of a line only tells the order."
+# Explains markers that a reader could take for a part of the story.
+_MARKS = "\nThe marker at the start of a line only shows the order of events."
 
 
 class Space(Point):
@@ -39,7 +40,7 @@ class Space(Point):
     )
     max_depth: int = parameter(
         5,
-        "number of swaps; what is asked for moved in some or all of them",
+        "number of swaps; the thing asked for is moved by some or all of them",
         "depth",
         ge=1,
         le=300,
@@ -52,7 +53,7 @@ class Space(Point):
         le=100,
     )
     anchor_format: AnchorFormat = parameter(
-        "none", "what stands before each event", "interference"
+        "none", "marker before each event", "interference"
     )
     domain: Domain = parameter("balls", "what is swapped", "semantic")
 
@@ -61,10 +62,11 @@ class ShuffleCase(Case):
     """A case of swaps."""
 
     depth: int = Field(
-        ge=0, description="swaps that moved what is asked for, one after the other"
+        ge=0, description="number of swaps that moved the thing asked for"
     )
     misleading: int = Field(
-        ge=0, description="events that move nothing but name the person asked about"
+        ge=0,
+        description="number of events that move nothing but name the person asked about",
     )
 
 
@@ -85,14 +87,14 @@ class Story(NamedTuple):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Stories of swaps. No two people swap twice running, which would undo it.
+    """Stories of swaps. No two people swap twice in a row, which would undo the swap.
 
-    People are the more likely to be asked about the more often their thing has moved: with many
-    people most things stay where they were.
+    A person is more likely to be asked about if their thing has moved more often: with many people,
+    most things stay where they were.
     """
 
     task = "shuffle"
-    version = 2
+    version = 3
     case_model = ShuffleCase
     extremes = (
         {"people": 3, "max_depth": 1, "confounders": 0, "anchor_format": "number"},
@@ -103,7 +105,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the story, the meaning of a swap, the question and the options."""
+        """Return the question, the story, the meaning of a swap, and the options."""
         story = stories()[params.domain]
         people = params.people
         starts = [
@@ -129,7 +131,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return text + reply_short(f"the letter of one option, A to {last}")
 
     def reference(self, params: Params) -> Answer:
-        """Let everyone swap in turn and look at the end."""
+        """Carry out all swaps and look at the end."""
         return Answer(answer=label(params, thing_at_end(params, params.events)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -257,7 +259,7 @@ def move_counts(people: int, events: Iterable[Event]) -> list[int]:
     counts = [0] * people
     for moves, a, b, _ in events:
         if moves:
-            # The counts go with the things.
+            # The counts move with the things.
             counts[a], counts[b] = counts[b] + 1, counts[a] + 1
     return counts
 

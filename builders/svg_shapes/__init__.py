@@ -1,4 +1,4 @@
-"""SVG shapes: a path of numbers, and ten kinds of shape that it could draw.
+"""SVG shapes: a path, and ten kinds of shape that it could draw.
 
 An example of the puzzle, with the answer B or triangle:
 
@@ -6,7 +6,7 @@ An example of the puzzle, with the answer B or triangle:
     A) kite    B) triangle    C) sector    ...
 
 Straight sides are drawn in several pieces, and as lines or as curves that are straight, so that
-every kind comes with the same numbers of commands and only geometry tells them apart.
+every kind has the same numbers of commands and only geometry separates them.
 """
 
 import re
@@ -52,52 +52,56 @@ class Space(Point):
     unprinted: ClassVar = frozenset({"shape"})
 
     shape: Kind | Literal["any"] = parameter(
-        "any", "which shape it is, or any of the ten", "semantic"
+        "any", "the kind of shape, or any of the ten", "semantic"
     )
     rotation: int = parameter(
         180,
-        "most degrees that it is turned by, either way",
+        "largest rotation in degrees, in either direction",
         "interference",
         ge=0,
         le=180,
     )
     scale: int = parameter(
-        100, "about how long it is, in units", "scale", ge=10, le=1000
+        100, "approximate length of the shape, in units", "scale", ge=10, le=1000
     )
     aspect: float = parameter(
-        2.0, "most that it is stretched, in one direction", "interference", ge=1, le=3
+        2.0, "largest stretch, in one direction", "interference", ge=1, le=3
     )
     noise: float = parameter(
         0.0,
-        "how far points can be off, as a share of the narrowest gap between two of them",
+        "largest error of points, as a share of the smallest distance between two of them",
         "interference",
         ge=0,
         le=0.05,
     )
     commands: Literal["absolute", "relative"] = parameter(
-        "absolute", "whether coordinates are counted from the last point", "semantic"
+        "absolute", "absolute coordinates, or relative to the last point", "semantic"
     )
     segments: int = parameter(
-        4, "pieces of a curve; those that close have at least two", "scale", ge=1, le=40
+        4,
+        "number of pieces of a curve; closed curves have at least two",
+        "scale",
+        ge=1,
+        le=40,
     )
 
 
 class SvgShapesCase(Case):
     """A case of SVG shapes."""
 
-    kind: Kind = Field(description="which shape it is")
-    lines: int = Field(ge=0, description="commands that draw lines")
+    kind: Kind = Field(description="the kind of shape")
+    lines: int = Field(ge=0, description="number of commands that draw lines")
     curves: int = Field(
-        ge=0, description="commands that draw curves, straight ones included"
+        ge=0, description="number of commands that draw curves, including straight ones"
     )
     characters: int = Field(ge=1, description="length of the path data")
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Outlines with two decimals, each kind and each letter equally likely."""
+    """Outlines with two decimals. Each kind and each letter is equally likely."""
 
     task = "svg_shapes"
-    version = 2
+    version = 3
     case_model = SvgShapesCase
     extremes = (
         {"rotation": 0, "aspect": 1, "segments": 1, "scale": 10},
@@ -128,7 +132,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         )
 
     def reference(self, params: Params) -> Answer:
-        """Count sides, and tell those with four apart by where their diagonals meet."""
+        """Count sides; shapes with four sides are identified by where their diagonals meet."""
         return Answer(answer=kind_name(right_kind(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -181,7 +185,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return 2 * numbers if is_relative else numbers
 
     def blind_floor(self, params: Params) -> float:
-        """Return one by the number of kinds: no prompt tells that a point has but one."""
+        """Return 1 / number of kinds: no prompt shows that a point has only one kind."""
         return 1 / len(params.options)
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -194,7 +198,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             if not is_blurred(path) and kind_of(path) == kind:
                 return Params(path=path, options=tuple(options))
         raise GenerationError(
-            f"no {kind_name(kind)} is clear at this size in {_TRIES} tries; use a larger scale, or "
+            f"no clear {kind_name(kind)} of this size in {_TRIES} draws; use a larger scale or "
             "fewer segments"
         )
 
@@ -215,7 +219,7 @@ def right_kind(params: Params) -> Kind:
 def draw_path(kind: Kind, point: Space, rng: Stream) -> str:
     """Draw an outline of a kind, its place on the page, and the commands that draw it."""
     stretch = rng.uniform(1, point.aspect)
-    # All kinds have as many curves as those whose curved side has so many pieces.
+    # All kinds have the same number of curves as those with a curved side.
     cubics = max(2, point.segments)
     pieces = max(_PIECES, cubics + 2) + rng.below(5)
     smooth = outline(kind, stretch, point.segments, rng)

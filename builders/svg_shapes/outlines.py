@@ -26,8 +26,8 @@ class Corner(NamedTuple):
 def outline(kind: Kind, stretch: float, segments: int, rng: Stream) -> list[Corner]:
     """Return the points of a shape about 2 high and ``2 * stretch`` wide, round the origin.
 
-    The proportions keep the kinds apart: what makes a kind (equal sides, parallel sides) is far
-    from what makes another, so that small errors leave it recognisable.
+    The proportions keep the kinds distinct: the features of a kind (equal sides, parallel sides)
+    are far from those of any other, so small errors leave it recognisable.
     """
     if kind == "ellipse":
         # It ends where it begins.
@@ -96,7 +96,7 @@ def roughened(corners: Sequence[Corner], noise: float, rng: Stream) -> list[Corn
 
 
 def divided(corners: Sequence[Corner], pieces: int, rng: Stream) -> list[Corner]:
-    """Return the outline with more points on its straight sides, until it has so many pieces.
+    """Return the outline with more points on its straight sides, until it has enough pieces.
 
     Long sides get more of them. An outline without straight sides stays as it is.
     """

@@ -20,7 +20,7 @@ _FOUR_SIDED: tuple[Kind, ...] = ("rectangle", "kite", "trapezoid")
 # How far from its middle a diagonal has to be cut to count as not halved.
 _QUARTERS = 0.11
 # Pieces that meet at less than the first angle run on smoothly, those at more than the second in a
-# corner; outlines with anything between are drawn anew.
+# corner; outlines with anything between are drawn again.
 _SMOOTH = radians(9)
 _SHARP = radians(15)
 # How far from a straight line a side has to be, somewhere, to count as curved.
@@ -55,7 +55,7 @@ def kind_of(path: str) -> Kind | None:
 
 
 def four_sided_kind(corners: Sequence[complex]) -> Kind:
-    """Tell a rectangle, a trapezoid and a kite apart: both, none or one diagonal is halved."""
+    """Return rectangle, trapezoid or kite: both diagonals, none or one of them is halved."""
     a, b, c, d = corners
     across = ((c - a).conjugate() * (d - b)).imag
     first = ((b - a).conjugate() * (d - b)).imag / across

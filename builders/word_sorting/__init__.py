@@ -1,4 +1,4 @@
-"""Word sorting: put words in alphabetical order, capitals apart or not.
+"""Word sorting: put words in alphabetical order, with capitals first or equal.
 
 An example of the puzzle, in which capitals come first, with the answer Lamp, Tin, lamb, oak:
 
@@ -25,12 +25,18 @@ from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import CaseMode, families, in_case, word_list
 from scbench.schemas.word_sorting import Answer, Order, Params
 
-# The rule on capitals, by whether they count.
-_ALPHABET = {
-    True: "Capitals count: every capital letter comes before every small one (A, B, ..., Z, a, b, "
-    "..., z){turned}.",
-    False: "Capitals make no difference: A is the same letter as a, and the alphabet runs from a "
-    "to z{turned}.",
+# The order of letters, by the order of the words and whether capitals matter.
+_ALPHABETS = {
+    (
+        "ascending",
+        True,
+    ): "Capital letters come before small ones: A, B, ..., Z, a, b, ..., z.",
+    (
+        "descending",
+        True,
+    ): "Small letters come before capital ones: z, y, ..., a, Z, Y, ..., A.",
+    ("ascending", False): "Capital and small letters count as the same letter.",
+    ("descending", False): "Capital and small letters count as the same letter.",
 }
 
 
@@ -40,7 +46,7 @@ class Space(Point):
     words: int = parameter(10, "number of words", "scale", ge=3, le=150)
     prefix: int = parameter(
         0,
-        "each word shares at least its first so many letters with another of the list",
+        "least number of first letters that each word shares with another word",
         "depth",
         ge=0,
         le=4,
@@ -48,17 +54,17 @@ class Space(Point):
     case_mode: CaseMode = parameter("lower", "how words are written", "interference")
     case_sensitive: bool = parameter(
         False,
-        "whether capitals come before small letters, which matters to words of mixed case",
+        "whether capital letters come before small ones; matters for words of mixed case",
         "semantic",
     )
-    order: Order = parameter("ascending", "from a to z, or from z to a", "semantic")
+    order: Order = parameter("ascending", "from A to Z, or from Z to A", "semantic")
 
 
 class WordSortingCase(Case):
     """A case of word sorting."""
 
     swaps: int = Field(
-        ge=0, description="pairs of words that stand the wrong way round at first"
+        ge=0, description="pairs of words that are in the wrong order at first"
     )
 
 
@@ -66,7 +72,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Lists of different words. They are never in order already."""
 
     task = "word_sorting"
-    version = 2
+    version = 3
     case_model = WordSortingCase
     extremes = (
         {"words": 3, "prefix": 4},
@@ -77,19 +83,28 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the words and the order they are to be put in."""
-        shorter = "before it"
-        turned = ""
-        if params.order == "descending":
-            shorter = "after it"
-            turned = ", and the order is turned round"
-        rules = prompt_template(__name__).format(
+        is_ascending = params.order == "ascending"
+        direction = "from A to Z" if is_ascending else "from Z to A"
+        rules = [
+            "Compare words letter by letter from the left; the first difference decides."
+        ]
+        if has_prefix(params):
+            side = "before" if is_ascending else "after"
+            rules.append(f"A word comes {side} longer words that begin with it.")
+        letters = "".join(params.words)
+        if not letters.islower() and not letters.isupper():
+            if params.case_sensitive:
+                first_case = "capital" if is_ascending else "small"
+                direction = f"with {first_case} letters first"
+            rules.append(_ALPHABETS[params.order, params.case_sensitive])
+        prompt = prompt_template(__name__).format(
             n=len(params.words),
             order=params.order,
+            direction=direction,
             words=", ".join(params.words),
-            shorter=shorter,
-            alphabet=_ALPHABET[params.case_sensitive].format(turned=turned),
+            rules="\n".join(rules),
         )
-        return rules + reply_short("the list of words in order", quoted=False)
+        return prompt + reply_short("the list of words in order", quoted=False)
 
     def reference(self, params: Params) -> Answer:
         """Sort them."""
@@ -169,6 +184,16 @@ def sorted_words(params: Params) -> list[str]:
     """Return the words in the order asked for."""
     key = None if params.case_sensitive else str.lower
     return sorted(params.words, key=key, reverse=params.order == "descending")
+
+
+def has_prefix(params: Params) -> bool:
+    """Return whether a word of the list is the beginning of another."""
+    words = params.words
+    if not params.case_sensitive:
+        words = tuple(word.lower() for word in words)
+    # Sorted, a word comes right before the words that begin with it.
+    pairs = pairwise(sorted(words))
+    return any(longer.startswith(word) for word, longer in pairs)
 
 
 def inversions(words: Sequence[str], right: Sequence[str]) -> int:

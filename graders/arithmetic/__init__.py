@@ -1,7 +1,7 @@
-"""Is this the value of the expression?
+"""Grades whether a number is the value of an expression.
 
-The expression is worked out with two stacks, operators waiting on one for their right side to be
-known and values on the other, in exact fractions.
+The expression is worked out in exact fractions with two stacks: one for values, one for operators
+that wait for their right side.
 """
 
 from fractions import Fraction
@@ -22,7 +22,7 @@ CHECKS = {
 # Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)
 
-# The higher an operator's rank, the closer it binds; an open bracket holds back all before it.
+# The higher an operator's rank, the closer it binds. An open bracket blocks what is before it.
 _RANK = {"(": 0, "+": 1, "-": 1, "*": 2, "/": 2}
 
 
@@ -31,7 +31,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     value = number(answer.answer)
     wrong = f"{quote(answer.answer)} is not a number."
-    if checks.readable(value, wrong, "There is no number."):
+    if checks.readable(value, wrong, "There is no number to compare."):
         right = evaluate(params.expression)
         wrong = f"The value is {right}, not {quote(answer.answer)}."
         checks.expect("value", value == right, wrong)
@@ -68,13 +68,15 @@ def evaluate(expression: str) -> Fraction:
                 _apply(waiting.pop(), values)
             waiting.pop()
         elif not wants_operand and mark in _RANK:
-            # Operators of one rank go from left to right.
+            # Operators of one rank are applied from left to right.
             while waiting and _RANK[waiting[-1]] >= _RANK[mark]:
                 _apply(waiting.pop(), values)
             waiting.append(mark)
             wants_operand = True
         else:
-            raise ValueError(f"{expression!r}: {mark!r} cannot stand at place {at - 1}")
+            raise ValueError(
+                f"{expression!r}: unexpected {mark!r} at position {at - 1}"
+            )
     while waiting:
         _apply(waiting.pop(), values)
     (value,) = values
@@ -82,7 +84,7 @@ def evaluate(expression: str) -> Fraction:
 
 
 def _apply(operator: str, values: list[Fraction]) -> None:
-    """Replace the last two values by one."""
+    """Replace the last two values with the result of an operator."""
     second, first = values.pop(), values.pop()
     if operator == "+":
         values.append(first + second)

@@ -1,7 +1,7 @@
-"""Is this the truth value of the expression?
+"""Grades whether a truth value is that of an expression.
 
-Rows without brackets are worked out by splitting them: at OR, each part at XOR, each of those at
-AND, and what is left is a value with NOTs before it.
+Rows without brackets are worked out by splitting them at OR, each part at XOR, and each of those at
+AND. The remaining parts are values with NOTs before them.
 """
 
 import re
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.answer_text import Value, quote
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import entries, truth
@@ -17,8 +18,8 @@ from scbench.schemas.boolean import LITERALS, Answer, Params
 VERSION = 2
 
 CHECKS = {
-    "readable": "The answer is one truth value.",
-    "value": "It is the truth value of the expression.",
+    "readable": "The answer is one truth value for each expression.",
+    "value": "The answer is the truth value of each expression.",
 }
 # Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)
@@ -32,23 +33,24 @@ Row = Sequence[str | bool]
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the truth value, in the words of any format, else 0.
 
-    Of several expressions all values must be right.
+    If there are several expressions, all values must be right.
     """
     checks = Checklist(CHECKS)
     true, false = LITERALS[params.format]
     right = [evaluate(line, true, false) for line in params.expression.splitlines()]
     values = read_values(answer.answer, len(right))
-    amount = "one truth value" if len(right) == 1 else f"{len(right)} truth values"
+    amount = counted(len(right), "truth value")
     wrong = f"{quote(answer.answer)} is not {amount}."
-    if checks.readable(values, wrong, "There is no truth value."):
+    if checks.readable(values, wrong, "There is no truth value to compare."):
         words = " ".join(true if value else false for value in right)
-        wrong = f"The value is {words}, not {quote(answer.answer)}."
+        subject = "The value is" if len(right) == 1 else "The values are"
+        wrong = f"{subject} {words}, not {quote(answer.answer)}."
         checks.expect("value", values == right, wrong)
     return checks.binary()
 
 
 def read_values(answer: Value, n: int) -> list[bool] | None:
-    """Return the truth values that an answer lists; None unless there are so many."""
+    """Return the truth values that an answer lists; None unless there are exactly n."""
     parts = [answer] if n == 1 else entries(answer) or ()
     values = [value for value in map(truth, parts) if value is not None]
     return values if len(values) == len(parts) == n else None
@@ -56,7 +58,7 @@ def read_values(answer: Value, n: int) -> list[bool] | None:
 
 @lru_cache(maxsize=1024)
 def evaluate(expression: str, true: str, false: str) -> bool:
-    """Return the truth value of values, NOT, AND, XOR, OR and brackets, given the words for both.
+    """Return the truth value of an expression, given the words for true and false.
 
     Raises:
         ValueError: it is not well formed.
@@ -78,7 +80,7 @@ def evaluate(expression: str, true: str, false: str) -> bool:
         elif word.strip():
             rows[-1].append(word)
     if end != len(expression) or len(rows) != 1:
-        raise ValueError(f"{expression!r} is not well formed at place {end}")
+        raise ValueError(f"{expression!r} is not well formed at position {end}")
     return row_value(rows[0])
 
 

@@ -1,6 +1,6 @@
-"""Do these brackets close all that are open?
+"""Grades whether brackets close all open brackets of a sequence.
 
-Pairs that stand together are crossed out until none is left; what remains is open.
+Adjacent pairs are removed until none is left; the brackets that remain are open.
 """
 
 import re
@@ -16,7 +16,7 @@ VERSION = 3
 
 CHECKS = {
     "readable": "The answer is a string of closing brackets.",
-    "value": "They close what is open, in the right order.",
+    "value": "The brackets close all open brackets, in the right order.",
 }
 # Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)
@@ -27,7 +27,7 @@ _MIRROR = str.maketrans({pair[0]: pair[1] for pair in PAIRS})
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the answer closes all open brackets, blanks aside, else 0."""
+    """Return 1 if the answer closes all open brackets, else 0; spaces are ignored."""
     checks = Checklist(CHECKS)
     brackets = unspaced(answer.answer)
     readable = bool(brackets) and set(brackets or "") <= set(")]}>")
@@ -35,10 +35,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if checks.expect("readable", readable, wrong):
         # The last one opened is the first to be closed.
         right = still_open(params.sequence)[::-1].translate(_MIRROR)
-        wrong = f"It takes {right}, not {quote(answer.answer)}."
+        wrong = f"The sequence needs {right}, not {quote(answer.answer)}."
         checks.expect("value", brackets == right, wrong)
     else:
-        checks.skip("value", "There are no closing brackets.")
+        checks.skip("value", "There are no closing brackets to compare.")
     return checks.binary()
 
 

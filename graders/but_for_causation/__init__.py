@@ -1,7 +1,7 @@
-"""Would it have happened all the same; which events were necessary?
+"""Grades whether an outcome would still have happened, or which events it needed.
 
-Each supposition is played through: the event is struck out, and the rules are applied over and over
-until every event has happened or not.
+Each event is removed in turn, and the rules are applied again and again until it is known of every
+event whether it happens.
 """
 
 from functools import lru_cache
@@ -17,7 +17,7 @@ VERSION = 3
 
 CHECKS = {
     "readable": "The answer is yes or no, or a list of letters, as the prompt asks.",
-    "value": "It is what follows from the story.",
+    "value": "The answer follows from the story.",
 }
 # Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)
@@ -29,7 +29,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is right, else 0; the order of letters does not matter."""
     checks = Checklist(CHECKS)
     needed = necessary(params)
-    why = "There is nothing to compare."
+    why = "There is no answer to compare."
     if params.question == "but_for":
         happens = truth(answer.answer)
         wrong = f"{quote(answer.answer)} is not yes or no."
@@ -39,11 +39,14 @@ def grade(params: Params, answer: Answer) -> Verdict:
             checks.expect("value", happens != bool(needed), wrong)
     else:
         events = events_in(params, answer.answer)
-        wrong = f"{quote(answer.answer)} is not a list of letters of the events."
+        wrong = f"{quote(answer.answer)} is not a list of the letters of events."
         if checks.readable(events, wrong, why):
             letters = [_LETTERS[place] for place in sorted(needed)]
             right = ", ".join(letters) or "none"
-            wrong = f"The necessary events are {right}, not {quote(answer.answer)}."
+            subject = "The necessary events are"
+            if len(letters) == 1:
+                subject = "The only necessary event is"
+            wrong = f"{subject} {right}, not {quote(answer.answer)}."
             checks.expect("value", events == needed, wrong)
     return checks.binary()
 
@@ -74,7 +77,7 @@ def necessary(params: Params) -> frozenset[int]:
 
 
 def outcome_happens(params: Params, without: int | None) -> bool:
-    """Return whether the outcome happens if an event is struck out."""
+    """Return whether the outcome happens if an event is removed."""
     happened = dict(params.told)
     waiting = {event: (kind, conditions) for event, kind, conditions in params.rules}
     if without is not None:

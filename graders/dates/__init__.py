@@ -1,4 +1,4 @@
-"""Is this the date of the event?
+"""Grades whether a date is that of the event asked for.
 
 Days are counted from a fixed one in a calendar whose year begins in March, so that leap days come
 last; no calendar library is used.
@@ -16,7 +16,7 @@ VERSION = 2
 
 CHECKS = {
     "readable": "The answer is one date, written MM/DD/YYYY or YYYY-MM-DD.",
-    "date": "It is the date of the event.",
+    "date": "The date is that of the event.",
 }
 # Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)
@@ -67,7 +67,7 @@ _DATE = re.compile(
 )
 # Year, month and day.
 Day = tuple[int, int, int]
-# Words of an answer that does not commit itself to one date.
+# Words of an answer that does not commit to one date.
 _HEDGES = re.compile(
     r"""
     \b (?: or | either | maybe | perhaps | possibly | not | before | after | about | around
@@ -84,10 +84,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     day_given = date(answer.answer)
     wrong = f"{quote(answer.answer)} is not one date, written MM/DD/YYYY."
-    if checks.readable(day_given, wrong, "There is no date."):
+    if checks.readable(day_given, wrong, "There is no date to compare."):
         right = date_of(params)
         year, month, day = right
-        wrong = f"It is {month:02}/{day:02}/{year:04}, not {quote(answer.answer)}."
+        wrong = (
+            f"The date is {month:02}/{day:02}/{year:04}, not {quote(answer.answer)}."
+        )
         checks.expect("date", day_given == right, wrong)
     return checks.binary()
 
@@ -95,8 +97,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
 def date(value: Value) -> Day | None:
     """Return year, month and day of the one date that an answer names.
 
-    Between slashes and hyphens the month comes first, as prompts say, if it can; between full stops
-    only what is a date in one order is read. A date that is not in the calendar is none.
+    With slashes and hyphens, the month comes first where possible, as prompts say. With full stops,
+    a date is read only if one order is possible. A date that is not in the calendar is no date.
     """
     if not isinstance(value, str) or len(value) > MAX_LENGTH:
         return None
@@ -108,7 +110,7 @@ def date(value: Value) -> Day | None:
 
 
 def date_in_match(match: re.Match[str]) -> Day | None:
-    """Return the date of a match of ``_DATE``, None if it is not in the calendar."""
+    """Return the date of a match of ``_DATE``; None if it is not in the calendar."""
     if match["year1"]:
         return calendar_date(match["year1"], match["month1"], match["day1"])
     if match["year2"]:
@@ -128,7 +130,7 @@ def date_in_match(match: re.Match[str]) -> Day | None:
 def calendar_date(
     year_digits: str, month_digits: str | int, day_digits: str
 ) -> Day | None:
-    """Return a date, None if the calendar does not have it."""
+    """Return a date; None if it is not in the calendar."""
     year, month, day = int(year_digits), int(month_digits), int(day_digits)
     is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     days = (31, 28 + is_leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -153,7 +155,7 @@ def date_of(params: Params) -> Day:
         # Steps are an event, a kind, an amount, and the event that it follows from.
         ready = [step for step in waiting if step[3] in days]
         if not ready:
-            raise ValueError(f"nothing leads to event {params.asked}")
+            raise ValueError(f"no step leads to event {params.asked}")
         for event, kind, amount, origin in ready:
             days[event] = day_after_step(days[origin], kind, amount)
         waiting = [step for step in waiting if step[0] not in days]

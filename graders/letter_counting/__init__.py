@@ -1,4 +1,4 @@
-"""Is this how often the letters stand in the words that count?"""
+"""Grades whether a number is the count of some letters in the words that count."""
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.answer_text import quote
@@ -10,20 +10,20 @@ VERSION = 3
 
 CHECKS = {
     "readable": "The answer is one whole number.",
-    "value": "It is the number of occurrences.",
+    "value": "The number is the count of all occurrences.",
 }
 OWN_FAULTS = ("readable",)
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the answer is the number of occurrences, else 0."""
+    """Return 1 if the answer is the count of all occurrences, else 0."""
     checks = Checklist(CHECKS)
     count = integer(answer.answer)
     wrong = f"{quote(answer.answer)} is not one whole number."
-    if checks.readable(count, wrong, "There is no number."):
-        # Between bars, so that no letters are counted across two words.
+    if checks.readable(count, wrong, "There is no number to compare."):
+        # Bars between the words: nothing is counted across two words.
         text = "|".join(word for word, counts in params.words if counts).casefold()
         right = sum(map(text.count, params.letters))
-        wrong = f"There are {right}, not {quote(answer.answer)}."
+        wrong = f"The count is {right}, not {quote(answer.answer)}."
         checks.expect("value", count == right, wrong)
     return checks.binary()

@@ -1,12 +1,13 @@
-"""Is this the choice with most in common with the films that are liked?
+"""Grades whether a choice has the most in common with the liked films.
 
-Every choice is compared with every liked film, one pair after the other.
+Every choice is compared with every liked film, pair by pair.
 """
 
 import re
 from functools import lru_cache
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.named_options import option
@@ -16,7 +17,7 @@ VERSION = 3
 
 CHECKS = {
     "readable": "The answer is one of the choices.",
-    "value": "It is the choice with the most points.",
+    "value": "The choice has the most points.",
 }
 OWN_FAULTS = ("readable",)
 
@@ -33,24 +34,24 @@ def grade(params: Params, answer: Answer) -> Verdict:
         names = [f"{film[0]} ({film[1]})" for film in params.choices]
     choice = option(answer.answer, names)
     wrong = f"{quote(answer.answer)} is not one of the choices."
-    if not checks.readable(choice, wrong, "There is no choice."):
+    if not checks.readable(choice, wrong, "There is no choice to compare."):
         return checks.binary()
     points = points_of(params)
     best = max(points)
     if points.count(best) > 1:
         raise ValueError(
-            f"two choices have {best} points; the instance has no one answer"
+            f"two choices have {best} points, so the instance has no single answer"
         )
     wrong = (
-        f"{titles[points.index(best)]} has {best} points, "
-        f"{titles[choice]} has {points[choice]}."
+        f"{titles[points.index(best)]} has {counted(best, 'point')}, "
+        f"{titles[choice]} only {points[choice]}."
     )
     checks.expect("value", points[choice] == best, wrong)
     return checks.binary()
 
 
 def names_year(value: object) -> bool:
-    """Whether an answer has a year behind a title."""
+    """Return whether an answer has a year after a title."""
     try:
         text = str(value)
     except ValueError:  # a number of more digits than Python writes

@@ -1,4 +1,4 @@
-"""Is this how many things of the groups are in the list?"""
+"""Grades whether a number is the sum of the quantities in some groups of a list."""
 
 from functools import lru_cache
 
@@ -13,23 +13,23 @@ VERSION = 3
 
 CHECKS = {
     "readable": "The answer is one whole number.",
-    "value": "It is the number of things of the groups.",
+    "value": "The number is the sum for the groups asked for.",
 }
 OWN_FAULTS = ("readable",)
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the answer is the number of things that count, else 0."""
+    """Return 1 if the answer is the sum for the groups asked for, else 0."""
     checks = Checklist(CHECKS)
     count = integer(answer.answer)
     wrong = f"{quote(answer.answer)} is not one whole number."
-    if checks.readable(count, wrong, "There is no number."):
+    if checks.readable(count, wrong, "There is no number to compare."):
         right = sum(
             quantity_of(quantity)
             for quantity, _, _, group in params.entries
             if group in params.groups
         )
-        wrong = f"There are {right}, not {quote(answer.answer)}."
+        wrong = f"The sum is {right}, not {quote(answer.answer)}."
         checks.expect("value", count == right, wrong)
     return checks.binary()
 
@@ -45,5 +45,5 @@ def quantity_of(text: str) -> int:
         return int(text)
     value = 1 if text in {"a", "an"} else spoken_number(text)
     if not value:
-        raise ValueError(f"{text!r} is no quantity")
+        raise ValueError(f"{text!r} is not a quantity")
     return value

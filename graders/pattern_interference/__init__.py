@@ -1,13 +1,14 @@
-"""Are these the terms that follow?
+"""Grades whether a list has the next terms of a sequence.
 
-The sequence is computed again: each rule is a function of the place, the value so far and the
-values before it.
+The sequence is computed again: each rule is a function of the position, the value so far and the
+earlier terms.
 """
 
 from collections.abc import Collection
 from functools import lru_cache
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import entries, integer
@@ -17,23 +18,24 @@ VERSION = 3
 
 CHECKS = {
     "readable": "The answer is a list of whole numbers.",
-    "count": "It has as many terms as were asked for.",
-    "terms": "Each is the term that follows.",
+    "count": "The list has the number of terms asked for.",
+    "terms": "Every term is right.",
 }
 OWN_FAULTS = ("readable", "count")
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the answer holds the terms that follow, in order, else 0."""
+    """Return 1 if the answer is the list of next terms, else 0."""
     checks = Checklist(CHECKS)
-    numbers = [integer(entry) for entry in entries(answer.answer) or ()]
-    readable = bool(numbers) and None not in numbers
+    words = entries(answer.answer) or ()
+    numbers = [number for number in map(integer, words) if number is not None]
+    readable = bool(numbers) and len(numbers) == len(words)
     wrong = f"{quote(answer.answer)} is not a list of whole numbers."
     if not checks.expect("readable", readable, wrong):
-        checks.skip(("count", "terms"), "There is no list of numbers.")
+        checks.skip(("count", "terms"), "There is no list of numbers to compare.")
         return checks.binary()
     right = following(params)
-    wrong = f"There are {len(numbers)} terms, not {len(right)}."
+    wrong = f"The answer has {counted(len(numbers), 'term')} instead of {len(right)}."
     checks.expect("count", len(numbers) == len(right), wrong)
     pairs = zip(numbers, right, strict=False)
     first_place = params.shown + 1
@@ -43,7 +45,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks.forbid(
         "terms",
         wrong_places,
-        lambda place: f"Term {place} is {right[place - first_place]}.",
+        lambda place: (
+            f"Term {place} is {right[place - first_place]}, not "
+            f"{quote(numbers[place - first_place])}."
+        ),
     )
     return checks.binary()
 
@@ -55,7 +60,7 @@ def following(params: Params) -> tuple[int, ...]:
     before = {term}
     terms: list[int] = []
     for place in range(2, params.shown + params.asked + 1):
-        # Base rules take turns.
+        # Base rules are used in turn.
         rule = params.base[(place - 2) % len(params.base)]
         term = next_term(rule, term) % params.modulus
         for change in params.interference:
@@ -68,7 +73,7 @@ def following(params: Params) -> tuple[int, ...]:
 
 
 def next_term(rule: BaseRule, term: int) -> int:
-    """Return the number that a base rule makes of a term."""
+    """Return the result of a base rule for the term before."""
     match rule.kind:
         case "add":
             return term + rule.amount
@@ -84,7 +89,7 @@ def next_term(rule: BaseRule, term: int) -> int:
 def applies(
     change: Interference, place: int, term: int, before: Collection[int]
 ) -> bool:
-    """Whether an interference changes a term at a place."""
+    """Return whether an interference rule changes a term at a position."""
     match change.kind:
         case "every":
             return place % change.n == 0

@@ -12,7 +12,7 @@ T = TypeVar("T")
 MAX_LENGTH = 10_000
 # The values that the types of `scbench.schemas.base` let through.
 Value = bool | int | float | str | Sequence[int | str]
-# Longer numbers are not read: printing takes time with the square of the length.
+# Longer numbers are not read: the time to print them grows with the square of the length.
 MAX_DIGITS = 1_000
 _MAX_QUOTED = 60
 _MAX_QUOTED_ENTRIES = 5
@@ -35,7 +35,7 @@ _WRAPPINGS = (
     ("\\mathbf{", "}"),
     ("\\texttt{", "}"),
 )
-# Words by which an answer takes back or leaves open what it says.
+# Words that retract an answer or leave it open.
 HEDGES = re.compile(
     r"""
     \b(?:or|either|neither|nor|maybe|perhaps|possibly|probably|unsure|unless|not|versus|vs)\b
@@ -55,14 +55,14 @@ ANSWER_IS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# A second sentence that begins so takes back the first.
+# A second sentence that begins like this retracts the first.
 _SECOND_THOUGHT = re.compile(
     r"\W*(?:or|but|maybe|perhaps|alternatively|actually|no|wait|hmm|instead|however|unless|not)\b",
     re.IGNORECASE,
 )
 # The first sentence, its end with closing marks, and everything after it.
 _SENTENCE = re.compile(r"(.*?[^\s.])[.!](?:[*_`\"']{0,3}\s+)(?=\S)(.+)", re.DOTALL)
-# A full stop behind these ends no sentence.
+# A full stop after these does not end a sentence.
 _ABBREVIATED = re.compile(
     r"(?:\b(?:mrs?|ms|dr|st|vs|jr|sr)|\b\w\.\w|[).:\]]\s\w)\Z", re.IGNORECASE
 )
@@ -136,7 +136,7 @@ def marks_belong_together(inside: str, opening: str, closing: str) -> bool:
 
 
 def quote(value: Value) -> str:
-    """Return an answer as a message quotes it: short, on one line."""
+    """Return an answer as messages quote it: shortened, on one line."""
     if isinstance(value, int) and value.bit_length() > MAX_DIGITS:
         return f"a number of {value.bit_length()} bits"
     if not isinstance(value, int | float | str):

@@ -1,4 +1,4 @@
-"""Which of the options of a prompt an answer names: by label, by text, or in a sentence."""
+"""Finds the option of a prompt that an answer names: by label, by text, or in a sentence."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _LABEL_FIRST = re.compile(
     """,
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
-# An article or a pronoun, where a label would have a mark behind it or a text of the prompt.
+# An article or a pronoun; a label would be followed by a mark or by a text of the prompt.
 _WORD_FIRST = re.compile(r"(?:A|I)\s(?!is\b|because\b|since\b|as\b)[a-z]")
 _LABEL_LAST = re.compile(r"(.*\S)\s?[(\[](\w{1,5})[)\]]", re.DOTALL)
 # A label inside a sentence: after "option", in brackets, or before one.
@@ -27,9 +27,9 @@ _LABELLED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
-# Fewest words next to a label that count as a comment, not as another option.
+# Least number of words next to a label that are a comment and not another option.
 _COMMENT_WORDS = 3
-# Marks behind which an explanation may begin.
+# Marks after which an explanation may begin.
 _CUT = re.compile(r"[:;(]|\s[\u2013\u2014-]\s|,\s(?=because|since|as\b)")
 _MAX_CUTS = 20
 
@@ -43,9 +43,14 @@ def option(
 
     ``B``, ``(b)``, ``B.``, ``Option B``, ``B) Paris``, ``Paris (B)``, ``B, because ...`` and
     ``paris`` are all the second option if that is Paris; ``B) Rome`` is no option. Hyphens and
-    underscores are blanks; an article before it, a plural, what the prompt prints behind a colon
-    and words that all options have make no difference. A sentence names an option if it names no
-    other and nothing in it takes that back. Labels are those of the prompt, at least as many.
+    underscores count as spaces. Ignored are an article before the option, a plural, the words after
+    a colon in the prompt, and words that all options have in common. A sentence names an option if
+    it names no other and does not retract it.
+
+    Args:
+        value: the answer.
+        options: texts of the options.
+        labels: labels of the options in the prompt, at least one for each.
     """
     names = OptionNames(options, labels)
     return first_read(names.place_of, value)
@@ -63,7 +68,7 @@ class OptionNames:
             self._labels[label.casefold()] = place
 
     def place_of(self, text: str) -> int | None:
-        """Return the place of the option that a text names; None if it names none or several."""
+        """Return the position of the option that a text names; None if it names none or several."""
         place = self.place_by_text(text)
         if place is None:
             place = self.place_by_label(text)
@@ -72,7 +77,7 @@ class OptionNames:
         return place
 
     def place_by_text(self, text: str) -> int | None:
-        """Return the option whose text this is, with or without an article."""
+        """Return the option that has this text, with or without an article."""
         for name in (folded(text), folded(_ARTICLE.sub("", text, count=1))):
             for texts in (self._texts, self._short, self._plurals):
                 if name and texts.count(name) == 1:
@@ -80,7 +85,7 @@ class OptionNames:
         return None
 
     def place_by_label(self, text: str) -> int | None:
-        """Return the option whose label begins or ends a text, if the rest of the text fits."""
+        """Return the option with its label at the start or end of a text, if other words fit."""
         readings: list[tuple[str, str]] = []
         first = _LABEL_FIRST.fullmatch(text)
         if first and not _WORD_FIRST.match(text):
@@ -95,7 +100,7 @@ class OptionNames:
         return None
 
     def comment_fits(self, place: int, comment: str) -> bool:
-        """Whether words next to the label of an option do not speak of another one."""
+        """Return whether the words next to an option's label do not name another option."""
         comment = tidy(comment)
         if comment[:1] + comment[-1:] in {"()", "[]"}:
             comment = tidy(comment[1:-1])
@@ -108,7 +113,7 @@ class OptionNames:
         return not self.places_in(comment)
 
     def place_explained(self, text: str) -> int | None:
-        """Return the option whose text is followed by a colon or bracket and more about it."""
+        """Return the option that is named before a colon or bracket with an explanation."""
         if self.labelled_places(text):
             return None
         for cut in islice(_CUT.finditer(text), _MAX_CUTS):
@@ -126,7 +131,7 @@ class OptionNames:
         return places.pop() if len(places) == 1 else None
 
     def labelled_places(self, text: str) -> set[int]:
-        """Return the options whose labels occur in a sentence."""
+        """Return the options that a sentence names by label."""
         places = set()
         for after_mark, before_bracket in _LABELLED.findall(text):
             label = (after_mark or before_bracket).casefold()
@@ -135,11 +140,11 @@ class OptionNames:
         return places
 
     def places_in(self, text: str) -> set[int]:
-        """Return the options whose label or text occurs in a sentence."""
+        """Return the options that a sentence names by label or text."""
         places = self.labelled_places(text)
         sentence = f" {word_run(text)} "
         names = [word_run(option) for option in self._texts]
-        # Longer texts first: "dark red" is no mention of "red".
+        # Longer texts first: "dark red" does not mention "red".
         by_length = sorted(
             range(len(names)), key=lambda place: -len(self._texts[place])
         )
@@ -152,13 +157,13 @@ class OptionNames:
 
 
 def folded(text: str) -> str:
-    """Return text in small letters, single blanks for hyphens and underscores, no last mark."""
+    """Return text in lowercase, with spaces for hyphens and underscores, without a final mark."""
     blanks = re.sub(r"[-_\u2010\u2011]", " ", text)
     return " ".join(blanks.casefold().split()).rstrip(".,;:")
 
 
 def word_run(text: str) -> str:
-    """Return the words of a text in small letters, with one blank between them."""
+    """Return the words of a text in lowercase, separated by single spaces."""
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
@@ -169,7 +174,7 @@ def plural(text: str) -> str:
 
 
 def without_common_words(texts: Sequence[str]) -> list[str]:
-    """Return texts without the words that all have; empty where a single letter remains."""
+    """Return texts without the words they have in common; empty if a single letter remains."""
     words = [text.split() for text in texts]
     common: set[str] = set()
     if len(words) > 1:

@@ -1,8 +1,8 @@
 """Reading short answers: numbers, truth values, options, lists and strings.
 
-Each function takes the value under an answer's key ``answer`` and returns what it says, or None if
-it cannot be read as what is asked for. An answer that says two things says nothing. Nothing longer
-than `MAX_LENGTH` is looked at, and every step is linear in that.
+Each function takes the value of an answer's key ``answer`` and returns its meaning, or None if it
+cannot be read as the type asked for. An answer with two different meanings has none. Values longer
+than `MAX_LENGTH` are not read, and every step is linear in the length.
 """
 
 import html
@@ -24,7 +24,7 @@ from scbench.graders.shared.answer_text import (
 )
 from scbench.graders.shared.spoken_numbers import spoken_numbers
 
-# Words for a truth value, in small letters.
+# Words for a truth value, in lowercase.
 TRUTHS: Mapping[str, bool] = {
     **dict.fromkeys(("true", "t", "yes", "y", "on", "1"), True),
     **dict.fromkeys(("false", "f", "no", "n", "off", "0"), False),
@@ -52,7 +52,7 @@ _NUMERAL = re.compile(
 )
 _IN_BRACKETS = re.compile(r"([-+]?)\s*\(([^()]*)\)")
 _LATEX_FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}")
-# Words and signs by which a number is not exactly the one that is written.
+# Words and signs that make a written number inexact.
 _VAGUE = re.compile(
     r"""
     \b(?:about|around|approximately|approx|roughly|nearly|almost|between|least|most|more|less|
@@ -65,7 +65,7 @@ _VAGUE = re.compile(
 _VERDICT = re.compile(r"(true|false|yes|no)\b(?=\W|$)", re.IGNORECASE)
 _LAST_VERDICT = re.compile(rf"[^.]*?\b{_VERDICT.pattern}\W*", re.IGNORECASE)
 _NEGATION = re.compile(r"\bnot\b|n['\u2019]t\b", re.IGNORECASE)
-# Marks behind a truth value, before a comment on it.
+# Marks after a truth value, before a comment on it.
 _COMMENT_MARKS = "(,;:\u2013\u2014-"
 _BETWEEN = re.compile(r"->|[,;|\n>\u2192\u3001]|\s&\s")
 _BULLET = re.compile(r"(?:[-*\u2022]|\d{1,3}[.)])\s")
@@ -80,7 +80,7 @@ _LIST_INTRODUCTION = re.compile(
 _AFTERTHOUGHT = re.compile(
     r"""
     \s(?:
-        # In brackets, after "because", or four words and more behind a dash.
+        # In brackets, after "because", or four or more words after a dash.
         \((?:since|because|as|in|by|which|that)\b[^()]*\)
         | (?:because|since)\s.*
         | [\u2013\u2014-]\s+\w+(?:\s+[\w']+){2,}.*
@@ -89,7 +89,7 @@ _AFTERTHOUGHT = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _LEAD = re.compile(r"[^:,;|\n\[\]\"]*")
-# Closing brackets that stand by themselves, in quotes or at the end.
+# Closing brackets alone, in quotes or at the end.
 _CLOSING = re.compile(
     r"""
     (?:^|(?<=[\s\"'`:]))
@@ -127,7 +127,7 @@ def integer(value: Value) -> int | None:
 
 
 def read_number(text: str) -> Fraction | None:
-    """Return the number that a tidy text is, or the only one in a phrase."""
+    """Return the number of a tidy text that is a number, or the only number in a phrase."""
     right_side = text.rpartition("=")[2].strip().translate(_MINUS)
     text = _LATEX_FRACTION.sub(r"\1/\2", right_side)
     bracketed = _IN_BRACKETS.fullmatch(text)
@@ -187,7 +187,7 @@ def truth(value: Value) -> bool | None:
 
 
 def read_truth(text: str) -> bool | None:
-    """Return the truth value that a tidy text is, begins with, or ends with."""
+    """Return the truth value that a tidy text consists of, begins with, or ends with."""
     plain = TRUTHS.get(text.casefold())
     if plain is not None:
         return plain
@@ -197,7 +197,7 @@ def read_truth(text: str) -> bool | None:
         tail = text[first.end() :].lstrip()
         has_reason = REASON.match(tail) is not None
         if has_reason or (tail[:1] in _COMMENT_MARKS and len(verdicts) == 1):
-            # "False, it is not ..." explains the answer; other hedges take it back.
+            # "False, it is not ..." explains the answer; other hedges retract it.
             hedged = HEDGES.search(_NEGATION.sub("", tail))
             return TRUTHS[first[1].casefold()] if has_reason or not hedged else None
     text = text.rpartition("=")[2]
@@ -211,7 +211,7 @@ def read_truth(text: str) -> bool | None:
 
 
 def entries(value: Value) -> tuple[str, ...] | None:
-    """Return the words of a list, in order and case as given.
+    """Return the words of a list, in their order and case.
 
     A string is split at commas, semicolons, bars, arrows and ends of lines; if it has none, at
     blanks. Brackets round the list, bullets, numbers of lines and an "and" before the last word are
@@ -255,7 +255,7 @@ def split_list(text: str) -> tuple[str, ...]:
 
 
 def unspaced(value: Value) -> str | None:
-    """Return a string, or the strings of a list, without blanks, commas and quotes."""
+    """Return a string, or the strings of a list, without spaces, commas and quotes."""
     if not isinstance(value, str | int | float):
         words = entries(value)
         return None if words is None else "".join(words)
@@ -266,7 +266,7 @@ def unspaced(value: Value) -> str | None:
     text = _AFTERTHOUGHT.sub("", text, count=1)
     has_words = re.search(r"[^\W_]", text) is not None
     if has_words and not HEDGES.search(text):
-        # The one run of brackets that stands by itself in words.
+        # The only separate run of brackets among words.
         runs = _CLOSING.findall(text)
         if len(runs) == 1:
             text = runs[0]

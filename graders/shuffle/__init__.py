@@ -1,7 +1,7 @@
-"""Is this the thing that the person has at the end?
+"""Grades whether an option is what a person has at the end of a story.
 
-The way of the thing is followed backwards: from the person who has it at the end, swap by swap, to
-the one who had it at first.
+The thing is followed backwards, swap by swap, from the person who has it at the end to the person
+who had it at first.
 """
 
 from functools import lru_cache
@@ -16,7 +16,7 @@ VERSION = 3
 
 CHECKS = {
     "readable": "The answer is one of the options.",
-    "value": "It is what the person has at the end.",
+    "value": "The option is what the person has at the end.",
 }
 OWN_FAULTS = ("readable",)
 
@@ -26,10 +26,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     choice = option(answer.answer, params.options)
     wrong = f"{quote(answer.answer)} is not one of the options."
-    if checks.readable(choice, wrong, "There is no option."):
+    if checks.readable(choice, wrong, "There is no option to compare."):
         right = outcome(params)
         person = params.people[params.asked]
-        wrong = f"At the end {person} has {right}, not {params.options[choice]}."
+        wrong = f"{person} ends up with {right}, not {params.options[choice]}."
         checks.expect("value", params.options[choice] == right, wrong)
     return checks.binary()
 
@@ -43,12 +43,10 @@ def outcome(params: Params) -> str:
     """
     same = sorted(params.options) == sorted(params.things)
     if not same or len(params.things) != len(params.people):
-        raise ValueError(
-            "things and options must be the same, one for each of the people"
-        )
+        raise ValueError("things and options must be the same, one for each person")
     owner = params.asked
     for swaps, a, b, _ in reversed(params.events):
         if swaps and owner in {a, b}:
-            # The one of both who it is not.
+            # The other person of the swap had it before.
             owner = a + b - owner
     return params.things[owner]

@@ -1,10 +1,10 @@
-"""Is this the kind of shape that the path draws?
+"""Grades whether an option is the kind of shape that a path draws.
 
-The path is read into pieces with absolute points. Where two of them meet at an angle there is a
-corner, and what lies between two corners is a side, however many pieces it is drawn in; it is
-curved if any of its points is off the line between its ends. Numbers of corners and of curved sides
-tell most kinds. Of four straight sides opposite ones are compared: all alike in a rectangle, one
-pair in a trapezoid, none in a kite.
+The path is read into pieces with absolute points. Two pieces that meet at an angle make a corner,
+and all pieces between two corners are one side. A side is curved if any of its points is off the
+line between its ends. The numbers of corners and curved sides identify most kinds. Of four straight
+sides, opposite ones are compared: both pairs are equally long in a rectangle, one pair in a
+trapezoid, none in a kite.
 """
 
 import re
@@ -15,6 +15,7 @@ from math import dist
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.named_options import option
@@ -24,7 +25,7 @@ VERSION = 3
 
 CHECKS = {
     "readable": "The answer is one of the options, by letter or by name.",
-    "shape": "It is the shape that the path draws.",
+    "shape": "The option is the shape that the path draws.",
 }
 OWN_FAULTS = ("readable",)
 
@@ -72,10 +73,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     names = [kind.replace("_", " ") for kind in params.options]
     choice = option(answer.answer, names)
-    wrong = f"{quote(answer.answer)} is none of the options."
-    if checks.readable(choice, wrong, "There is no option."):
+    wrong = f"{quote(answer.answer)} is not one of the options."
+    if checks.readable(choice, wrong, "There is no option to compare."):
         right = params.options.index(shape_of(params.path))
-        wrong = f"It is {_LETTERS[right]}) {names[right]}, not {quote(answer.answer)}."
+        wrong = f"The shape is {_LETTERS[right]}) {names[right]}, not {quote(answer.answer)}."
         checks.expect("shape", choice == right, wrong)
     return checks.binary()
 
@@ -97,7 +98,7 @@ def shape_of(path: str) -> Kind:
         kind = _STRAIGHT.get(len(sides))
     if kind is None:
         raise ValueError(
-            f"{len(sides)} sides, {curved} of them curved, are none of the shapes"
+            f"no shape has {counted(len(sides), 'side')}, {curved} of them curved"
         )
     return kind
 

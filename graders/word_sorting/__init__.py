@@ -1,13 +1,14 @@
-"""Are these the words, in this order?
+"""Grades whether a list has all words of the prompt in order.
 
-The order is checked pair by pair, by the places of letters in the alphabet that the prompt gives.
-How a word is capitalised in the answer does not matter: no two words differ in that alone.
+The order is checked pair by pair, by the positions of letters in the alphabet of the prompt. The
+answer may capitalise words in any way: no two words of a prompt differ in that alone.
 """
 
 from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import entries
@@ -16,8 +17,8 @@ from scbench.schemas.word_sorting import Answer, Params
 VERSION = 3
 
 CHECKS = {
-    "readable": "The answer is a list of words, most of them of the prompt.",
-    "words": "It holds every word once, and no others.",
+    "readable": "The answer is a list of words, most of them from the prompt.",
+    "words": "The list has every word once and no other words.",
     "order": "The words are in order.",
 }
 OWN_FAULTS = ("readable",)
@@ -31,38 +32,40 @@ _FOLDED = {letter: ascii_lowercase.index(letter.lower()) for letter in _CASED}
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the answer holds the words in order, else 0."""
+    """Return 1 if the answer has all words in order, else 0."""
     checks = Checklist(CHECKS)
     spelling = {word.lower(): word for word in params.words}
     words = entries(answer.answer) or ()
     folded = [word.lower() for word in words]
     in_answer_order = [spelling[word] for word in folded if word in spelling]
     readable = 2 * len(in_answer_order) > len(words)
-    wrong = f"{quote(answer.answer)} is not a list of words of the prompt."
-    if not checks.readable(words if readable else None, wrong, "There is no list."):
+    wrong = f"{quote(answer.answer)} is not a list of words from the prompt."
+    if not checks.readable(
+        words if readable else None, wrong, "There is no list to compare."
+    ):
         return checks.binary()
     different = set(folded)
-    lacking = [word for word in params.words if word.lower() not in different]
-    strange = [word for word in words if word.lower() not in spelling]
+    missing = [word for word in params.words if word.lower() not in different]
+    surplus = [word for word in words if word.lower() not in spelling]
     checks.expect(
         "words",
         sorted(folded) == sorted(spelling),
-        f"{len(lacking)} of {len(spelling)} words are missing, {len(strange)} do not belong, and "
-        f"{len(folded) - len(different)} are repeated.",
-        missing=lacking[:_MAX_WORDS],
-        surplus=[word[:_MAX_CHARACTERS] for word in strange[:_MAX_WORDS]],
+        f"Of {counted(len(spelling), 'word')}, missing: {len(missing)}; not in the prompt: "
+        f"{len(surplus)}; repeated: {len(folded) - len(different)}.",
+        missing=missing[:_MAX_WORDS],
+        surplus=[word[:_MAX_CHARACTERS] for word in surplus[:_MAX_WORDS]],
     )
     pairs = pairwise(in_answer_order)
     checks.forbid(
         "order",
         [[a, b] for a, b in pairs if not is_before(a, b, params)],
-        lambda pair: f"{pair[0]!r} must not stand before {pair[1]!r}.",
+        lambda pair: f"{pair[0]!r} must come after {pair[1]!r}.",
     )
     return checks.binary()
 
 
 def is_before(a: str, b: str, params: Params) -> bool:
-    """Whether a word may stand before another in the order of the prompt."""
+    """Return whether a word may come before another in the order of the prompt."""
     places = _CASED if params.case_sensitive else _FOLDED
     first = [places[letter] for letter in a]
     second = [places[letter] for letter in b]

@@ -13,8 +13,8 @@ class Params(ParamsModel):
         max_length=10_000,
         # The grader evaluates this grammar itself; nothing is executed.
         pattern=r"^[0-9+\-*/() ]+$",
-        description="whole numbers, + - * / and brackets; a minus sign that follows nothing, an "
-        "operator or an opening bracket belongs to the number after it",
+        description="whole numbers, + - * / and brackets; a minus sign at the start, after an "
+        "operator or after an opening bracket is the sign of the number after it",
     )
 
 

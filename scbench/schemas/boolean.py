@@ -26,13 +26,15 @@ class Params(ParamsModel):
         min_length=1,
         max_length=40_000,
         pattern=r"^[A-Z01() ]+(?:\n[A-Z01() ]+)*$",
-        description="truth values in the given format, NOT, AND, XOR, OR and brackets; each "
-        "expression on a line",
+        description="truth values in this format, NOT, AND, XOR, OR and brackets; one expression "
+        "on each line",
     )
     format: Format = Field(description="how truth values are written")
 
 
 class Answer(AnswerModel):
-    """The truth value of the expression."""
+    """The truth values of all expressions."""
 
-    answer: ShortTruth = Field(description="the truth value, in the prompt's words")
+    answer: ShortTruth = Field(
+        description="the truth value in the words of the prompt; several are separated by spaces"
+    )

@@ -1,4 +1,4 @@
-"""Closing what is open in a sequence of brackets."""
+"""Closing the open brackets of a sequence."""
 
 from pydantic import Field
 
@@ -9,17 +9,17 @@ PAIRS = ("()", "[]", "{}", "<>")
 
 
 class Params(ParamsModel):
-    """A sequence of brackets, as the prompt prints it; something in it is still open."""
+    """A sequence of brackets, as the prompt prints it, with at least one open bracket."""
 
     sequence: str = Field(
         min_length=1,
         max_length=2_000,
         pattern=r"^[()\[\]{}<>]+$",
-        description="brackets; every closing one closes the one opened last",
+        description="brackets; every closing bracket closes the last one still open",
     )
 
 
 class Answer(AnswerModel):
-    """The brackets that close what is open."""
+    """The brackets that close all open ones."""
 
     answer: ShortList = Field(description="closing brackets, in order")

@@ -1,4 +1,4 @@
-"""But-for causation: would the outcome have happened if something else had not?"""
+"""But-for causation: would the outcome have happened without another event?"""
 
 from typing import Annotated, Literal
 
@@ -20,7 +20,7 @@ class Params(ParamsModel):
     """A story of events and rules, as the prompt prints it."""
 
     story: Annotated[Text, Field(pattern="^[a-z_]+$", max_length=40)] = Field(
-        description="which setting it has"
+        description="id of the setting"
     )
     opening: Annotated[Text, Field(min_length=1, max_length=200)] = Field(
         description="first sentence of the story"
@@ -28,15 +28,15 @@ class Params(ParamsModel):
     events: tuple[_Phrase, ...] = Field(
         min_length=2,
         max_length=60,
-        description="each event in words: who or what, then the verb as infinitive, in the "
+        description="each event in words: the subject, then the verb as infinitive, in the "
         "present, in the past, and as participle",
     )
     rules: tuple[_Rule, ...] = Field(
         min_length=1,
         max_length=60,
         description="an event, whether all or any of its conditions are needed, and the "
-        "conditions: an event, and whether it has to happen or must not; the event happens if and "
-        "only if that holds",
+        "conditions: an event, and whether it has to happen or must not. The event happens exactly "
+        "if they are met",
     )
     told: tuple[_Literal, ...] = Field(
         min_length=1,
@@ -44,13 +44,15 @@ class Params(ParamsModel):
         description="events without a rule, and whether they happened",
     )
     outcome: Index = Field(description="the event that the question is about")
-    question: Question = Field(description="what is asked")
+    question: Question = Field(
+        description="a question about one event, or about all necessary events"
+    )
     candidates: tuple[Index, ...] = Field(
         min_length=1,
         max_length=26,
-        description="the event that is supposed not to have happened, or the lettered ones",
+        description="the event that is removed, or all events to choose from",
     )
-    style: Index = Field(description="which of several ways of saying things is used")
+    style: Index = Field(description="number that selects the wording of the prompt")
 
 
 class Answer(AnswerModel):

@@ -1,4 +1,4 @@
-"""Dates: the day of an event that a short story ties to other days."""
+"""Dates: the date of an event in a short story, which depends on other dates."""
 
 from typing import Annotated, Literal
 
@@ -32,32 +32,35 @@ _Amount = Annotated[Int, Field(ge=-4000, le=4000)]
 
 
 class Params(ParamsModel):
-    """A story about some events, as the prompt prints it. Years are few enough to stay in range."""
+    """A story about some events, as the prompt prints it. The bounds keep all years in range."""
 
     story: Annotated[Text, Field(pattern="^[a-z_]+$", max_length=40)] = Field(
-        description="which story it is"
+        description="id of the scenario"
     )
-    opening: _Phrase = Field(description="first sentence of the story")
+    opening: _Phrase = Field(
+        description="first sentence of the story, or one for each of two scenarios"
+    )
     events: tuple[_Phrase, ...] = Field(
-        min_length=1, max_length=20, description="what the events are called"
+        min_length=1, max_length=20, description="names of the events"
     )
-    date_format: DateFormat = Field(description="how dates are written")
+    date_format: DateFormat = Field(description="how the story writes dates")
     given: tuple[tuple[Index, _Year, _Month, _Day, _Amount], ...] = Field(
         min_length=1,
         max_length=20,
-        description="events whose date is told: event, year, month, day, and how many days after "
-        "that the event is; an ordinal day counts from January 1, so the first has 0 days",
+        description="events with a date in the story: event, year, month, day, and the number of "
+        "days from there to the event; a day of the year is counted from January 1, so the first "
+        "is 0",
     )
     steps: tuple[tuple[Index, StepKind, _Amount, Index], ...] = Field(
         max_length=20,
         description="event, kind, amount, and the event it is counted from. days, weeks, months, "
-        "years: so many later, earlier if negative; counted_day: the day with this number if the "
-        "other event's day has number 1; weekday_after, weekday_before: the next or last such day "
-        "of the week, 0 for Monday, that is strictly after or before; month_last: the last day of "
-        "the same month; month_first: the first day of the next month",
+        "years: this amount later, or earlier if negative; counted_day: the day with this number "
+        "if the day of the other event is number 1; weekday_after, weekday_before: the first such "
+        "weekday strictly after, or the last one strictly before (0 for Monday); month_last: the "
+        "last day of the same month; month_first: the first day of the next month",
     )
     asked: Index = Field(description="the event whose date is asked for")
-    style: Index = Field(description="which of several ways of saying things is used")
+    style: Index = Field(description="number that selects the wording of the prompt")
 
 
 class Answer(AnswerModel):

@@ -1,4 +1,4 @@
-"""Counting letters in some words of a row, among others that do not count."""
+"""Counting letters in some words of a row; other words do not count."""
 
 from typing import Annotated
 
@@ -26,6 +26,6 @@ class Params(ParamsModel):
 
 
 class Answer(AnswerModel):
-    """How often the letters stand in the words that count."""
+    """The count of the letters in the words that count."""
 
     answer: ShortAnswer = Field(description="a whole number")

@@ -1,4 +1,4 @@
-"""Recommending the film that is most similar to those that somebody likes."""
+"""Recommending the film that has the most in common with some liked films."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -19,22 +19,20 @@ Film = tuple[Title, Year, Tags, Tags]
 
 
 class Params(ParamsModel):
-    """Films that are liked, films to choose from, and how likeness is measured."""
+    """Liked films, films to choose from, and how they are compared."""
 
     # Prompts with titles only print no genres and themes.
     unprinted: ClassVar = {"liked": 2, "choices": 2}
 
     liked: tuple[Film, ...] = Field(min_length=1, max_length=12)
     choices: tuple[Film, ...] = Field(min_length=2, max_length=12)
-    genre_weight: int = Field(ge=0, le=100, description="points for a genre in common")
-    theme_weight: int = Field(ge=0, le=100, description="points for a theme in common")
-    template: Template = Field(description="how genres and themes are told")
-    opening: int = Field(
-        ge=0, le=99, description="which opening sentence the prompt has"
-    )
+    genre_weight: int = Field(ge=0, le=100, description="points for each common genre")
+    theme_weight: int = Field(ge=0, le=100, description="points for each common theme")
+    template: Template = Field(description="how the prompt prints genres and themes")
+    opening: int = Field(ge=0, le=99, description="number of the opening sentence")
 
 
 class Answer(AnswerModel):
-    """The film that is most like those that are liked."""
+    """The film that has the most in common with the liked films."""
 
     answer: ShortAnswer = Field(description="the letter or the title of a choice")

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
-# The sign before each entry; without one, the entries are one sentence.
+# The marker before each entry; without one, the entries are one sentence.
 AnchorFormat = Literal["none", "number", "roman", "hex", "letter", "bullet"]
 Name = Annotated[
     Text, Field(min_length=1, max_length=40, pattern="^[a-z]+(?: [a-z]+)*$")
@@ -28,18 +28,16 @@ class Params(ParamsModel):
     entries: tuple[Entry, ...] = Field(
         min_length=1,
         max_length=400,
-        description="quantity, adjective or nothing, noun, its group",
+        description="quantity, adjective or empty text, noun, and the group of the noun",
     )
     groups: tuple[Name, ...] = Field(
-        min_length=1, max_length=20, description="groups that count"
+        min_length=1, max_length=20, description="groups that are counted"
     )
-    anchor_format: AnchorFormat = Field(description="what stands before each entry")
-    opening: int = Field(
-        ge=0, le=99, description="which opening sentence the prompt has"
-    )
+    anchor_format: AnchorFormat = Field(description="marker before each entry")
+    opening: int = Field(ge=0, le=99, description="number of the opening sentence")
 
 
 class Answer(AnswerModel):
-    """How many things of the groups there are."""
+    """The number of things in the groups."""
 
     answer: ShortAnswer = Field(description="a whole number")

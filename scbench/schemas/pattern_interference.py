@@ -12,23 +12,27 @@ Changing = Literal["every", "divisible", "repeat"]
 
 
 class BaseRule(ParamsModel):
-    """How a term is made from the one before it."""
+    """A rule that makes a term from the one before it."""
 
     kind: Making
     amount: int = Field(
-        ge=0, le=100, description="what is added, taken away or multiplied by"
+        ge=0,
+        le=100,
+        description="number that is added, subtracted or multiplied by; 0 for digits",
     )
 
 
 class Interference(ParamsModel):
-    """When and by how much a new term is changed."""
+    """A rule that changes some new terms."""
 
     kind: Changing
     n: int = Field(
-        ge=0, le=100, description="every n-th term, or terms that n divides; else 0"
+        ge=0,
+        le=100,
+        description="n for every n-th term, or for multiples of n; otherwise 0",
     )
     amount: int = Field(
-        ge=-100, le=100, description="what is added; negative to take away"
+        ge=-100, le=100, description="number that is added; negative to subtract"
     )
 
 
@@ -37,21 +41,21 @@ class Params(ParamsModel):
 
     start: int = Field(ge=0, le=999)
     modulus: int = Field(
-        ge=10, le=1000, description="terms are remainders of a division by it"
+        ge=10, le=1000, description="terms are remainders of division by this number"
     )
     base: tuple[BaseRule, ...] = Field(
-        min_length=1, max_length=3, description="used in turn"
+        min_length=1, max_length=3, description="rules that are used in turn"
     )
     interference: tuple[Interference, ...] = Field(
-        max_length=3, description="applied in order"
+        max_length=3, description="rules that are applied in order"
     )
     shown: int = Field(ge=3, le=60, description="number of terms that the prompt shows")
     asked: int = Field(ge=1, le=200, description="number of terms asked for")
 
 
 class Answer(AnswerModel):
-    """The terms that follow."""
+    """The next terms."""
 
     answer: ShortList = Field(
-        description="whole numbers in order, as an array or with commas"
+        description="whole numbers in order, as an array or separated by commas"
     )

@@ -1,4 +1,4 @@
-"""Tracking the owners of things through some swaps."""
+"""Tracking who has which thing through some swaps."""
 
 from typing import Annotated, Literal
 
@@ -7,37 +7,37 @@ from pydantic import Field
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
 Domain = Literal["dancing", "books", "soccer", "gifts", "balls"]
-# The sign before each event; without one, the events are one paragraph.
+# The marker before each event; without one, the events are one paragraph.
 AnchorFormat = Literal[
     "none", "number", "roman", "hex", "letter", "bullet", "ordinal", "step", "clock"
 ]
 Name = Annotated[Text, Field(min_length=2, max_length=40, pattern="^[A-Za-z' -]+$")]
 Person = Annotated[int, Field(ge=0, le=11)]
 Wording = Annotated[int, Field(ge=0, le=99)]
-# Whether two people swap or merely meet, who they are, and the number of the sentence.
+# Whether two people swap, who they are, and the number of the sentence.
 Event = tuple[bool, Person, Person, Wording]
 
 
 class Params(ParamsModel):
-    """A story of swaps, as the prompt tells it."""
+    """A story of swaps, as the prompt prints it."""
 
     domain: Domain = Field(description="what is swapped")
     people: tuple[Name, ...] = Field(min_length=3, max_length=12)
     things: tuple[Name, ...] = Field(
-        min_length=3, max_length=12, description="what each of the people has at first"
+        min_length=3, max_length=12, description="what each person has at first"
     )
     events: tuple[Event, ...] = Field(
         max_length=400,
-        description="in order: whether it is a swap, two people, the sentence",
+        description="in order: whether it is a swap, two people, number of the sentence",
     )
-    asked: Person = Field(description="whose thing at the end is asked for")
+    asked: Person = Field(description="the person asked about")
     options: tuple[Name, ...] = Field(
         min_length=3,
         max_length=12,
         description="all things, in the order of their letters",
     )
-    anchor_format: AnchorFormat = Field(description="what stands before each event")
-    opening: Wording = Field(description="which opening sentence the prompt has")
+    anchor_format: AnchorFormat = Field(description="marker before each event")
+    opening: Wording = Field(description="number of the opening sentence")
 
 
 class Answer(AnswerModel):

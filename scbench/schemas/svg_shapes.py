@@ -6,7 +6,7 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer
 
-# In prompts and answers, a blank replaces the underscore.
+# In prompts and answers, a space replaces the underscore.
 Kind = Literal[
     "triangle",
     "rectangle",

@@ -11,16 +11,16 @@ Order = Literal["ascending", "descending"]
 
 
 class Params(ParamsModel):
-    """Words, as the prompt prints them, and the order they are to be put in."""
+    """Words, as the prompt prints them, and the order to put them in."""
 
     words: tuple[Word, ...] = Field(
         min_length=2,
         max_length=200,
         description="no two of them differ only in capitals",
     )
-    order: Order = Field(description="ascending is from a to z")
+    order: Order = Field(description="ascending: from A to Z")
     case_sensitive: bool = Field(
-        description="whether every capital comes before small letters"
+        description="whether all capital letters come before small ones"
     )
 
 

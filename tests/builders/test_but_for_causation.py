@@ -21,9 +21,9 @@ TASK = get_task("but_for_causation")
 
 def by_reading(prompt):
     """The answer to a prompt, from its text and the forms of the events alone."""
-    (setting,) = [
-        setting for setting in settings() if prompt.startswith(setting.opening)
-    ]
+    story, workings = prompt.split("How the story works:")
+    assert "whatever its rule says" in workings
+    (setting,) = [setting for setting in settings() if setting.opening in story]
     present, absent, past, gone = {}, {}, {}, {}
     for event, (subject, base, now, then, participle) in enumerate(setting.events):
         present[f"{subject} {now}"] = event
@@ -36,7 +36,7 @@ def by_reading(prompt):
         return (present[text], True) if text in present else (absent[text], False)
 
     rules = {}
-    for line in re.findall(r"^- (.+)\.$", prompt, re.MULTILINE):
+    for line in re.findall(r"^- (.+)\.$", story, re.MULTILINE):
         text = re.sub(r" \(.+? (needed|enough)\)$", "", line)
         text = text[0].lower() + text[1:]
         match = re.fullmatch(r"if (.+), then (.+)", text)
@@ -49,11 +49,11 @@ def by_reading(prompt):
         )
         if len(parts) > 1 and " but " not in premise:
             assert ("needed)" in line) == (" or " not in premise)
-    begun = re.search(r"happened at the beginning: (.+?) Everything else", prompt)[1]
+    begun = re.search(r"it began like this: (.+?) Everything else", story)[1]
     facts = dict(
         past[part[0].lower() + part[1:]] for part in begun.removesuffix(".").split(". ")
     )
-    outcome, did = past[re.search(r"In the end, (.+)\.", prompt)[1]]
+    outcome, did = past[re.search(r"In the end, (.+)\.", story)[1]]
     assert did
     assert not facts.keys() & rules.keys()
 
@@ -71,13 +71,12 @@ def by_reading(prompt):
         return world[outcome]
 
     assert happens()
-    if supposed := re.search(
-        r"Suppose that (.+)\. Would (.+) still have (.+)\?", prompt
-    ):
-        subject, *_, participle = setting.events[outcome]
-        assert supposed.groups()[1:] == (subject, f"{participle}? Yes or no")
-        return "yes" if happens(gone[supposed[1]]) else "no"
-    options = re.findall(r"^([A-Z])\) (.+)$", prompt, re.MULTILINE)
+    subject, *_, participle = setting.events[outcome]
+    if supposed := re.match(r"Would (.+) still have (.+) if (.+)\? Answer yes", story):
+        assert supposed.groups()[:2] == (subject, participle)
+        return "yes" if happens(gone[supposed[3]]) else "no"
+    assert f"if {subject} would not have {participle}, supposing that only" in story
+    options = re.findall(r"^([A-Z])\) (.+)$", story, re.MULTILINE)
     return ", ".join(letter for letter, text in options if not happens(past[text][0]))
 
 

@@ -85,10 +85,10 @@ def test_what_is_no_experiment_is_named(text, said):
             {"grid": {"length": [4, 4]}},
             "is in itself already; ask for more cases by count",
         ),
-        ({"min_number": 5, "max_number": 1}, "min_number 5 is above max_number 1"),
+        ({"min_number": 5, "max_number": 1}, "min_number (5) is above max_number (1)"),
         (
             {"grid": {"min_number": [1, 5], "max_number": [2, 9]}},
-            "min_number 5 is above max_numb",
+            "min_number (5) is above max_numb",
         ),
         (
             {"grid": {n: list(range(99)) for n in "abc"}},

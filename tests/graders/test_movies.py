@@ -40,10 +40,11 @@ def films_of(line):
 def read(prompt):
     """Return points by letter, from the prompt alone; of films told by title, from the data."""
     weights = re.search(
-        r"gives the choice\s(\d+) points?, .* gives it (\d+) point", prompt
+        r"gets (\d+) points? for each genre that both have, and\s(\d+) points? for each theme",
+        prompt,
     )
     per_genre, per_theme = map(int, weights.groups()) if weights else (1, 1)
-    _, above, _, below, *_ = prompt.split("\n\n")
+    _, _, above, _, below, *_ = prompt.split("\n\n")
     report = [
         (MARK.match(line)[1], *film)
         for line in f"{above}\n{below}".splitlines()

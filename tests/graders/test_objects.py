@@ -50,11 +50,17 @@ ENTRY = re.compile(
 
 def read(prompt):
     """How many entries there are and the sum asked for, from the prompt alone."""
-    _, listing, question, *_ = prompt.split("\n\n")
+    question, _, listing, rules, *_ = prompt.split("\n\n")
     asked = re.search("How many (.*) are there", question)[1]
     groups = re.split(", | and ", asked)
-    assert set(groups) <= set(things().groups)
+    printed = " ".join(rules.rpartition("words:\n")[2].rstrip(".").split("\n"))
+    printed_groups = re.split(", | and ", printed)
+    assert printed_groups == [
+        name for name in things().groups if name in printed_groups
+    ]
+    assert set(groups) < set(printed_groups)
     result = ENTRY.findall(listing)
+    assert {GROUP_OF[noun] for _, noun in result} <= set(printed_groups)
     total = sum(
         VALUES[quantity] if quantity in VALUES else int(quantity)
         for quantity, noun in result
@@ -106,5 +112,5 @@ def test_every_quantity_up_to_999_is_read():
     "text", ["", "dozen", "and", "-1", "1.5", "two dozens", "hundred"]
 )
 def test_what_is_no_quantity_is_refused(text):
-    with pytest.raises(ValueError, match="is no quantity"):
+    with pytest.raises(ValueError, match="is not a quantity"):
         quantity_of(text)

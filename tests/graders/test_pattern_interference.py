@@ -56,7 +56,7 @@ def obeyed(prompt):
     """The terms shown, and those asked for, worked out from the prompt's sentences."""
     shown = [int(term) for term in prompt.split("\n\n")[1].split(", ")]
     base, _, *later = re.findall(r"^\d\. (.*)$", prompt, re.MULTILINE)
-    rules = base.removeprefix("Take turns: ").rstrip(".").split("; ")
+    rules = base.lower().rstrip(".").split("; ")
     asked = re.search(r"Give the next (\d+) terms", prompt)
     count = int(asked[1]) if asked else 1
     terms = shown[:1]

@@ -40,7 +40,7 @@ STARTS = re.compile(
 
 def play(prompt):
     """Return the letter of the right option, from the prompt alone, and the number of swaps."""
-    first, _, report, _, question, options, *_ = prompt.split("\n\n")
+    question, first, _, report, _, _, options, *_ = prompt.split("\n\n")
     held = {
         m[1]: m[2]
         for m in STARTS.finditer(first.partition("At first, ")[2].removesuffix("."))

@@ -114,7 +114,7 @@ CASES = [
     }),
     ("dates", DATE, [
         "03/04/2024", "3/4/2024", "2024-03-04", " **03/04/2024**. ",
-    ], "It is 03/04/2024, not", {
+    ], "The date is 03/04/2024, not", {
         "date": ["04/03/2024", "03/04/2023", "03/05/2024", "2024-04-03"],
         "readable": [
             "02/30/2024", "03/04/24", "04.03.2024", "03/04/2024 or 03/05/2024", 20240304, "",
@@ -150,7 +150,7 @@ CASES = [
     ("shuffle", BALLS, [
         "C", "(C)", "C.", "Option C", "blue ball", "the blue ball", "C) blue ball",
         "(C) the blue ball", "blue ball (C)", "**C**",
-    ], "At the end Alice has blue ball, not", {
+    ], "Alice ends up with blue ball, not", {
         "value": ["B", "red ball", "A) the green ball"],
         "readable": ["D", "C or A", "C) red ball", "ball", 3, "", "yellow ball"],
         "answer_schema": [["C"], None],
@@ -158,7 +158,7 @@ CASES = [
     ("svg_shapes", HALF, [
         "A", "(A)", "Option A", "half ellipse", "Half  Ellipse.", "A) half ellipse",
         "half ellipse (A)",
-    ], "It is A) half ellipse, not", {
+    ], "The shape is A) half ellipse, not", {
         "shape": ["B", "ellipse", "J) sector"],
         "readable": ["A) ellipse", "K", "circle", "ellipse or sector", "A, B", 1, ""],
         "answer_schema": [["A"], True, None],

@@ -1,7 +1,8 @@
-"""Brackets at the depth at which they stand, and the stack of those that are still open."""
+"""Brackets by depth, and the stack of those that are still open."""
 
 from collections.abc import Sequence
 
+from scbench.base.wording import counted
 from scbench.graders.shared.short_answers import unspaced
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
@@ -23,17 +24,17 @@ _ACROSS, _LINES = 66, 8
 # Surplus brackets of an answer that are listed.
 _MOST_SURPLUS = 5
 _CLOSES = {pair[0]: pair[1] for pair in PAIRS}
-_HEAD = ("place", "open", "needs", "given")
+_HEAD = ("position", "open", "closed by", "answer")
 _LEGEND = {
     "target": "still open",
-    "right": "closes it",
-    "wrong": "the first fault",
-    "missing": "not given",
+    "right": "closed correctly",
+    "wrong": "first mistake",
+    "missing": "bracket missing in the answer",
 }
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the brackets by depth; with an answer those still open, and how it closes each."""
+    """Draw the brackets by depth; with an answer, also the open ones and how it closes each."""
     sequence = params.sequence
     stack: list[int] = []
     depths = []
@@ -45,15 +46,18 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         if bracket not in _CLOSES:
             stack.pop()
     text = sequence
-    caption = verdicts.caption(
-        f"{len(sequence)} brackets; what is still open is to be closed."
+    task = (
+        f"{counted(len(sequence), 'bracket')}. Close the brackets that are still open."
     )
+    if len(sequence) > _ACROSS * _LINES:
+        task += f" The first {_ACROSS * _LINES} are drawn."
+    caption = verdicts.caption(task)
     drawing = depth_drawing(sequence, depths, stack if verdicts else [])
     panels = [Panel("brackets by depth", drawing, caption)]
     closing = (unspaced(answer.answer) if answer else None) or ""
     rows = stack_rows(sequence, stack, closing) if verdicts else []
     if rows:
-        panels += table_panels("the stack, top first", _HEAD, rows, caption)
+        panels += table_panels("open brackets, last first", _HEAD, rows, caption)
         text = f"{sequence}\n\n{table_text(_HEAD, rows)}"
     return text_picture(panels, caption, text, _LEGEND)
 
@@ -61,7 +65,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def depth_drawing(
     sequence: str, depths: Sequence[int], still_open: Sequence[int]
 ) -> Drawing:
-    """Draw every bracket as deep as it stands, in lines; those still open are boxed."""
+    """Draw every bracket at its depth, in lines; brackets that are still open have a box."""
     count = min(len(sequence), _ACROSS * _LINES)
     lines = [
         range(start, min(start + _ACROSS, count)) for start in range(0, count, _ACROSS)
@@ -77,7 +81,7 @@ def depth_drawing(
             if i in still_open:
                 role = "ink"
                 low, high = (x - 5, y - 7), (x + 5, y + 6)
-                mark(drawing, low, high, "target", f"place {i + 1}")
+                mark(drawing, low, high, "target", f"position {i + 1}")
             drawing.text((x, y), sequence[i], role, size=12, bold=i in still_open)
         top += height
     return drawing
@@ -86,7 +90,7 @@ def depth_drawing(
 def stack_rows(sequence: str, stack: Sequence[int], closing: str) -> list[Row]:
     """Return the open brackets from the top, and how an answer closes each.
 
-    The first fault is marked; after it, nothing is right or wrong.
+    The first mistake is marked; brackets after it are neither right nor wrong.
     """
     rows: list[Row] = []
     astray = False

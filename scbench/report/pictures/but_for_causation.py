@@ -28,11 +28,10 @@ _ACROSS = 22
 _TEXT_WIDTH = 140
 _LEGEND = {
     "target": "the outcome",
-    "given": "dashed box: did not happen; dashed arrow: unless",
     "note": "supposed not to happen",
     "right": "necessary",
-    "missing": "necessary, not named",
-    "wrong": "answered wrongly",
+    "missing": "necessary but not named",
+    "wrong": "wrong",
 }
 
 # Events, and whether each happens.
@@ -59,7 +58,7 @@ Rules = Mapping[int, Rule]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw events by causes; with an answer their course, and letters wrong or right."""
+    """Draw events by causes; with an answer, also what happened, and which letters are right."""
     rules = {event: Rule(kind, conditions) for event, kind, conditions in params.rules}
     levels = event_levels(len(params.events), rules)
     outcome = event_words(params, params.outcome)
@@ -67,26 +66,36 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if params.question == "but_for":
         supposed = params.candidates[0]
         words = event_words(params, supposed)
-        question = f'Without "{words}", would "{outcome}" have happened all the same?'
+        question = f'Would "{outcome}" still have happened without "{words}"?'
     else:
-        question = (
-            f'Without which of the lettered events would "{outcome}" not have happened?'
-        )
+        question = f'Which of the lettered events were necessary for "{outcome}"?'
     caption = verdicts.caption(question)
     roles = event_roles(params, answer, verdicts)
     courses: dict[str, Course] = {}
     if verdicts:
         courses["happened"] = course_of_events(params, rules, levels, None)
         if supposed is not None:
-            courses["but for it"] = course_of_events(params, rules, levels, supposed)
+            courses["without it"] = course_of_events(params, rules, levels, supposed)
     drawing = graph(params, rules, levels, roles, courses)
-    panel = Panel("causes to the left", drawing, caption)
+    panel = Panel("causes on the left", drawing, caption)
     rows = [
         event_row(params, event, rules.get(event), roles, courses)
         for event in range(len(params.events))
     ]
     text = table_text(("", "event", "rule", *courses), rows, _TEXT_WIDTH)
-    return text_picture([panel], caption, text, _LEGEND)
+    legend = {"given": shape_words(rules, courses), **_LEGEND}
+    return text_picture([panel], caption, text, legend)
+
+
+def shape_words(rules: Rules, courses: Mapping[str, Course]) -> str:
+    """Return the meaning of boxes and arrows, and of dashed ones if some are drawn."""
+    words = "box: event; arrow: cause"
+    if not all(courses.get("happened", {}).values()):
+        words += "; dashed box: did not happen"
+    conditions = [condition for rule in rules.values() for condition in rule.conditions]
+    if not all(expected for _, expected in conditions):
+        words += "; dashed arrow: cause that must not happen"
+    return words
 
 
 def event_roles(params: Params, answer: Answer | None, verdicts: Verdicts) -> Roles:
@@ -127,11 +136,11 @@ def answered_events(params: Params, answer: Answer | None) -> set[int] | None:
 def course_of_events(
     params: Params, rules: Rules, levels: Levels, without: int | None
 ) -> Course:
-    """Return whether each event happens, with one struck out or with none."""
+    """Return whether each event happens, with one event removed or with none."""
     course = dict(params.told)
     if without is not None:
         course[without] = False
-    # Causes are on lower levels, and so decided before what they cause.
+    # Causes are on lower levels, so they are decided before their effects.
     for event in levels:
         if event in rules and event != without:
             kind, conditions = rules[event]
@@ -155,7 +164,7 @@ def lettered_words(params: Params, event: int) -> str:
 
 
 def fate(course: Course, event: int) -> str:
-    """Return whether an event happens in words; nothing if that is not known."""
+    """Return whether an event happens, in words; empty if that is unknown."""
     if event not in course:
         return ""
     return "yes" if course[event] else "no"
@@ -169,7 +178,7 @@ def event_row(
     courses: Mapping[str, Course],
 ) -> Row:
     """Return the row of an event in the table: number, words, rule, and fates."""
-    origin = "told"
+    origin = "given"
     if rule and rule.conditions:
         causes = []
         for cause, expected in rule.conditions:
@@ -207,13 +216,13 @@ def graph(
             (ax, ay), (bx, by) = places[cause], places[event]
             ends = [(ax + _WIDTH, ay), (bx - 2, by)]
             drawing.line(ends, "given", dashed=not expected, arrow=True)
-    happened, without = courses.get("happened", {}), courses.get("but for it", {})
+    happened, without = courses.get("happened", {}), courses.get("without it", {})
     for event, (x, y) in places.items():
         low, high = (x, y - _HEIGHT / 2), (x + _WIDTH, y + _HEIGHT / 2)
         dashed = happened.get(event) is False
         drawing.box(low, high, "paper", edge="given", dashed=dashed)
         changed_fate = fate(without, event)
-        tip = f"but for it: {changed_fate}" if changed_fate else ""
+        tip = f"without it: {changed_fate}" if changed_fate else ""
         mark(drawing, low, high, roles.get(event, ""), tip)
         words = lettered_words(params, event)
         if event in rules and len(rules[event].conditions) > 1:
@@ -253,7 +262,7 @@ def event_columns(levels: Levels, rules: Rules) -> list[list[int]]:
         return sum(causes) / len(causes)
 
     for column in columns:
-        # Beside the middle of its causes, so that few arrows cross.
+        # Near the middle of its causes, so that few arrows cross.
         column.sort(key=middle_of_causes)
         rows |= {event: i + 0.5 for i, event in enumerate(column)}
     return columns

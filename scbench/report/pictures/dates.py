@@ -1,4 +1,4 @@
-"""Dates of a story: how each follows, and the month of the one that is asked for."""
+"""Dates of a story: how each follows from another, and the month of the date asked for."""
 
 from calendar import monthrange, weekday
 
@@ -34,12 +34,12 @@ Day = tuple[int, int, int]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """List the events; with an answer their dates and calendars of the right and the given day."""
+    """List the events; with an answer, also their dates and the months of both answers."""
     caption = verdicts.caption(f"When is {params.events[params.asked]}?")
     rows = event_rows(params, verdicts)
     if verdicts.wrong:
-        words = quote(answer.answer) if answer else "nothing"
-        rows.append(("given", "", Cell(words, "wrong")))
+        words = quote(answer.answer) if answer else "none"
+        rows.append(("answer", "", Cell(words, "wrong")))
     panels = table_panels("events", _HEAD, rows, caption)
     texts = [table_text(_HEAD, rows)]
     right = date_of(params) if verdicts else None
@@ -58,7 +58,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def event_rows(params: Params, verdicts: Verdicts) -> list[Row]:
-    """Return the events in the order of the story; their dates once somebody has answered."""
+    """Return the events in the order of the story; with verdicts, also their dates."""
     origins = [(event, "given") for event, *_ in params.given]
     for event, kind, amount, origin in params.steps:
         day = _DAYS[amount % 7]
@@ -84,7 +84,7 @@ def event_date(params: Params, event: int) -> str:
 def month_rows(
     year: int, month: int, right: Day | None, answered: Day | None
 ) -> list[Row]:
-    """Return the days of a month in weeks; the right day and the given one are marked."""
+    """Return the days of a month in weeks; the right day and the answered day are marked."""
     first, length = monthrange(year, month)
     roles = {answered: "wrong", right: "right"}
     cells = [Cell("")] * first

@@ -1,5 +1,8 @@
-"""Films to choose from, and the points that each shares with the liked films."""
+"""Films to choose from, and the points of each with the liked films."""
 
+from string import ascii_uppercase
+
+from scbench.base.wording import counted
 from scbench.graders.movies import points_of
 from scbench.graders.shared.named_options import option
 from scbench.report.picture import Picture, Verdicts
@@ -12,26 +15,29 @@ from scbench.report.pictures.shared.tables import (
 )
 from scbench.schemas.movies import Answer, Params
 
-LETTERS = "ABCDEFGHIJKL"
-
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the films; with an answer the points of every pair, the best and the chosen one."""
-    caption = verdicts.caption(
-        f"Which of {len(params.choices)} films is most like {len(params.liked)} that are liked? "
-        f"{params.genre_weight} for a genre in common, {params.theme_weight} for a theme."
-    )
+    """Draw the films; with an answer, also the points of every pair, and the best choice."""
+    size = counted(len(params.choices), "film")
+    task = f"Which of {size} has the most in common with the liked ones?"
+    # A prompt with titles only has no points.
+    if params.template != "titles":
+        task += (
+            f" A common genre gives {counted(params.genre_weight, 'point')}, a common theme "
+            f"{counted(params.theme_weight, 'point')}."
+        )
+    caption = verdicts.caption(task)
     liked: list[Row] = [(i, film[0]) for i, film in enumerate(params.liked, 1)]
     head = ["", "choice"]
     if verdicts:
         head += [*(str(number) for number, _ in liked), "points"]
         choices = scored_choices(params, answer, verdicts)
     else:
-        films = zip(LETTERS, params.choices, strict=False)
+        films = zip(ascii_uppercase, params.choices, strict=False)
         choices = [(letter, film[0]) for letter, film in films]
     panels = table_panels("choices", head, choices, caption)
-    panels += table_panels("liked", (), liked, caption)
-    text = f"{table_text(head, choices)}\n\nliked:\n{table_text((), liked)}"
+    panels += table_panels("liked films", (), liked, caption)
+    text = f"{table_text(head, choices)}\n\nliked films:\n{table_text((), liked)}"
     return text_picture(panels, caption, text)
 
 
@@ -55,7 +61,7 @@ def scored_choices(
             role = "wrong"
         pair_points = [points[i] or "·" for points in points_by_liked]
         name, total = Cell(film[0], role), Cell(sums[i], role)
-        rows.append((LETTERS[i], name, *pair_points, total))
+        rows.append((ascii_uppercase[i], name, *pair_points, total))
     return rows
 
 

@@ -1,5 +1,7 @@
 """A list of things: which count, how many there are, and the running sum."""
 
+from scbench.base.wording import counted
+from scbench.builders.shared.words import enumeration
 from scbench.graders.objects import quantity_of
 from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.tables import Cell, Row, sum_rows, table_picture
@@ -7,7 +9,7 @@ from scbench.schemas.objects import Answer, Params
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """List the things; with an answer those that count and the sum."""
+    """List the things; with an answer, also which of them count, and the sum."""
     rows: list[Row] = []
     total = 0
     for quantity, adjective, noun, group in params.entries:
@@ -22,9 +24,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         else:
             rows.append((Cell(words, "quiet"), group, "-", ""))
     rows += sum_rows(answer.answer if answer else None, verdicts, total, columns=4)
-    kinds = " and ".join(params.groups)
+    kinds = enumeration(params.groups)
     caption = verdicts.caption(
-        f"How many {kinds} are there among {len(params.entries)} entries?"
+        f"How many {kinds} are there in a list of "
+        f"{counted(len(params.entries), 'entry', 'entries')}?"
     )
-    head = ("thing", "group", "number", "sum") if verdicts else ()
+    head = ("thing", "group", "quantity", "sum") if verdicts else ()
     return table_picture("things", head, rows, caption)

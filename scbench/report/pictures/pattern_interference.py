@@ -10,25 +10,26 @@ BASE_WORDS = {
     "add": "+ {}",
     "subtract": "- {}",
     "multiply": "x {}",
-    "add_digits": "+ its digits",
+    "add_digits": "+ its digit sum",
 }
 CHANGE_WORDS = {
-    "every": "every {n}: {amount:+}",
-    "divisible": "if {n} divides: {amount:+}",
-    "repeat": "if seen: {amount:+}",
+    "every": "if the number of the term is a multiple of {n}: {amount:+}",
+    "divisible": "if divisible by {n}: {amount:+}",
+    "repeat": "if equal to an earlier term: {amount:+}",
 }
-# Terms listed of an answer that goes on after those asked for.
+# Surplus terms of an answer that are listed.
 MOST_EXTRA = 5
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """List the terms with their rules; with an answer its terms beside those that follow."""
+    """List the terms with their rules; with an answer, its terms next to the right ones."""
     changes = [
         CHANGE_WORDS[change.kind].format(n=change.n, amount=change.amount)
         for change in params.interference
     ]
     caption = verdicts.caption(
-        f"Remainders by {params.modulus}. Changes in order: {'; '.join(changes) or 'none'}."
+        f"All terms are taken modulo {params.modulus}. "
+        f"Changes, in order: {'; '.join(changes) or 'none'}."
     )
     answered = list((entries(answer.answer) if answer else None) or ())
     rows: list[Row] = []
@@ -45,7 +46,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             rows.append((i + 1, rule, term, answer_cell(word, term)))
     head = ["", "rule", "term"]
     if verdicts:
-        head.append("given")
+        head.append("answer")
     if verdicts.wrong:
         extra = answered[params.asked :][:MOST_EXTRA]
         rows += [("", "", "-", Cell(word, "wrong")) for word in extra]
@@ -54,7 +55,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 def all_terms(params: Params) -> tuple[int, ...]:
     """Return the terms of the prompt and those asked for."""
-    # The grader goes on from what the prompt shows: here from the first term alone.
+    # The grader continues after the terms shown: here after the first term.
     from_first = params.model_copy(
         update={"shown": 1, "asked": params.shown + params.asked - 1}
     )

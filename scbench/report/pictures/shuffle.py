@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from scbench.base.wording import counted
+from scbench.builders.shuffle import stories
 from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.named_options import option
 from scbench.report.draw.colours import series
@@ -23,14 +25,14 @@ LANE = 30
 # Pixels for the names at both ends of the lanes.
 LEFT_MARGIN = 150
 RIGHT_MARGIN = 150
-# Events drawn next to each other; those that follow go on below.
+# Events drawn next to each other; later ones continue below.
 ACROSS = 40
 MOST_BLOCKS = 10
 LEGEND = {
-    "given": "a swap; dashed: they merely meet",
-    "target": "asked for",
-    "right": "what is there at the end",
-    "wrong": "what was answered",
+    "given": "solid line: swap; dashed line: no swap",
+    "target": "person asked about",
+    "right": "right option",
+    "wrong": "answer",
 }
 
 # The thing of each person, by their numbers: at first, then after each event.
@@ -60,8 +62,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw a lane for each person; with an answer the way of every thing, and the end of one."""
     swap_count = sum(event[0] for event in params.events)
     person = params.people[params.asked]
+    question = stories()[params.domain].question.format(person=person)
     caption = verdicts.caption(
-        f"{swap_count} swaps in {len(params.events)} events; what does {person} have at the end?"
+        f"{counted(swap_count, 'swap')} in {counted(len(params.events), 'event')}. "
+        + question
     )
     holdings = all_holdings(params)
     mistake = mistaken_thing(params, answer) if verdicts.wrong else ""
@@ -76,7 +80,7 @@ def all_holdings(params: Params) -> Holdings:
     holdings = [list(range(len(params.things)))]
     for swaps, a, b, _ in params.events:
         things = list(holdings[-1])
-        # Those who merely meet keep their things.
+        # Without a swap, both keep their things.
         if swaps:
             things[a], things[b] = things[b], things[a]
         holdings.append(things)
@@ -86,7 +90,7 @@ def all_holdings(params: Params) -> Holdings:
 def mistaken_thing(params: Params, answer: Answer | None) -> str:
     """Return a wrong answer in words: an option, or a quotation."""
     if answer is None:
-        return "nothing"
+        return "none"
     choice = option(answer.answer, params.options)
     return quote(answer.answer) if choice is None else params.options[choice]
 
@@ -97,8 +101,8 @@ def event_rows(
     """Return a row for each event; if solved with all things, and the end below."""
     rows: list[Row] = [("at first", *(params.things[i] for i in holdings[0]))]
     for i, (swaps, a, b, _) in enumerate(params.events, 1):
-        action = "swap" if swaps else "meet"
-        row = [f"{i} {params.people[a]}, {params.people[b]} {action}"]
+        action = "swap" if swaps else "no swap"
+        row = [f"{i} {params.people[a]}, {params.people[b]}: {action}"]
         # The things after each event are the solution.
         if solved:
             row += [params.things[k] for k in holdings[i]]
@@ -110,7 +114,7 @@ def event_rows(
     if mistake:
         answered: list[Cell | object] = [""] * len(params.people)
         answered[params.asked] = Cell(mistake, "wrong")
-        rows.append(("given", *answered))
+        rows.append(("answer", *answered))
     return rows
 
 
@@ -208,5 +212,5 @@ def draw_end(
     if mistake:
         x, y = block.at(block.stop, len(params.people))
         mark(drawing, (x + 8, y - 11), (x + RIGHT_MARGIN - 6, y + 11), "wrong")
-        words = f"not {mistake}"[:20]
+        words = mistake[:20]
         drawing.text((x + 12, y), words, "wrong", size=11, anchor="start", bold=True)

@@ -4,7 +4,9 @@ import re
 from cmath import phase, rect
 from collections.abc import Iterator, Sequence
 from math import pi, radians, sqrt
+from string import ascii_uppercase
 
+from scbench.base.wording import counted
 from scbench.graders.shared.named_options import option
 from scbench.graders.svg_shapes import shape_of
 from scbench.report.draw.svg import Drawing
@@ -17,7 +19,6 @@ from scbench.report.pictures.shared.tables import (
 )
 from scbench.schemas.svg_shapes import Answer, Params
 
-LETTERS = "ABCDEFGHIJ"
 # Straight lines that a piece of a curve is drawn with.
 STEPS = 48
 # A letter (move, line, cubic curve, arc; relative if small), and its numbers.
@@ -26,9 +27,10 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the outline; the answer and its faults are below in words."""
+    """Draw the outline; the options are below, with the answer and the right one marked."""
     joints, outline = flattened(params.path)
-    caption = verdicts.caption(f"An outline through {len(joints)} points, y downwards.")
+    size = counted(len(joints), "point")
+    caption = verdicts.caption(f"An outline through {size}; y increases downwards.")
     rows = option_rows(params, answer, verdicts)
     panels = [
         Panel("the outline", outline_drawing(joints, outline), caption),
@@ -69,7 +71,7 @@ def option_rows(
             role = "right"
         elif i == answered:
             role = "wrong"
-        rows.append((LETTERS[i], Cell(name, role)))
+        rows.append((ascii_uppercase[i], Cell(name, role)))
     return rows
 
 

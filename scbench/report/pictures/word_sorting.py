@@ -2,6 +2,7 @@
 
 from itertools import zip_longest
 
+from scbench.base.wording import counted
 from scbench.graders.shared.short_answers import entries
 from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.tables import Cell, Row, table_picture
@@ -9,17 +10,21 @@ from scbench.schemas.word_sorting import Answer, Params
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """List the words; with an answer its list, the first misplaced word marked, and the order."""
-    case = "capitals first" if params.case_sensitive else "capitals alike"
-    caption = verdicts.caption(f"{len(params.words)} words, {params.order}, {case}.")
+    """List the words; with an answer, its list and the right one; the first mistake is marked."""
+    case = "ignoring case"
+    if params.case_sensitive:
+        first_case = "capital" if params.order == "ascending" else "small"
+        case = f"with {first_case} letters first"
+    size = counted(len(params.words), "word")
+    caption = verdicts.caption(f"Sort {size} in {params.order} order, {case}.")
     if not verdicts:
         words: list[Row] = [(i, word) for i, word in enumerate(params.words, 1)]
-        return table_picture("to be sorted", ("", "word"), words, caption)
+        return table_picture("words to sort", ("", "word"), words, caption)
     key = None if params.case_sensitive else str.lower
     right = sorted(params.words, key=key, reverse=params.order == "descending")
     answered = (entries(answer.answer) if answer else None) or ()
     rows: list[Row] = []
-    # After the first wrong word all positions are shifted: the rest has no colour.
+    # After the first wrong word all positions may be shifted, so later words have no colour.
     astray = False
     for i, (word, expected) in enumerate(zip_longest(answered, right), 1):
         if word is None:
@@ -33,4 +38,4 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             astray = True
             cell = Cell(word, "wrong")
         rows.append((i, cell, expected or "-"))
-    return table_picture("in order", ("", "given", "right"), rows, caption)
+    return table_picture("sorted words", ("", "answer", "right"), rows, caption)

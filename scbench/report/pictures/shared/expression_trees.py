@@ -1,9 +1,10 @@
-"""Expressions as trees with the value of every step, and the first slip that gives an answer."""
+"""Expressions as trees with the value of every step, and the first slip that explains an answer."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from scbench.base.wording import counted
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.canvas import pixel_canvas
@@ -18,8 +19,8 @@ _WIDTH, _HEIGHT = 46, 46
 # terminal.
 _LONGEST = 9
 _LEGEND = {
-    "right": "the value",
-    "wrong": "the first step whose slip alone gives the answer, or the last",
+    "right": "the right value",
+    "wrong": "where the answer may have gone wrong",
 }
 
 
@@ -86,9 +87,8 @@ def tree_picture(
     leaves = sum(not node.below for node in nodes)
     if leaves > MOST_LEAVES:
         return placeholder(leaves, verdicts)
-    caption = (
-        f"An expression of {leaves} values, worked out from the bottom to the top."
-    )
+    size = counted(leaves, "value")
+    caption = f"An expression with {size}, worked out from the bottom up."
     values: list[Any] = [None] * len(nodes)
     remarks: dict[int, Remark] = {}
     last = len(nodes) - 1
@@ -96,14 +96,16 @@ def tree_picture(
         values = worked_out(nodes, rules)
         remarks[last] = Remark("right")
     if verdicts.wrong and answered is None:
-        remarks[last] = Remark("wrong", "not read")
+        remarks[last] = Remark("wrong", "unreadable")
     elif verdicts.wrong:
         slip = first_slip(nodes, rules, answered)
         step, value = slip or (last, answered)
         wording = rules.write(value)
         remarks[step] = Remark("wrong", f"{wording}?")
         if slip and step < last:
-            caption += f" Taking one step for {wording} gives the answer (marked)."
+            caption += (
+                f" If the marked step gave {wording}, the result would be this answer."
+            )
     caption = verdicts.caption(caption)
     texts = [None if value is None else rules.write(value) for value in values]
     panel = Panel("steps", tree_drawing(nodes, texts, remarks), caption)
@@ -112,9 +114,9 @@ def tree_picture(
 
 
 def placeholder(leaves: int, verdicts: Verdicts) -> Picture:
-    """Return a picture that says how large an expression is, in place of its tree."""
-    words = f"{leaves} values, too many to be drawn"
-    caption = verdicts.caption(f"An expression of {words}.")
+    """Return a picture with the size of an expression instead of its tree."""
+    words = f"{leaves} values, too many to draw"
+    caption = verdicts.caption(f"An expression with {words}.")
     drawing = pixel_canvas(420, 40, margin=16)
     role = "wrong" if verdicts.wrong else "ink"
     drawing.text((210, 20), words, role, size=13)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
+from scbench.base.wording import counted
 from scbench.graders.shared.answer_text import Value, quote
 from scbench.graders.shared.short_answers import integer
 from scbench.report.draw.svg import XY, Drawing
@@ -21,7 +22,7 @@ _MOST_TABLES = 10
 _ROW_HEIGHT, _LETTER, _GAP = 21, 6.9, 14
 # Spaces between blocks of text.
 _BLOCK_GAP = 4
-# Signs behind words with a role in a terminal, which has no colours.
+# Signs after words with a role in a terminal, which has no colours.
 _SIGNS = {"right": " ok", "wrong": " WRONG", "missing": " MISSING", "note": " *"}
 # Roles that have a box behind their words, and their meaning.
 _LEGEND = {
@@ -66,17 +67,17 @@ def table_picture(
 def sum_rows(
     answered: Value | None, verdicts: Verdicts, total: int, columns: int
 ) -> list[Row]:
-    """Return the rows below a sum: the right one, and the answer if it is wrong."""
+    """Return the rows below a sum: the right total, and the answer if it is wrong."""
     if not verdicts:
         return []
     blank = [""] * (columns - 2)
-    rows: list[Row] = [("in all", *blank, Cell(total, "right"))]
+    rows: list[Row] = [("total", *blank, Cell(total, "right"))]
     if verdicts.wrong:
-        entry: object = "nothing"
+        entry: object = "none"
         if answered is not None:
             number = integer(answered)
             entry = quote(answered) if number is None else number
-        rows.append(("given", *blank, Cell(entry, "wrong")))
+        rows.append(("answer", *blank, Cell(entry, "wrong")))
     return rows
 
 
@@ -90,7 +91,7 @@ def table_panels(
         if len(panels) == _MOST_TABLES:
             left_out = len(rows) - _MOST_TABLES * _BLOCK
             last = panels[-1]
-            last_title = f"{last.title}; {left_out} rows more are not drawn"
+            last_title = f"{last.title}; {counted(left_out, 'more row')} not drawn"
             panels[-1] = Panel(last_title, last.view, alt)
             break
         drawing = table_drawing(head, rows[start : start + _BLOCK])
@@ -199,5 +200,5 @@ def joined_blocks(row: Sequence[Sequence[str]]) -> str:
 
 
 def block_width(block: Sequence[str]) -> int:
-    """Return the characters that a block takes, with the gap behind it."""
+    """Return the width of a block in characters, with the gap after it."""
     return max(map(len, block), default=0) + _BLOCK_GAP
