@@ -58,7 +58,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Squares of all kinds, in any reading order, with the three names in balance."""
 
     task = "classify_behaviour"
-    version = 2
+    version = 3
     form = '{"labels": [name, name, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

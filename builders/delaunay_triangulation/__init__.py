@@ -60,7 +60,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Point sets in the unit square with exactly one Delaunay triangulation."""
 
     task = "delaunay_triangulation"
-    version = 2
+    version = 3
     form = '{"triangles": [[i, j, k], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

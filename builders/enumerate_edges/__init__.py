@@ -19,6 +19,7 @@ from scbench.base.seeding import Stream
 from scbench.builders.shared import corner_labels
 from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.builders.shared.corner_labels import CASES, Order, ring_labels
+from scbench.graders.enumerate_edges import most_entries
 from scbench.graders.shared.corner_labels import (
     Pair,
     behaviour,
@@ -64,11 +65,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Squares in which no three domains meet, in any reading order and numbering of sides."""
 
     task = "enumerate_edges"
-    version = 2
+    version = 3
     form = '{"edges": [[[i, j], ...], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the squares, the numbering and the rules."""
+        """Return the squares, the numbering, the rules and the limit."""
         rows = []
         for i, side in enumerate(params.edge_order):
             start = SIDES.index(side)
@@ -78,6 +79,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "squares": corner_labels.print_squares(params.squares, params.corner_order),
             "sides": "\n".join(rows),
             "rules": corner_labels.RULES,
+            "most_entries": most_entries(len(params.squares)),
         }
 
     def reference(self, params: Params) -> Answer:

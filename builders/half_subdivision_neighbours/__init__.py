@@ -65,7 +65,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Trees of halvings with one leaf picked out."""
 
     task = "half_subdivision_neighbours"
-    version = 2
+    version = 3
     form = '{"neighbors": ["...", ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

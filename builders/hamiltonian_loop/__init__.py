@@ -75,7 +75,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Square grids whose free cells have a closed tour."""
 
     task = "hamiltonian_loop"
-    version = 3
+    version = 4
     form = '{"steps": [{"xy": [x, y]}, {"xy": [x, y]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -84,7 +84,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "size": params.size,
             "blocked": "No cell is blocked.",
             "map": "",
-            "free": "whole grid",
             "cell": "cell",
             "avoiding": "",
             "count": params.size**2 - len(params.blocked),
@@ -98,9 +97,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                     count=len(blocked), picture=grid, cells=cells
                 ),
                 "map": f"X marks blocked cells:\n\n{grid}\n\n",
-                "free": "free cells",
                 "cell": "free cell",
-                "avoiding": ", and no blocked cell is",
+                "avoiding": ", and no blocked cell is visited",
             }
         return words
 

@@ -83,7 +83,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """
 
     task = "shikaku_rectangles"
-    version = 2
+    version = 3
     form = '{"rectangles": [[left, top, right, bottom], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

@@ -22,6 +22,7 @@ from scbench.graders.shared.corner_labels import (
     meeting_patterns,
     patterns,
 )
+from scbench.graders.topology_enumeration import MOST_PATTERNS
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 # Names of polygons, and of numbers, in prompts.
@@ -46,34 +47,42 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Orders of the corners of a square to octagon, with a number of classes."""
 
     task = "topology_enumeration"
-    version = 3
+    version = 4
     form = '{"configs": [[label, label, ...], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the figure, the order of its corners and the known part of the pattern."""
+        """Return the figure, the order of its corners, the known part and the limit."""
         k = len(params.corner_order)
         shape = _SHAPES[k]
         figure = "unit square"
+        names = ""
         if k > 4:
+            figure = f"regular {shape}"
             last = POLYGONS[k][-1]
-            figure = (
-                f"regular {shape} with corners A to {last} in counter-clockwise order"
-            )
+            names = f"The corners are A to {last} in counter-clockwise order. "
         hint = ""
         if params.known:
             template = prompt_template(__name__, "prompt_known.txt")
             hint = template.format(known=", ".join(params.known))
         meet = "meet at one point strictly inside"
+        no_third = ", and no third class touches the side"
+        all_areas = f"all {_WORDS[params.n_classes]} areas"
         if params.n_classes == 2:
             meet = "meet inside"
+            no_third = ""
+            all_areas = "both areas"
         return {
-            "figure": f"Think of a {figure}.",
+            "figure": figure,
+            "names": names,
             "shape": shape,
             "n": _WORDS[params.n_classes],
             "k": _WORDS[k],
             "order": ", ".join(params.corner_order),
             "known": hint,
+            "most_patterns": MOST_PATTERNS,
             "meet": meet,
+            "no_third": no_third,
+            "all_areas": all_areas,
         }
 
     def reference(self, params: Params) -> Answer:

@@ -28,7 +28,7 @@ CHECKS = {
 OWN_FAULTS = ("length", "indices", "ascending", "repeats")
 
 _PASSED = all_passed(CHECKS)
-# Pairs and squares read at most in one answer.
+# Lists and pairs read in one answer, or 20 for each square if that is more.
 _LIMIT = 2000
 # A pair of a square, as JSON.
 Fault = dict[str, Any]
@@ -54,7 +54,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         )
     checks = Checklist(CHECKS)
     size = len(answer.edges) + sum(map(len, answer.edges))
-    if size > max(_LIMIT, 20 * len(right)):
+    if size > most_entries(len(right)):
         return checks.too_large(
             f"The answer has {size} lists and pairs; {len(right)} squares need fewer."
         )
@@ -93,6 +93,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return checks.binary(
         missing=missing, surplus=surplus, squares_right=len(right) - len(wrong_squares)
     )
+
+
+def most_entries(squares: int) -> int:
+    """Return how many lists and pairs are read in an answer on so many squares."""
+    return max(_LIMIT, 20 * squares)
 
 
 @lru_cache(maxsize=256)

@@ -30,8 +30,8 @@ CHECKS = {
 }
 OWN_FAULTS = ("corners", "repeats", "all_classes", "known")
 
-# Patterns read at most; no question has as many as a tenth of this.
-_LIMIT = 2000
+# Patterns read in one answer; no question has a tenth of this.
+MOST_PATTERNS = 2000
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -39,9 +39,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     forcing, right = forcing_patterns(params)
     k, n = len(params.corner_order), params.n_classes
-    if len(answer.configs) > _LIMIT:
+    if len(answer.configs) > MOST_PATTERNS:
         return checks.too_large(
-            f"{len(answer.configs)} patterns are listed; at most {_LIMIT} are read."
+            f"{len(answer.configs)} patterns are listed; at most {MOST_PATTERNS} are read."
         )
 
     bad = [i for i, labels in enumerate(answer.configs) if len(labels) != k]
