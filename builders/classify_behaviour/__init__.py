@@ -37,14 +37,14 @@ class Space(Point):
 
     squares: int = parameter(
         8,
-        "number of squares, all different up to 15; beyond that, patterns return",
+        "number of squares; up to 15 are all different, more repeat patterns",
         ge=2,
         le=300,
     )
     odd_corners: int = parameter(
         1,
-        "at least so many squares read a, b, a, c round the ring, where only the rule "
-        "on junctions decides",
+        "least number of squares with corners a, b, a, c around the ring, where only the "
+        "rule on junctions decides",
         ge=0,
         le=2,
     )
@@ -55,7 +55,7 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Squares of all kinds, in any reading order, with the three names in balance."""
+    """Squares of all kinds, in any order of corners, with the three names in balance."""
 
     task = "classify_behaviour"
     version = 3
@@ -69,14 +69,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Judge every square by the types of its crossed sides."""
+        """Name every square by the types of its crossed sides."""
         return Answer(labels=tuple(solve(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists that follow from one misunderstanding or have one mistake."""
+        """Return lists with one misunderstanding or one mistake each."""
         right = solve(params)
         patterns = [letters(ring) for ring in rings_of(params)]
-        # Another name than the last one, whichever that is.
+        # A name other than that of the last square.
         neighbour = _NAMES[_NAMES.index(right[-1]) - 1]
         lists: dict[str, Sequence[str]] = {}
         for name in _NAMES:
@@ -130,13 +130,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"by the number of classes": {"labels": labels}}
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw different squares, always of the name that is rarest so far.
+        """Draw different squares, each with the name that is rarest so far.
 
-        There are two ambiguous cases and four with three domains, so that lists of fifteen fill up
-        with known ones; from four squares on all three names occur.
+        Only two cases are ambiguous and four have three domains, so lists of fifteen fill up with
+        known ones. From four squares on, all three names occur.
         """
         cases = rng.sample(_ODD, point.odd_corners)
-        # The cases that have not been drawn yet, by name; all return when none is left.
+        # Cases that have not been drawn yet, by name. They are refilled when all are used.
         decks = decks_of_cases()
         for case in cases:
             decks[_KNOWN].remove(case)
