@@ -60,7 +60,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if k > 4:
             figure = f"regular {shape}"
             last = POLYGONS[k][-1]
-            names = f"The corners are A to {last} in counter-clockwise order. "
+            names = f"The corners are A to {last} in counter-clockwise order.\n"
         hint = ""
         if params.known:
             template = prompt_template(__name__, "prompt_known.txt")
