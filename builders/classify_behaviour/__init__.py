@@ -27,7 +27,7 @@ _KNOWN: Behaviour = "known behaviour"
 _THREE: Behaviour = "three domains meeting"
 _AMBIGUOUS: Behaviour = "ambiguous"
 _NAMES: tuple[Behaviour, ...] = get_args(Behaviour)
-# Patterns round the ring in which only the rule on junctions decides.
+# Patterns around the ring in which only the rule on junctions decides.
 _ODD_PATTERNS = ("abac", "abcb")
 _ODD = tuple(i for i, ring in enumerate(CASES) if letters(ring) in _ODD_PATTERNS)
 
@@ -82,7 +82,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         for name in _NAMES:
             first_word, *_ = name.split()
             lists[f"always_{first_word}"] = [name] * len(right)
-        # Patterns round the ring that are misread, and the wrong name for them.
+        # Patterns around the ring that are misread, and the wrong name for them.
         misjudged: dict[str, tuple[Collection[str], Behaviour]] = {
             "odd_corners_ambiguous": (_ODD_PATTERNS, _AMBIGUOUS),
             "odd_corners_as_three_domains": (_ODD_PATTERNS, _THREE),

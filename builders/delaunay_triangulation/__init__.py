@@ -183,7 +183,7 @@ def inner_tests(points: Sequence[XY]) -> Iterator[int]:
 
 
 def draw_places(point: Space, rng: Stream) -> list[Place]:
-    """Draw places in or near the unit square, in the layout asked for."""
+    """Draw places in or near the unit square, in the point's layout."""
     n = point.points
     match point.layout:
         case "uniform":

@@ -35,7 +35,7 @@ _DECIDED = tuple(
     i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting"
 )
 _ALL_CROSSED = tuple(i for i in _DECIDED if len(crossed_sides(CASES[i])) == 4)
-# Two ways to pair off all sides, numbered round the ring.
+# Two ways to pair all sides, numbered around the ring.
 _FIRST_TWO = [(0, 1), (2, 3)]
 _MIDDLE_TWO = [(0, 3), (1, 2)]
 

@@ -154,9 +154,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         max_depth = point.min_depth + point.depth_spread
         depths = min(point.neighbour_depths, point.depth_spread + 1)
         raise GenerationError(
-            f"no tree of at most {point.max_leaves} leaves, {point.min_depth} to {max_depth} deep, "
-            f"has a target ({point.target_at}) with {point.min_neighbours} neighbours of {depths} "
-            f"depths, in {_TREES} trees; ask for fewer neighbours or depths, or allow more leaves"
+            f"no target ({point.target_at}) with {point.min_neighbours} neighbours of {depths} "
+            f"depths in {_TREES} trees of at most {point.max_leaves} leaves, {point.min_depth} to "
+            f"{max_depth} deep; ask for fewer neighbours or depths, or allow more leaves"
         )
 
 

@@ -221,7 +221,7 @@ def grid_text(params: Params) -> str:
 
 
 def is_closed_tour(params: Params, cells: Sequence[Sequence[int]]) -> bool:
-    """Whether these are the free cells in the order of a closed tour."""
+    """Return whether these are the free cells in the order of a closed tour."""
     free = set(free_cells(params))
     if len(cells) != len(free) or set(map(tuple, cells)) != free:
         return False
@@ -303,13 +303,13 @@ def balanced(size: int, blocked: set[Cell], rng: Stream) -> set[Cell] | None:
 
 
 def has_dead_end(size: int, blocked: set[Cell], fresh: set[Cell]) -> bool:
-    """Whether a free cell next to newly blocked ones has fewer than two free neighbours."""
+    """Return whether a free cell next to newly blocked ones has fewer than two free neighbours."""
 
     def is_free(cell: Cell) -> bool:
         return min(cell) >= 1 and max(cell) <= size and cell not in blocked
 
-    beside = {near for cell in fresh for near in neighbours(cell) if is_free(near)}
-    return any(sum(map(is_free, neighbours(cell))) < 2 for cell in beside)
+    affected = {near for cell in fresh for near in neighbours(cell) if is_free(near)}
+    return any(sum(map(is_free, neighbours(cell))) < 2 for cell in affected)
 
 
 def draw_obstacle(point: Space, rng: Stream) -> set[Cell]:
@@ -348,8 +348,8 @@ def draw_around_tree(point: Space, rng: Stream) -> set[Cell]:
     half = point.size // 2
     tree = {(rng.below(half), rng.below(half))}
     while len(tree) < max(1, round(point.fill * half * half)):
-        beside = sorted({near for block in tree for near in neighbours(block)} - tree)
-        inside = [block for block in beside if min(block) >= 0 and max(block) < half]
+        border = sorted({near for block in tree for near in neighbours(block)} - tree)
+        inside = [block for block in border if min(block) >= 0 and max(block) < half]
         tree.add(rng.choice(inside))
     blocks = [rectangle(2 * x + 1, 2 * y + 1, 2, 2) for x, y in tree]
     return set(grid_cells(point.size)).difference(*blocks)
@@ -366,9 +366,9 @@ def draw_around_strip(point: Space, rng: Stream) -> set[Cell] | None:
     corners = {(x, y)}
     strip = rectangle(x, y, 2, 2)
     while len(strip) < max(4, round(point.fill * point.size**2)):
-        beside = {near for corner in corners for near in neighbours(corner)} - corners
+        border = {near for corner in corners for near in neighbours(corner)} - corners
         fits = []
-        for x, y in sorted(beside):
+        for x, y in sorted(border):
             inside = min(x, y) >= 1 and max(x, y) < point.size
             if inside and len(rectangle(x, y, 2, 2) & strip) == 2:
                 fits.append((x, y))

@@ -29,7 +29,7 @@ def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:
 
 
 def find_loop(free: Collection[Cell], rng: Stream) -> list[Cell] | None:
-    """Return the cells in the order of a closed tour; None if there is none or it was not found.
+    """Return the cells in the order of a closed tour; None if the search finds none.
 
     Work is bounded: five covers, a hundred rounds of merging each.
     """
@@ -65,7 +65,7 @@ def find_cover(free: set[Cell], rng: Stream) -> Cover | None:
     rng.shuffle(order)
     near: dict[Cell, list[Cell]] = {}
     for cell in order:
-        near[cell] = [beside for beside in neighbours(cell) if beside in free]
+        near[cell] = [partner for partner in neighbours(cell) if partner in free]
         rng.shuffle(near[cell])
     cover: Cover = {cell: set() for cell in order}
     for x, y in order:

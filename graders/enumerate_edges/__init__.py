@@ -112,7 +112,7 @@ def pair_words(fault: Fault) -> str:
 
 
 def most_entries(squares: int) -> int:
-    """Return how many lists and pairs are read in an answer on so many squares."""
+    """Return the most lists and pairs that are read in an answer on this many squares."""
     return max(_LIMIT, 20 * squares)
 
 

@@ -109,7 +109,7 @@ class Play:
         near_ends = {*side_neighbours(start), *side_neighbours(end)}
         dead = []
         for cell in sorted(unvisited):
-            ways = sum(beside in unvisited for beside in side_neighbours(cell))
+            ways = sum(near in unvisited for near in side_neighbours(cell))
             if ways + (cell in near_ends) < 2:
                 dead.append(list(cell))
         onward = [cell for cell in side_neighbours(end) if cell in unvisited]

@@ -21,6 +21,8 @@ _MARKED = {
     "overlap": "thick: an edge where triangles overlap",
     "all_points": "ringed: a point in no triangle",
 }
+# Faults of the list in words, by check id.
+_FORM = {"indices": "{n} with invalid indices", "repeats": "{n} repeated"}
 
 
 class Circle(NamedTuple):
@@ -119,7 +121,7 @@ def mark_faults(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
 
 
 def ring_point(drawing: Drawing, point: Sequence[float], tip: str) -> None:
-    """Draw a ring round a point that breaks a rule."""
+    """Draw a ring around a point that breaks a rule."""
     drawing.ring(point, "wrong", radius=8, width=2.5, tip=tip)
 
 
@@ -130,9 +132,12 @@ def answer_caption(answer: Answer, verdicts: Verdicts) -> str:
         return f"{summary}."
     missing = len(verdicts.metrics.get("missing", ()))
     surplus = len(verdicts.metrics.get("surplus", ()))
-    if missing or surplus or verdicts.failures:
-        summary += f"; {surplus} wrong, {missing} missing"
-    return f"{summary}; {verdicts.fraction}."
+    faults = verdicts.faults(_FORM)
+    if surplus:
+        faults.append(f"{surplus} wrong")
+    if missing:
+        faults.append(f"{missing} missing")
+    return f"{'; '.join([summary, *faults, verdicts.fraction])}."
 
 
 def circumcircle(

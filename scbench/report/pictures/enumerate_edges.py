@@ -58,7 +58,7 @@ def answered_tiles(
     """Return the squares with the pairs that an answer lists and those that are missing."""
     judged = "squares_right" in verdicts.metrics
     faults = square_faults(verdicts)
-    # A side's number in the task is not its place round the ring.
+    # The index of a side in the task is not its place around the ring.
     ring_sides = [SIDES.index(side) for side in params.edge_order]
     tiles = []
     for i, square in enumerate(squares):

@@ -43,10 +43,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     n = params.size
     free = n * n - len(params.blocked)
     if answer is None:
-        caption = (
-            f"A grid of {n} x {n} cells, {len(params.blocked)} of them blocked. The tour must "
-            f"visit all {free} free cells."
-        )
+        blocked = f", {len(params.blocked)} of them blocked" if params.blocked else ""
+        caption = f"A grid of {n} x {n} cells{blocked}. The tour must visit all {free} free cells."
         panel = Panel("the grid", grid(params, 0.0), caption)
         text = "\n".join(tour_rows(params, {}))
         return Picture((panel,), caption, (("rock", "blocked"),), text)

@@ -68,10 +68,12 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def question_text(params: Params) -> str:
     """Return the task in a sentence."""
     k, n = len(params.corner_order), params.n_classes
-    condition = f", agree with ({', '.join(params.known)})" if params.known else ""
+    hint = ""
+    if params.known:
+        hint = f" The patterns agree with ({', '.join(params.known)})."
     return (
-        f"Which corner patterns of a {SHAPES[k]}, read in the numbered order{condition} and force "
-        f"{n} classes to meet at a point inside?"
+        f"Which corner patterns of a {SHAPES[k]} force {n} classes to meet at a point inside? "
+        f"Corners are read in the numbered order.{hint}"
     )
 
 
