@@ -27,7 +27,7 @@ _KNOWN: Behaviour = "known behaviour"
 _THREE: Behaviour = "three domains meeting"
 _AMBIGUOUS: Behaviour = "ambiguous"
 _NAMES: tuple[Behaviour, ...] = get_args(Behaviour)
-# Patterns round the ring in which only the rule on junctions decides.
+# Patterns around the ring in which only the rule on junctions decides.
 _ODD_PATTERNS = ("abac", "abcb")
 _ODD = tuple(i for i, ring in enumerate(CASES) if letters(ring) in _ODD_PATTERNS)
 
@@ -37,14 +37,14 @@ class Space(Point):
 
     squares: int = parameter(
         8,
-        "number of squares, all different up to 15; beyond that, patterns return",
+        "number of squares; up to 15 are all different, more repeat patterns",
         ge=2,
         le=300,
     )
     odd_corners: int = parameter(
         1,
-        "at least so many squares read a, b, a, c round the ring, where only the rule "
-        "on junctions decides",
+        "least number of squares with corners a, b, a, c around the ring, where only the "
+        "rule on junctions decides",
         ge=0,
         le=2,
     )
@@ -55,10 +55,10 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Squares of all kinds, in any reading order, with the three names in balance."""
+    """Squares of all kinds, in any order of corners, with the three names in balance."""
 
     task = "classify_behaviour"
-    version = 2
+    version = 3
     form = '{"labels": [name, name, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -69,20 +69,20 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Judge every square by the types of its crossed sides."""
+        """Name every square by the types of its crossed sides."""
         return Answer(labels=tuple(solve(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists that follow from one misunderstanding or have one mistake."""
+        """Return lists with one misunderstanding or one mistake each."""
         right = solve(params)
         patterns = [letters(ring) for ring in rings_of(params)]
-        # Another name than the last one, whichever that is.
+        # A name other than that of the last square.
         neighbour = _NAMES[_NAMES.index(right[-1]) - 1]
         lists: dict[str, Sequence[str]] = {}
         for name in _NAMES:
             first_word, *_ = name.split()
             lists[f"always_{first_word}"] = [name] * len(right)
-        # Patterns round the ring that are misread, and the wrong name for them.
+        # Patterns around the ring that are misread, and the wrong name for them.
         misjudged: dict[str, tuple[Collection[str], Behaviour]] = {
             "odd_corners_ambiguous": (_ODD_PATTERNS, _AMBIGUOUS),
             "odd_corners_as_three_domains": (_ODD_PATTERNS, _THREE),
@@ -130,13 +130,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"by the number of classes": {"labels": labels}}
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw different squares, always of the name that is rarest so far.
+        """Draw different squares, each with the name that is rarest so far.
 
-        There are two ambiguous cases and four with three domains, so that lists of fifteen fill up
-        with known ones; from four squares on all three names occur.
+        Only two cases are ambiguous and four have three domains, so lists of fifteen fill up with
+        known ones. From four squares on, all three names occur.
         """
         cases = rng.sample(_ODD, point.odd_corners)
-        # The cases that have not been drawn yet, by name; all return when none is left.
+        # Cases that have not been drawn yet, by name. They are refilled when all are used.
         decks = decks_of_cases()
         for case in cases:
             decks[_KNOWN].remove(case)

@@ -1,4 +1,4 @@
-"""Delaunay triangulation: points in the plane, no four of them on one empty circle.
+"""Delaunay triangulation of points in the plane, no four of them on one empty circle.
 
 An example of the puzzle, with the answer [0, 1, 3], [0, 2, 3], [1, 2, 3]:
 
@@ -49,8 +49,8 @@ class Space(Point):
     decimals: int = parameter(3, "decimals printed", ge=2, le=6)
     min_margin: float = parameter(
         0.0,
-        "least distance of the in-circle determinant from 0 across an inner edge, "
-        "in units of the square's side to the fourth power; larger is easier",
+        "least absolute value of the in-circle determinant across an inner edge, in units "
+        "of the square's side to the fourth power; larger is easier",
         ge=0.0,
         le=0.01,
     )
@@ -60,7 +60,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Point sets in the unit square with exactly one Delaunay triangulation."""
 
     task = "delaunay_triangulation"
-    version = 2
+    version = 3
     form = '{"triangles": [[i, j, k], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -78,11 +78,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(triangles=tuple(triangles))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists with one mistake each, and the filler that models write for large sets."""
+        """Return lists with one mistake each, and filler as models write it for large sets."""
         right = self.reference(params).triangles
         triangles: list[JsonValue] = [list(corners) for corners in right]
         n = len(params.points)
-        # Of three points every such triangle would be the right one.
+        # With three points, every such triangle is right.
         slivers: list[JsonValue] = [[0, 1]]
         if n > 3:
             slivers = [[i, i + 1, (i + 2) % n] for i in range(n - 1)]
@@ -103,7 +103,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return under("triangles", lists)
 
     def measure(self, params: Params) -> float:
-        """Return the bits of precision that the circle tests across all inner edges need."""
+        """Return the number of bits that the circle tests across all inner edges need."""
         precision: int = (10 ** (4 * params.decimals)).bit_length() + 1
         tests = inner_tests(to_integers(params.points, params.decimals))
         return sum(precision - abs(determinant).bit_length() for determinant in tests)
@@ -115,7 +115,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         margin = point.min_margin * float(scale) ** 4
         for _ in range(_TRIES):
             places = draw_places(point, rng)
-            # Tests are made on the printed coordinates, as integers.
+            # Tests use the printed coordinates, as integers.
             points = tuple((round(x * scale), round(y * scale)) for x, y in places)
             if in_general_position(points, margin):
                 return Params(
@@ -138,7 +138,7 @@ def flip_one_edge(
         d = third.get((b, a))
         if d is None:
             continue
-        # With all four on one circle, the flipped edge would be as right.
+        # With all four points on one circle, the flipped edge would be right as well.
         if in_circle(points[a], points[b], points[c], points[d]) == 0:
             continue
         # The other diagonal lies inside only if it separates the ends of this one.
@@ -154,9 +154,9 @@ def flip_one_edge(
 
 
 def in_general_position(points: Sequence[XY], margin: float) -> bool:
-    """Whether no two points coincide, no three are on a line, and the triangulation is unique."""
+    """Return whether points are different, no three on a line, and the triangulation unique."""
     for i, (ax, ay) in enumerate(points):
-        # Points on one line through this one lie in the same direction or in the opposite one.
+        # Points on one line through this point are in the same or the opposite direction.
         directions = set()
         for bx, by in points[i + 1 :]:
             dx = bx - ax
@@ -183,7 +183,7 @@ def inner_tests(points: Sequence[XY]) -> Iterator[int]:
 
 
 def draw_places(point: Space, rng: Stream) -> list[Place]:
-    """Draw places in or near the unit square, in the layout asked for."""
+    """Draw places in or near the unit square, in the point's layout."""
     n = point.points
     match point.layout:
         case "uniform":
@@ -220,7 +220,7 @@ def draw_ring(n: int, rng: Stream) -> list[Place]:
 
 
 def draw_lattice(n: int, rng: Stream) -> list[Place]:
-    """Draw n places, each in a cell of its own of a square lattice."""
+    """Draw n places in different cells of a square lattice."""
     # The smallest square with a cell for each point.
     side = math.isqrt(n - 1) + 1
     places = []

@@ -1,4 +1,4 @@
-"""Numbered points on a ruled plane, a pixel for the last decimal that is printed."""
+"""Numbered points on a ruled plane, with one pixel for each unit of the last printed decimal."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -33,10 +33,10 @@ class Rectangle(NamedTuple):
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
-    """Draw the points, if no misreading by two pixels changes the triangulation."""
+    """Draw the points, if misreading them by two pixels cannot change the triangulation."""
     points = to_integers(params.points, params.decimals)
     inside = all(0 <= value <= _SIDE for point in points for value in point)
-    # A pixel must be worth one unit of the last decimal.
+    # A pixel must be one unit of the last decimal.
     if 10**params.decimals != _SIDE or not inside or not is_stable(points, _SHIFT):
         return ()
     canvas = Canvas(_LEFT + _SIDE + 1 + _RIGHT, _TOP + _SIDE + 1 + _BOTTOM)
@@ -51,7 +51,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
         if label is None:
             return ()
         labels.append(label)
-        # A white ground, so that grey lines do not run through the number.
+        # A white background keeps grey lines out of the number.
         canvas.fill(*label, 0)
         canvas.text(label.left + 1, label.top + 1, str(i), 2)
     return (canvas,)
@@ -66,7 +66,7 @@ def draw_ruling(canvas: Canvas) -> None:
         text = f"{at / _SIDE:.1f}"
         canvas.fill(x, _TOP, 1, _SIDE + 1, LIGHT)
         canvas.fill(_LEFT, y, _SIDE + 1, 1, LIGHT)
-        # The last value would run over the right edge, and the highest over the upper one.
+        # Without limits, the last value would cross the right edge, and the highest the top edge.
         canvas.text(min(x - 17, _LEFT + _SIDE + _RIGHT - 35), bottom + 8, text, 2)
         canvas.text(2, max(0, y - 7), text, 2)
     canvas.text(_LEFT + _SIDE - 55, bottom + 8, "x", 2)
@@ -76,7 +76,7 @@ def draw_ruling(canvas: Canvas) -> None:
 def label_place(
     mark: XY, text: str, marks: Sequence[XY], labels: Sequence[Rectangle]
 ) -> Rectangle | None:
-    """Return a place for a number: next to its mark, far from other marks, on no other number."""
+    """Return a place for a number next to its mark, away from other marks and numbers."""
     x, y = mark
     text_wide, text_high = text_size(text, 2)
     wide = text_wide + 2
@@ -84,7 +84,7 @@ def label_place(
     on_the_mark = (x - wide // 2, y - high // 2)
     columns = (x + 5, x - wide - 4, on_the_mark[0])
     rows = (on_the_mark[1], y - high - 4, y + 5)
-    # At the right of the mark first, then at its left, then above and below.
+    # The order is right of the mark, left of it, then above and below.
     for left, top in product(columns, rows):
         if (left, top) == on_the_mark:
             continue
@@ -101,7 +101,7 @@ def label_place(
 
 
 def gap(a: Rectangle, b: Rectangle) -> int:
-    """Return how far two rectangles are apart along the axis where they are farther apart."""
+    """Return the distance of two rectangles along the axis where it is larger."""
     across = max(a.left - b.left - b.wide, b.left - a.left - a.wide)
     down = max(a.top - b.top - b.high, b.top - a.top - a.high)
     return max(across, down)

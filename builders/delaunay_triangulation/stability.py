@@ -1,6 +1,6 @@
-"""Whether misreading points by a few pixels can change their triangulation.
+"""A test of whether misreading points by a few pixels can change their triangulation.
 
-Interval arithmetic on integers: every quantity is a lower and an upper bound.
+It uses interval arithmetic on integers: every quantity is a lower and an upper bound.
 """
 
 from collections.abc import Sequence
@@ -64,11 +64,11 @@ class Vector(NamedTuple):
 
 
 def is_stable(points: Sequence[XY], shift: int) -> bool:
-    """Whether the triangulation is the same wherever each point is moved.
+    """Return whether the triangulation stays the same when the points move.
 
-    Each may move by the shift along either axis. Every triangle must keep its sense, and the corner
-    beyond each of its sides must stay outside its circle, by interval arithmetic; so True is
-    certain, and False means that nothing is certain.
+    Each point may move by up to the shift along either axis. By interval arithmetic, every triangle
+    must keep its orientation, and the corner beyond each of its sides must stay outside its circle.
+    So True is certain, and False leaves it open.
     """
     triangles, _ = triangulate(points)
     third = third_corners(points, triangles)
@@ -89,14 +89,14 @@ def is_stable(points: Sequence[XY], shift: int) -> bool:
 
 
 def turns_left(a: XY, b: XY, c: XY, shift: int) -> bool:
-    """Whether the way from a over b to c turns left wherever the points are moved."""
+    """Return whether the path from a over b to c turns left wherever the points move."""
     way_to_b = way_between(a, b, shift)
     way_to_c = way_between(a, c, shift)
     return way_to_b.cross(way_to_c).low > 0
 
 
 def way_between(start: XY, end: XY, shift: int) -> Vector:
-    """Return the way from start to end, each moved by up to the shift along either axis."""
+    """Return the vector from start to end, if each moves by up to the shift along either axis."""
     x = end[0] - start[0]
     y = end[1] - start[1]
     # Both ends may move, in opposite directions.
@@ -107,8 +107,8 @@ def way_between(start: XY, end: XY, shift: int) -> Vector:
 def circle_bounds(corners: tuple[XY, XY, XY], beyond: XY, shift: int) -> Interval:
     """Return bounds of a determinant that is negative if the point beyond is outside the circle.
 
-    They are its value at the points themselves, and how far it can change: the bounds of its
-    slopes.
+    They are its value at the points themselves, plus or minus the most that it can change, which
+    follows from the bounds of its slopes.
     """
     ways = [way_between(beyond, corner, shift) for corner in corners]
     slopes: list[Interval] = []

@@ -1,7 +1,7 @@
-"""Enumerate edges: which sides of a square must be joined, given the labels at its corners.
+"""Enumerate edges: the pairs of sides of a square that a curve must join.
 
-An example of the puzzle, with the answer [[0, 3]]: a curve cuts the class 2 off from the class 1,
-and joins the two sides at its corner.
+An example of the puzzle, with the answer [[0, 3]]: a curve cuts off the corner of class 2, and
+joins the two sides at this corner.
 
     bottom-left 2, bottom-right 1, top-right 1, top-left 1
     0: bottom (bottom-left to bottom-right)
@@ -19,6 +19,7 @@ from scbench.base.seeding import Stream
 from scbench.builders.shared import corner_labels
 from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.builders.shared.corner_labels import CASES, Order, ring_labels
+from scbench.graders.enumerate_edges import most_entries
 from scbench.graders.shared.corner_labels import (
     Pair,
     behaviour,
@@ -34,7 +35,7 @@ _DECIDED = tuple(
     i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting"
 )
 _ALL_CROSSED = tuple(i for i in _DECIDED if len(crossed_sides(CASES[i])) == 4)
-# Two ways to pair off all sides, numbered round the ring.
+# Two ways to pair all sides, numbered around the ring.
 _FIRST_TWO = [(0, 1), (2, 3)]
 _MIDDLE_TWO = [(0, 3), (1, 2)]
 
@@ -44,12 +45,12 @@ class Space(Point):
 
     squares: int = parameter(
         6,
-        "number of squares, all different up to 11; beyond that, patterns return",
+        "number of squares; up to 11 are all different, more repeat patterns",
         ge=2,
         le=300,
     )
     all_crossed: int = parameter(
-        2, "at least so many squares have four crossed sides", ge=0, le=4
+        2, "least number of squares with four crossed sides", ge=0, le=4
     )
     corner_order: Order = parameter(
         "any", "order of the corners: " + corner_labels.ORDERS_ARE
@@ -61,14 +62,14 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Squares in which no three domains meet, in any reading order and numbering of sides."""
+    """Squares without three domains meeting, in any order of corners and numbering of sides."""
 
     task = "enumerate_edges"
-    version = 2
+    version = 3
     form = '{"edges": [[[i, j], ...], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the squares, the numbering and the rules."""
+        """Return the squares, the numbering, the rules and the limit."""
         rows = []
         for i, side in enumerate(params.edge_order):
             start = SIDES.index(side)
@@ -78,6 +79,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "squares": corner_labels.print_squares(params.squares, params.corner_order),
             "sides": "\n".join(rows),
             "rules": corner_labels.RULES,
+            "most_entries": most_entries(len(params.squares)),
         }
 
     def reference(self, params: Params) -> Answer:
@@ -86,7 +88,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(edges=tuple(tuple(square) for square in pairs))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists that follow from one misunderstanding or have one mistake."""
+        """Return lists with one misunderstanding or one mistake each."""
         right = certain_pairs(rings_of(params), params.edge_order)
         lists = {**misreadings(params, right), **single_mistakes(right)}
         counters: dict[str, JsonValue] = {}
@@ -101,7 +103,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return counters
 
     def measure(self, params: Params) -> float:
-        """Return how many crossed sides there are, counted again for each order that is no walk."""
+        """Return the number of crossed sides, counted again for each order that is no walk."""
         orders = ((params.corner_order, CORNERS), (params.edge_order, SIDES))
         jumbled = sum(not corner_labels.is_walk(order, ring) for order, ring in orders)
         crossed = sum(len(crossed_sides(ring)) for ring in rings_of(params))
@@ -112,14 +114,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"no pairs": {"edges": [[] for _ in params.squares]}}
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw different squares, the ones asked for with four crossed sides among them.
+        """Draw different squares, at least `all_crossed` of them with four crossed sides.
 
-        At least one of them has sides that are joined.
+        At least one square has a pair of sides that is joined.
         """
         cases: list[int] = []
         while not any(joined_sides(CASES[case]) for case in cases):
             cases = draw_cases(point, rng)
-        # Else the squares with four crossed sides would always come first.
+        # Otherwise the squares with four crossed sides would always come first.
         rng.shuffle(cases)
         corner_order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
         edge_order = corner_labels.draw_order(SIDES, point.edge_order, rng)
@@ -149,7 +151,7 @@ def rings_of(params: Params) -> list[tuple[int, ...]]:
 def certain_pairs(
     rings: Sequence[Sequence[int]], edge_order: Sequence[Side]
 ) -> list[list[Pair]]:
-    """Return for each square the pairs of sides joined for certain, by a prompt's indices."""
+    """Return for each square the pairs of sides certain to be joined, by a prompt's indices."""
     return [by_index(joined_sides(ring) or [], edge_order) for ring in rings]
 
 
@@ -168,7 +170,7 @@ def misreadings(
     rings = rings_of(params)
 
     def instead(wrong: Mapping[str, Sequence[Pair]]) -> list[list[Pair]]:
-        """Return the right lists, with others for squares of these patterns."""
+        """Return the right lists, with wrong ones for squares of these patterns."""
         lists = list(right)
         for i, ring in enumerate(rings):
             pattern = letters(ring)
@@ -180,8 +182,8 @@ def misreadings(
     for ring in rings:
         crossed = crossed_sides(ring)
         # Sides that are 2 apart on a ring of four are opposite.
-        beside = [(a, b) for a, b in combinations(crossed, 2) if b - a != 2]
-        neighbouring.append(by_index(beside, order))
+        adjacent = [(a, b) for a, b in combinations(crossed, 2) if b - a != 2]
+        neighbouring.append(by_index(adjacent, order))
     return {
         "nothing_anywhere": [[] for _ in right],
         "all_pairs_of_an_equal_square": instead(

@@ -1,4 +1,4 @@
-"""Half-subdivision neighbours: boxes made by repeated halving, and those that touch one of them.
+"""Half-subdivision neighbours: the boxes, made by repeated halving, that touch a target box.
 
 An example of the puzzle, with the answer ["0", "11"]:
 
@@ -32,7 +32,7 @@ class Space(Point):
     dimension: Literal["2D", "3D"] = parameter("3D", "square or cube")
     extra_axes: int = parameter(
         2,
-        "entries of the axis cycle beyond one per axis; 0 treats all axes alike",
+        "entries of the axis cycle beyond one per axis; with 0, all axes are cut equally often",
         ge=0,
         le=6,
     )
@@ -51,8 +51,7 @@ class Space(Point):
     )
     neighbour_depths: int = parameter(
         2,
-        "least number of different depths among the neighbours; no more than "
-        "depth_spread + 1 are asked for",
+        "least number of different depths among the neighbours, but at most depth_spread + 1",
         ge=1,
         le=4,
     )
@@ -62,10 +61,10 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Trees of halvings with one leaf picked out."""
+    """Trees of halvings with one leaf as the target."""
 
     task = "half_subdivision_neighbours"
-    version = 2
+    version = 3
     form = '{"neighbors": ["...", ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -89,7 +88,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(neighbors=tuple(neighbours(params, params.axis_cycle)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists with one mistake each, the misread cycles, and the forms seen in replies."""
+        """Return lists with one mistake each, misread cycles, and forms seen in replies."""
         cycle = params.axis_cycle
         right = neighbours(params, cycle)
         first, *tail = right
@@ -101,7 +100,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "inner_box_instead": [first[:-1], *tail],
             "one_bit_too_long": [first + "0", *tail],
         }
-        # One may take an equal last entry for the way back to the first.
+        # A last entry equal to the first can be misread as the way back to it.
         closed = cycle
         if len(cycle) > 1 and cycle[0] == cycle[-1]:
             closed = cycle[:-1]
@@ -130,11 +129,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
     def measure(self, params: Params) -> float:
-        """Return how many digits the labels of all boxes have that touch the target at all."""
+        """Return the number of digits in the labels of all boxes that touch the target."""
         return sum(map(len, contacts(params)))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw cycles and trees until one has a target as asked for."""
+        """Draw cycles and trees until one has a suitable target."""
         axes = AXES[point.dimension]
         for _ in range(_TREES):
             # Every axis is cut, some of them more often.
@@ -155,16 +154,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         max_depth = point.min_depth + point.depth_spread
         depths = min(point.neighbour_depths, point.depth_spread + 1)
         raise GenerationError(
-            f"no tree of at most {point.max_leaves} leaves, {point.min_depth} to {max_depth} deep, "
-            f"has a target ({point.target_at}) with {point.min_neighbours} neighbours of {depths} "
-            f"depths, in {_TREES} trees; ask for fewer neighbours or depths, or allow more leaves"
+            f"no target ({point.target_at}) with {point.min_neighbours} neighbours of {depths} "
+            f"depths in {_TREES} trees of at most {point.max_leaves} leaves, {point.min_depth} to "
+            f"{max_depth} deep; ask for fewer neighbours or depths, or allow more leaves"
         )
 
 
 def grow(point: Space, rng: Stream) -> list[str] | None:
-    """Grow a random tree depth first, child 0 before child 1, as the paper's trees were grown.
+    """Return the leaves of a random tree, or None if there would be too many.
 
-    The labels of the leaves are returned in that order, or None if there would be too many.
+    The tree grows depth first, child 0 before child 1, like the paper's trees. The labels are in
+    this order.
     """
     max_depth = point.min_depth + point.depth_spread
     leaves: list[str] = []
@@ -185,7 +185,7 @@ def grow(point: Space, rng: Stream) -> list[str] | None:
 
 
 def suits(point: Space, boxes: Mapping[str, dyadic_boxes.Box], target: str) -> bool:
-    """Whether a target has the place and the neighbours asked for."""
+    """Return whether a target has the place and the neighbours that the point asks for."""
     box = boxes[target]
     depths = []
     for leaf, leaf_box in boxes.items():
@@ -203,7 +203,7 @@ def suits(point: Space, boxes: Mapping[str, dyadic_boxes.Box], target: str) -> b
 
 
 def contacts(params: Params) -> dict[str, int]:
-    """Return the leaves that touch the target at all, with the axes along which they only touch."""
+    """Return the leaves that touch the target, with the number of axes along which they touch."""
     axes = AXES[params.dimension]
     return dyadic_boxes.contacts(params.leaves, params.axis_cycle, axes, params.target)
 

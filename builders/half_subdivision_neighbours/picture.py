@@ -1,4 +1,4 @@
-"""The boxes as they lie: a square, or the layers of a cube side by side."""
+"""The boxes in place: a square, or the layers of a cube side by side."""
 
 from typing import NamedTuple
 
@@ -14,9 +14,9 @@ _FOOT = 12
 _WIDEST = 1540
 _HIGHEST = 768
 _LARGEST_LAYER = 720
-# Pixels of the smallest dot; where leaves are larger, a dot has up to three times as many.
+# Pixels of the smallest dot; in larger leaves, dots have up to three times this side.
 _DOT = 3
-# Where a box begins and ends along x, y and z, in the smallest parts that axis is cut into.
+# Start and end of a box along x, y and z, in units of the smallest part along that axis.
 Box = tuple[tuple[int, int], ...]
 
 
@@ -29,7 +29,7 @@ class Arrangement(NamedTuple):
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
-    """Draw every leaf as a rectangle, in each layer that it reaches through."""
+    """Draw every leaf as a rectangle, in each of its layers."""
     deepest = max(map(len, params.leaves))
     cycle = params.axis_cycle
     axes: list[str] = [cycle[depth % len(cycle)] for depth in range(deepest)]
@@ -38,7 +38,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     layers = parts["z"]
     finest = max(parts["x"], parts["y"])
     across, down, side = arrange(layers, finest)
-    # Too many parts: a dot would not fit into the smallest.
+    # With too many parts, a dot does not fit into the smallest one.
     if side < _DOT * finest:
         return ()
     pitch = side + _MARGIN
@@ -64,14 +64,14 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
 
 
 def words(params: Params) -> dict[str, str]:
-    """Return the words on the leaves in place of their labels."""
+    """Return the words that describe the picture in place of the labels."""
     texts = toml_file(__package__, "picture.toml")["shown"]
     deepest = max(map(len, params.leaves))
     return {"shown": texts[params.dimension], "deepest": str(deepest)}
 
 
 def leaf_box(leaf: str, axes: list[str], parts: dict[str, int]) -> Box:
-    """Halve the whole along the axis of each depth, as the bits of the label say."""
+    """Return the box of a leaf: the whole, halved at each depth as the label's bit says."""
     ends = {axis: (0, n) for axis, n in parts.items()}
     for bit, axis in zip(leaf, axes, strict=False):
         low, high = ends[axis]
@@ -84,7 +84,7 @@ def leaf_box(leaf: str, axes: list[str], parts: dict[str, int]) -> Box:
 
 
 def arrange(layers: int, finest: int) -> Arrangement:
-    """Return the arrangement with the largest layers, with the fewest across where it is equal."""
+    """Return the arrangement with the largest layers; among equals, with the fewest across."""
     best = Arrangement(1, layers, 0)
     for across in range(1, layers + 1):
         down = -(-layers // across)
@@ -107,11 +107,11 @@ def draw_leaf(
     *,
     is_target: bool,
 ) -> None:
-    """Draw a leaf in a layer that it reaches through; a dot says that it goes on in the next.
+    """Draw a leaf in one of its layers; a dot means that it continues in the next layer.
 
     Args:
         canvas: the picture.
-        box: where the leaf lies.
+        box: the place of the leaf.
         layer: the z of the layer.
         corner: the pixel of the layer's lower left corner.
         unit: pixels of the smallest part along x and y.

@@ -41,8 +41,8 @@ class Space(Point):
     size: int = parameter(10, "number of columns and of rows", ge=4, le=30)
     blocked: float = parameter(
         0.08,
-        "share of the cells to be blocked, not used by tree; single cells are added "
-        "where as many free cells of each chessboard colour would not be left",
+        "share of cells to block, not used by tree; more single cells are blocked until "
+        "both chessboard colours have equally many free cells",
         ge=0.0,
         le=0.25,
     )
@@ -51,13 +51,13 @@ class Space(Point):
     ] = parameter(
         "mixed",
         "single cells, bars of 2 to 4, squares of 2 x 2, pieces cut from the grid's corners, a "
-        "mixture of the first three, everything but the 2 x 2 blocks of a random tree, or "
-        "everything but a random strip two cells wide; the last two are easy at any size",
+        "mixture of the first three, everything except the 2 x 2 blocks of a random tree, or "
+        "everything except a random strip two cells wide; the last two are easy at any size",
     )
     fill: float = parameter(
         0.7,
-        "share of the grid's 2 x 2 blocks that the tree has, or of its cells that the strip has; "
-        "only used by these",
+        "share of the grid's 2 x 2 blocks in the tree, or of its cells in the strip; only used by "
+        "these",
         ge=0.01,
         le=1.0,
     )
@@ -75,16 +75,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Square grids whose free cells have a closed tour."""
 
     task = "hamiltonian_loop"
-    version = 3
+    version = 4
     form = '{"steps": [{"xy": [x, y]}, {"xy": [x, y]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the grid, as a picture and as a list."""
+        """Return the grid as a picture, and the blocked cells as a list."""
         words: dict[str, object] = {
             "size": params.size,
             "blocked": "No cell is blocked.",
             "map": "",
-            "free": "whole grid",
             "cell": "cell",
             "avoiding": "",
             "count": params.size**2 - len(params.blocked),
@@ -98,14 +97,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                     count=len(blocked), picture=grid, cells=cells
                 ),
                 "map": f"X marks blocked cells:\n\n{grid}\n\n",
-                "free": "free cells",
                 "cell": "free cell",
-                "avoiding": ", and no blocked cell is",
+                "avoiding": ", and no blocked cell is visited",
             }
         return words
 
     def reference(self, params: Params) -> Answer:
-        """Cover the free cells by loops and merge them."""
+        """Cover the free cells with loops and merge them."""
         loop = loop_of(params)
         if loop is None:
             raise GenerationError(f"no loop found in a grid of size {params.size}")
@@ -138,7 +136,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         open_tour = unclosed(loop)
         if open_tour:
             tours["not_closed"] = open_tour
-        # In a symmetric grid a mistake can give another right tour.
+        # In a symmetric grid, a mistake can give another right tour.
         lists = {
             name: listing("steps", "xy", tour)
             for name, tour in tours.items()
@@ -151,13 +149,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"comb": listing("steps", "xy", comb(params.size))}
 
     def measure(self, params: Params) -> float:
-        """Return how many sides between free cells there are."""
+        """Return the number of sides between free cells."""
         free = set(free_cells(params))
         # Each side is counted from both of its cells.
         return sum(near in free for cell in free for near in neighbours(cell)) / 2
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Block cells at random where that leaves no dead end, until a loop is found."""
+        """Block cells at random without making dead ends, until a loop is found."""
         tries = min(_TRIES, max(10, _WORK // point.size**2))
         for _ in range(tries):
             blocked = draw_blocked(point, rng)
@@ -180,7 +178,7 @@ def row_and_column(cell: Sequence[int]) -> Cell:
 
 
 def row_and_way(cell: Sequence[int]) -> Cell:
-    """Return the sort key for rows that run to the right and to the left in turn."""
+    """Return the sort key for rows that run alternately to the right and to the left."""
     x, y = cell
     if y % 2:
         return y, x
@@ -200,7 +198,7 @@ def free_cells(params: Params) -> list[Cell]:
 
 @lru_cache(maxsize=64)
 def loop_of(params: Params) -> tuple[Cell, ...] | None:
-    """Return a closed tour of the free cells, the same each time; None if none was found."""
+    """Return a closed tour of the free cells, always the same one; None if none was found."""
     rng = Stream("loop", params.size, sorted(params.blocked))
     loop = find_loop(free_cells(params), rng)
     return None if loop is None else tuple(loop)
@@ -223,7 +221,7 @@ def grid_text(params: Params) -> str:
 
 
 def is_closed_tour(params: Params, cells: Sequence[Sequence[int]]) -> bool:
-    """Whether these are the free cells in the order of a closed tour."""
+    """Return whether these are the free cells in the order of a closed tour."""
     free = set(free_cells(params))
     if len(cells) != len(free) or set(map(tuple, cells)) != free:
         return False
@@ -232,13 +230,13 @@ def is_closed_tour(params: Params, cells: Sequence[Sequence[int]]) -> bool:
 
 
 def unclosed(loop: Sequence[Cell]) -> list[Cell] | None:
-    """Return an open tour of the same cells, if some cell has a third one next to it."""
+    """Return an open tour of the same cells; None if no cell has a third neighbour."""
     for turn in range(len(loop)):
         ring = [*loop[turn:], *loop[:turn]]
         place = {cell: i for i, cell in enumerate(ring)}
         for near in neighbours(ring[-1]):
             j = place.get(near, 0)
-            # The last cell follows cell j, and the piece between them is turned round.
+            # The last cell follows cell j, and the piece between them is reversed.
             if 0 < j < len(ring) - 2:
                 return ring[: j + 1] + ring[:j:-1]
     return None
@@ -254,7 +252,7 @@ def comb(size: int) -> list[Cell]:
 
 
 def draw_blocked(point: Space, rng: Stream) -> set[Cell] | None:
-    """Draw the blocked cells of a grid that may have a loop; None if that came to nothing."""
+    """Draw the blocked cells of a grid that may have a loop; None if that failed."""
     if point.obstacles == "tree":
         return draw_around_tree(point, rng)
     if point.obstacles == "strip":
@@ -264,7 +262,7 @@ def draw_blocked(point: Space, rng: Stream) -> set[Cell] | None:
 
 
 def draw_obstacles(point: Space, rng: Stream) -> set[Cell] | None:
-    """Block about as many cells as asked for, without dead ends."""
+    """Block about the share of cells that the point asks for, without dead ends."""
     size = point.size
     target = round(point.blocked * size * size)
     blocked: set[Cell] = set()
@@ -283,9 +281,9 @@ def draw_obstacles(point: Space, rng: Stream) -> set[Cell] | None:
 
 
 def balanced(size: int, blocked: set[Cell], rng: Stream) -> set[Cell] | None:
-    """Block single cells until as many of each colour are free; None if that is not reached."""
+    """Block single cells until both colours have equally many free cells; None if that fails."""
     grid = grid_cells(size)
-    # By how many the free cells of the even colour outnumber the others.
+    # Free cells of the even colour minus those of the odd one.
     surplus = 0
     for x, y in grid:
         if (x, y) not in blocked:
@@ -305,17 +303,17 @@ def balanced(size: int, blocked: set[Cell], rng: Stream) -> set[Cell] | None:
 
 
 def has_dead_end(size: int, blocked: set[Cell], fresh: set[Cell]) -> bool:
-    """Whether a free cell next to newly blocked ones has fewer than two free neighbours."""
+    """Return whether a free cell next to newly blocked ones has fewer than two free neighbours."""
 
     def is_free(cell: Cell) -> bool:
         return min(cell) >= 1 and max(cell) <= size and cell not in blocked
 
-    beside = {near for cell in fresh for near in neighbours(cell) if is_free(near)}
-    return any(sum(map(is_free, neighbours(cell))) < 2 for cell in beside)
+    affected = {near for cell in fresh for near in neighbours(cell) if is_free(near)}
+    return any(sum(map(is_free, neighbours(cell))) < 2 for cell in affected)
 
 
 def draw_obstacle(point: Space, rng: Stream) -> set[Cell]:
-    """Draw the cells of one obstacle of the kind asked for."""
+    """Draw the cells of one obstacle of the point's kind."""
     size = point.size
     kind: str = point.obstacles
     if kind == "mixed":
@@ -350,8 +348,8 @@ def draw_around_tree(point: Space, rng: Stream) -> set[Cell]:
     half = point.size // 2
     tree = {(rng.below(half), rng.below(half))}
     while len(tree) < max(1, round(point.fill * half * half)):
-        beside = sorted({near for block in tree for near in neighbours(block)} - tree)
-        inside = [block for block in beside if min(block) >= 0 and max(block) < half]
+        border = sorted({near for block in tree for near in neighbours(block)} - tree)
+        inside = [block for block in border if min(block) >= 0 and max(block) < half]
         tree.add(rng.choice(inside))
     blocks = [rectangle(2 * x + 1, 2 * y + 1, 2, 2) for x, y in tree]
     return set(grid_cells(point.size)).difference(*blocks)
@@ -360,7 +358,7 @@ def draw_around_tree(point: Space, rng: Stream) -> set[Cell]:
 def draw_around_strip(point: Space, rng: Stream) -> set[Cell] | None:
     """Return the cells outside a random strip, which has branches; its outline is a loop.
 
-    It grows by squares of four cells that share one side with it, and nothing else.
+    It grows by squares of four cells that share exactly one side with it.
     """
     x = rng.between(1, point.size - 1)
     y = rng.between(1, point.size - 1)
@@ -368,9 +366,9 @@ def draw_around_strip(point: Space, rng: Stream) -> set[Cell] | None:
     corners = {(x, y)}
     strip = rectangle(x, y, 2, 2)
     while len(strip) < max(4, round(point.fill * point.size**2)):
-        beside = {near for corner in corners for near in neighbours(corner)} - corners
+        border = {near for corner in corners for near in neighbours(corner)} - corners
         fits = []
-        for x, y in sorted(beside):
+        for x, y in sorted(border):
             inside = min(x, y) >= 1 and max(x, y) < point.size
             if inside and len(rectangle(x, y, 2, 2) & strip) == 2:
                 fits.append((x, y))

@@ -1,9 +1,8 @@
 """Closed tours of cells: a cover by loops, which are merged into one.
 
-A cover is a subgraph in which every cell has two neighbours. It is found by augmenting paths
-between the two colours of the chessboard, so that if there is none, there is no tour either. Two
-loops that run along opposite sides of a square of four cells become one when the other two sides
-are taken instead.
+A cover is a subgraph in which every cell has two neighbours. Augmenting paths between the two
+colours of the chessboard find it, so without a cover there is no tour either. Two loops that run
+along opposite sides of a square of four cells become one if they use the other two sides instead.
 """
 
 from collections import deque
@@ -12,8 +11,8 @@ from collections.abc import Collection, Iterator
 from scbench.base.seeding import Stream
 from scbench.graders.shared.grid_paths import reachable
 
-# Bounds on one search: covers, rounds of merging, and rounds in a row that join nothing. Merging
-# takes a handful of rounds where there is a tour at all.
+# Bounds on one search: covers, rounds of merging, and rounds in a row that join nothing. If there
+# is a tour, merging takes a handful of rounds.
 _RESTARTS = 5
 _ROUNDS = 100
 _IDLE = 25
@@ -30,7 +29,7 @@ def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:
 
 
 def find_loop(free: Collection[Cell], rng: Stream) -> list[Cell] | None:
-    """Return the cells in the order of a closed tour; None if there is none or it was not found.
+    """Return the cells in the order of a closed tour; None if the search finds none.
 
     Work is bounded: five covers, a hundred rounds of merging each.
     """
@@ -47,9 +46,10 @@ def find_loop(free: Collection[Cell], rng: Stream) -> list[Cell] | None:
 
 
 def could_have_loop(free: set[Cell]) -> bool:
-    """Whether the cells pass quick tests that every closed tour of them implies.
+    """Return whether the cells pass quick tests that any closed tour of them passes.
 
-    At least four cells, as many of each colour, at least two neighbours each, all connected.
+    They are at least four connected cells, half of them of each colour, with at least two
+    neighbours each.
     """
     if len(free) < 4 or 2 * sum((x + y) % 2 for x, y in free) != len(free):
         return False
@@ -65,7 +65,7 @@ def find_cover(free: set[Cell], rng: Stream) -> Cover | None:
     rng.shuffle(order)
     near: dict[Cell, list[Cell]] = {}
     for cell in order:
-        near[cell] = [beside for beside in neighbours(cell) if beside in free]
+        near[cell] = [partner for partner in neighbours(cell) if partner in free]
         rng.shuffle(near[cell])
     cover: Cover = {cell: set() for cell in order}
     for x, y in order:
@@ -78,10 +78,10 @@ def find_cover(free: set[Cell], rng: Stream) -> Cover | None:
 
 
 def add_partner(cover: Cover, near: dict[Cell, list[Cell]], start: Cell) -> bool:
-    """Give a dark cell one more partner, moving partners of others where needed.
+    """Give a dark cell one more partner, and change partners of other cells if necessary.
 
-    A breadth-first search for an augmenting path: it leaves dark cells along sides that the cover
-    does not use, and light cells along those that it uses.
+    A breadth-first search for an augmenting path leaves dark cells along unused sides of the cover,
+    and light cells along used sides.
     """
     came_from: dict[Cell, Cell] = {}
     pending = deque([start])
@@ -106,7 +106,7 @@ def add_partner(cover: Cover, near: dict[Cell, list[Cell]], start: Cell) -> bool
 def flip_path(
     cover: Cover, came_from: dict[Cell, Cell], start: Cell, light: Cell
 ) -> None:
-    """Use the unused sides of an augmenting path, and no longer the others, from its end back."""
+    """Swap used and unused sides along an augmenting path, from its end back to its start."""
     while True:
         dark = came_from[light]
         cover[light].add(dark)
@@ -119,7 +119,7 @@ def flip_path(
 
 
 def merge_loops(cover: Cover, rng: Stream) -> bool:
-    """Swap sides of squares until one loop is left; False if a hundred rounds do not do it."""
+    """Swap sides of squares until one loop is left; False if a hundred rounds are not enough."""
     squares = []
     for x, y in sorted(cover):
         ring = ((x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1))
@@ -140,13 +140,13 @@ def merge_loops(cover: Cover, rng: Stream) -> bool:
         idle += 1
         if idle > _IDLE:
             return False
-        # Within one loop a swap splits it or leads it another way, which may open new ones.
+        # A swap within one loop splits or reroutes it, which may allow new swaps.
         swap_sides(cover, rng.choice(swappable))
     return False
 
 
 def join_loops(cover: Cover, loops: list[list[Cell]], swappable: list[Square]) -> bool:
-    """Swap sides wherever that joins two loops, and return whether it did anywhere."""
+    """Swap sides wherever that joins two loops; return whether it joined any."""
     loop_of = {cell: k for k, loop in enumerate(loops) for cell in loop}
     joined = False
     for square in swappable:
@@ -163,17 +163,17 @@ def join_loops(cover: Cover, loops: list[list[Cell]], swappable: list[Square]) -
 
 
 def loops_of(cover: Cover) -> list[list[Cell]]:
-    """Return the loops of a cover, each from its least cell."""
+    """Return the loops of a cover, each starting at its smallest cell."""
     pending = set(cover)
     loops = []
     for start in sorted(cover):
         if start not in pending:
             continue
-        # Either way round would do; the smaller partner makes it the same each time.
+        # Both directions are right; starting with the smaller partner makes the result unique.
         loop = [start]
         ahead = min(cover[start])
         while ahead != start:
-            # Go on to the partner that the loop does not come from.
+            # Continue to the partner that the loop does not come from.
             (after,) = cover[ahead] - {loop[-1]}
             loop.append(ahead)
             ahead = after
@@ -183,7 +183,7 @@ def loops_of(cover: Cover) -> list[list[Cell]]:
 
 
 def swaps_of(cover: Cover, ring: Square) -> Iterator[Square]:
-    """Yield the square, turned so that sides ab and cd are used and the other two are not."""
+    """Yield the square, rotated so that sides ab and cd are used and the other two are not."""
     p, q, r, s = ring
     for a, b, c, d in (ring, (q, r, s, p)):
         used = b in cover[a] and d in cover[c]

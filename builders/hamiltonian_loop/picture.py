@@ -5,7 +5,7 @@ from scbench.schemas.hamiltonian_loop import Params
 
 
 def draw(params: Params, style: str) -> tuple[Canvas, ...]:
-    """Draw the grid; as symbols, blocked cells are marked X, and free ones are points."""
+    """Draw the grid; as symbols, blocked cells are marked X, and free cells are dots."""
     is_symbols = style == "symbols"
     free = "." if is_symbols else ""
     cells = [[free] * params.size for _ in range(params.size)]

@@ -1,7 +1,7 @@
 """The parts that the square tasks share: orders of corners, the fifteen squares, the rules.
 
-A square has a class at each corner, written as a number. Curves inside it divide the classes. A
-prompt shows squares as lists of labels, in an order of the corners that it states:
+A square has a class at each corner, written as a number. Curves inside the square divide the
+classes. A prompt shows squares as lists of labels, and states the order of the corners:
 
     square 0: (1, 2, 1, 1)
 """
@@ -20,14 +20,14 @@ from scbench.graders.shared.corner_labels import canonical, on_ring
 from scbench.schemas.corner_labels import CORNERS, Corner
 
 NameT = TypeVar("NameT", bound=str)
-# How names of corners or sides follow each other.
+# Kinds of orders of corners or sides.
 Order = Literal["any", "ring", "crossing"]
-ORDERS_ARE = "any order, a walk round the ring (ring), or any order that is no such walk (crossing)"
+ORDERS_ARE = "any order, a walk around the ring (ring), or an order that is no such walk (crossing)"
 
 RENAME = Field(
     default=True,
-    description="give the classes of each square random numbers from 1 to 9; otherwise they are "
-    "numbered from 1 round the ring, as in the paper",
+    description="whether the classes of each square get random numbers from 1 to 9; otherwise they "
+    "are numbered from 1 around the ring, as in the paper",
 )
 
 # The labels of every square up to renaming, on the ring from the bottom-left corner. The position
@@ -40,13 +40,13 @@ CASES = (
 _SQUARES = prompt_template(__package__, "corner_squares.txt")
 RULES = prompt_template(__package__, "corner_rules.txt")
 
-# Pixels of a picture: side of a square, distances from one square to the next.
+# Pixels of a picture: the side of a square, and the distances between squares.
 _SIDE = 96
 _PITCH = 190
 _PITCH_DOWN = 208
 _PER_ROW = 5
 _EDGE = 3
-# Side of the box of a label, which lies outside its corner.
+# Side of the box of a label, which is outside its corner.
 _LABEL = 28
 
 
@@ -58,14 +58,14 @@ def is_walk(order: Sequence[str], ring: Sequence[str]) -> bool:
 
 
 def draw_order(ring: tuple[NameT, ...], kind: Order, rng: Stream) -> tuple[NameT, ...]:
-    """Return the names of a ring of at most eight in a random order of a kind."""
+    """Return the names of a ring, at most eight, in a random order of this kind."""
     orders: Any = orders_of(ring, kind)
     return rng.choice(orders)
 
 
 @cache
 def orders_of(ring: tuple[str, ...], kind: Order) -> list[tuple[str, ...]]:
-    """Return all orders of a ring that are of a kind."""
+    """Return all orders of a ring of this kind."""
     orders = list(permutations(ring))
     if kind == "any":
         return orders
@@ -75,7 +75,7 @@ def orders_of(ring: tuple[str, ...], kind: Order) -> list[tuple[str, ...]]:
 def show_case(
     case: int, order: Sequence[Corner], rng: Stream, *, rename: bool
 ) -> tuple[int, ...]:
-    """Return the labels of a case as a prompt shows them: in the given order of corners."""
+    """Return the labels of a case in a prompt's order of corners."""
     at = dict(zip(CORNERS, CASES[case], strict=True))
     labels = tuple(at[corner] for corner in order)
     if not rename:
@@ -90,7 +90,7 @@ def ring_labels(square: Sequence[int], order: Sequence[Corner]) -> tuple[int, ..
 
 
 def print_squares(squares: Sequence[Sequence[int]], order: Sequence[Corner]) -> str:
-    """Return the part of a prompt that shows the squares, numbered from 0."""
+    """Return the part of a prompt with the squares, numbered from 0."""
     rows = []
     for i, labels in enumerate(squares):
         texts = [str(label) for label in labels]

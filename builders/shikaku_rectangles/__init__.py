@@ -1,4 +1,4 @@
-"""Shikaku: cut a grid into rectangles, each with one clue, the number of its cells.
+"""Shikaku: cut a grid into rectangles, each with one clue that is its number of cells.
 
 An example of the puzzle and its only solution, rectangles as letters:
 
@@ -20,12 +20,12 @@ from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.builders.shikaku_rectangles.solver import Rectangle, clues_of, solve
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
-# Bounds on one draw: cells cut and candidates that the solver looks at, moves of clues in one
-# cut, search nodes in one call of the solver.
+# Bounds on one draw: cells cut plus candidates that the solver looks at, moves of clues in one cut,
+# and search nodes in one call of the solver.
 _WORK = 250_000
 _MOVES = 200
 _NODES = 1_000
-# How many times more or fewer candidates there can be once clues have moved.
+# Factor by which the number of candidates may change when clues move.
 _DRIFT = 1.5
 _REFERENCE_NODES = 200_000
 
@@ -36,27 +36,27 @@ class Space(Point):
     width: int = parameter(10, "number of columns", ge=5, le=20)
     height: int = parameter(10, "number of rows", ge=5, le=20)
     max_area: int = parameter(12, "largest clue", ge=2, le=24)
-    min_area: int = parameter(2, "smallest clue, single cells apart", ge=2, le=6)
+    min_area: int = parameter(2, "smallest clue, except single cells", ge=2, le=6)
     allow_single: bool = parameter(
         False,
-        "whether a cell where no rectangle of these areas fits becomes a 1 x 1 one",
+        "whether a cell where no rectangle of these areas fits becomes a single cell",
     )
     thin: float = parameter(
         0.4,
-        "chance that a rectangle is drawn one cell wide or high, if it could be either",
+        "chance that a rectangle is one cell wide or high, where a thicker one fits as well",
         ge=0.0,
         le=1.0,
     )
     min_candidates: int = parameter(
-        0, "least number of places for all clues together", ge=0, le=5_000
+        0, "least number of candidate rectangles of all clues", ge=0, le=5_000
     )
     max_candidates: int = parameter(
-        5_000, "most places for all clues together", ge=1, le=5_000
+        5_000, "most candidate rectangles of all clues", ge=1, le=5_000
     )
     min_nodes: int = parameter(
         1,
-        "least number of search nodes that the solver needs to prove the solution "
-        "unique; 1 is propagation alone, more is harder",
+        "least number of search nodes in the solver's proof that the solution is unique; 1 "
+        "is propagation alone, more is harder",
         ge=1,
         le=50,
     )
@@ -83,7 +83,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """
 
     task = "shikaku_rectangles"
-    version = 2
+    version = 3
     form = '{"rectangles": [[left, top, right, bottom], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -135,7 +135,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_beyond_the_grid": [*right[:-1], beyond],
             "fraction": [[v + 0.9 for v in first], *right[1:]],
             "strings": [[str(v) for v in rectangle] for rectangle in right],
-            # In another order as well, because Python takes True as equal to 1.
+            # In reverse order, because True equals 1 in Python.
             "booleans": [
                 [booleans.get(v, v) for v in corners] for corners in right[::-1]
             ],
@@ -154,7 +154,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answers
 
     def measure(self, params: Params) -> float:
-        """Return the solver's work: places for all clues, times the search nodes of its proof."""
+        """Return the solver's work: candidates for all clues times search nodes of the proof."""
         result = solve(params.grid, limit=2, max_nodes=_REFERENCE_NODES)
         return result.candidates * result.nodes
 
@@ -162,7 +162,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Cut a grid at random, then move clues until the cut is the only solution."""
         work = proofs = 0
         while work < _WORK:
-            # Work is counted and not timed, so that all machines draw the same.
+            # Work is counted, not timed, so that all machines draw the same puzzles.
             work += point.width * point.height
             cut = draw_cut(point, rng)
             if cut is None:
@@ -200,7 +200,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 
 def _table_line(name: str, values: Sequence[int], digits: int) -> str:
-    """Return a line of the printed grid: its name, then numbers with so many digits."""
+    """Return a line of the printed grid: its name, then numbers of equal width."""
     numbers = [f" {value:{digits}}" for value in values]
     return f"{name:>6} |" + "".join(numbers)
 
@@ -222,7 +222,7 @@ def faults_of_one(cut: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangl
 
 
 def faults_of_two(cut: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangle]]]:
-    """Yield cuts in which two rectangles with a whole side in common are wrong, if there are."""
+    """Yield cuts with two wrong rectangles that have a whole side in common, if there are two."""
     for first, second in combinations(sorted(cut), 2):
         is_below = first.columns == second.columns and first.bottom + 1 == second.top
         is_beside = first.rows == second.rows and first.right + 1 == second.left
@@ -244,9 +244,9 @@ def faults_of_two(cut: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangl
 
 
 def draw_cut(point: Space, rng: Stream) -> list[Rectangle] | None:
-    """Cut the grid from the top, a random rectangle at each first free cell; None if stuck."""
+    """Cut the grid from the top, with a random rectangle at each first free cell; None if stuck."""
     cut = []
-    # How many cells of each column are in rectangles, from the top.
+    # Number of cells in rectangles in each column, from the top.
     depth = [0] * point.width
     while min(depth) < point.height:
         top = min(depth)

@@ -5,7 +5,7 @@ from scbench.schemas.shikaku_rectangles import Params
 
 
 def draw(params: Params, style: str) -> tuple[Canvas, ...]:
-    """Draw the grid; as symbols, blank cells are points and there are no lines."""
+    """Draw the grid; as symbols, blank cells are dots and there are no lines."""
     blank = "." if style == "symbols" else ""
     cells = [[str(clue) if clue else blank for clue in row] for row in params.grid]
     letters = max(len(text) for row in cells for text in row)

@@ -38,9 +38,9 @@ class Solutions(NamedTuple):
 
     Attributes:
         solutions: the solutions, each of them sorted.
-        nodes: the nodes that the search looked at; one node is propagation alone.
-        candidates: the number of places for all clues before any propagation.
-        complete: whether the search ended because nothing was left, or at its limit of solutions.
+        nodes: number of nodes that the search visited; one node is propagation alone.
+        candidates: number of candidates of all clues before any propagation.
+        complete: whether the search covered everything or reached its limit of solutions.
     """
 
     solutions: list[tuple[Rectangle, ...]]
@@ -50,7 +50,7 @@ class Solutions(NamedTuple):
 
 
 def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solutions:
-    """Find up to ``limit`` solutions of rows of clues, 0 for blank, in at most so many nodes."""
+    """Find up to ``limit`` solutions in at most ``max_nodes`` nodes; 0 in the grid is blank."""
     places = places_of_clues(grid)
     all_cells = (1 << len(grid) * len(grid[0])) - 1
     solutions: list[tuple[Rectangle, ...]] = []

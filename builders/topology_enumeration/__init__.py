@@ -5,7 +5,8 @@ counter-clockwise, force the areas of all classes to meet at one point? The answ
 
     0 0 1 2    0 1 1 2    0 1 2 0    0 1 2 2
 
-because 0 1 0 2 and 0 1 2 1 let the areas of two opposite corners join and keep the others apart.
+because with 0 1 0 2 and 0 1 2 1 the areas of two opposite corners can join and keep the other two
+apart.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,6 +23,7 @@ from scbench.graders.shared.corner_labels import (
     meeting_patterns,
     patterns,
 )
+from scbench.graders.topology_enumeration import MOST_PATTERNS
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 # Names of polygons, and of numbers, in prompts.
@@ -38,42 +40,50 @@ class Space(Point):
     )
     order: Order = parameter("any", "order of the corners: " + ORDERS_ARE)
     known: Literal[0, 2, 3, 4] = parameter(
-        3, "corners of which it is known which of them have the same class"
+        3, "number of corners for which the prompt says which have the same class"
     )
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Orders of the corners of a square to octagon, with a number of classes."""
+    """Polygons from square to octagon, with an order of corners and a number of classes."""
 
     task = "topology_enumeration"
-    version = 3
+    version = 4
     form = '{"configs": [[label, label, ...], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the figure, the order of its corners and the known part of the pattern."""
+        """Return the figure, the order of its corners, the known part and the limit."""
         k = len(params.corner_order)
         shape = _SHAPES[k]
         figure = "unit square"
+        names = ""
         if k > 4:
+            figure = f"regular {shape}"
             last = POLYGONS[k][-1]
-            figure = (
-                f"regular {shape} with corners A to {last} in counter-clockwise order"
-            )
+            names = f"The corners are A to {last} in counter-clockwise order.\n"
         hint = ""
         if params.known:
             template = prompt_template(__name__, "prompt_known.txt")
             hint = template.format(known=", ".join(params.known))
         meet = "meet at one point strictly inside"
+        no_third = ", and no third class touches the side"
+        all_areas = f"all {_WORDS[params.n_classes]} areas"
         if params.n_classes == 2:
             meet = "meet inside"
+            no_third = ""
+            all_areas = "both areas"
         return {
-            "figure": f"Think of a {figure}.",
+            "figure": figure,
+            "names": names,
             "shape": shape,
             "n": _WORDS[params.n_classes],
             "k": _WORDS[k],
             "order": ", ".join(params.corner_order),
             "known": hint,
+            "most_patterns": MOST_PATTERNS,
             "meet": meet,
+            "no_third": no_third,
+            "all_areas": all_areas,
         }
 
     def reference(self, params: Params) -> Answer:
@@ -81,7 +91,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(configs=tuple(right_patterns(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists that follow from one misunderstanding or have one mistake."""
+        """Return lists with one misunderstanding or one mistake each."""
         order = params.corner_order
         k = len(order)
         n = params.n_classes
@@ -103,7 +113,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             lists["one_repeated_under_other_names"] = [*right, renamed]
         counters: dict[str, JsonValue] = {}
         for name, configs in lists.items():
-            # A misunderstanding can lead to the right list.
+            # Some misunderstandings lead to the right list.
             if sorted(configs) != right:
                 counters[name] = as_configs(configs)
         counters["bare_list"] = as_configs(right)["configs"]
@@ -114,7 +124,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         short = [pattern[1:] for pattern in right or [(0,) * k]]
         counters["one_label_short"] = as_configs(short)
         if len(right) > 1:
-            # In another order as well, because Python holds True for equal to 1.
+            # In reverse order, because True equals 1 in Python.
             booleans = [_with_booleans(pattern) for pattern in reversed(right)]
             counters["booleans"] = as_configs(booleans)
         return counters
@@ -125,24 +135,24 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"every pattern": as_configs(every), "no pattern": as_configs([])}
 
     def measure(self, params: Params) -> float:
-        """Return how many patterns fit the known part, counted twice if the order is no walk."""
+        """Return how many patterns fit the known part, doubled if the order is no walk."""
         order = params.corner_order
         fitting = len(fitting_patterns(params))
         return fitting if is_walk(order, POLYGONS[len(order)]) else 2 * fitting
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw an order, and reveal some corners of one pattern that belongs on the list.
+        """Draw an order, and reveal some corners of a right pattern.
 
-        With four classes no pattern does, and any pattern that shows them is revealed.
+        With four classes no pattern is right, so the revealed one is any pattern with four classes.
         """
         ring = POLYGONS[point.corners]
         order = draw_order(ring, point.order, rng)
-        # Without a hint: the hint is made from one of these patterns.
+        # These patterns do not depend on a hint: the hint is made from one of them.
         right = meeting_patterns(point.n_classes, order, ring)
         pattern = rng.choice(right or patterns(point.corners, point.n_classes))
         revealed = rng.sample(range(point.corners), point.known)
         hint = ["?"] * point.corners
-        # The letters of the labels, in order of appearance.
+        # Letters of the labels, in order of appearance.
         letters: dict[int, str] = {}
         for i in sorted(revealed):
             hint[i] = letters.setdefault(pattern[i], "xyzw"[len(letters)])
@@ -154,7 +164,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 
 def right_patterns(params: Params) -> list[Labels]:
-    """Return the patterns that belong on the list, sorted."""
+    """Return the patterns of the right list, sorted."""
     ring = POLYGONS[len(params.corner_order)]
     return meeting_patterns(params.n_classes, params.corner_order, ring, params.known)
 

@@ -1,12 +1,13 @@
-"""Does every square have the name for its inside that its corners fix?
+"""Does every square have the right name?
 
-The names follow from the types of the crossed sides; one wrong name fails the answer.
+The classes at the corners of a square decide its name. One wrong name fails the answer.
 """
 
 from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist, all_passed
 from scbench.graders.shared.corner_labels import behaviour, letters, on_ring
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
@@ -15,7 +16,7 @@ from scbench.schemas.corner_labels import CORNERS
 VERSION = 1
 
 CHECKS = {
-    "length": "There is one name for each square.",
+    "length": "The answer has one name for each square.",
     "names": "Every square has the right name.",
 }
 # Checks whose failure follows from prompt and answer alone.
@@ -26,10 +27,10 @@ class RightNames(NamedTuple):
     """The squares of an instance and their names, in order."""
 
     shapes: tuple[str, ...]
-    """Classes round the ring, such as abac."""
+    """Classes counter-clockwise around each square, such as abac."""
     names: tuple[Behaviour, ...]
     verdict: Verdict
-    """That on these names."""
+    """The verdict on the right names."""
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -42,12 +43,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
     aligned = checks.expect(
         "length",
         len(answer.labels) == count,
-        f"There are {len(answer.labels)} names for {count} squares.",
+        f"The answer has {counted(len(answer.labels), 'name')} for {counted(count, 'square')}.",
     )
     if not aligned:
         checks.skip(
             "names",
-            "The names cannot be matched with the squares, because their number is wrong.",
+            "The names cannot be matched to the squares because their number is wrong.",
         )
         return checks.binary()
 
@@ -60,13 +61,16 @@ def grade(params: Params, answer: Answer) -> Verdict:
             wrong.append(
                 {"square": i, "given": label, "expected": expected, "shape": shape}
             )
-    checks.forbid_many(
+    wrong_names = counted(
+        len(wrong), f"of {count} squares has", f"of {count} squares have"
+    )
+    checks.forbid(
         "names",
         wrong,
-        f"of {count} squares have a wrong name",
         lambda item: (
-            f"is square {item['square']}, which reads {item['shape']} round the ring and is called "
-            f"{item['given']!r} instead of {item['expected']!r}"
+            f"{wrong_names} a wrong name; the first is square {item['square']} "
+            f"({item['shape']} counter-clockwise), named {item['given']!r} "
+            f"instead of {item['expected']!r}."
         ),
     )
     return checks.binary(squares_right=count - len(wrong))
@@ -74,7 +78,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=256)
 def right_names(params: Params) -> RightNames:
-    """Return the right names, kept for the next answers to the instance."""
+    """Return the right names; they are cached for further answers to the instance."""
     rings = [on_ring(labels, params.corner_order, CORNERS) for labels in params.squares]
     return RightNames(
         tuple(letters(ring) for ring in rings),

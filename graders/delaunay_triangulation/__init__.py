@@ -1,7 +1,7 @@
-"""Is this list of triangles the Delaunay triangulation of the printed points?
+"""Is the list of triangles a Delaunay triangulation of the printed points?
 
-Decided in integers: any triangulation of the whole hull with empty circumcircles is right, so where
-four points share an empty circle each of the possible answers passes.
+Everything is decided in integers. Any triangulation of the whole hull with empty circumcircles is
+right, so several answers pass where four points share an empty circle.
 """
 
 from collections import Counter
@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist, brief
 from scbench.graders.shared.plane_geometry import (
     XY,
@@ -24,18 +25,18 @@ from scbench.schemas.delaunay_triangulation import Answer, Params
 VERSION = 2
 
 CHECKS = {
-    "indices": "Every triangle names three different points of the list.",
+    "indices": "Every triangle names three different points.",
     "repeats": "No triangle is listed twice.",
-    "area": "No triangle has its corners on one line.",
-    "all_points": "Every point is a corner of some triangle.",
-    "overlap": "No two triangles lie on the same side of an edge.",
-    "hull": "The triangles cover the convex hull, every hull point splitting its side.",
+    "area": "No triangle has its three corners on one line.",
+    "all_points": "Every point is a corner of a triangle.",
+    "overlap": "No two triangles lie on the same side of a common edge.",
+    "hull": "The outline of the triangles is the convex hull, with every point on it as a corner.",
     "empty_circle": "No point lies strictly inside the circumcircle of a triangle.",
 }
 # Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("indices", "repeats", "area", "all_points", "overlap")
 
-# Checks of different triangles with usable indices.
+# Checks of different triangles with valid indices.
 _GEOMETRY = ("area", "all_points", "overlap", "hull", "empty_circle")
 # Indices of three points, ascending.
 Triple = tuple[int, ...]
@@ -57,20 +58,24 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     if len(answer.triangles) > 20 * n:
         return checks.too_large(
-            f"{len(answer.triangles)} triangles are listed; {n} points have fewer than {2 * n}."
+            f"{len(answer.triangles):,} triangles are listed; a triangulation of {n} points has "
+            f"fewer than {2 * n}."
         )
 
     triangles = [tuple(sorted(triangle)) for triangle in answer.triangles]
     counts = Counter(triangles)
     bad: list[int] = []
-    # Those of the frame are all usable.
+    # All triangles of the right answer name existing points.
     if not counts.keys() <= reference:
         bad = [i for i, (a, b, c) in enumerate(triangles) if not a < b < c < n]
-    checks.forbid_many(
+    bad_triangles = counted(len(bad), "triangle names", "triangles name")
+    checks.forbid(
         "indices",
         bad,
-        f"triangles name an index outside 0..{n - 1} or a point twice",
-        lambda i: f"is [{', '.join(map(brief, answer.triangles[i]))}] at position {i}",
+        lambda i: (
+            f"{bad_triangles} an index outside 0 to {n - 1} or the same point twice; the first is "
+            f"[{', '.join(map(brief, answer.triangles[i]))}] at position {i}."
+        ),
     )
     for i in bad:
         counts.pop(triangles[i], None)
@@ -87,11 +92,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if missing or surplus:
         judge_geometry(checks, frame, counts)
     else:
-        # One of the right triangulations, so the geometry need not be gone through.
+        # This is the right triangulation, so its geometry needs no check.
         for check_id in _GEOMETRY:
             checks.forbid(check_id, (), str)
     if checks.all_passed:
-        # Maybe another right one, where four points share an empty circle.
+        # It may be another right triangulation, where four points share an empty circle.
         missing, surplus = [], []
     return checks.binary(
         missing=[list(triple) for triple in missing],
@@ -101,7 +106,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=256)
 def frame_of(params: Params) -> Frame:
-    """Return the frame of an instance, kept for the next answers to it."""
+    """Return the frame of an instance; it is cached for further answers to it."""
     points = to_integers(params.points, params.decimals)
     triangles, hull = triangulate(points)
     edges = zip(hull, hull[1:] + hull[:1], strict=True)
@@ -111,7 +116,7 @@ def frame_of(params: Params) -> Frame:
 def judge_geometry(
     checks: Checklist, frame: Frame, triangles: Collection[Triple]
 ) -> None:
-    """Check area, coverage and circumcircles of different triangles with usable indices."""
+    """Check area, coverage and circumcircles of different triangles with valid indices."""
     points = frame.points
     flat: list[Triple] = []
     # Every edge, with its triangle on the left.
@@ -128,43 +133,58 @@ def judge_geometry(
     checks.forbid(
         "area",
         sorted(flat),
-        lambda triple: f"The corners of {list(triple)} lie on one line.",
+        lambda triple: f"The corners of triangle {list(triple)} lie on one line.",
     )
     unused = sorted(set(range(len(points))).difference(*triangles))
-    fault = f"of {len(points)} points are in no triangle"
-    checks.forbid_many("all_points", unused, fault, lambda i: f"is {i}")
-    fault = "edges have two triangles on the same side, so triangles overlap"
-    checks.forbid_many(
-        "overlap", sorted(doubled), fault, lambda edge: f"is {list(edge)}"
+    total = f"of {len(points)} points"
+    lonely = counted(len(unused), f"{total} is", f"{total} are")
+    checks.forbid(
+        "all_points", unused, lambda i: f"{lonely} in no triangle; the first is {i}."
+    )
+    doubled_edges = counted(len(doubled), "edge has", "edges have")
+    checks.forbid(
+        "overlap",
+        sorted(doubled),
+        lambda edge: (
+            f"Triangles overlap: {doubled_edges} two triangles on the same side; the first is "
+            f"{list(edge)}."
+        ),
     )
     judge_hull(checks, edges, frame.hull)
     circles = []
-    # The circles of the triangles that are also in the frame's own triangulation are empty.
+    # The circles of triangles in the right answer are empty.
     for triple in sorted(set(triangles) - frame.triangles):
         inside = first_inside(points, triple)
         if inside is not None:
             circles.append((*triple, inside))
-    checks.forbid_many(
+    filled = counted(len(circles), "circumcircle contains", "circumcircles contain")
+    checks.forbid(
         "empty_circle",
         circles,
-        "circumcircles hold a point",
-        lambda item: f"is that of {list(item[:3])}, which holds point {item[3]}",
+        lambda item: (
+            f"{filled} a point; the first is that of {list(item[:3])}, with point {item[3]} inside."
+        ),
     )
 
 
 def judge_hull(checks: Checklist, edges: set[Edge], hull: frozenset[Edge]) -> None:
     """Check the outline of triangles with these edges.
 
-    With every triangle counter-clockwise and no edge used twice, an outline that is exactly the
-    hull means that the triangles cover it once.
+    If all triangles are counter-clockwise and use no edge twice, and their outline is the hull,
+    they cover the hull exactly once.
     """
     outline = {edge for edge in edges if (edge[1], edge[0]) not in edges}
+    strays = counted(
+        len(outline - hull),
+        "outline edge is not a hull edge",
+        "outline edges are not hull edges",
+    )
+    uncovered = counted(len(hull - outline), "hull edge has", "hull edges have")
     checks.forbid(
         "hull",
         sorted(outline ^ hull),
         lambda edge: (
-            f"The outline of the triangles is not the convex hull: {len(outline - hull)} "
-            f"free edges inside it, {len(hull - outline)} hull edges without a triangle; the first "
-            f"is {list(edge)}."
+            f"The outline of the triangles is not the convex hull: {strays}, and "
+            f"{uncovered} no triangle; the first such edge is {list(edge)}."
         ),
     )

@@ -1,7 +1,7 @@
-"""Are these, for every square, the pairs of sides that a curve must join?
+"""Does the answer list, for every square, exactly the pairs of sides that a curve must join?
 
-The right pairs follow from the types of the crossed sides; pairs are written with the smaller index
-first and once, as the prompt asks, and one wrong square fails the answer.
+The classes at the corners of a square decide its pairs. Each pair is listed once, smaller index
+first. One wrong square fails the answer.
 """
 
 from collections import Counter
@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist, all_passed
 from scbench.graders.shared.corner_labels import Pair, joined_sides, letters, on_ring
 from scbench.schemas.corner_labels import CORNERS, SIDES
@@ -17,20 +18,20 @@ from scbench.schemas.enumerate_edges import Answer, Params
 VERSION = 2
 
 CHECKS = {
-    "length": "There is one list of pairs for each square.",
+    "length": "The answer has one list of pairs for each square.",
     "indices": "Every pair names two different sides.",
     "ascending": "Every pair has its smaller index first.",
-    "repeats": "No pair is given twice for the same square.",
-    "certain": "Every pair given is joined in every drawing of its square.",
-    "complete": "Every pair that is joined in every drawing is given.",
+    "repeats": "No pair is listed twice for the same square.",
+    "certain": "Every listed pair is joined in every drawing of its square.",
+    "complete": "Every pair that is joined in every drawing is listed.",
 }
 # Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("length", "indices", "ascending", "repeats")
 
 _PASSED = all_passed(CHECKS)
-# Pairs and squares read at most in one answer.
+# Lists and pairs read in one answer, or 20 for each square if that is more.
 _LIMIT = 2000
-# A pair of a square, as JSON.
+# A faulty pair of a square, as JSON.
 Fault = dict[str, Any]
 
 
@@ -38,15 +39,15 @@ class Square(NamedTuple):
     """A square of the instance."""
 
     shape: str
-    """Classes round the ring, such as abac."""
+    """Classes counter-clockwise around the square, such as abac."""
     pairs: frozenset[Pair]
-    """The right pairs, each ascending."""
+    """The right pairs, each with its smaller index first."""
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if every square has exactly its joined pairs, each once and ascending, else 0."""
     right = right_squares(params)
-    # A right answer has no pair twice and none turned round.
+    # A right answer repeats no pair and has every smaller index first.
     targets = [(len(square.pairs), square.pairs) for square in right]
     if [(len(pairs), frozenset(pairs)) for pairs in answer.edges] == targets:
         return Verdict(
@@ -54,16 +55,20 @@ def grade(params: Params, answer: Answer) -> Verdict:
         )
     checks = Checklist(CHECKS)
     size = len(answer.edges) + sum(map(len, answer.edges))
-    if size > max(_LIMIT, 20 * len(right)):
+    limit = most_entries(len(right))
+    if size > limit:
         return checks.too_large(
-            f"The answer has {size} lists and pairs; {len(right)} squares need fewer."
+            f"The answer has {size:,} lists and pairs together; at most {limit:,} are read."
         )
 
-    wrong = f"There are {len(answer.edges)} lists for {len(right)} squares."
+    lists = counted(len(answer.edges), "list")
+    wrong = f"The answer has {lists} for {counted(len(right), 'square')}."
     aligned = checks.expect("length", len(answer.edges) == len(right), wrong)
     listings = judge_pairs(checks, answer)
     if not aligned:
-        why = "The lists cannot be matched with the squares, because their number is wrong."
+        why = (
+            "The lists cannot be matched to the squares because their number is wrong."
+        )
         checks.skip(("certain", "complete"), why)
         return checks.binary()
 
@@ -76,28 +81,44 @@ def grade(params: Params, answer: Answer) -> Verdict:
         ):
             for pair in sorted(pairs):
                 faults.append({"square": i, "pair": list(pair), "shape": square.shape})
-    for check_id, faults, fault in (
-        ("certain", surplus, "pairs are not joined in every drawing"),
-        ("complete", missing, "joined pairs are missing"),
-    ):
-        checks.forbid_many(
-            check_id,
-            faults,
-            fault,
-            lambda item: (
-                f"is {item['pair']} of square {item['square']}, which reads {item['shape']} round "
-                "the ring"
-            ),
-        )
+    uncertain = counted(
+        len(surplus), "listed pair is not certain", "listed pairs are not certain"
+    )
+    checks.forbid(
+        "certain",
+        surplus,
+        lambda item: f"{uncertain} to be joined; the first is {pair_words(item)}.",
+    )
+    absent = counted(
+        len(missing), "certain pair is missing", "certain pairs are missing"
+    )
+    checks.forbid(
+        "complete",
+        missing,
+        lambda item: f"{absent}; the first is {pair_words(item)}.",
+    )
     wrong_squares = {item["square"] for item in surplus + missing}
     return checks.binary(
         missing=missing, surplus=surplus, squares_right=len(right) - len(wrong_squares)
     )
 
 
+def pair_words(fault: Fault) -> str:
+    """Return a pair and its square as words of a message."""
+    return (
+        f"{fault['pair']} of square {fault['square']} "
+        f"({fault['shape']} counter-clockwise)"
+    )
+
+
+def most_entries(squares: int) -> int:
+    """Return the most lists and pairs that are read in an answer on this many squares."""
+    return max(_LIMIT, 20 * squares)
+
+
 @lru_cache(maxsize=256)
 def right_squares(params: Params) -> tuple[Square, ...]:
-    """Return the squares of an instance, kept for the next answers to it."""
+    """Return the squares of an instance; they are cached for further answers to it."""
     index = [params.edge_order.index(side) for side in SIDES]
     squares = []
     for labels in params.squares:
@@ -109,41 +130,50 @@ def right_squares(params: Params) -> tuple[Square, ...]:
 
 
 def judge_pairs(checks: Checklist, answer: Answer) -> list[Counter[Pair]]:
-    """Check the pairs by themselves; return how often each square has each, ascending."""
+    """Check the form of the pairs; return for each square how often it has each pair.
+
+    The smaller index of these pairs comes first.
+    """
     listings: list[Counter[Pair]] = []
-    bad: list[Fault] = []
-    turned: list[Fault] = []
+    invalid: list[Fault] = []
+    descending: list[Fault] = []
     repeated: list[Fault] = []
     for i, pairs in enumerate(answer.edges):
         counts: Counter[Pair] = Counter()
         for at, (a, b) in enumerate(pairs):
             if a == b or max(a, b) > 3:
-                bad.append({"square": i, "position": at})
+                invalid.append({"square": i, "position": at})
                 continue
             if a > b:
-                turned.append({"square": i, "pair": [a, b]})
+                descending.append({"square": i, "pair": [a, b]})
             counts[min(a, b), max(a, b)] += 1
         for pair, count in sorted(counts.items()):
             if count > 1:
                 repeated.append({"square": i, "pair": list(pair)})
         listings.append(counts)
-    checks.forbid_many(
+    bad_pairs = counted(len(invalid), "pair names", "pairs name")
+    checks.forbid(
         "indices",
-        bad,
-        "pairs name an index above 3 or one side twice",
-        lambda item: f"is pair {item['position']} of square {item['square']}",
+        invalid,
+        lambda item: (
+            f"{bad_pairs} an index above 3 or the same side twice; the first is pair "
+            f"{item['position']} of square {item['square']}, both counted from 0."
+        ),
     )
-    checks.forbid_many(
+    reversed_pairs = counted(len(descending), "pair has", "pairs have")
+    checks.forbid(
         "ascending",
-        turned,
-        "pairs have the larger index first",
-        lambda item: f"is {item['pair']} of square {item['square']}",
+        descending,
+        lambda item: (
+            f"{reversed_pairs} the larger index first; the first is {item['pair']} "
+            f"of square {item['square']}."
+        ),
     )
     checks.forbid(
         "repeats",
         repeated,
         lambda item: (
-            f"Pair {item['pair']} is given more than once for square {item['square']}."
+            f"Pair {item['pair']} is listed more than once for square {item['square']}."
         ),
     )
     return listings

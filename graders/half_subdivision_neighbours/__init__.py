@@ -1,7 +1,7 @@
-"""Are these labels exactly the leaves in side or face contact with the target?
+"""Does the answer list exactly the leaves that share a piece of a side or face with the target?
 
-Decided by comparing intervals as integers, in units of the finest one; strings only, no repeats,
-order free.
+Intervals are compared as integers, in units of the smallest one. Labels are strings, in any order,
+without repeats.
 """
 
 from collections import Counter
@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
@@ -17,10 +18,10 @@ VERSION = 1
 
 CHECKS = {
     "repeats": "No label is listed twice.",
-    "tree": "Every label is part of the tree.",
-    "leaves": "No label names a box that is cut further.",
+    "tree": "Every label names a box of the tree.",
+    "leaves": "No label names a box that was cut.",
     "target": "The target itself is not listed.",
-    "contact": "Every listed leaf shares a piece of side or face with the target.",
+    "contact": "Every listed leaf shares a piece of a side or face with the target.",
     "complete": "Every neighbour of the target is listed.",
 }
 # Checks whose failure follows from prompt and answer alone.
@@ -37,7 +38,7 @@ class Truth(NamedTuple):
 
     leaves: frozenset[str]
     inner: frozenset[str]
-    """Boxes that are cut further."""
+    """Boxes that were cut."""
     neighbours: frozenset[str]
     grazing: frozenset[str]
     """Leaves that touch the target at a corner or edge only."""
@@ -50,7 +51,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     n = len(answer.neighbors)
     if n > 10 * len(params.leaves):
         return checks.too_large(
-            f"{n} labels are listed; the tree has only {len(params.leaves)} leaves."
+            f"{n:,} labels are listed; the tree has only {len(params.leaves)} leaves."
         )
 
     labels = frozenset(answer.neighbors)
@@ -58,30 +59,38 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if len(labels) < n:
         counts = Counter(answer.neighbors)
         repeats = _shortened(label for label, count in counts.items() if count > 1)
-    _forbid_labels(checks, "repeats", repeats, "labels are listed more than once")
+    fault = counted(len(repeats), "label is", "labels are")
+    _forbid_labels(checks, "repeats", repeats, f"{fault} listed more than once")
     stray = labels - truth.leaves
-    # In a whole tree a label that is neither leaf nor inner box lies below a leaf.
+    # In a whole tree, a label of no leaf and no inner box begins with the label of a leaf.
     below = _shortened(stray - truth.inner)
-    _forbid_labels(checks, "tree", below, "labels go on below a leaf")
+    fault = counted(len(below), "label continues", "labels continue")
+    _forbid_labels(checks, "tree", below, f"{fault} the label of a leaf")
     inner = _shortened(stray & truth.inner)
-    checks.forbid(
-        "leaves",
-        inner,
-        lambda label: (
-            f"{len(inner)} labels name boxes that are cut further, as {label!r}."
-        ),
+    fault = counted(
+        len(inner), "label names a box that was cut", "labels name boxes that were cut"
     )
+    _forbid_labels(checks, "leaves", inner, fault)
     wrong = f"The target {params.target!r} itself is listed."
     checks.expect("target", params.target not in labels, wrong)
     surplus = sorted((labels & truth.leaves) - truth.neighbours - {params.target})
     grazing = [leaf for leaf in surplus if leaf in truth.grazing]
-    fault = (
-        f"listed leaves are no neighbours ({len(grazing)} of them touch the target at a corner or "
-        "edge only)"
+    fault = counted(
+        len(surplus),
+        "listed leaf is not a neighbour",
+        "listed leaves are not neighbours",
     )
+    if grazing:
+        touching = counted(len(grazing), "touches", "touch")
+        fault += f" ({touching} the target only at a corner or edge)"
     _forbid_labels(checks, "contact", surplus, fault)
     missing = sorted(truth.neighbours - labels)
-    fault = f"of {len(truth.neighbours)} neighbours are missing"
+    total = len(truth.neighbours)
+    fault = counted(
+        len(missing),
+        f"of {total} neighbours is missing",
+        f"of {total} neighbours are missing",
+    )
     _forbid_labels(checks, "complete", missing, fault)
     return checks.binary(
         neighbors=len(truth.neighbours),
@@ -92,19 +101,19 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def _shortened(labels: Iterable[str]) -> list[str]:
-    """Return labels in order, cut short where they are too long to be shown."""
+    """Return labels in order, each cut to the length that a verdict shows."""
     return sorted(label[:_LABEL_SHOWN] for label in labels)
 
 
 def _forbid_labels(
     checks: Checklist, check_id: str, labels: Sequence[str], fault: str
 ) -> None:
-    checks.forbid_many(check_id, labels, fault, lambda label: f"is {label!r}")
+    checks.forbid(check_id, labels, lambda label: f"{fault}; the first is {label!r}.")
 
 
 @lru_cache(maxsize=256)
 def truth_of(params: Params) -> Truth:
-    """Return the labels of an instance, kept for the next answers to it."""
+    """Return the labels of an instance; they are cached for further answers to it."""
     touch = contacts(
         params.leaves, params.axis_cycle, AXES[params.dimension], params.target
     )
@@ -119,7 +128,7 @@ def truth_of(params: Params) -> Truth:
 def neighbours(
     labels: Sequence[str], cycle: Sequence[str], axes: Sequence[str], target: str
 ) -> list[str]:
-    """Return the labels in contact with the target through a piece of side or face, in order."""
+    """Return the labels that share a piece of a side or face with the target, in order."""
     return [name for name, n in contacts(labels, cycle, axes, target).items() if n == 1]
 
 
@@ -140,7 +149,7 @@ def contacts(
 def touching_axes(a: Box, b: Box) -> int | None:
     """Return along how many axes two boxes only touch, or None if they have no point in common.
 
-    1 is contact through a piece of side or face, 2 or more contact at an edge or corner, 0 overlap.
+    1 is contact along a piece of a side or face, 2 or more contact at an edge or corner, 0 overlap.
     """
     touching = 0
     for (a_low, a_high), (b_low, b_high) in zip(a, b, strict=True):

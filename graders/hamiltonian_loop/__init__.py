@@ -1,14 +1,16 @@
-"""Do these cells, in this order, make one closed tour of all free cells?
+"""Are the listed cells, in this order, a closed tour of all free cells?
 
-Judged in whole numbers, rule by rule, on the blocked cells that the prompt shows; no stored tour is
-compared. A cell is two whole numbers. Positions in messages and details are those of the answer's
-list, from 0; cells are column and row, from 1.
+Every rule is checked in whole numbers, on the blocked cells that the prompt shows. Any tour that
+keeps the rules is right. Positions in messages and details are places in the answer's list, from 0.
+Cells are column and row, from 1.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist, all_passed
 from scbench.graders.shared.grid_paths import (
     Cell,
@@ -26,12 +28,12 @@ from scbench.schemas.hamiltonian_loop import Answer, Params
 VERSION = 1
 
 CHECKS = {
-    "inside": "Every listed cell lies in the grid.",
+    "inside": "Every listed cell is in the grid.",
     "free": "No listed cell is blocked.",
     "repeats": "No cell is listed twice.",
-    "count": "As many cells are listed as are free.",
+    "count": "The number of listed cells equals the number of free cells.",
     "all_cells": "Every free cell is listed.",
-    "adjacent": "Every listed cell shares a side with the one before.",
+    "adjacent": "Every listed cell shares a side with the cell before it.",
     "closed": "The last cell shares a side with the first.",
 }
 
@@ -43,9 +45,9 @@ class Frame(NamedTuple):
     blocked: frozenset[Cell]
     free: frozenset[Cell]
     codes: frozenset[int]
-    """Of the free cells."""
+    """Codes of the free cells."""
     verdict: Verdict
-    """That on any tour of the free cells."""
+    """The verdict on any tour of the free cells."""
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -56,47 +58,49 @@ def grade(params: Params, answer: Answer) -> Verdict:
     length = len(cells)
     checks = Checklist(CHECKS)
     if length > 4 * n + 1000:
-        return checks.too_large(f"{length} cells are listed; {n} are free.")
+        return checks.too_large(
+            f"{length:,} cells are listed, but only {n:,} are free."
+        )
     codes = frame.grid.encode(cells)
     if length == n and frame.codes == set(codes) and is_tour(frame.grid, codes):
         return frame.verdict
-    again = repeats(cells, codes)
-    for check_id, places, fault in (
-        (
-            "inside",
-            [i for i, code in enumerate(codes) if code is None],
-            f"cells lie outside 1..{params.size}",
-        ),
-        (
-            "free",
-            [i for i, cell in enumerate(cells) if cell in frame.blocked],
-            "cells are blocked",
-        ),
-        ("repeats", again, "entries name a cell that is listed before"),
-    ):
-        checks.forbid_many(
-            check_id,
-            places,
-            f"of {length} {fault}",
-            lambda i: f"is {cell_at(cells, i)}",
+    total = f"of {length} listed cells"
+
+    def forbid_cells(check_id: str, places: Sequence[int], one: str, many: str) -> None:
+        fault = counted(len(places), f"{total} {one}", f"{total} {many}")
+        checks.forbid(
+            check_id, places, lambda i: f"{fault}; the first is {cell_at(cells, i)}."
         )
-    wrong = f"{length} cells are listed, but {n} are free."
+
+    outside = [i for i, code in enumerate(codes) if code is None]
+    beyond = f"outside the grid (1 to {params.size})"
+    forbid_cells("inside", outside, f"is {beyond}", f"are {beyond}")
+    blocked = [i for i, cell in enumerate(cells) if cell in frame.blocked]
+    forbid_cells("free", blocked, "is blocked", "are blocked")
+    again = repeats(cells, codes)
+    forbid_cells("repeats", again, "repeats an earlier one", "repeat earlier ones")
+    wrong = f"The list has {counted(length, 'cell')}, but {n} are free."
     if length == n + 1 and cells[-1] == cells[0]:
-        wrong += " The start must not be repeated at the end."
+        wrong += " Do not list the first cell again at the end."
     checks.expect("count", length == n, wrong)
     missing = sorted(frame.free.difference(cells))
+    unvisited = counted(len(missing), f"of {n} free cells is", f"of {n} free cells are")
     checks.forbid(
         "all_cells",
         missing,
-        lambda cell: (
-            f"{len(missing)} of {n} free cells are not visited; one is {list(cell)}."
-        ),
+        lambda cell: f"{unvisited} not visited; the first is {list(cell)}.",
     )
-    checks.forbid_many(
+    jumping = jumps(frame.grid, cells, codes)
+    steps = counted(
+        len(jumping), f"of {length - 1} steps does", f"of {length - 1} steps do"
+    )
+    checks.forbid(
         "adjacent",
-        jumps(frame.grid, cells, codes),
-        f"of {length - 1} steps do not lead to a side neighbour",
-        lambda i: f"leads from {cell_text(cells[i - 1])} to {cell_at(cells, i)}",
+        jumping,
+        lambda i: (
+            f"{steps} not lead to a cell that shares a side; the first leads from "
+            f"{cell_text(cells[i - 1])} to {cell_at(cells, i)}."
+        ),
     )
     wrong = (
         f"The last cell, {cell_text(cells[-1])}, does not share a side with the first, "
@@ -112,7 +116,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=256)
 def frame_of(params: Params) -> Frame:
-    """Return the cells of an instance, kept for the next answers to it."""
+    """Return the cells of an instance; they are cached for further answers to it."""
     square = grid((params.size, params.size), 1)
     blocked = frozenset(params.blocked)
     free = frozenset(square.codes) - blocked

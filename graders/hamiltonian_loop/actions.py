@@ -1,30 +1,33 @@
-"""A tour that is laid cell by cell, and taken back."""
+"""A path that is extended cell by cell, and shortened again."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from scbench.base.wording import counted
 from scbench.graders.shared.grid_paths import Cell, cell_text, side_neighbours
 from scbench.graders.shared.interaction import Action, Observation, QueryError
 from scbench.schemas.base import Int, WholeIndexPair
 from scbench.schemas.hamiltonian_loop import Params
 
 BUDGET = 100
-# Side of the map, and dead cells that are listed.
+# Most rows and columns of the map.
 _MAP = 40
+# Most dead cells in an observation.
 _DEAD = 12
 Cells = Annotated[tuple[WholeIndexPair, ...], Field(min_length=1, max_length=100)]
 
 
 class Go(Action):
-    """Lay the path on; it begins in the first free cell, row by row.
+    """Extend the path, which starts at the first free cell in reading order.
 
-    {"action": "go", "cells": [[2, 1], [2, 2]]}, with the next cells in order (at most 100). You are
-    told the path's `length`, its `end`, the cells it can go on to `next`, how many are `unvisited`,
-    those of them that are `dead` (fewer than two sides of theirs lead to another or to an end of
-    the path; the first twelve), and a `map` of at most 40 x 40 cells, whose top left one is
-    `corner`: S and E are the ends of the path, o its other cells, # is blocked.
+    {"action": "go", "cells": [[2, 1], [2, 2]]} lists the next cells in order, at most 100. You get
+    the `length` and the `end` of the path, the cells that can come `next`, the number of
+    `unvisited` cells, the first 12 `dead` cells, and a `map` of at most 40 x 40 cells with its top
+    left cell as `corner`. An unvisited cell is dead if fewer than two of its sides lead to another
+    unvisited cell or to an end of the path. On the map, S is the start of the path, E its end, and
+    o its other cells; # is a blocked cell, and a dot is unvisited.
     """
 
     action: Literal["go"]
@@ -32,14 +35,17 @@ class Go(Action):
 
 
 class Ask(Action):
-    """See what `go` would tell, and lay nothing: {"action": "ask", "cells": [[2, 1], [2, 2]]}."""
+    """Get the observation of a `go` without going: {"action": "ask", "cells": [[2, 1], [2, 2]]}."""
 
     action: Literal["ask"]
     cells: Cells
 
 
 class Back(Action):
-    """Take back the last cells, not the first: {"action": "back", "count": 3}; see `go`."""
+    """Remove the last cells of the path: {"action": "back", "count": 3}.
+
+    The first cell stays. You get the same as from `go`.
+    """
 
     action: Literal["back"]
     count: Annotated[Int, Field(ge=1)]
@@ -55,7 +61,7 @@ class Play:
         span = range(1, self._size + 1)
         all_cells = [(x, y) for y in span for x in span]
         blocked = set(params.blocked)
-        # In the order of rows, the first of them begins the path.
+        # The first in reading order starts the path.
         free = [cell for cell in all_cells if cell not in blocked]
         self._free: frozenset[Cell] = frozenset(free)
         self._path: list[Cell] = [free[0]]
@@ -66,15 +72,18 @@ class Play:
         return {"steps": [{"xy": list(cell)} for cell in self._path]}
 
     def look(self) -> Observation:
-        """Return the view of the path so far."""
+        """Return the observation of the path so far."""
         return self._view(self._path)
 
     def step(self, action: Go | Ask | Back) -> Observation:
-        """Carry it out; after a `QueryError` everything is as it was."""
+        """Carry out an action; a `QueryError` changes nothing."""
         path = list(self._path)
         if isinstance(action, Back):
             if action.count >= len(path):
-                raise QueryError(f"the path has {len(path)} cells, and the first stays")
+                raise QueryError(
+                    f"the path has {counted(len(path), 'cell')}, and the first one stays; "
+                    f"at most {len(path) - 1} can be removed"
+                )
             del path[-action.count :]
         else:
             self._extend(path, action.cells)
@@ -86,10 +95,12 @@ class Play:
         for cell in cells:
             if cell not in self._free or cell in path:
                 raise QueryError(
-                    f"{cell_text(cell)} is blocked, outside the grid or visited"
+                    f"{cell_text(cell)} is blocked, outside the grid or already visited"
                 )
             if cell not in side_neighbours(path[-1]):
-                raise QueryError(f"{cell_text(cell)} is not beside {list(path[-1])}")
+                raise QueryError(
+                    f"{cell_text(cell)} does not share a side with {list(path[-1])}"
+                )
             path.append(cell)
 
     def _view(self, path: list[Cell]) -> Observation:
@@ -98,11 +109,11 @@ class Play:
         near_ends = {*side_neighbours(start), *side_neighbours(end)}
         dead = []
         for cell in sorted(unvisited):
-            ways = sum(beside in unvisited for beside in side_neighbours(cell))
+            ways = sum(near in unvisited for near in side_neighbours(cell))
             if ways + (cell in near_ends) < 2:
                 dead.append(list(cell))
         onward = [cell for cell in side_neighbours(end) if cell in unvisited]
-        # The end of the path is in the middle, but at the sides of the grid.
+        # The end of the path is in the middle of the map, except near the sides of the grid.
         highest = self._size - _MAP + 1
         west, top = (max(1, min(at - _MAP // 2, highest)) for at in end)
         marks = dict.fromkeys(path, "o") | dict.fromkeys(unvisited, ".")

@@ -1,12 +1,13 @@
-"""Consequences of the labels at the corners of a square for its inside.
+"""What the labels at the corners of a square say about its inside.
 
-The *ring* is the corners in counter-clockwise order; side i joins corners i and i + 1 of it. A side
-is *crossed* if its corners have different labels: one interface curve ends there, and the unordered
-pair of the labels is its type.
+The *ring* is the list of corners in counter-clockwise order; side i joins corners i and i + 1. A
+side is *crossed* if its corners have different labels. One curve ends there, and the unordered pair
+of the labels is its type.
 
-Two questions are answered. Must all classes share a point (topology_enumeration)? And which sides
-must be joined by a curve, if the classes around a curve never change and junctions are used only
-where the ends cannot all be paired by type (enumerate_edges, classify_behaviour)?
+This module answers two questions. Must all classes share a point (topology_enumeration)? Which
+sides must a curve join (enumerate_edges, classify_behaviour)? For the second question, a curve has
+the same two classes along its whole length, and junctions occur only where the ends of curves
+cannot all be paired by type.
 """
 
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ def on_ring(
 
 
 def canonical(labels: Sequence[object]) -> Labels:
-    """Return the labels renamed 0, 1, 2 ... by first occurrence.
+    """Return the labels renamed 0, 1, 2 ... in order of first occurrence.
 
     >>> canonical((7, 7, 4, 7))
     (0, 0, 1, 0)
@@ -53,12 +54,12 @@ def crossed_sides(ring: Sequence[int]) -> list[int]:
 
 
 def must_meet(ring: Sequence[int]) -> bool:
-    """Return whether all classes on the ring share an inner point in every division of the inside.
+    """Return whether all classes on the ring share an inner point in every division.
 
-    Two closed areas that cover a connected one meet. Three meet if the border winds around the
-    triangle of the classes (Knaster, Kuratowski and Mazurkiewicz); if it does not, the labels of
-    the border extend inwards with only two classes at any point. Four or more never need one
-    common point: it can be split into points where three meet.
+    Two closed areas that cover a connected area always meet. Three meet if the border winds around
+    the triangle of the classes (Knaster, Kuratowski and Mazurkiewicz). Otherwise the labels of the
+    border extend inwards with at most two classes at any point. Four or more classes never need a
+    common point, because it can be split into points where three meet.
     """
     labels = canonical(ring)
     classes = len(set(labels))
@@ -66,11 +67,11 @@ def must_meet(ring: Sequence[int]) -> bool:
 
 
 def winding(ring: Sequence[int]) -> int:
-    """Return how often the labels, all of them 0, 1 or 2, run round the triangle 0-1-2."""
+    """Return how often the labels, which are 0, 1 or 2, run around the triangle 0-1-2."""
     turns = 0
     for a, b in pairwise((*ring, *ring[:1])):
         step = (b - a) % 3
-        # Two steps forwards round a triangle are one step backwards.
+        # Two steps forwards around a triangle are one step backwards.
         turns += -1 if step == 2 else step
     return turns // 3
 
@@ -78,7 +79,7 @@ def winding(ring: Sequence[int]) -> int:
 def meeting_patterns(
     classes: int, order: Sequence[str], ring: Sequence[str], partial: str = ""
 ) -> list[Labels]:
-    """Return, sorted, the canonical patterns in this order of corners whose classes must meet."""
+    """Return the sorted canonical patterns, in this order of corners, whose classes must meet."""
     return [
         pattern
         for pattern in patterns(len(ring), classes)
@@ -103,8 +104,8 @@ def patterns(corners: int, classes: int) -> tuple[Labels, ...]:
 def agrees(labels: Sequence[int], pattern: str) -> bool:
     """Return whether labels, one per corner, fit a partly known pattern.
 
-    It has one character per corner: ``?``, or letters that are equal exactly where the labels are;
-    and is empty if nothing is known.
+    The pattern has one character per corner: ``?`` for any label, or letters that are equal exactly
+    where the labels are equal. It is empty if nothing is known.
     """
     pairs = set(zip(pattern, labels, strict=False))
     pairs = {(letter, label) for letter, label in pairs if letter != "?"}
@@ -118,10 +119,10 @@ def agrees(labels: Sequence[int], pattern: str) -> bool:
 
 
 def joined_sides(ring: Sequence[int]) -> list[Pair] | None:
-    """Return the pairs of sides that a curve joins for certain, or None if that is not settled.
+    """Return the pairs of sides that a curve is certain to join, or None if that is open.
 
-    The ends are settled if they can be paired by type in one way: each type occurs twice, or there
-    is no end at all. None stands for a triple point as well as for a choice.
+    It is certain if the ends can be paired by type in one way: each type occurs twice, or there are
+    no ends. Otherwise there is a junction or a choice.
     """
     sides_by_type: dict[frozenset[int], list[int]] = {}
     for side in crossed_sides(ring):
@@ -136,7 +137,7 @@ def joined_sides(ring: Sequence[int]) -> list[Pair] | None:
 
 
 def behaviour(ring: Sequence[int]) -> Behaviour:
-    """Return the behaviour inside a square that its corner labels, in ring order, fix."""
+    """Return the name of a square by its corner labels in ring order."""
     if joined_sides(ring) is not None:
         return "known behaviour"
     if len(crossed_sides(ring)) == 3:

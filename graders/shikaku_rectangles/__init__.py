@@ -1,8 +1,8 @@
-"""Do these rectangles cut the grid into pieces that each hold one clue, equal to their area?
+"""Do the rectangles cover every cell once, each with one clue that equals its area?
 
-Cells are bits of one integer, so that covering is decided exactly and in one operation for each
-rectangle. No stored solution is compared: every cut that keeps the rules is right. Positions in
-messages and details are those of the answer's list.
+Cells are bits of one integer, so one operation for each rectangle decides coverage exactly. Every
+cut that keeps the rules is right. Positions in messages and details are places in the answer's
+list, from 0.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
@@ -17,11 +18,11 @@ VERSION = 2
 
 CHECKS = {
     "corners": "In every rectangle, right is not less than left and bottom is not less than top.",
-    "inside": "Every rectangle lies inside the grid.",
-    "overlap": "No cell is covered by two rectangles.",
-    "covered": "Every cell is covered by a rectangle.",
-    "one_clue": "Every rectangle holds exactly one clue.",
-    "area": "Every rectangle inside the grid with one clue has as many cells as the clue says.",
+    "inside": "Every rectangle is inside the grid.",
+    "overlap": "No cell is in two rectangles.",
+    "covered": "Every cell is in a rectangle.",
+    "one_clue": "Every rectangle contains exactly one clue.",
+    "area": "In every rectangle inside the grid with one clue, the clue is the number of cells.",
 }
 # Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("corners", "inside", "overlap", "covered", "one_clue", "area")
@@ -40,7 +41,7 @@ class Grid(NamedTuple):
     values: dict[int, int]
     """The number on each clue's cell, by its bit."""
     columns: tuple[int, ...]
-    """Entry h: the first cell of each of the h top rows."""
+    """Entry h has the bits of the first cells of the top h rows."""
 
     def block(self, across: int, down: int) -> int:
         """Return the bits of a rectangle of this size in the top left corner."""
@@ -62,7 +63,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     count, size = len(answer.rectangles), params.width * params.height
     if count > size:
         return checks.too_large(
-            f"{count} rectangles are listed; the grid has {size} cells."
+            f"{count:,} rectangles are listed, but the grid has only {counted(size, 'cell')}."
         )
     grid = grid_of(params)
     cells, outside = judge_corners(checks, grid, answer)
@@ -75,7 +76,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=256)
 def grid_of(params: Params) -> Grid:
-    """Return the grid of an instance, kept for the next answers to it."""
+    """Return the grid of an instance; it is cached for further answers to it."""
     values = {
         1 << y * params.width + x: value
         for y, row in enumerate(params.grid)
@@ -92,31 +93,43 @@ def grid_of(params: Params) -> Grid:
 def judge_corners(
     checks: Checklist, grid: Grid, answer: Answer
 ) -> tuple[dict[int, int], set[int]]:
-    """Check the corners; return cells in the grid as bits, by position, and who leaves the grid."""
+    """Check the corners; return the bits of each rectangle's cells, and who leaves the grid.
+
+    Both name rectangles by position. Rectangles with reversed corners have no cells.
+    """
     width, height = grid.width, grid.height
     cells: dict[int, int] = {}
-    crossed, outside = [], []
+    reversed_corners, outside = [], []
     for i, (west, top, east, bottom) in enumerate(answer.rectangles):
         if max(west, east) >= width or max(top, bottom) >= height:
             outside.append(i)
         if east < west or bottom < top:
-            crossed.append(i)
+            reversed_corners.append(i)
             continue
         across = min(east, width - 1) - west + 1
         down = min(bottom, height - 1) - top + 1
         cells[i] = 0
         if across > 0 and down > 0:
             cells[i] = grid.block(across, down) << top * width + west
-    for check_id, offenders, fault in (
-        ("corners", crossed, "have right less than left or bottom less than top"),
-        ("inside", outside, f"leave the grid of {width} columns and {height} rows"),
-    ):
-        checks.forbid_many(
-            check_id,
-            offenders,
-            f"of {len(answer.rectangles)} rectangles {fault}",
-            lambda i: f"is {describe(answer.rectangles, i)}",
-        )
+    total = f"of {len(answer.rectangles)} rectangles"
+    fault = counted(len(reversed_corners), f"{total} has", f"{total} have")
+    checks.forbid(
+        "corners",
+        reversed_corners,
+        lambda i: (
+            f"{fault} right less than left or bottom less than top; the first is "
+            f"{describe(answer.rectangles, i)}."
+        ),
+    )
+    leaving = counted(len(outside), f"{total} leaves", f"{total} leave")
+    checks.forbid(
+        "inside",
+        outside,
+        lambda i: (
+            f"{leaving} the grid of {width} columns and {height} rows; the first is "
+            f"{describe(answer.rectangles, i)}."
+        ),
+    )
     return cells, set(outside)
 
 
@@ -131,23 +144,22 @@ def judge_cover(
         covered |= bits
     overlapped = grid.cells(twice)
     sharing = [i for i, bits in cells.items() if bits & twice]
+    total = f"of {size} cells"
+    doubled = counted(len(overlapped), f"{total} is", f"{total} are")
     checks.forbid(
         "overlap",
         sharing,
         lambda i: (
-            f"{len(overlapped)} of {size} cells are covered more than once, the first at "
-            f"{cell_words(overlapped[0])}; the first of {len(sharing)} rectangles with such "
-            f"cells is number {i} of the list (from 0)."
+            f"{doubled} in more than one rectangle, the first at {cell_words(overlapped[0])}. "
+            f"The first rectangle with such a cell is at position {i}, from 0."
         ),
     )
     uncovered = grid.cells(grid.block(grid.width, grid.height) & ~covered)
+    empty = counted(len(uncovered), f"{total} is", f"{total} are")
     checks.forbid(
         "covered",
         uncovered,
-        lambda cell: (
-            f"{len(uncovered)} of {size} cells are in no rectangle, the first at "
-            f"{cell_words(cell)}."
-        ),
+        lambda cell: f"{empty} in no rectangle, the first at {cell_words(cell)}.",
     )
     return overlapped, uncovered
 
@@ -159,11 +171,11 @@ def judge_clues(
     cells: dict[int, int],
     outside: set[int],
 ) -> list[Cell]:
-    """Check clues and areas; return the clues that have no rectangle of their own and their area.
+    """Check clues and areas; return the cells of the clues that have no right rectangle.
 
-    A rectangle that leaves the grid may hold a clue, but has no area that could be right.
+    A rectangle that leaves the grid may contain a clue, but its area cannot be right.
     """
-    n = len(answer.rectangles)
+    total = f"of {len(answer.rectangles)} rectangles"
     clueless, wrong_area = [], []
     solved = 0
     for i, bits in cells.items():
@@ -178,27 +190,29 @@ def judge_clues(
             solved |= clue
         else:
             wrong_area.append(i)
-    checks.forbid_many(
+    fault = counted(len(clueless), f"{total} does", f"{total} do")
+    checks.forbid(
         "one_clue",
         clueless,
-        f"of {n} rectangles do not hold exactly one clue",
         lambda i: (
-            f"is {describe(answer.rectangles, i)}, which holds "
-            f"{(cells[i] & grid.clues).bit_count()}"
+            f"{fault} not contain exactly one clue; the first is "
+            f"{describe(answer.rectangles, i)}, with "
+            f"{counted((cells[i] & grid.clues).bit_count(), 'clue')}."
         ),
     )
     if solved or wrong_area:
-        checks.forbid_many(
+        misfits = counted(len(wrong_area), f"{total} has", f"{total} have")
+        checks.forbid(
             "area",
             wrong_area,
-            f"of {n} rectangles have another area than their clue",
             lambda i: (
-                f"is {describe(answer.rectangles, i)}, with {cells[i].bit_count()} cells for the "
-                f"clue {grid.values[cells[i] & grid.clues]}"
+                f"{misfits} a different area from the clue; the first is "
+                f"{describe(answer.rectangles, i)}, with {counted(cells[i].bit_count(), 'cell')} "
+                f"for the clue {grid.values[cells[i] & grid.clues]}."
             ),
         )
     else:
-        checks.skip("area", "No rectangle inside the grid holds exactly one clue.")
+        checks.skip("area", "No rectangle inside the grid contains exactly one clue.")
     return grid.cells(grid.clues & ~solved)
 
 
@@ -210,8 +224,8 @@ def cell_words(cell: Cell) -> str:
 def describe(rectangles: Sequence[Sequence[int]], i: int) -> str:
     """Return the rectangle at a position as words of a message."""
     corners = rectangles[i]
-    # Printing a number takes time with the square of its length.
-    text = "with coordinates beyond 10^9"
+    # The time to print a number grows with the square of its length.
+    text = "one with coordinates beyond 10^9"
     if max(corners) < 10**9:
         text = str(list(corners))
-    return f"number {i} of the list (from 0), {text}"
+    return f"{text} at position {i}"

@@ -1,4 +1,4 @@
-"""Rectangles that are placed on the grid, and taken away."""
+"""Rectangles that are placed on the grid, and removed again."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -16,7 +16,7 @@ from scbench.schemas.base import WholeIndex
 from scbench.schemas.shikaku_rectangles import Params
 
 BUDGET = 150
-# Entries of the lists in an observation.
+# Most open clues and most fitting rectangles in an observation.
 _OPEN = 100
 _FITS = 40
 Line = Annotated[WholeIndex, Field(le=10**6)]
@@ -28,9 +28,10 @@ Cells = set[tuple[int, ...]]
 class Place(Action):
     """Place rectangles.
 
-    {"action": "place", "rectangles": [[0, 0, 1, 0]]}, of the form of an answer (at most 50), which
-    share no cell with each other or with those placed. You are told how many are `placed`, how
-    many cells are `uncovered`, and the first 100 clues that are `open`, [column, row, number].
+    {"action": "place", "rectangles": [[0, 0, 1, 0]]} places at most 50, written as in an answer.
+    They must not overlap each other or rectangles placed before. You get the number of `placed`
+    rectangles, the number of `uncovered` cells, and the first 100 `open` clues, which no rectangle
+    covers, as [column, row, number].
     """
 
     action: Literal["place"]
@@ -38,17 +39,21 @@ class Place(Action):
 
 
 class Remove(Action):
-    """Take some away: {"action": "remove", "rectangles": [[0, 0, 1, 0]]}; told is as by `place`."""
+    """Remove placed rectangles: {"action": "remove", "rectangles": [[0, 0, 1, 0]]}.
+
+    You get the same as from `place`.
+    """
 
     action: Literal["remove"]
     rectangles: Rectangles
 
 
 class Ask(Action):
-    """See which rectangles could be a clue's own.
+    """List the rectangles that fit a clue: {"action": "ask", "clue": [2, 0]}.
 
-    {"action": "ask", "clue": [2, 0]}: how many (`count`) have its area, hold no other clue and
-    share no cell with those placed, and the first 40 (`fits`). Whether one is right is not said.
+    They contain the clue, have its area, contain no other clue and overlap no placed rectangle.
+    You get their number as `count`, and the first 40 as `fits`. A rectangle that fits need not be
+    part of the solution.
     """
 
     action: Literal["ask"]
@@ -89,7 +94,7 @@ class Play:
         }
 
     def step(self, action: Place | Remove | Ask) -> Observation:
-        """Carry it out; after a `QueryError` everything is as it was."""
+        """Carry out an action; a `QueryError` changes nothing."""
         if isinstance(action, Ask):
             return self._possible(action.clue)
         after = dict(self._cells_of)
@@ -100,13 +105,13 @@ class Play:
                 continue
             cells = self._cells(*rectangle)
             if not cells.isdisjoint(union_of(after)):
-                raise QueryError(f"{list(rectangle)} shares a cell with another")
+                raise QueryError(f"{list(rectangle)} overlaps another rectangle")
             after[rectangle] = cells
         self._cells_of = after
         return self.look()
 
     def _possible(self, clue: tuple[int, ...]) -> Observation:
-        """Return the rectangles that have a clue's area and share no cell with anything else."""
+        """Return the rectangles that fit a clue, see `Ask`."""
         area = self._clues.get(clue)
         if area is None:
             raise QueryError(f"there is no clue at {list(clue)}")
@@ -117,7 +122,7 @@ class Play:
             if area % width:
                 continue
             height = area // width
-            # Every place where a rectangle of this shape holds the clue.
+            # Every place where a rectangle of this shape contains the clue.
             lefts = range(max(0, x - width + 1), min(x, self._width - width) + 1)
             tops = range(max(0, y - height + 1), min(y, self._height - height) + 1)
             for left, top in product(lefts, tops):
@@ -129,7 +134,7 @@ class Play:
     def _cells(self, left: int, top: int, right: int, bottom: int) -> Cells:
         if not (left <= right < self._width and top <= bottom < self._height):
             raise QueryError(
-                f"{[left, top, right, bottom]} is no rectangle in the grid"
+                f"{[left, top, right, bottom]} is not a rectangle inside the grid"
             )
         return set(product(range(left, right + 1), range(top, bottom + 1)))
 

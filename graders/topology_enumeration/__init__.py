@@ -1,7 +1,7 @@
-"""Is this the list of all corner patterns that force the classes to meet?
+"""Does the answer list exactly the corner patterns that force the classes to meet?
 
-Patterns are compared up to renaming of the classes, so any labels will do; the set must be equal to
-the one that follows from the winding rule, with nothing twice.
+Patterns are compared up to renaming of the classes, so any labels will do. The list must have all
+patterns that follow from the winding rule, no others, and none twice.
 """
 
 from collections import Counter
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.corner_labels import (
     Labels,
@@ -22,16 +23,16 @@ VERSION = 2
 
 CHECKS = {
     "corners": "Every pattern has one label for each corner.",
-    "repeats": "No pattern is listed twice, under the same or other names.",
-    "all_classes": "Every pattern shows all the classes, and no more.",
-    "known": "Every pattern agrees with what is known of it.",
-    "forced": "Every pattern that shows all the classes forces them to meet.",
+    "repeats": "No pattern is listed twice, with the same or other labels.",
+    "all_classes": "Every pattern has exactly the number of classes asked for.",
+    "known": "Every pattern agrees with the known part.",
+    "forced": "Every pattern with the right number of classes forces them to meet.",
     "complete": "Every pattern that forces the classes to meet is listed.",
 }
 OWN_FAULTS = ("corners", "repeats", "all_classes", "known")
 
-# Patterns read at most; no question has as many as a tenth of this.
-_LIMIT = 2000
+# Patterns read in one answer; no question has a tenth of this.
+MOST_PATTERNS = 2000
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -39,17 +40,18 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     forcing, right = forcing_patterns(params)
     k, n = len(params.corner_order), params.n_classes
-    if len(answer.configs) > _LIMIT:
+    if len(answer.configs) > MOST_PATTERNS:
         return checks.too_large(
-            f"{len(answer.configs)} patterns are listed; at most {_LIMIT} are read."
+            f"{len(answer.configs):,} patterns are listed; at most {MOST_PATTERNS:,} are read."
         )
 
     bad = [i for i, labels in enumerate(answer.configs) if len(labels) != k]
+    misfits = counted(len(bad), "pattern does", "patterns do")
     checks.forbid(
         "corners",
         bad,
         lambda i: (
-            f"{len(bad)} patterns do not have {k} labels; the first, at position {i}, has "
+            f"{misfits} not have {k} labels; the first, at position {i} from 0, has "
             f"{len(answer.configs[i])}."
         ),
     )
@@ -62,21 +64,37 @@ def grade(params: Params, answer: Answer) -> Verdict:
     surplus = sorted(counts.keys() - right)
     missing = sorted(right - counts.keys())
 
-    def forbid_patterns(check_id: str, patterns: Sequence[Labels], fault: str) -> None:
-        checks.forbid_many(check_id, patterns, fault, lambda p: f"is {list(p)}")
+    def forbid_patterns(
+        check_id: str, patterns: Sequence[Labels], one: str, many: str
+    ) -> None:
+        fault = counted(len(patterns), one, many)
+        checks.forbid(check_id, patterns, lambda p: f"{fault}; the first is {list(p)}.")
 
     # Labels count from 0.
     miscounted = [pattern for pattern in surplus if max(pattern) + 1 != n]
-    fault = f"patterns do not show exactly {n} classes"
-    forbid_patterns("all_classes", miscounted, fault)
+    condition = f"not have exactly {n} classes"
+    forbid_patterns(
+        "all_classes",
+        miscounted,
+        f"pattern does {condition}",
+        f"patterns do {condition}",
+    )
     if params.known:
         strange = [pattern for pattern in surplus if not agrees(pattern, params.known)]
-        fault = f"patterns do not agree with ({', '.join(params.known)})"
-        forbid_patterns("known", strange, fault)
+        condition = f"not agree with the known part ({', '.join(params.known)})"
+        forbid_patterns(
+            "known", strange, f"pattern does {condition}", f"patterns do {condition}"
+        )
     loose = [p for p in surplus if max(p) + 1 == n and p not in forcing]
-    fault = f"patterns can be drawn without a common point of all {n} classes"
-    forbid_patterns("forced", loose, fault)
-    forbid_patterns("complete", missing, f"of {len(right)} patterns are missing")
+    condition = f"can be drawn without a point common to all {n} classes"
+    forbid_patterns("forced", loose, f"pattern {condition}", f"patterns {condition}")
+    total = len(right)
+    forbid_patterns(
+        "complete",
+        missing,
+        f"of {total} patterns is missing",
+        f"of {total} patterns are missing",
+    )
     return checks.binary(
         missing=[list(p) for p in missing], surplus=[list(p) for p in surplus]
     )
@@ -84,7 +102,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=256)
 def forcing_patterns(params: Params) -> tuple[frozenset[Labels], frozenset[Labels]]:
-    """Return all forcing patterns, and those of them that agree with the known labels."""
+    """Return all patterns that force a meeting, and those that agree with the known part."""
     ring = POLYGONS[len(params.corner_order)]
     forcing = meeting_patterns(params.n_classes, params.corner_order, ring)
     right = frozenset(pattern for pattern in forcing if agrees(pattern, params.known))

@@ -17,7 +17,7 @@ from scbench.report.draw.scene import Mesh, Scene
 from scbench.report.draw.svg import Drawing
 
 # Raised when pictures of right answers change; releases keep it beside what they draw.
-LOOK = "3"
+LOOK = "4"
 # Roles that show where an answer fails.
 MARKS = frozenset({"wrong", "missing", "surplus"})
 

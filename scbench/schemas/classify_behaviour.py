@@ -1,4 +1,4 @@
-"""Behaviour of the interfaces in a square, as far as its corner labels fix it."""
+"""Names for the ways in which the corner labels of a square decide the curves inside."""
 
 from typing import Literal
 

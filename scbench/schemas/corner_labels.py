@@ -25,13 +25,13 @@ def no_repeats(names: SequenceT) -> SequenceT:
         ValueError: a name occurs twice.
     """
     if len(set(names)) < len(names):
-        raise ValueError("a name occurs twice")
+        raise ValueError("must not have a name twice")
     return names
 
 
 # The order in which a square's corner labels are written.
 CornerOrder = Annotated[tuple[Corner, ...], _FOUR, AfterValidator(no_repeats)]
-# The sides by index.
+# The sides in the order of their indices.
 SideOrder = Annotated[tuple[Side, ...], _FOUR, AfterValidator(no_repeats)]
 # Corner labels of one or more squares; different integers are different classes.
 Squares = Annotated[tuple[Annotated[tuple[Int, ...], _FOUR], ...], Field(min_length=1)]

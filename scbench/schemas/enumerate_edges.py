@@ -1,4 +1,4 @@
-"""Sides of labelled squares that an interface curve must join."""
+"""Pairs of sides of labelled squares that a curve must join."""
 
 from pydantic import Field
 

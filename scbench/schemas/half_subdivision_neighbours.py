@@ -1,4 +1,4 @@
-"""Neighbours of one leaf in a square or cube that is halved again and again."""
+"""Neighbours of one leaf in a square or cube that is cut by repeated halving."""
 
 from typing import Annotated, Literal
 
@@ -31,11 +31,11 @@ class Params(ParamsModel):
 
     @model_validator(mode="after")
     def check_tree(self) -> "Params":
-        """Refuse an axis outside the dimension, an unknown target, and leaves of no tree."""
+        """Refuse an axis outside the dimension, an unknown target, and an incomplete tree."""
         if not set(self.axis_cycle) <= set(AXES[self.dimension]):
-            raise ValueError("a square has no axis z")
+            raise ValueError("axis_cycle must not have z: a square has only x and y")
         if self.target not in self.leaves:
-            raise ValueError(f"the target {self.target!r} is not a leaf")
+            raise ValueError(f"the target {self.target!r} must be one of the leaves")
         # Read as binary fractions, the leaves of a whole tree tile [0, 1) from left to right. Here
         # they are in units of the deepest leaf.
         depth = max(map(len, self.leaves))
@@ -44,11 +44,11 @@ class Params(ParamsModel):
             levels_below = depth - len(leaf)
             if int(leaf, 2) << levels_below != end:
                 raise ValueError(
-                    f"leaf {leaf!r} does not follow the one before it in a tree"
+                    f"leaf {leaf!r} must come right after the leaf before it in the tree"
                 )
             end += 1 << levels_below
         if end != 1 << depth:
-            raise ValueError("the tree has no leaf on its last branch")
+            raise ValueError("leaves are missing at the end of the tree")
         return self
 
 

@@ -23,10 +23,12 @@ class Params(ParamsModel):
         """Refuse blocked cells outside the grid, repeated ones, and too many of them."""
         for cell in self.blocked:
             if min(cell) < 1 or max(cell) > self.size:
-                raise ValueError(f"blocked cells must lie in 1..{self.size}")
+                raise ValueError(
+                    f"blocked cell {list(cell)} must have coordinates from 1 to {self.size}"
+                )
         if len(set(self.blocked)) < len(self.blocked):
-            raise ValueError("no cell may be blocked twice")
-        # Out and back between two cells would keep every rule of the grader.
+            raise ValueError("blocked must not list a cell twice")
+        # With two free cells, going out and back would keep every rule of the grader.
         if self.size**2 - len(self.blocked) < 4:
             raise ValueError("a loop needs at least 4 free cells")
         return self

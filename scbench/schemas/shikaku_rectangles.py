@@ -1,4 +1,4 @@
-"""Shikaku: cut a grid of cells into rectangles, one number in each."""
+"""Shikaku: cut a grid of cells into rectangles with one number each."""
 
 from typing import Annotated
 

@@ -47,7 +47,7 @@ class Params(ParamsModel):
         corners = POLYGONS[count]
         if sorted(self.corner_order) != sorted(corners):
             raise ValueError(
-                f"corner_order must hold each of {', '.join(corners)} once"
+                f"corner_order must have each of {', '.join(corners)} once"
             )
         if self.known and len(self.known) != count:
             raise ValueError(f"known must be empty or have {count} characters")

@@ -89,7 +89,10 @@ def test_no_piece_of_the_reference_is_told_of_wrong_answers(stored):
 
 
 OWN = {
-    "shikaku_rectangles": {"overlap": "the first at column", "one_clue": "which holds"},
+    "shikaku_rectangles": {
+        "overlap": "the first at column",
+        "one_clue": "one clue; the first is",
+    },
     "delaunay_triangulation": {
         "repeats": "is listed 2 times",
         "indices": "an index outside",

@@ -1,8 +1,9 @@
-"""Squares with labelled corners, the interfaces inside them, and the names that an answer gives."""
+"""Squares with labelled corners, the curves inside them, and the names in an answer."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scbench.base.wording import counted
 from scbench.report.picture import Legend, Picture, Verdicts
 from scbench.report.pictures.shared.square_lists import (
     limit_note,
@@ -22,7 +23,7 @@ _NAMES = {
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw every square; with an answer the interfaces as they are, and the names given."""
+    """Draw every square; with an answer, also the curves inside and the names."""
     order = tuple(map(CORNERS.index, params.corner_order))
     tiles = [Tile(title="order of corners", order=order)]
     squares = plain_tiles(params.squares, params.corner_order)
@@ -30,8 +31,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if answer is None:
         tiles += squares
         caption = (
-            f"{n} squares, corners read in the numbered order: do the corners fix what is inside? "
-            "Dots are where a side changes class."
+            f"{counted(n, 'square')}, with corners in the numbered order. Do the corners decide "
+            "how the curves run inside? Dots show where a side changes class."
         )
     else:
         tiles += answered_tiles(squares, answer, verdicts)
@@ -42,8 +43,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def answered_tiles(
     squares: Sequence[Tile], answer: Answer, verdicts: Verdicts
 ) -> list[Tile]:
-    """Return the squares with the names of an answer; once it is judged, with interfaces."""
-    # A verdict on an answer that breaks the form has no such count.
+    """Return the squares with the names in an answer; with a verdict, also the curves."""
+    # The verdict on an answer that breaks the form has no such count.
     judged = "squares_right" in verdicts.metrics
     offenders = verdicts.failures.get("names", ())
     corrections = {item["square"]: item["expected"] for item in offenders}
@@ -61,10 +62,10 @@ def answered_tiles(
 
 
 def judged_tile(square: Tile, label: str, right: str) -> Tile:
-    """Return a square with its interfaces, the name that an answer gives, and the right one."""
+    """Return a square with its curves, the name in an answer, and the right name."""
     strokes, junctions = interfaces(square.labels, "ink")
     if right == "ambiguous":
-        # The drawings compete, so their points are not marked.
+        # Junctions of two possible drawings would only confuse.
         alternative = interfaces(square.labels, "quiet", later=True, dashed=True)
         strokes += alternative.strokes
         junctions = ()
@@ -85,20 +86,20 @@ def tiles_legend(tiles: Sequence[Tile]) -> Legend:
     """Return the legend of the tiles."""
     legend = []
     if any(stroke.dashed for tile in tiles for stroke in tile.strokes):
-        legend.append(("quiet", "dashed: another drawing that is possible"))
+        legend.append(("quiet", "dashed: another possible drawing"))
     if any(tile.junctions for tile in tiles):
-        legend.append(("ink", "large dot: a point where three classes meet"))
+        legend.append(("ink", "large dot: a junction, where three classes meet"))
     if any(tile.state == "wrong" for tile in tiles):
-        legend.append(("wrong", "named wrongly; the right name is below"))
+        legend.append(("wrong", "wrong name; the right one is below it"))
     return legend
 
 
 def answer_caption(n: int, answer: Answer, verdicts: Verdicts) -> str:
     """Return the caption of an answer about n squares."""
-    summary = f"{len(answer.labels)} names for {n} squares"
+    summary = f"{counted(len(answer.labels), 'name')} for {counted(n, 'square')}"
     if verdicts:
         right = verdicts.metrics.get("squares_right")
         if right is not None:
-            summary = f"{right} of {n} squares have the right name"
+            summary = f"Right names for {right} of {counted(n, 'square')}"
         summary += f"; {verdicts.fraction}"
     return f"{summary}.{limit_note(n)}"

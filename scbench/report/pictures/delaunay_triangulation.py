@@ -1,25 +1,28 @@
-"""Points and triangles: those that an answer lists, their faults, and those that are missing."""
+"""Points, the triangles of an answer with their faults, and the triangles that are missing."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from scbench.base.wording import counted
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
-# Triangles drawn of an answer that lists more.
+# Most triangles drawn.
 _MOST_TRIANGLES = 400
-# Missing triangles up to which each has a thick outline.
+# Most missing triangles that get thick outlines.
 _MOST_OUTLINES = 12
-# Circles and other marks of a kind.
+# Most circles, and most other marks of a kind.
 _MOST_CIRCLES, _MOST_MARKS = 8, 50
 # How faults are marked, by check id.
 _MARKED = {
-    "empty_circle": "dashed: a circle with a point in it (ringed)",
+    "empty_circle": "dashed: a circumcircle with a point inside (ringed)",
     "repeats": "thick: a triangle listed twice",
-    "overlap": "thick: an edge at which triangles overlap",
+    "overlap": "thick: an edge where triangles overlap",
     "all_points": "ringed: a point in no triangle",
 }
+# Faults of the list in words, by check id.
+_FORM = {"indices": "{n} with invalid indices", "repeats": "{n} repeated"}
 
 
 class Circle(NamedTuple):
@@ -30,21 +33,21 @@ class Circle(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the points; with an answer its triangles, wrong ones shaded with their circles."""
+    """Draw the points; with an answer, its triangles and the circles of wrong ones."""
     xs, ys = zip(*params.points, strict=True)
     pad = 0.06 * max(max(xs) - min(xs), max(ys) - min(ys), 1e-9)
     frame = (min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad)
     drawing = Drawing(frame, size=380)
     legend: Legend = []
     count = len(params.points)
-    caption = f"{count} points to be joined into triangles with empty circumcircles."
+    caption = f"{count} points. Which triangles between them have empty circumcircles?"
     if answer is not None:
         draw_triangles(drawing, params, answer, verdicts)
         mark_faults(drawing, params, verdicts)
         legend = [
             ("right", "listed, and right" if verdicts else "listed"),
             ("surplus", "listed, but wrong"),
-            ("missing", "of a right answer, not listed"),
+            ("missing", "in a right answer, but not listed"),
         ]
         failed = verdicts.failures
         legend += wrong_line(
@@ -63,7 +66,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def draw_triangles(
     drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts
 ) -> None:
-    """Draw the triangles of an answer, and those that it lacks."""
+    """Draw the triangles of an answer and those that are missing."""
     points = params.points
     metrics = verdicts.metrics
     surplus = {tuple(triangle) for triangle in metrics.get("surplus", ())}
@@ -83,7 +86,7 @@ def draw_triangles(
             role, opacity, width = "surplus", 0.3, 2
         tip = f"triangle {list(triangle)}"
         drawing.area(corners, role, opacity=opacity, edge=role, width=width, tip=tip)
-    # Once more, on top: a sliver shows by its outline alone.
+    # Outlines are drawn again on top, because a sliver shows nothing else.
     width = 2.5 if len(missing) <= _MOST_OUTLINES else 1
     for triangle in missing:
         corners = [points[i] for i in triangle]
@@ -118,26 +121,29 @@ def mark_faults(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
 
 
 def ring_point(drawing: Drawing, point: Sequence[float], tip: str) -> None:
-    """Draw a ring round a point that breaks a rule."""
+    """Draw a ring around a point that breaks a rule."""
     drawing.ring(point, "wrong", radius=8, width=2.5, tip=tip)
 
 
 def answer_caption(answer: Answer, verdicts: Verdicts) -> str:
     """Return the caption of an answer."""
-    summary = f"{len(answer.triangles)} triangles listed"
+    summary = f"{counted(len(answer.triangles), 'triangle')} listed"
     if not verdicts:
         return f"{summary}."
     missing = len(verdicts.metrics.get("missing", ()))
     surplus = len(verdicts.metrics.get("surplus", ()))
-    if missing or surplus or verdicts.failures:
-        summary += f"; {missing} missing, {surplus} that do not belong"
-    return f"{summary}; {verdicts.fraction}."
+    faults = verdicts.faults(_FORM)
+    if surplus:
+        faults.append(f"{surplus} wrong")
+    if missing:
+        faults.append(f"{missing} missing")
+    return f"{'; '.join([summary, *faults, verdicts.fraction])}."
 
 
 def circumcircle(
     a: Sequence[float], b: Sequence[float], c: Sequence[float]
 ) -> Circle | None:
-    """Return the circle through three points; None if they are in line."""
+    """Return the circle through three points; None if they are on one line."""
     # Coordinates relative to a; d is four times the area of the triangle.
     bx, by, cx, cy = b[0] - a[0], b[1] - a[1], c[0] - a[0], c[1] - a[1]
     d = 2 * (bx * cy - by * cx)

@@ -1,4 +1,4 @@
-"""Squares with labelled corners: the sides that an answer joins, and those it should join."""
+"""Squares with labelled corners, the pairs of sides in an answer, and the right pairs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,18 +15,18 @@ from scbench.report.pictures.shared.squares import Stroke, Tile, joining
 from scbench.schemas.corner_labels import CORNERS, SIDES
 from scbench.schemas.enumerate_edges import Answer, Params
 
-# Pairs drawn of one square that lists more; there are six.
+# Most pairs drawn of a square; only six are possible.
 _PAIRS = 12
 _LEGEND = {
-    "right": "listed, and right",
+    "right": "listed, and certain",
     "answer": "listed",
-    "wrong": "listed, but not certain or not even there",
-    "missing": "dashed: not listed, but certain",
+    "wrong": "listed, but not certain",
+    "missing": "dashed: certain, but not listed",
 }
-# Faults of the form of pairs, by check id.
+# Words for pairs that break the format, by check id.
 _FORM = {
     "indices": "no such pair",
-    "ascending": "larger first",
+    "ascending": "larger index first",
     "repeats": "listed twice",
 }
 
@@ -34,16 +34,17 @@ Faults = Mapping[str, Sequence[Any]]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw every square with its crossing points; with an answer the curves it names as arcs."""
+    """Draw every square with its boundary points; with an answer, each pair as a curve."""
     order = tuple(map(CORNERS.index, params.corner_order))
     numbers = tuple(str(params.edge_order.index(side)) for side in SIDES)
-    tiles = [Tile(title="order, sides", order=order, sides=numbers)]
+    tiles = [Tile(title="corners and sides", order=order, sides=numbers)]
     squares = plain_tiles(params.squares, params.corner_order, numbers)
     if answer is None:
         tiles += squares
         caption = (
-            f"{len(params.squares)} squares, corners read in the numbered order: which sides, by "
-            "the numbers beside them, must a curve join? Dots are where a side changes class."
+            f"{counted(len(params.squares), 'square')}, with corners in the numbered order. Which "
+            "pairs of sides must a curve join? The number next to a side is its index. Dots show "
+            "where a side changes class."
         )
     else:
         tiles += answered_tiles(params, squares, answer, verdicts)
@@ -54,10 +55,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def answered_tiles(
     params: Params, squares: Sequence[Tile], answer: Answer, verdicts: Verdicts
 ) -> list[Tile]:
-    """Return the squares with the pairs that an answer lists, and those it should list."""
+    """Return the squares with the pairs that an answer lists and those that are missing."""
     judged = "squares_right" in verdicts.metrics
     faults = square_faults(verdicts)
-    # A side's number in the task is not its place round the ring.
+    # The index of a side in the task is not its place around the ring.
     ring_sides = [SIDES.index(side) for side in params.edge_order]
     tiles = []
     for i, square in enumerate(squares):
@@ -69,7 +70,7 @@ def answered_tiles(
 
 
 def square_faults(verdicts: Verdicts) -> Mapping[int, Faults]:
-    """Return the offenders that name a square, by square and check id."""
+    """Return the offenders of failed checks by square and check id."""
     by_square: dict[int, dict[str, list[Any]]] = {}
     for check_id, offenders in verdicts.failures.items():
         for item in offenders:
@@ -86,13 +87,13 @@ def answered_tile(
     faults: Faults,
     judged: bool,
 ) -> Tile:
-    """Return a square with the curves of its pairs; None if the answer has no list for it."""
+    """Return a square with a curve for each pair; `pairs` is None without a list for it."""
     surplus = {tuple(item["pair"]) for item in faults.get("certain", ())}
     missing = [tuple(item["pair"]) for item in faults.get("complete", ())]
     strokes: list[Stroke] = []
     ascending = [(min(pair), max(pair)) for pair in (pairs or ())[:_PAIRS]]
     for a, b in dict.fromkeys(ascending):
-        # There are no curves of a side to itself, or to sides that do not exist.
+        # No curve joins a side to itself, or to a side that does not exist.
         if a == b or b > 3:
             continue
         role = "right" if judged else "answer"
@@ -101,7 +102,7 @@ def answered_tile(
         tip = f"sides {a} and {b}"
         strokes.append(joining(4, ring_sides[a], ring_sides[b], role, tip=tip))
     for a, b in missing:
-        tip = f"sides {a} and {b} are joined, but not listed"
+        tip = f"sides {a} and {b} are certain to be joined, but not listed"
         first, second = ring_sides[a], ring_sides[b]
         curve = joining(4, first, second, "missing", dashed=True, tip=tip)
         strokes.append(curve._replace(width=2.5))
@@ -126,7 +127,7 @@ def notes_below(
     faults: Faults,
     missing: Sequence[Sequence[int]],
 ) -> list[tuple[str, str]]:
-    """Return (role, words) of the lines below a square: its pairs, and their faults."""
+    """Return (role, words) of the lines below a square: its pairs and their faults."""
     if pairs is None:
         return [("wrong", "no list")]
     words = pairs_text(pairs[:3]) or "no pair"
@@ -151,24 +152,27 @@ def tiles_legend(tiles: Sequence[Tile]) -> Legend:
     roles = {stroke.role for tile in tiles for stroke in tile.strokes}
     legend = [(role, words) for role, words in _LEGEND.items() if role in roles]
     if any(tile.faults for tile in tiles):
-        legend.append(("wrong", "crossed out: a side where nothing changes"))
+        legend.append(("wrong", "crossed out: a side where the class does not change"))
     return legend
 
 
 def answer_caption(n: int, answer: Answer, verdicts: Verdicts) -> str:
     """Return the caption of an answer about n squares."""
     if not verdicts:
-        return f"The sides joined in {len(answer.edges)} squares.{limit_note(n)}"
+        lists = counted(len(answer.edges), "list")
+        return f"{lists} of pairs for {counted(n, 'square')}.{limit_note(n)}"
     ending = f"; {verdicts.fraction}.{limit_note(n)}"
     metrics = verdicts.metrics
     if "squares_right" not in metrics:
-        return f"{len(answer.edges)} lists for {n} squares{ending}"
-    parts = [f"{metrics['squares_right']} of {n} squares have the right pairs"]
+        lists = counted(len(answer.edges), "list")
+        return f"{lists} for {counted(n, 'square')}{ending}"
+    squares = counted(n, "square")
+    parts = [f"Right pairs for {metrics['squares_right']} of {squares}"]
     surplus, missing = len(metrics.get("surplus", ())), len(metrics.get("missing", ()))
     if surplus:
         parts.append(f"{counted(surplus, 'wrong pair')} listed")
     if missing:
-        parts.append(f"{missing} missing")
+        parts.append(f"{counted(missing, 'certain pair')} missing")
     if _FORM.keys() & verdicts.failures.keys():
-        parts.append("some pairs are not written as asked")
+        parts.append("some pairs break the format")
     return f"{'; '.join(parts)}{ending}"

@@ -1,29 +1,29 @@
-"""A square or cube of halved boxes: the target, and the boxes that were named as its neighbours."""
+"""A square or cube cut into boxes: the target, and the boxes that an answer lists."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from scbench.base.wording import counted
 from scbench.graders.half_subdivision_neighbours import boxes as integer_boxes
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
-# Labels are followed so far down; such boxes are far too small to be seen.
+# Bits of a label that are drawn; such boxes are far too small to be seen.
 _DEEPEST = 60
 TARGET, RIGHT, MISSING, SURPLUS = "target", "right", "missing", "wrong"
-# The parts that boxes can play, named like their colours, in the order they are
-# painted.
+# The parts that boxes can play, named like their colours, in drawing order.
 _PARTS = (RIGHT, "answer", MISSING, SURPLUS, TARGET)
 _OPACITY = {TARGET: 0.85, RIGHT: 0.45, "answer": 0.4, SURPLUS: 0.3}
 _LEGEND = {
     TARGET: "the target",
-    RIGHT: "named, and a neighbour",
-    "answer": "named",
-    MISSING: "a neighbour, but not named",
-    SURPLUS: "named, but no neighbour",
+    RIGHT: "listed, and a neighbour",
+    "answer": "listed",
+    MISSING: "a neighbour, but not listed",
+    SURPLUS: "listed, but not a neighbour",
 }
 # Pixels of a letter of a label.
 _LETTER = 6.2
@@ -33,17 +33,16 @@ _SQUARE, _CUT = 340, 220
 _GAP = 0.45
 # How far around the target boxes are drawn when pulled apart, in its sides.
 _NEAR = 1.1
-# A target with a shorter side than this gets a close view of its own, with so much
-# room around it in sides of the target.
+# A target with a shorter side than this gets a close view, with so much room around
+# it in sides of the target.
 _SMALL, _CLOSE_ROOM = 0.2, 1.6
-# Labels of a part that are listed in a terminal.
+# Most labels of a part that are printed in a terminal.
 _MOST_LABELS = 50
-# Faults in words, by check id: of many labels and of one.
+# Faults in words, by check id: of one label and of many.
 _FAULTS = {
-    "tree": ("{n} that are no leaf", "{n} that is no leaf"),
-    "leaves": ("{n} that are no leaf", "{n} that is no leaf"),
-    "repeats": ("{n} named twice", "{n} named twice"),
-    "target": ("the target itself named", "the target itself named"),
+    "tree": ("label of no leaf", "labels of no leaf"),
+    "leaves": ("label of a box that was cut", "labels of boxes that were cut"),
+    "repeats": ("label listed twice", "labels listed twice"),
 }
 
 # Lowest and highest coordinate along each axis.
@@ -70,17 +69,17 @@ class Rectangle(NamedTuple):
 
     @property
     def middle(self) -> XY:
-        """Its middle."""
+        """Middle of the box."""
         return (self.low[0] + self.high[0]) / 2, (self.low[1] + self.high[1]) / 2
 
     @property
     def ring(self) -> list[XY]:
-        """Its corners and the first again."""
+        """Corners of the box, the first one again at the end."""
         return [*rectangle(self.low, self.high), self.low]
 
     @property
     def sides(self) -> XY:
-        """Its width and its height."""
+        """Width and height of the box."""
         return self.high[0] - self.low[0], self.high[1] - self.low[1]
 
 
@@ -90,8 +89,8 @@ class LabelledBoxes(NamedTuple):
     Attributes:
         places: the box of each label.
         parts: labels of leaves for each part.
-        strangers: labels that are no leaves.
-        marked: leaves named too often, and the target if it is named.
+        strangers: labels of no leaf.
+        marked: leaves that are listed twice, and the target if it is listed.
     """
 
     places: Mapping[str, Box]
@@ -106,7 +105,7 @@ class LabelledBoxes(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the target in its tree; with an answer its neighbours, right, missing and surplus."""
+    """Draw the target among the boxes; with an answer, also right, missing and wrong boxes."""
     tree = labelled_boxes(params, answer, verdicts)
     caption = question(params)
     if answer is not None:
@@ -115,9 +114,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     panels = draw_panels(tree, caption)
     legend = [(part, words) for part, words in _LEGEND.items() if tree.parts.get(part)]
     if tree.strangers:
-        legend.append((SURPLUS, "hatched or dashed: named, but no leaf of the tree"))
+        look = "hatched" if params.dimension == "2D" else "dashed"
+        legend.append((SURPLUS, f"{look}: listed, but not a leaf"))
     if tree.marked:
-        legend.append((SURPLUS, "thick edges: named twice, or the target itself"))
+        legend.append((SURPLUS, "thick edges: listed twice, or the target itself"))
     return Picture(tuple(panels), caption, tuple(legend), tree_text(params, tree))
 
 
@@ -207,7 +207,7 @@ def plan(tree: LabelledBoxes, frame: Frame, size: float) -> Drawing:
                 paint_box(drawing, in_frame[label], part, f"{label}: {part}")
     for label in tree.strangers:
         if label in in_frame:
-            box, tip = in_frame[label], f"{label[:_DEEPEST]} is no leaf"
+            box, tip = in_frame[label], f"{label[:_DEEPEST]} is not a leaf"
             drawing.box(*box, SURPLUS, hatched=True, edge=SURPLUS, width=3, tip=tip)
             drawing.ring(box.middle, SURPLUS, radius=7)
     for label in tree.marked:
@@ -222,7 +222,7 @@ def plan(tree: LabelledBoxes, frame: Frame, size: float) -> Drawing:
 
 
 def paint_box(drawing: Drawing, box: Rectangle, part: str, tip: str) -> None:
-    """Fill a box in the way of the part that it plays."""
+    """Draw a box in the style of its part."""
     if part == MISSING:
         drawing.box(
             *box, part, hatched=True, edge=part, dashed=True, width=2.5, tip=tip
@@ -241,7 +241,7 @@ def write_labels(
     tree: LabelledBoxes,
     frame: Frame,
 ) -> None:
-    """Write labels where they fit: all of them, or if most do not, those that matter."""
+    """Write the labels that fit; if most do not, only those of boxes that play a part."""
     left_edge, bottom, right, top = frame
     fitting: dict[str, XY] = {}
     for label, ((x0, y0), (x1, y1)) in leaves.items():
@@ -269,7 +269,7 @@ def cube_panels(tree: LabelledBoxes, caption: str) -> list[Panel]:
         at = (low + high) / 2
         right, up = (direction for direction in AXES["3D"] if direction != name)
         title = f"cut at {name} = {at:.4g} ({right} right, {up} up)"
-        alt = f"The boxes in a cut through the target across {name}."
+        alt = f"The boxes in a cut through the target at right angles to {name}."
         panels.append(Panel(title, section(tree, axis, at), alt))
     return panels
 
@@ -305,7 +305,7 @@ def box_corners(box: Box) -> Corners:
 
 
 def pulled_apart(tree: LabelledBoxes) -> Scene:
-    """Return the target and the boxes near it, each moved away along the axes where it lies beside.
+    """Return the target and the boxes near it, each moved away from the target.
 
     Boxes far from the target are left out, and large boxes are cut off.
     """
@@ -350,7 +350,7 @@ def moved_apart(box: Box, target: Box) -> Corners | None:
 
 
 def part_shapes(members: Sequence[Corners], part: str) -> list[Mesh | Lines]:
-    """Return boxes in the way of the part that they play."""
+    """Return boxes in the style of their part."""
     if not members:
         return []
     if part == MISSING:
@@ -366,10 +366,10 @@ def outlines(strangers: Sequence[Corners], marked: Sequence[Corners]) -> list[Li
     lines = []
     if strangers:
         edges = boxes(strangers, SURPLUS).outline
-        lines.append(Lines(edges, SURPLUS, 3.5, dashed=True, name="no leaf"))
+        lines.append(Lines(edges, SURPLUS, 3.5, dashed=True, name="not a leaf"))
     if marked:
         edges = boxes(marked, SURPLUS).outline
-        lines.append(Lines(edges, SURPLUS, 3.5, name="named once too often"))
+        lines.append(Lines(edges, SURPLUS, 3.5, name="listed twice, or the target"))
     return lines
 
 
@@ -377,34 +377,39 @@ def question(params: Params) -> str:
     """Return the caption of an instance."""
     shape, shared = ("square", "side") if params.dimension == "2D" else ("cube", "face")
     return (
-        f"A {shape} halved into {len(params.leaves)} boxes (along {' '.join(params.axis_cycle)}"
-        f", over and over): which share a {shared} with {params.target}?"
+        f"A {shape} is cut into {len(params.leaves)} boxes, along the axes "
+        f"{' '.join(params.axis_cycle)} in a repeating cycle. Which boxes share a piece of a "
+        f"{shared} with {params.target}?"
     )
 
 
 def answer_caption(answer: Answer, tree: LabelledBoxes, verdicts: Verdicts) -> str:
-    """Return how many boxes an answer names, rightly and wrongly."""
-    summary = f"{len(answer.neighbors)} boxes named"
+    """Return how many boxes an answer lists, right and wrong."""
+    summary = f"{counted(len(answer.neighbors), 'label')} listed"
     if not verdicts:
         return f"{summary}."
     metrics = verdicts.metrics
     if "missing" not in metrics:
-        return f"{summary}, far too many; {verdicts.fraction}."
+        return f"{summary}, more than are read; {verdicts.fraction}."
     right = len(tree.parts[RIGHT])
     missing, surplus = len(tree.parts[MISSING]), len(tree.parts[SURPLUS])
-    parts = [f"{right} of {right + missing} neighbours named"]
+    parts = [f"{right} of {counted(right + missing, 'neighbour')} listed"]
     if surplus:
-        verb = "are" if surplus > 1 else "is"
-        finding = f"{surplus} that {verb} no neighbour"
+        finding = counted(
+            surplus,
+            "box that is not a neighbour",
+            "boxes that are not neighbours",
+        )
         grazing = len(metrics.get("grazing", ()))
         if grazing:
-            finding += f" ({grazing} touch at a corner or edge only)"
+            touching = counted(grazing, "touches", "touch")
+            finding += f" ({touching} only at a corner or edge)"
         parts.append(finding)
     for check in verdicts[0].failed:
+        if check.id == "target":
+            parts.append("the target itself listed")
         if check.id in _FAULTS:
-            n = check.details.get("count", 0)
-            plural, singular = _FAULTS[check.id]
-            parts.append((plural if n > 1 else singular).format(n=n))
+            parts.append(counted(check.details.get("count", 0), *_FAULTS[check.id]))
     return f"{'; '.join(parts)}; {verdicts.fraction}."
 
 
@@ -412,9 +417,11 @@ def tree_text(params: Params, tree: LabelledBoxes) -> str:
     """Return the labels of each part as lines of text."""
     cycle = " ".join(params.axis_cycle)
     count = len(params.leaves)
-    lines = [f"{params.dimension}, halved along {cycle}, over and over: {count} leaves"]
+    lines = [
+        f"{params.dimension}, cut along {cycle} in a repeating cycle: {count} leaves"
+    ]
     rows = {words: tree.parts.get(part, ()) for part, words in _LEGEND.items()}
-    rows["named, but no leaf"] = tree.strangers
+    rows["listed, but not a leaf"] = tree.strangers
     for words, labels in rows.items():
         if not labels:
             continue

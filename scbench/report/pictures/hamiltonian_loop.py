@@ -1,4 +1,4 @@
-"""A grid with blocked cells, and the tour that an answer makes of it."""
+"""A grid with blocked cells, and the tour of an answer."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -9,29 +9,29 @@ from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.report.pictures.shared.path_text import joint
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
-# Steps drawn of a longer tour; the largest grid has 10,000 cells.
+# Most steps drawn; the largest grid has 10,000 cells.
 _MOST_STEPS = 12_000
 # Grids up to this size show the number of each step.
 _NUMBERED = 8
-# Grids up to this size are printed with two characters a cell.
+# Grids up to this size are printed with two characters for each cell.
 _WIDE_TEXT = 58
-# Faults that a verdict names in full; of others it names 50.
+# A verdict names all repeated cells, and at most 50 offenders of other checks.
 _ALL_NAMED = "repeats"
 _MOST_NAMED = 50
 # Sides through which a step leaves a cell, and enters the next.
 _MOVES = {(1, 0): "rl", (-1, 0): "lr", (0, 1): "du", (0, -1): "ud"}
-# Faults in words, by check id.
+# Faults in words, by check id: one and many.
 _FAULTS = {
-    "inside": "outside the grid",
-    "free": "blocked",
-    "repeats": "visited again",
-    "adjacent": "jumps",
+    "inside": ("cell outside the grid", "cells outside the grid"),
+    "free": ("blocked cell", "blocked cells"),
+    "repeats": ("repeated cell", "repeated cells"),
+    "adjacent": ("jump", "jumps"),
 }
-# Characters in the text that are no lines.
+# Characters of the text form other than lines.
 _MEANINGS = {
     ".": "not visited",
     "#": "blocked",
-    "*": "entered more than once, or by a jump",
+    "*": "visited more than once, or reached by a jump",
 }
 
 Cell = tuple[int, int]
@@ -39,12 +39,12 @@ Place = tuple[float, float]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the grid; with an answer the tour, its jumps, and cells left out or entered again."""
+    """Draw the grid; with an answer, the tour with its faults and the cells it misses."""
     n = params.size
     free = n * n - len(params.blocked)
     if answer is None:
-        counts = f"{n} x {n} cells, {len(params.blocked)} of them blocked"
-        caption = f"{counts}: visit all {free} others."
+        blocked = f", {len(params.blocked)} of them blocked" if params.blocked else ""
+        caption = f"A grid of {n} x {n} cells{blocked}. The tour must visit all {free} free cells."
         panel = Panel("the grid", grid(params, 0.0), caption)
         text = "\n".join(tour_rows(params, {}))
         return Picture((panel,), caption, (("rock", "blocked"),), text)
@@ -65,7 +65,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def grid(params: Params, room: float) -> Drawing:
-    """Return the empty grid, with so many cells of room around it."""
+    """Return the empty grid; `room` is the width of the margin in cells."""
     n = params.size
     # Cells are counted from 1, and have their middles at whole numbers.
     low, high = 0.5, n + 0.5
@@ -97,7 +97,7 @@ def draw_tour(
     drawing.tiles(missing, "missing", hatched=True, opacity=0.6, tip="not visited")
     places = [drawing.nearest(cell) for cell in cells]
     role = "right" if verdicts and verdicts[0].score == 1 else "answer"
-    legend = [(role, "the tour, from the dot"), ("rock", "blocked")]
+    legend = [(role, "the tour, starting at the dot"), ("rock", "blocked")]
     jumps = {i for i in verdicts.failures.get("adjacent", ()) if i < len(cells)}
     closed = verdicts.passed("closed")
     width = min(max(drawing.scale / 8, 1.5), 4)
@@ -105,11 +105,11 @@ def draw_tour(
         drawing.line(run, role, width=width)
     for i in sorted(jumps):
         ends = places[i - 1 : i + 1]
-        tip = f"step {i + 1} does not lead to a neighbour"
+        tip = f"step {i + 1} is a jump"
         drawing.line(ends, "wrong", width=width + 0.5, tip=tip, arrow=True)
     legend += mark_cells(drawing, cells, verdicts)
     if jumps:
-        legend.append(("wrong", "arrows: steps that do not lead to a neighbour"))
+        legend.append(("wrong", "arrows: jumps to cells that share no side"))
     if closed is False and len(cells) > 1:
         ends = [places[-1], places[0]]
         drawing.line(ends, "wrong", width=2.5, dashed=True, tip="not closed")
@@ -124,7 +124,7 @@ def draw_tour(
 def runs(
     places: Sequence[Place], jumps: set[int], *, closed: bool
 ) -> list[list[Place]]:
-    """Return the parts of a tour between jumps; the last runs on to the start if it is closed."""
+    """Return the parts of a tour between jumps; the last one ends at the start if it is closed."""
     parts: list[list[Place]] = [[]]
     for i, place in enumerate(places):
         if i in jumps:
@@ -136,7 +136,7 @@ def runs(
 
 
 def mark_cells(drawing: Drawing, cells: Sequence[Cell], verdicts: Verdicts) -> Legend:
-    """Mark the cells of a tour that should not be in it; return their lines of the legend."""
+    """Mark repeated, blocked and outside cells of a tour; return their lines of the legend."""
     failed = verdicts.failures
     legend: Legend = []
     radius = min(max(drawing.scale * 0.42, 4), 14)
@@ -149,7 +149,7 @@ def mark_cells(drawing: Drawing, cells: Sequence[Cell], verdicts: Verdicts) -> L
     for cell in sorted(entered):
         drawing.cross(cell, "wrong", radius=radius * 0.7, width=3)
     if entered:
-        legend.append(("wrong", "crosses: blocked cells that are entered"))
+        legend.append(("wrong", "crossed out: blocked, but visited"))
     outside = [cells[i] for i in failed.get("inside", ()) if i < len(cells)]
     for place in sorted({drawing.nearest(cell) for cell in outside}):
         drawing.ring(place, "wrong", radius=5, width=2.5, tip="outside the grid")
@@ -174,7 +174,7 @@ def draw_start(drawing: Drawing, places: Sequence[Place]) -> None:
 def number_cells(
     drawing: Drawing, cells: Sequence[Cell], places: Sequence[Place]
 ) -> None:
-    """Write the number of the step that enters a cell first."""
+    """Write into each cell the number of the first step that visits it."""
     shift = (-drawing.scale / 3, 10)
     numbered: set[Cell] = set()
     for i, cell in enumerate(cells):
@@ -184,31 +184,31 @@ def number_cells(
 
 
 def answer_caption(answer: Answer, verdicts: Verdicts, free: int) -> str:
-    """Return how far a tour comes, and its faults; `free` cells are to be visited."""
+    """Return how much of the grid a tour visits, and its faults; `free` counts free cells."""
     n = len(answer.steps)
     summary = f"{counted(n, 'cell')} listed"
     if n > _MOST_STEPS:
-        summary += f", the first {_MOST_STEPS} drawn"
+        summary += f" (only the first {_MOST_STEPS:,} are drawn)"
     if not verdicts:
         return f"{summary}."
     if "visited" not in verdicts.metrics:
         return f"{summary}, but only {free} are free; {verdicts.fraction}."
     parts = [f"{summary}; {verdicts.metrics['visited']} of {free} free cells visited"]
-    for check_id, words in _FAULTS.items():
+    for check_id, (one, many) in _FAULTS.items():
         count = verdicts.details(check_id).get("count", 0)
         if not count:
             continue
-        fault = words if count > 1 else words.removesuffix("s")
+        fault = counted(count, one, many)
         if check_id != _ALL_NAMED and count > _MOST_NAMED:
-            fault += f" ({_MOST_NAMED} are marked)"
-        parts.append(f"{count} {fault}")
+            fault += f" (only {_MOST_NAMED} are marked)"
+        parts.append(fault)
     if verdicts.failed("closed"):
-        parts.append("the end does not meet the start")
+        parts.append("the tour does not close")
     return f"{'; '.join(parts)}; {verdicts.fraction}."
 
 
 def cell_links(cells: Sequence[Cell]) -> Mapping[Cell, set[str]]:
-    """Return for each cell of a tour the sides through which it is entered and left."""
+    """Return for each cell of a tour the sides through which the tour enters and leaves it."""
     links: dict[Cell, set[str]] = {cell: set() for cell in cells}
     for (ax, ay), (bx, by) in pairwise((*cells, cells[0])):
         move = _MOVES.get((bx - ax, by - ay))

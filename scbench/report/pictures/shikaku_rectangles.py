@@ -1,6 +1,8 @@
-"""A grid with numbers, and the rectangles that an answer cuts it into."""
+"""A grid with clues, and the rectangles of an answer."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from scbench.base.wording import counted
@@ -9,14 +11,14 @@ from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
-# Rectangles drawn of an answer that lists more.
+# Most rectangles drawn.
 MOST_RECTANGLES = 1000
 # Grids with more cells are drawn without the numbers of rows and columns.
 MOST_CELLS = 3600
-# Columns up to which there is a text form: numbers take up to three characters.
+# Most columns of the text form: numbers take up to three characters.
 MOST_COLUMNS = 40
-# Colours of rectangles: all series but the one that says wrong.
-SERIES = (0, 4, 2, 3, 5)
+# Colours of rectangles: every series except the one that looks like `wrong`.
+COLOURS = tuple(series(i) for i in (0, 2, 3, 5, 4))
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Checks whose offenders are rectangles.
 RECTANGLE_CHECKS = ("corners", "inside", "one_clue", "area")
@@ -25,7 +27,7 @@ Rectangle = tuple[int, int, int, int]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the numbers; with an answer its rectangles, and where they break a rule."""
+    """Draw the clues; with an answer, its rectangles and where they break a rule."""
     clue_count = sum(value > 0 for row in params.grid for value in row)
     if answer is None:
         return task_picture(params, clue_count)
@@ -35,37 +37,41 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     for check_id in RECTANGLE_CHECKS:
         wrong.update(verdicts.failures.get(check_id, ()))
     drawing = blank_grid(params, 1 if verdicts.failures.get("inside") else 0)
-    draw_rectangles(drawing, params, pieces, wrong)
+    corners = [drawn_corners(piece, params) for piece in pieces]
+    colours = colours_of(
+        {i: piece for i, piece in enumerate(corners) if i not in wrong}
+    )
+    draw_rectangles(drawing, pieces, corners, colours)
     draw_cell_faults(drawing, metrics)
     draw_clues(drawing, params, metrics.get("open_clues", ()))
     for i in verdicts.failures.get("corners", ()):
         if i < len(pieces):
-            x0, y0, x1, y1 = drawn_corners(pieces[i], params)
+            x0, y0, x1, y1 = corners[i]
             middle = ((x0 + x1) / 2, (y0 + y1) / 2)
             drawing.cross(middle, "wrong", radius=7, width=3)
     caption = answer_caption(answer, verdicts, clue_count)
     return Picture(
         (Panel("the cut", drawing, caption),),
         caption,
-        tuple(legend_lines(len(pieces), wrong, metrics)),
+        tuple(legend_lines(colours, wrong, metrics)),
         text_view(params, pieces, metrics),
     )
 
 
 def task_picture(params: Params, clue_count: int) -> Picture:
-    """Return the picture of a grid that nobody has cut."""
+    """Return the picture of a grid without an answer."""
     drawing = blank_grid(params, 0)
     draw_clues(drawing, params, ())
     caption = (
-        f"{params.width} x {params.height} cells to be cut into {clue_count} rectangles, each with "
-        "one number, which is its area."
+        f"Cut {params.width} x {params.height} cells into {counted(clue_count, 'rectangle')}, each "
+        "with one clue, which is its area."
     )
     numbers = "\n".join(number_rows(params)) if params.width <= MOST_COLUMNS else None
     return Picture((Panel("the grid", drawing, caption),), caption, text=numbers)
 
 
 def blank_grid(params: Params, room: int) -> Drawing:
-    """Return the paper of a grid, with room for so many cells around it."""
+    """Return the blank grid; `room` is the width of the margin in cells."""
     w, h = params.width, params.height
     size = min(max(26 * max(w, h), 220), 520)
     frame = (-room, -room, w + room, h + room)
@@ -75,29 +81,57 @@ def blank_grid(params: Params, room: int) -> Drawing:
 
 
 def draw_rectangles(
-    drawing: Drawing, params: Params, pieces: Sequence[Sequence[int]], wrong: set[int]
+    drawing: Drawing,
+    pieces: Sequence[Sequence[int]],
+    corners: Sequence[Rectangle],
+    colours: Mapping[int, str],
 ) -> None:
-    """Draw the rectangles of an answer, those at the positions `wrong` as wrong."""
+    """Draw the rectangles of an answer; those without a colour are drawn as wrong."""
     # Neighbours stay apart, so that their outlines do not hide each other.
     gap = min(2 / drawing.scale, 0.2)
-    for i, piece in enumerate(pieces):
-        x0, y0, x1, y1 = drawn_corners(piece, params)
+    for i, (piece, (x0, y0, x1, y1)) in enumerate(zip(pieces, corners, strict=True)):
         low, high = (x0 + gap, y0 + gap), (x1 - gap, y1 - gap)
-        tip = f"number {i} of the list: {[min(value, 10**6) for value in piece]}"
-        if i in wrong:
-            role, opacity, width = "wrong", 0.15, 3.5
-        else:
-            role, opacity, width = piece_colour(i), 0.3, 2
+        tip = f"position {i}: {[min(value, 10**6) for value in piece]}"
+        role, opacity, width = "wrong", 0.15, 3.5
+        if i in colours:
+            role, opacity, width = colours[i], 0.3, 2
         drawing.box(low, high, role, opacity=opacity, edge=role, width=width, tip=tip)
 
 
-def piece_colour(i: int) -> str:
-    """Return the colour of a rectangle by its position in the answer."""
-    return series(SERIES[i % len(SERIES)])
+def colours_of(rectangles: Mapping[int, Rectangle]) -> dict[int, str]:
+    """Return a colour for each rectangle, different from those of its neighbours if possible.
+
+    The next rectangle is always the one whose neighbours have the most different colours. If they
+    have all colours, it gets the one that is rarest among them.
+    """
+    neighbours: dict[int, list[int]] = {i: [] for i in rectangles}
+    for (i, first), (j, second) in combinations(rectangles.items(), 2):
+        if are_neighbours(first, second):
+            neighbours[i].append(j)
+            neighbours[j].append(i)
+    colours: dict[int, str] = {}
+    # Colours of the coloured neighbours of each rectangle.
+    near: dict[int, Counter[str]] = {i: Counter() for i in rectangles}
+    waiting = set(rectangles)
+    while waiting:
+        chosen = max(waiting, key=lambda i: (len(near[i]), len(neighbours[i]), -i))
+        waiting.remove(chosen)
+        # This is the first colour that no neighbour has, if there is one.
+        colours[chosen] = min(COLOURS, key=lambda colour: near[chosen][colour])
+        for i in neighbours[chosen]:
+            near[i][colours[chosen]] += 1
+    return colours
+
+
+def are_neighbours(first: Rectangle, second: Rectangle) -> bool:
+    """Return whether two rectangles overlap or have a piece of a side in common."""
+    across = min(first[2], second[2]) - max(first[0], second[0])
+    down = min(first[3], second[3]) - max(first[1], second[1])
+    return min(across, down) >= 0 and max(across, down) > 0
 
 
 def drawn_corners(piece: Sequence[int], params: Params) -> Rectangle:
-    """Return lowest and highest corner of a rectangle, pulled in to the rim of the grid."""
+    """Return the lowest and highest corner of a rectangle, moved to the rim of the grid."""
     x0, y0, x1, y1 = piece
     w, h = params.width, params.height
     return (
@@ -115,7 +149,7 @@ def draw_cell_faults(drawing: Drawing, metrics: Mapping[str, Any]) -> None:
         uncovered, "missing", hatched=True, opacity=0.55, tip="in no rectangle"
     )
     overlapped = metrics.get("overlapped", ())
-    drawing.tiles(overlapped, "ink", opacity=0.25, tip="in two rectangles or more")
+    drawing.tiles(overlapped, "ink", opacity=0.25, tip="in more than one rectangle")
     diagonals = []
     for x, y in overlapped:
         a, b, c, d = rectangle((x + 0.12, y + 0.12), (x + 0.88, y + 0.88))
@@ -126,7 +160,7 @@ def draw_cell_faults(drawing: Drawing, metrics: Mapping[str, Any]) -> None:
 def draw_clues(
     drawing: Drawing, params: Params, open_clues: Sequence[Sequence[int]]
 ) -> None:
-    """Draw the lines and the numbers of the grid, a ring around each open clue."""
+    """Draw the lines and the clues of the grid, with a ring around each open clue."""
     w, h = params.width, params.height
     upright = [[(x, 0), (x, h)] for x in range(w + 1)]
     level = [[(0, y), (w, y)] for y in range(h + 1)]
@@ -153,22 +187,20 @@ def draw_clues(
 
 
 def legend_lines(
-    piece_count: int, wrong: set[int], metrics: Mapping[str, Any]
+    colours: Mapping[int, str], wrong: set[int], metrics: Mapping[str, Any]
 ) -> Legend:
-    """Return the legend; right rectangles have the colour of the first of them."""
+    """Return the legend; its first line has the colour of the first right rectangle."""
     legend: Legend = []
-    right = [i for i in range(piece_count) if i not in wrong]
-    if right:
-        words = "rectangles, each in a colour of its own"
-        legend.append((piece_colour(right[0]), words))
+    if colours:
+        words = "rectangles; the colours only separate neighbours"
+        legend.append((colours[min(colours)], words))
     if wrong:
         legend.append(("wrong", "thick: a rectangle that breaks a rule"))
     if metrics.get("overlapped"):
         legend.append(("wrong", "crossed out: cells in more than one rectangle"))
     legend.append(("missing", "hatched: cells in no rectangle"))
     if metrics.get("open_clues"):
-        words = "ringed: a number without a rectangle of its own and its area"
-        legend.append(("wrong", words))
+        legend.append(("wrong", "ringed: a clue without a matching rectangle"))
     return legend
 
 
@@ -177,29 +209,30 @@ def answer_caption(answer: Answer, verdicts: Verdicts, clue_count: int) -> str:
     n = len(answer.rectangles)
     summary = counted(n, "rectangle")
     if n > MOST_RECTANGLES:
-        summary += f" (the first {MOST_RECTANGLES} are drawn)"
+        summary += f" (only the first {MOST_RECTANGLES:,} are drawn)"
     if not verdicts:
         return f"{summary}."
     metrics = verdicts.metrics
     if "open_clues" not in metrics:
-        return f"{summary}, more than there are cells; {verdicts.fraction}."
+        return f"{summary}, more than the grid has cells; {verdicts.fraction}."
     right = clue_count - len(metrics["open_clues"])
-    parts = [summary, f"{right} of {clue_count} numbers have one of their area"]
+    clues = counted(clue_count, "clue")
+    parts = [summary, f"matching rectangles for {right} of {clues}"]
     overlapped, uncovered = len(metrics["overlapped"]), len(metrics["uncovered"])
     if overlapped:
         parts.append(f"{counted(overlapped, 'cell')} covered more than once")
     if uncovered:
-        parts.append(f"{counted(uncovered, 'cell')} left over")
+        parts.append(f"{counted(uncovered, 'cell')} in no rectangle")
     outside = len(verdicts.failures.get("inside", ()))
     if outside:
-        parts.append(f"{outside} outside the grid")
+        parts.append(f"{counted(outside, 'rectangle')} not inside the grid")
     return f"{'; '.join([*parts, verdicts.fraction])}."
 
 
 def text_view(
     params: Params, pieces: Sequence[Sequence[int]], metrics: Mapping[str, Any]
 ) -> str | None:
-    """Return the numbers, and below them a letter for the rectangle of each cell."""
+    """Return the clues, and below them a letter for the rectangle of each cell."""
     if params.width > MOST_COLUMNS or params.width * params.height > MOST_CELLS:
         return None
     table = [["."] * params.width for _ in range(params.height)]
@@ -210,13 +243,13 @@ def text_view(
                 table[y][x] = LETTERS[i % len(LETTERS)]
     for x, y in metrics.get("overlapped", ()):
         table[y][x] = "#"
-    key = "rectangles; . is left over, # is covered more than once"
+    key = "rectangles; . is in no rectangle, # is in more than one"
     letter_rows = [" ".join(row) for row in table]
     return "\n".join([*number_rows(params), "", key, *letter_rows])
 
 
 def number_rows(params: Params) -> list[str]:
-    """Return the grid as lines of text, a dot for a cell without a number."""
+    """Return the grid as lines of text, with a dot for a cell without a clue."""
     width = max(len(str(value)) for row in params.grid for value in row)
     return [
         " ".join(f"{value or '.':>{width}}" for value in row) for row in params.grid

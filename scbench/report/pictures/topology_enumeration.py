@@ -1,4 +1,4 @@
-"""Corner patterns: those listed, drawn so that one sees whether they belong, and those missing."""
+"""Corner patterns that an answer lists, with curves inside, and those that are missing."""
 
 from collections.abc import Sequence
 
@@ -15,16 +15,20 @@ from scbench.report.pictures.shared.squares import (
 from scbench.report.pictures.shared.tables import side_by_side
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
-# Patterns drawn of a longer list.
+# Most patterns drawn.
 MOST_PATTERNS = 60
 SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
-# Why a pattern does not belong, by the check that names it; the number of its classes for "".
-REASONS = {"all_classes": "", "known": "not as known", "forced": "can stay apart"}
+# Why a pattern is wrong, by check id; "" stands for its number of classes.
+REASONS = {
+    "all_classes": "",
+    "known": "unlike known part",
+    "forced": "can stay apart",
+}
 FAULTS = {"corners": "{n} without {k} labels", "repeats": "{n} repeated"}
 LEGEND = {
     "missing": "missing: the classes must meet here too",
     "right": "listed, and right: the classes must meet",
-    "wrong": "listed, but wrong; the curves show how the classes can stay apart",
+    "wrong": "listed, but wrong, for the reason below the pattern",
 }
 
 # Class of each corner, in the order of the task.
@@ -32,7 +36,7 @@ Pattern = tuple[int, ...]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the order of the corners; with an answer a tile for each pattern listed or missing."""
+    """Draw the order of the corners; with an answer, a tile for each listed or missing pattern."""
     ring = POLYGONS[len(params.corner_order)]
     order = tuple(map(ring.index, params.corner_order))
     key = Tile(order=order, letters=params.known, corners=len(ring))
@@ -54,7 +58,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if missing_tiles:
         alt = f"Patterns that were not listed: {len(missing)}."
         panels.append(Panel("missing", sheet(missing_tiles), alt))
-    # Legend and text have both sorts.
+    # The legend and the text cover listed and missing patterns.
     tiles += missing_tiles
     return Picture(
         tuple(panels), caption, tuple(legend_lines(tiles)), text_view(params, tiles)
@@ -64,10 +68,12 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def question_text(params: Params) -> str:
     """Return the task in a sentence."""
     k, n = len(params.corner_order), params.n_classes
-    condition = f" that read ({', '.join(params.known)})" if params.known else ""
+    hint = ""
+    if params.known:
+        hint = f" The patterns agree with ({', '.join(params.known)})."
     return (
-        f"Corner patterns of a {SHAPES[k]}{condition}, read in the numbered order, that force {n} "
-        "classes to meet at a point inside."
+        f"Which corner patterns of a {SHAPES[k]} force {n} classes to meet at a point inside? "
+        f"Corners are read in the numbered order.{hint}"
     )
 
 
@@ -81,7 +87,7 @@ def key_lines(params: Params) -> list[str]:
 
 
 def answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[Tile]:
-    """Return a tile for each pattern of an answer, as far as they are drawn."""
+    """Return a tile for each pattern of an answer, up to `MOST_PATTERNS`."""
     k = len(params.corner_order)
     reasons = surplus_reasons(verdicts)
     surplus = {tuple(pattern) for pattern in verdicts.metrics.get("surplus", ())}
@@ -93,7 +99,7 @@ def answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[T
     for i, labels in enumerate(answer.configs[:MOST_PATTERNS]):
         title = tuple_text(labels)
         if i in bad_lengths or len(labels) != k:
-            # Labels that are too few or too many cannot be put at the corners.
+            # A wrong number of labels cannot be put at the corners.
             below = (("wrong", f"{len(labels)} labels"),)
             state = "wrong" if judged else ""
             tiles.append(Tile(title=title, state=state, below=below, corners=k))
@@ -114,7 +120,7 @@ def answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[T
 
 
 def surplus_reasons(verdicts: Verdicts) -> dict[Pattern, str]:
-    """Return why patterns do not belong: the first check that each of them fails."""
+    """Return why patterns are wrong: the first check that each of them fails."""
     reasons: dict[Pattern, str] = {}
     for check_id, words in REASONS.items():
         for offender in verdicts.failures.get(check_id, ()):
@@ -141,13 +147,12 @@ def answer_caption(
         faults = verdicts.faults(FAULTS, k=len(params.corner_order))
         surplus = len(verdicts.metrics["surplus"])
         if surplus:
-            verb = "do" if surplus > 1 else "does"
-            faults.append(f"{surplus} that {verb} not belong")
+            faults.append(f"{surplus} wrong")
         if missing:
             faults.append(f"{missing} missing")
-        summary += f"; {', '.join(faults) or 'all right, and none is missing'}"
+        summary += f": {', '.join(faults) or 'all are right, and none is missing'}"
     if n > MOST_PATTERNS:
-        summary += f"; the first {MOST_PATTERNS} are drawn"
+        summary += f"; only the first {MOST_PATTERNS} are drawn"
     return f"{summary}; {verdicts.fraction}." if verdicts else f"{summary}."
 
 

@@ -7,7 +7,7 @@ from scbench.report.picture import Legend, Panel, Picture
 from scbench.report.pictures.shared.squares import Tile, key_text, sheet, tuple_text
 from scbench.schemas.corner_labels import CORNERS
 
-# Squares of an item that are drawn.
+# Most squares of an item that are drawn.
 MOST_SQUARES = 47
 
 
@@ -25,7 +25,7 @@ def plain_tiles(
     corner_order: Sequence[str],
     sides: tuple[str, ...] = (),
 ) -> list[Tile]:
-    """Return the first squares of an item with their labels, and with words beside sides."""
+    """Return the first squares of an item with their labels, and words next to the sides."""
     tiles = []
     for i, labels in enumerate(squares[:MOST_SQUARES]):
         ring = on_ring(labels, corner_order, CORNERS)
@@ -37,4 +37,4 @@ def limit_note(count: int) -> str:
     """Return the sentence of a caption about squares that are not drawn; empty if all are."""
     if count <= MOST_SQUARES:
         return ""
-    return f" The first {MOST_SQUARES} squares are drawn."
+    return f" Only the first {MOST_SQUARES} squares are drawn."

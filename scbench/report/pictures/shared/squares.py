@@ -1,6 +1,6 @@
 """Squares, and polygons, with a class at each corner: as tiles of a sheet, and as text.
 
-Corners and sides are counted round the ring, counter-clockwise from the bottom left corner and the
+Corners and sides are counted around the ring, counter-clockwise from the bottom left corner and the
 bottom side, which joins the first two corners. A side changes class in its middle.
 """
 
@@ -19,7 +19,7 @@ Point = tuple[float, float]
 
 # Tiles in a row.
 _COLUMNS = 6
-# Pixels of a tile: its width, its title, each line below it, and the space round the polygon.
+# Pixels of a tile: its width, its title, each line below it, and the space around the polygon.
 _WIDTH, _HEAD, _FOOT, _ROOM = 118.0, 20.0, 15.0, 24.0
 # Pixels of half a square's side.
 _HALF = 33.0
@@ -60,16 +60,16 @@ class Tile:
     """One polygon of a sheet.
 
     Attributes:
-        labels: classes round the ring; empty if they make no polygon.
+        labels: classes around the ring; empty if they make no polygon.
         title: above it.
-        state: ``right``, ``wrong``, ``missing``, or nothing said.
+        state: ``right``, ``wrong``, ``missing``, or empty.
         below: (role, words) of lines under it.
         strokes: interfaces.
         junctions: (role, place) of points where interfaces end.
-        sides: words beside the middle of each side, round the ring.
+        sides: words next to the middle of each side, around the ring.
         faults: sides to be crossed out.
         order: corners in the order to be numbered as a path; their labels are left out then.
-        letters: a letter at each corner round the ring, instead of a label.
+        letters: a letter at each corner around the ring, instead of a label.
         corners: how many there are, if there are no labels.
     """
 
@@ -161,7 +161,7 @@ def draw_tile(drawing: Drawing, tile: Tile, top: Point, half: float) -> None:
 
 
 def draw_sides(drawing: Drawing, tile: Tile, at: Callable[[Point], Point]) -> None:
-    """Draw each half of a side in the colour of its corner, and the words beside sides."""
+    """Draw each half of a side in the colour of its corner, and the words next to the sides."""
     k = tile.size
     for i, name in enumerate(canonical(tile.labels)):
         halves = [middle(k, (i - 1) % k), corner(k, i), middle(k, i)]
@@ -289,7 +289,7 @@ def key_text(corners: Sequence[str], tiles: Iterable[Tile]) -> str:
 
 
 def square_text(tile: Tile) -> list[str]:
-    """Return a tile of four corners as lines of text; words beside sides stand at the sides."""
+    """Return a tile of four corners as lines of text, with its words at the sides."""
     labels = [brief(label)[:3] for label in tile.labels] or ["?"] * 4
     bottom, right, top, left_side = tile.sides or ("-", "|", "-", "|")
     lines = [
