@@ -2,9 +2,9 @@
 
 An example of the puzzle:
 
-    A cube is divided into 4 x 4 x 4 cells. Choose exactly 20 different cells so that every view
-    along an axis is full and the set has no symmetry. No chosen cell has a sum x + y + z in which
-    the digit 5 occurs.
+    Choose exactly 20 cells of a cube of 4 x 4 x 4 cells so that every view along an axis is full
+    and the set of chosen cells has no symmetry. The sum x + y + z of a chosen cell does not
+    contain the digit 5.
 
 The answer is a list of cells such as {"xyz": [0, 3, 1]}.
 """
@@ -81,17 +81,18 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Grids in which a set with full projections and no symmetry is known to exist."""
 
     task = "voxel_grid_projection"
-    version = 2
+    version = 3
     form = '{"voxels": [{"xyz": [x, y, z]}, ...]}'
     extremes = ({"forbidden": "none", "connected": True, "spare": 200},)
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the sizes, and the rules of this grid besides."""
+        """Return the sizes and the rules on single cells."""
         n = params.size
         digit_rule = ""
         if params.forbidden_digit is not None:
             digit_rule = (
-                f" No cell's sum x + y + z has the digit {params.forbidden_digit}."
+                "\nThe sum x + y + z of a voxel never contains the digit "
+                f"{params.forbidden_digit}."
             )
         return {
             "n": n,
