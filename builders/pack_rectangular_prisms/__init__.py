@@ -84,11 +84,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Lists of prisms of which a dense packing is known."""
 
     task = "pack_rectangular_prisms"
-    version = 3
+    version = 4
     form = '{"boxes": [{"XyzMin": [x, y, z], "XyzMax": [x, y, z]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the list, its volume and the score."""
+        """Return the list of prisms, its volume, and the sentence on the score."""
         counts = stock_of(params.prisms)
         lines = []
         for prisms in params.prisms:
