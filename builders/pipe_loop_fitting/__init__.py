@@ -8,6 +8,7 @@ Fresh rooms have constraints that a known loop keeps.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import fill
 
 from pydantic import JsonValue
 
@@ -22,6 +23,11 @@ from scbench.builders.pipe_loop_fitting.stars import Joints
 from scbench.builders.pipe_loop_fitting.wrong_loops import pipes_of, wrong_loops
 from scbench.builders.shared.builder import Builder, Point, parameter, under
 from scbench.schemas.pipe_loop_fitting import Answer, Params
+
+# Rules of the prompt before those of a room.
+_COMMON_RULES = 7
+# Characters in a line of the prompt.
+_WIDTH = 100
 
 
 class Space(Point):
@@ -67,7 +73,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Rooms for which a loop is known to exist."""
 
     task = "pipe_loop_fitting"
-    version = 4
+    version = 5
     form = '{"points": [{"x": 0.0, "y": 0.0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -77,13 +83,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         brief_rule = "The loop does not cross or touch itself."
         if params.crossings:
             times = "once" if params.crossings == 1 else f"{params.crossings} times"
-            rule = f"The loop crosses itself exactly {times}: no more and no less."
+            rule = f"The loop crosses itself exactly {times}."
             brief_rule = rule
         texts = [constraint_texts(c, params.side) for c in params.constraints]
         constraints = ""
         if texts:
-            lines = "".join(f"- {text.full}\n" for text in texts)
-            constraints = f"Rules of this loop besides:\n\n{lines}\n"
+            rules = [
+                fill(f"{i}. {text.full}", _WIDTH, subsequent_indent="   ")
+                for i, text in enumerate(texts, _COMMON_RULES + 1)
+            ]
+            constraints = "\n".join(["", "RULES OF THIS ROOM", *rules, ""])
         return {
             "n": n,
             "last": n - 1,
