@@ -92,16 +92,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Targets that the greedy search covers."""
 
     task = "tetrahedra_shadow_projection"
-    version = 3
+    version = 4
     form = '{"tetrahedrons": [{"x": 0, "y": 0, "z": 0, "q0": 1, "q1": 0, "q2": 0, "q3": 0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the target and the numbers of the score."""
         holes = [
-            f"\nA hole is cut out of it; its corners, in clockwise order:\n\n{ring_text(hole)}\n"
+            f"\nIt has a hole with these corners, in clockwise order:\n\n{ring_text(hole)}\n"
             for hole in params.holes
         ]
-        formula = f"f * C/R - {rules.DIFFERENCE_WEIGHT} * D/R"
+        formula = f"f * C/R - {rules.DIFFERENCE_WEIGHT} * (D - S)/R"
         lost = f"{rules.DIFFERENCE_WEIGHT} * S/R"
         if params.divisor != 1:
             formula = f"({formula}) / {plain(params.divisor)}"
