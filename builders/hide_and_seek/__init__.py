@@ -17,6 +17,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
+from scbench.base.wording import counted
 from scbench.builders.hide_and_seek.shadow import (
     SPACE,
     Floats,
@@ -82,17 +83,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Scenes in which the building hides more people than have to hide."""
 
     task = "hide_and_seek"
-    version = 3
+    version = 4
     form = '{"people": [{"xy": [x, y]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return every size and place."""
-        reach_x, reach_y = half_sizes(params)
         values = {
-            "people": params.people,
             "radius": params.max_distance,
-            "rx": reach_x,
-            "ry": reach_y,
             "columns": params.image[0],
             "rows": params.image[1],
             "angle": params.field_of_view,
@@ -104,7 +101,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             for axis, value in zip("xyz", triple, strict=True):
                 values[letter + axis] = value
         words: dict[str, object] = {n: plain(value) for n, value in values.items()}
-        return words | {"tolerance": f"{TOLERANCE:.9f}"}
+        words["crowd"] = counted(params.people, "person", "people")
+        words["tolerance"] = f"{TOLERANCE:.9f}"
+        return words
 
     def reference(self, params: Params) -> Answer:
         """Fill the building's shadow from the walls outwards."""
