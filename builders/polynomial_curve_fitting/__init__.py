@@ -114,7 +114,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Pictures that some polynomial of low degree draws without an error."""
 
     task = "polynomial_curve_fitting"
-    version = 4
+    version = 5
     form = '{"function": text}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -142,6 +142,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "characters": formula.MAX_CHARACTERS,
             "brackets": formula.MAX_BRACKETS,
             "bits": formula_values.MAX_BITS,
+            "seconds": formula_values.MAX_WORK // 10**9,
             "scale": formula.MAX_SCALE,
             "shown": brief,
         }
