@@ -142,6 +142,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "characters": formula.MAX_CHARACTERS,
             "brackets": formula.MAX_BRACKETS,
             "bits": formula_values.MAX_BITS,
+            "megabytes": formula_values.MAX_BYTES // 10**6,
             "seconds": formula_values.MAX_WORK // 10**9,
             "scale": formula.MAX_SCALE,
             "shown": brief,

@@ -169,8 +169,8 @@ def parse(text: str) -> Formula:
     head = _HEAD.match(text)
     if head is None:
         raise FormulaError(
-            "The text does not begin with 'def f(x, y):' and, indented if on a line of its own, "
-            "'return'."
+            "The text does not begin with 'def f(x, y):' and 'return' (indented if on a line of "
+            "its own)."
         )
     reader = Reader()
     depth = 0
@@ -185,7 +185,7 @@ def parse(text: str) -> Formula:
             continue
         if ended:
             raise FormulaError(
-                f"There is more text after the return line, at character {at}."
+                f"More text follows the return statement, at character {at}."
             )
         if piece == "(":
             depth += 1

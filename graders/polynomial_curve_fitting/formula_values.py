@@ -1,8 +1,8 @@
-"""The signs of a formula in all cells of a grid, worked out in fractions, so that none is rounded.
+"""The signs of a formula in all cells of a grid, computed in exact fractions.
 
 A value is a whole number over a denominator that all cells share, since divisors are constants.
-What depends on x or y alone is worked out once for every column or row, also within products.
-Memory is bounded by working on fewer cells at a time, work by counting.
+What depends on x or y alone is computed once for every column or row, also within products. Memory
+is bounded by computing fewer cells at a time, work by counting steps.
 """
 
 import math
@@ -49,7 +49,7 @@ Block = tuple[slice, slice]
 
 
 class FormulaCostError(Exception):
-    """Working out the formula takes more time or digits than are given to it."""
+    """Computing the formula takes more work, memory or digits than is allowed."""
 
 
 class UndefinedError(Exception):
@@ -57,7 +57,7 @@ class UndefinedError(Exception):
 
 
 class CrowdedError(Exception):
-    """Values for all these cells at once take more memory than is given to them."""
+    """The values for all these cells together take more memory than is allowed."""
 
 
 @dataclass(slots=True)
@@ -146,7 +146,7 @@ def half_blocks(rows: slice, columns: slice) -> list[Block]:
     """
     high, wide = rows.stop - rows.start, columns.stop - columns.start
     if high == wide == 1:
-        raise FormulaCostError("needs more memory than is given to it")
+        raise FormulaCostError("needs too much memory")
     if high >= wide:
         middle = rows.start + high // 2
         return [
@@ -311,7 +311,7 @@ class Evaluation:
         """Count an operation that takes about this many nanoseconds."""
         self._work += _OVERHEAD + time
         if self._work > MAX_WORK:
-            raise FormulaCostError("takes more work than is given to it")
+            raise FormulaCostError("takes too much work")
 
     def _pay(self, cells: Array | np.broadcast, bits: int, each: int = 0) -> None:
         """Count an operation on whole numbers; ``each`` is the time of one long multiplication."""
