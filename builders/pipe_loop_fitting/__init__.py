@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
+from scbench.base.wording import counted
 from scbench.builders.pipe_loop_fitting import solver
 from scbench.builders.pipe_loop_fitting.constraints import (
     constraint_texts,
@@ -40,30 +41,32 @@ class Space(Point):
         le=1_000,
     )
     vary: int = parameter(
-        0, "how many pairs of pipes more there may be; drawn", ge=0, le=20
+        0, "most pairs of pipes that are added at random", ge=0, le=20
     )
     side: int = parameter(
         7,
-        "side of the square in metres; pipes / (side + 1) ** 2 of 0.2 is easy, 0.8 tight",
+        "side of the room in metres; pipes / (side + 1) ** 2 of 0.2 is easy, of 0.8 tight",
         ge=1,
         le=60,
     )
-    crossings: int = parameter(0, "how often the loop has to cross itself", ge=0, le=4)
+    crossings: int = parameter(
+        0, "number of crossings of the loop with itself", ge=0, le=4
+    )
     constraints: int = parameter(
         2,
-        "number of further constraints; with none all rooms of a size are the same",
+        "number of further constraints; without any, all rooms of a size are the same",
         ge=0,
         le=4,
     )
     strictness: float = parameter(
         0.7,
-        "how far the limits may reach towards what a known loop just keeps",
+        "how near the limits may be to those that a known loop just keeps",
         ge=0.0,
         le=1.0,
     )
     length_tolerance: float = parameter(
         0.05,
-        "how much a pipe may be longer or shorter than 1 m, in metres",
+        "how much longer or shorter than 1 m a pipe may be, in metres",
         ge=0.001,
         le=0.1,
     )
@@ -190,9 +193,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 if constraints is not None:
                     return bare.model_copy(update={"constraints": constraints})
         raise GenerationError(
-            f"no loop of {pipes} pipes with {point.crossings} crossings and "
-            f"{point.constraints} constraints is known for a square of side {point.side}; ask for "
-            "another number of pipes, a larger side or fewer constraints"
+            f"found no loop of {pipes} pipes with {counted(point.crossings, 'crossing')} and "
+            f"{counted(point.constraints, 'constraint')} in a room with a side of {point.side} m; "
+            "ask for another number of pipes, a larger side or fewer constraints"
         )
 
 

@@ -76,37 +76,37 @@ class Space(Point):
         "unit", "unit_grid", "square", "rotated", "quadrilateral", "listed"
     ] = parameter(
         "quadrilateral",
-        "the unit square, the unit square with a list of allowed coordinates, an "
-        "upright square, a turned square, or a convex quadrilateral with angles of 45 to 135 "
-        "degrees; listed is one with a list of coordinates, few of which meet on its sides",
+        "the unit square, without or with a list of allowed coordinates; an upright or a turned "
+        "square; or a convex quadrilateral with angles of 45 to 135 degrees, without or with "
+        "(listed) a list of coordinates, few of which meet on its sides",
     )
     target: Literal["any", "common", "rare", Common, Rare] = parameter(
         "any",
-        "regions wanted, such as 2t1q1h: t, q, p, h have 3, 4, 5, 6 sides; common and "
-        "rare draw among those that many or few pairs of segments make",
+        "wanted regions, such as 2t1q1h: t, q, p, h have 3, 4, 5, 6 sides; common and rare draw "
+        "from those that many or few pairs of segments make",
     )
     grid_values: int = parameter(
         6,
-        "allowed coordinates: of unit_grid at most 11, 0 and 1 included; of listed at least those "
-        "of eight points on the sides",
+        "number of allowed coordinates: for unit_grid at most 11, including 0 and 1; for listed "
+        "at least those of eight points on the sides",
         ge=3,
         le=40,
     )
     snap_decimals: Literal[3, 4] = parameter(
-        3, "decimals to which places on a side are rounded"
+        3, "decimals to which positions on a side are rounded"
     )
 
     @model_validator(mode="after")
     def _listable(self) -> "Space":
         if self.frame != "listed" and self.grid_values > _MOST_ON_GRID:
             raise ValueError(
-                f"only listed takes more than {_MOST_ON_GRID} grid_values, not {self.frame}"
+                f"{self.frame} takes at most {_MOST_ON_GRID} grid_values; only listed takes more"
             )
         return self
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Convex frames and the regions that two segments shall make of them."""
+    """Convex frames and the regions into which two segments must cut them."""
 
     task = "two_segments"
     version = 3
@@ -228,7 +228,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             elif first_right_pair(params, allowed_spots(params)):
                 return params
         raise GenerationError(
-            f"no frame {point.frame!r} was found that two segments cut into {point.target!r}, in "
+            f"found no frame {point.frame!r} that two segments cut into {point.target!r} in "
             f"{_TRIES} tries; allow more grid_values"
         )
 

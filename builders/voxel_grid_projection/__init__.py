@@ -42,22 +42,22 @@ class Space(Point):
     size: int = parameter(10, "cells along each side", ge=4, le=32)
     spare: int = parameter(
         40,
-        "cells to choose beyond size * size, the fewest that fill three views; at "
-        "most twice that number; fewer is harder",
+        "cells to choose beyond size * size, the fewest that fill three views; at most twice that "
+        "number; fewer is harder",
         ge=3,
         le=2_048,
     )
     forbidden: Literal["none", "digit", "residue", "cells"] = parameter(
         "cells",
-        "what may not be chosen: nothing (then every seed gives the same instance), "
-        "cells whose x + y + z has a certain digit or remainder, or single cells drawn at random",
+        "forbidden cells: none (then every seed gives the same instance), those whose x + y + z "
+        "has a certain digit or remainder, or single cells drawn at random",
     )
     forbidden_cells: int = parameter(
-        12, "how many, if single cells are forbidden", ge=1, le=200
+        12, "number of forbidden cells, if they are single cells", ge=1, le=200
     )
     connected: bool = parameter(
         False,
-        "whether the cells must hang together by faces; needs nothing forbidden and "
+        "whether the cells must be connected through shared faces; needs forbidden to be none and "
         "spare of at least 2 * size * size - 3 * size + 4",
     )
 
@@ -115,7 +115,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {**sets, "no_list": {}, **forms}
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return diagonals that fill three views, and the first other cells; nothing is avoided."""
+        """Return diagonals that fill three views, then the first other cells, forbidden or not."""
         n = params.size
         cells = dict.fromkeys([*latin_square(n, 1, 1, 0), *all_cells(n)])
         voxels = as_voxels(cells)[: params.cells]
@@ -135,16 +135,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if solve(params) is not None:
                 return params
         raise GenerationError(
-            f"no set of {point.size**2 + point.spare} cells was found in {_TRIES} grids of size "
-            f"{point.size} with forbidden {point.forbidden}; ask for more spare cells, or "
-            "for fewer if little else is left"
+            f"found no set of {point.size**2 + point.spare} cells in {_TRIES} grids of size "
+            f"{point.size} with forbidden {point.forbidden}; ask for more spare cells, or for "
+            "fewer if nearly all cells must be chosen"
         )
 
 
 def _solved(params: Params) -> tuple[Cell, ...]:
     cells = solve(params)
     if cells is None:
-        raise GenerationError("no set of cells was found; ask for more cells")
+        raise GenerationError("found no set of cells; ask for more cells")
     return cells
 
 
