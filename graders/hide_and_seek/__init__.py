@@ -137,9 +137,10 @@ def judge_view(
     pixels = len(people)
     numbers = ", ".join(str(i) for i, _ in visible[:_NAMED])
     dots = ", ..." if len(visible) > _NAMED else ""
+    noun = "number" if len(visible) == 1 else "numbers"
     wrong = (
         f"The sniper sees {counted(len(visible), 'person', 'people')} on "
-        f"{counted(pixels, 'pixel')}: number {numbers}{dots}."
+        f"{counted(pixels, 'pixel')}: {noun} {numbers}{dots}."
     )
     checks.expect(
         "hidden", pixels == 0, wrong, people=len(visible), pixels=pixels, seen=visible

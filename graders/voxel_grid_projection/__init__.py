@@ -14,7 +14,7 @@ from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.grid_paths import reachable, side_neighbours
 from scbench.graders.shared.sentences import with_total
-from scbench.schemas.voxel_grid_projection import Answer, Params
+from scbench.schemas.voxel_grid_projection import Answer, Params, Voxel
 
 VERSION = 1
 
@@ -92,7 +92,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         "cells",
         outside,
         lambda i: with_total(
-            f"Entry {i} (counted from 0), {list(answer.voxels[i].xyz)}, is not three whole "
+            f"Entry {i} (counted from 0), {entry_text(answer.voxels[i])}, is not three whole "
             f"numbers from 0 to {n - 1}",
             len(outside),
             "entries",
@@ -144,6 +144,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
             ),
         )
     return checks.binary(distinct=len(voxels))
+
+
+def entry_text(voxel: Voxel) -> str:
+    """Return an entry of an answer with few digits."""
+    numbers = ", ".join(f"{value:g}" for value in voxel.xyz)
+    return f"[{numbers}]"
 
 
 def sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:

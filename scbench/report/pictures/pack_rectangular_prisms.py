@@ -466,7 +466,9 @@ def answer_caption(answer: Answer, packing: Packing, verdicts: Verdicts) -> str:
     if verdicts:
         for line in verdicts.failures.get("counts", ())[:MOST_SIZES]:
             size = side_words(line["size"])
-            parts.append(f"{line['placed']} of {line['listed']} prisms {size} placed")
+            parts.append(
+                f"{line['placed']} of {line['listed']} prisms of size {size} placed"
+            )
         metrics = verdicts.metrics
         if "efficiency" in metrics:
             extent = metrics["extent"]

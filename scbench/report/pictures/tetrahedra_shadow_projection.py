@@ -40,7 +40,7 @@ FAULTS = {
     "reach": "{n} out of reach",
     "rotation": "{n} with a quaternion of zeros",
     "unit_quaternions": "{n} quaternions not of length 1|{n} quaternion not of length 1",
-    "intersection": "{n} pairs cut each other|{n} pair cuts each other",
+    "intersection": "{n} intersecting pairs|{n} intersecting pair",
     "resource_limit": "too many to grade",
 }
 

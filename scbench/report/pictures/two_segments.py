@@ -19,7 +19,7 @@ BEYOND = 1.5
 # Pixels from polygon to polygon of the tally.
 STEP = 46
 GRID_FAULT = {
-    "grid": "{n} endpoints without allowed values|{n} endpoint without allowed values"
+    "grid": "{n} endpoints not at allowed values|{n} endpoint not at allowed values"
 }
 FAULTS = {
     "boundary": "{n} endpoints off the boundary|{n} endpoint off the boundary",
