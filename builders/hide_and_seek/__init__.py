@@ -293,7 +293,7 @@ def single_faults(params: Params, right: Sequence[list[Any]]) -> dict[str, list[
     # A step from the corner on the sniper's side.
     reach_x, reach_y = half_sizes(params)
     in_front = [-x_sign * (reach_x + 1), -y_sign * (reach_y + 1)]
-    # A hiding place that is not needed, or a place that at least overlaps nobody.
+    # An unused hiding place, or else a place that overlaps nobody.
     spare = [params.max_distance - SPACE, 0.0]
     places = places_of(params).tolist()
     if len(places) > len(right):

@@ -211,7 +211,7 @@ def comb(n: int, side: int, teeth: int) -> Joints | None:
     """Return a loop on the square lattice: teeth of two columns each, as even as they can be."""
     if not 1 <= teeth <= (side + 1) // 2:
         return None
-    # The first so many teeth are one higher.
+    # The first teeth are one higher.
     height, higher = divmod(n // 2 - teeth, teeth)
     if height < 1 or height + (higher > 0) > side:
         return None

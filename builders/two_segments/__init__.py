@@ -113,7 +113,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     form = '{"segments": [[[x1, y1], [x2, y2]], [[x3, y3], [x4, y4]]]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the frame, the regions wanted, the allowed values and the rounding."""
+        """Return the frame, the wanted regions, the allowed values and the rounding."""
         tolerance = f"{Decimal(5).scaleb(-params.snap_decimals - 1):f}"
         regions = [
             counted(n, kind) for kind, n in params.counts.model_dump().items() if n
@@ -275,7 +275,7 @@ def is_gentle(corners: Corners) -> bool:
 
 
 def counts_of(name: str) -> Counts:
-    """Return the regions that a name such as 2t1q1h stands for."""
+    """Return the regions that a name such as 2t1q1h means."""
     by_letter = {kind[0]: kind for kind in KINDS.values()}
     numbers = re.findall(r"(\d)(\w)", name)
     return Counts.model_validate({by_letter[letter]: int(n) for n, letter in numbers})

@@ -51,7 +51,7 @@ CHECKS = {
 
 # The tolerance of every limit, in metres.
 TOLERANCE = 1e-9
-# Answers with more people are not judged: time grows with the square of their number.
+# Answers with more people are not graded: time grows with the square of their number.
 MAX_PEOPLE = 2000
 # People that a sentence names.
 _NAMED = 10

@@ -28,7 +28,7 @@ from scbench.schemas.pipe_loop_fitting import Answer, Params
 VERSION = 1
 # Largest cosine of an interior angle.
 HAIRPIN = 0.99
-# Joints that agree when rounded to so many decimals are the same.
+# Joints that agree when rounded to this many decimals are the same.
 DECIMALS = 6
 
 CHECKS = {

@@ -27,17 +27,17 @@ MAX_BITS = 32_768
 # Roughly nanoseconds: no machine is taken down. Redrawing the largest picture row by
 # row, each factor over all cells, takes a twentieth of that.
 MAX_WORK = 20_000_000_000
-# Of all values that are still needed, at any time; more are worked out for fewer cells
-# at once.
+# Of all values that are still needed at one time; if there are more, fewer cells are computed
+# together.
 MAX_BYTES = 150_000_000
-# Numerators of up to so many bits are kept in machine words, where nothing can
+# Numerators of up to this many bits are kept in machine words, where nothing can
 # overflow.
 WORD_BITS = 62
 # Longer numbers take Python another way of finding room for them.
 _SMALL_BITS = 4_000
-# To look for the longest number takes as long as a step, so it is done once in so many.
+# Finding the longest number takes as long as a step, so it is done once in this many steps.
 _GUESSES = 16
-# A common divisor takes so many times as long as a product, as measured.
+# A common divisor takes about this many times as long as a product, as measured.
 _GCD_TIMES = 8
 # Nanoseconds of one operation, however few its cells.
 _OVERHEAD = 2_000
@@ -100,7 +100,7 @@ class Values:
 
 @dataclass(slots=True)
 class Product:
-    """A product that is not yet worked out: of columns, of rows, and of cells."""
+    """A product that is not yet computed: of columns, of rows, and of cells."""
 
     parts: tuple[Values | None, Values | None, Values | None]
 
@@ -185,7 +185,7 @@ class Evaluation:
         live: dict[int, Values | Product] = {}
         memory = 0
         for number, node in enumerate(nodes):
-            # The exponent of a power is nobody's child.
+            # The exponent of a power is not a node.
             if not uses[number] and number < len(nodes) - 1:
                 continue
             children = children_of(node)
@@ -228,7 +228,7 @@ class Evaluation:
         return Product((across, down, both))
 
     def _multiplied(self, values: Values | Product) -> Values:
-        """Return a product worked out."""
+        """Return the values of a product."""
         if isinstance(values, Values):
             return values
         result, *factors = (part for part in values.parts if part)

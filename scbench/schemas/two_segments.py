@@ -19,14 +19,14 @@ class Counts(ParamsModel):
 
 
 class Params(ParamsModel):
-    """A frame, exact as printed, and the regions wanted."""
+    """A frame, exact as printed, and the wanted regions."""
 
     corners: tuple[Pair, ...] = Field(
         min_length=4,
         max_length=4,
         description="x and y of the frame's corners, counter-clockwise; strictly convex",
     )
-    counts: Counts = Field(description="the regions wanted")
+    counts: Counts = Field(description="the wanted regions")
     coordinate_grid: tuple[Number, ...] | None = Field(
         default=None,
         min_length=1,

@@ -68,7 +68,7 @@ class Crowd(NamedTuple):
         xy: places in metres, shape (n, 2).
         near: who is within the allowed distance.
         far: who is not, as the verdict says.
-        inside: who stands in the building.
+        inside: who overlaps the building.
         pairs: who overlaps.
         pixels: on how many pixels each visible person is seen.
     """
@@ -394,7 +394,7 @@ def answer_gauges(params: Params, answer: Answer, verdicts: Verdicts) -> list[Ga
 
 
 def people_are(count: int) -> str:
-    """Return the beginning of a sentence about so many people."""
+    """Return the beginning of a sentence about a number of people."""
     return "1 person is" if count == 1 else f"{count} people are"
 
 

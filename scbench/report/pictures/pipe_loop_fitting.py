@@ -530,7 +530,7 @@ def answer_caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
 
 
 def fault_words(check_id: str, count: int) -> str:
-    """Return a fault with so many offenders in words."""
+    """Return a fault in words, given the number of offenders."""
     wordings = FAULTS[check_id].split("|")
     wording = wordings[-1] if count == 1 else wordings[0]
     note = f" ({MOST_NAMED} marked)" if count > MOST_NAMED else ""

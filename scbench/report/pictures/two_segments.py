@@ -138,7 +138,7 @@ def pieces(params: Params, endpoints: Sequence[Mapping[str, Any]]) -> list[list[
 
 def place_on_frame(params: Params, position: float) -> Exact:
     """Return the place on the frame's boundary at a side's index plus the share of the side."""
-    # Verdicts hold floats; a fraction near by keeps exact arithmetic short.
+    # Verdicts contain floats; a near fraction keeps exact arithmetic short.
     side, share = divmod(Fraction(position).limit_denominator(10**9), 1)
     start, end = params.corners[int(side) % 4], params.corners[(int(side) + 1) % 4]
     x = Fraction(start[0]) + share * (Fraction(end[0]) - Fraction(start[0]))
