@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scbench.base.model import Verdict
 from scbench.base.wording import counted
@@ -148,7 +148,7 @@ def judge_sizes(
             "boxes",
         ),
     )
-    wrong = [
+    wrong: list[dict[str, Any]] = [
         {"size": list(size), "placed": tally[size], "listed": count}
         for size, count in prisms.counts.items()
         if tally[size] != count
