@@ -12,12 +12,14 @@ An answer is a pit in the top layer of rock:
 import math
 import re
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Literal
 
 from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
+from scbench.base.wording import counted
 from scbench.builders.fluid_simulation.drafts import (
     GOAL_KINDS,
     HEIGHT,
@@ -30,10 +32,11 @@ from scbench.builders.fluid_simulation.faults import faulty_answers, without_eff
 from scbench.builders.fluid_simulation.plans import assemble, solve, undo_ground
 from scbench.builders.fluid_simulation.structures import Box, as_answer, as_json
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
-from scbench.graders.fluid_simulation import grade
+from scbench.graders.fluid_simulation import MOST_BOXES, grade
+from scbench.graders.fluid_simulation.earthworks import MOST_PARTS
+from scbench.graders.fluid_simulation.rainfall import MOST_STEPS
 from scbench.schemas.fluid_simulation import (
     Answer,
-    Goal,
     GroundBox,
     Params,
     WaterLevels,
@@ -91,42 +94,45 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Worlds whose goal some plan of a few boxes meets."""
 
     task = "fluid_simulation"
-    version = 4
+    version = 5
     form = '{"earthworks": [{"xyzMin": [x, y, z], "xyzMax": [x, y, z], "material": "Rock"}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the world and the goal, in full and in brief."""
+        """Return the world, its limits, the goal and the score."""
         ground = ""
         if params.ground:
-            shapes = [f"\n- {ranges(box)}: {box.material}" for box in params.ground]
+            shapes = [f"- {ranges(box)}: {box.material}\n" for box in params.ground]
             ground = (
-                " Then the ground was shaped by these boxes, in this order (both ends included, "
-                f"later ones overwrite earlier ones):{''.join(shapes)}"
+                "\nThese boxes then shaped the ground, in this order:\n\n"
+                f"{''.join(shapes)}"
             )
-        protected = ""
+        protected = off_limits = ""
         if params.protected:
-            zones = [f"\n- {ranges(zone)}" for zone in params.protected]
-            protected = (
-                "The same holds for a box that shares even one voxel with a protected zone. The "
-                f"protected zones (both ends included) are:{''.join(zones)}\n"
-            )
-        limit = "There is no limit on the number of boxes."
-        if params.max_boxes is not None:
-            limit = (
-                f"You may list at most {params.max_boxes} boxes, ignored ones included; a longer "
-                "list scores 0."
-            )
+            zones = [f"- {ranges(zone)}\n" for zone in params.protected]
+            protected = f"\nProtected zones:\n\n{''.join(zones)}"
+            off_limits = " shares a voxel with a protected\nzone,"
+        limit = ""
+        box_limit = f"{MOST_BOXES:,} boxes; "
+        if params.max_boxes is not None and params.max_boxes <= MOST_BOXES:
+            boxes = counted(params.max_boxes, "box", "boxes")
+            limit = f"\n\nYou may list at most {boxes}; more score 0."
+            box_limit = ""
         return {
             "width": params.width,
             "height": params.height,
             "last": params.width - 1,
             "top": params.height - 1,
             "rock_top": params.rock_layers - 1,
+            "first_air": params.rock_layers,
             "ground": ground,
             "protected": protected,
+            "off_limits": off_limits,
             "limit": limit,
+            "box_limit": box_limit,
+            "most_parts": MOST_PARTS,
+            "most_steps": MOST_STEPS,
             "rain": ", ".join(f"({x}, {y})" for x, y in params.rain),
-            **goal_words(params.goal),
+            **goal_words(params),
         }
 
     def reference(self, params: Params) -> Answer:
@@ -206,9 +212,10 @@ def ranges(box: Zone) -> str:
     return ", ".join(f"{axis} = {low} to {high}" for axis, low, high in axes)
 
 
-def goal_words(goal: Goal) -> dict[str, str]:
-    """Return the goal with definitions and score, and without them."""
-    numbers = goal.model_dump()
+def goal_words(params: Params) -> dict[str, str]:
+    """Return the goal, its score, and the goal of the terse prompt, each in lines."""
+    goal = params.goal
+    numbers = {**goal.model_dump(), "top": params.height - 1}
     if isinstance(goal, WideLakes):
         numbers["area"] = goal.side**2
     elif isinstance(goal, WaterLevels):
@@ -224,12 +231,22 @@ def goal_words(goal: Goal) -> dict[str, str]:
             numbers |= {
                 "and_none": f", and none at all at {dry}",
                 "but_none": f", but none at {dry}",
-                "void": f"0 if there is any water at {dry}; otherwise ",
+                "void": f"0 if there is any water at {dry}; otherwise it is ",
             }
     words = {}
     for name, text in data_file(__package__, "goals.json")[goal.kind].items():
-        words[name] = _ONE_OF_MANY.sub(r"1 \1\2", text.format(**numbers))
+        sentences = _ONE_OF_MANY.sub(r"1 \1\2", text.format(**numbers))
+        words[name] = "\n".join(map(wrapped, sentences.split("\n")))
     return words
+
+
+def wrapped(paragraph: str) -> str:
+    """Return a paragraph, or an entry of a list, in lines of at most 100 characters."""
+    indent = "  " if paragraph.startswith("- ") else ""
+    # An equation stays on one line.
+    glued = paragraph.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    lines = fill(glued, 100, subsequent_indent=indent)
+    return lines.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def level_list(levels: tuple[int, ...], word: str) -> str:
