@@ -59,11 +59,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Rough ground that can be levelled to a score of 1."""
 
     task = "terrain_levelling"
-    version = 2
+    version = 3
     form = '{"blasts": [{"x": 0, "y": 0, "z": 0.0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the map, and the numbers that the score is measured by."""
+        """Return the map, the limits, and the numbers of the score."""
         n = len(params.heights)
         flat = blast_simulation.largest_flat(
             ground_of(params), n, params.flat_tolerance
