@@ -33,7 +33,7 @@ from scbench.builders.shared.path_counterexamples import (
     listing,
     trespasses,
 )
-from scbench.graders.hyper_snake import frame_of, grade
+from scbench.graders.hyper_snake import frame_of, grade, most_cells
 from scbench.graders.shared.grid_paths import side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place
 
@@ -88,7 +88,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Boxes with walls and food in which some path gets the full score."""
 
     task = "hyper_snake"
-    version = 3
+    version = 4
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the box, its contents, and the score."""
@@ -98,18 +98,22 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if cells:
                 lines.append(f"{name}: {', '.join(str(list(cell)) for cell in cells)}")
         sides = params.size
-        ranges = f"Each of them lies in 0..{sides[0] - 1}"
+        ranges = f"Each number is in 0..{sides[0] - 1}"
         if len(set(sides)) > 1:
             ends = ", ".join(f"0..{n - 1}" for n in sides)
-            ranges = f"In this order they lie in {ends}"
+            ranges = f"The numbers are, in this order, in {ends}"
         return {
             "dims": len(sides),
             "size": " x ".join(map(str, sides)),
             "ranges": ranges,
             "things": "\n".join(lines),
+            "with_walls": ", some of which are walls" if params.walls else "",
             "no_walls": " and never enters a wall" if params.walls else "",
-            "and_food": ", over all the food" if params.food else "",
+            "terse_walls": ", enter a wall" if params.walls else "",
+            "and_food": ", including all cells with food" if params.food else "",
+            "terse_food": " and eat all the food" if params.food else "",
             "score": score_text(params),
+            "most": most_cells(frame_of(params)),
         }
 
     def prompt(self, params: Params) -> str:
@@ -189,22 +193,20 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 
 def score_text(params: Params) -> str:
-    """Return the paragraphs of the prompt on the score of a legal path."""
-    free = frame_of(params).free
+    """Return the lines of the prompt on the score of a legal path."""
+    frame = frame_of(params)
     text = (
-        f"- Any other path scores L / {free}. L is the number of cells in the path, the start "
-        f"included;\n  {free} is the number of cells in the box."
+        f"- A path of L cells, including the start, scores L / {frame.free}, because the box has "
+        f"{frame.free} cells."
     )
     if params.walls:
         text = (
-            f"- Any other path scores (L / {free}) / 0.98, but at most 1. L is the number of cells "
-            f"in the path,\n  the start included; {free} is the number of cells that are no walls. "
-            f"So {frame_of(params).needed} cells are enough for 1."
+            f"- A path of L cells, including the start, scores L / (0.98 x {frame.free}), at most "
+            f"1,\n  because {frame.free} cells are not walls. So {frame.needed} cells are enough."
         )
     if params.food:
         text += (
-            "\n- This is divided by m + 1, where m is the number of cells with food that the path "
-            "does not visit."
+            "\n- If the path misses m cells with food, its score is divided by m + 1."
         )
     return text
 

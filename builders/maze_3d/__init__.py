@@ -27,7 +27,13 @@ from scbench.builders.maze_3d.carving import (
     rays_of,
 )
 from scbench.builders.shared.builder import Builder, Point, parameter, under
-from scbench.graders.maze_3d import find_routes, grade, height_of, move_graph
+from scbench.graders.maze_3d import (
+    find_routes,
+    grade,
+    height_of,
+    most_characters,
+    move_graph,
+)
 from scbench.schemas.maze_3d import Answer, Params
 
 # Mazes that are carved for one list of requirements.
@@ -67,7 +73,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Requirements on mazes that some maze is known to meet."""
 
     task = "maze_3d"
-    version = 3
+    version = 4
     form = '{"maze": [row, row, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -85,6 +91,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "cells": n * n,
             "share": params.max_height_percent,
             "most": params.max_height_percent * n * n // 100,
+            "most_characters": most_characters(n),
         }
 
     def reference(self, params: Params) -> Answer:
@@ -178,7 +185,7 @@ def ends_text(params: Params) -> str:
     (a_row, a_column), (b_row, b_column) = params.ends
     return (
         f"- A is in row {a_row}, column {a_column}, and B in row {b_row}, column {b_column}. Rows "
-        "are counted from 0 at\n  the top, columns from 0 at the left.\n"
+        "count from 0 at the\n  top, columns from 0 at the left.\n"
     )
 
 

@@ -59,7 +59,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     cells = [place["pos"] for place in answer.path]
     length = len(cells)
     checks = Checklist(CHECKS)
-    if length > 4 * frame.free + 1000:
+    if length > most_cells(frame):
         return checks.too_large(
             f"{length} cells are listed; the box has {frame.free} free ones."
         )
@@ -115,6 +115,11 @@ def frame_of(params: Params) -> Frame:
         needed=needed,
         bound=min(2 * like_start, 2 * unlike_start + 1),
     )
+
+
+def most_cells(frame: Frame) -> int:
+    """Return the most cells of a path that is graded."""
+    return 4 * frame.free + 1000
 
 
 def judge_moves(

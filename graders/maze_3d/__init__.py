@@ -53,7 +53,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     n = params.size
     rows = answer.maze
     size = sum(map(len, rows))
-    if max(size, len(rows)) > 4 * n * n + 4 * n:
+    if max(size, len(rows)) > most_characters(n):
         return checks.too_large(
             f"The {len(rows):,} rows have {size:,} characters; a maze has {n * n}."
         )
@@ -70,6 +70,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.binary()
     routes = find_routes(move_graph(n, heights), cells.index("A"), cells.index("B"))
     return judge_routes(checks, params, routes)
+
+
+def most_characters(n: int) -> int:
+    """Return the most characters, and rows, of an answer that is graded."""
+    return 4 * n * n + 4 * n
 
 
 def judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
