@@ -9,6 +9,7 @@ than 50 mm? An answer begins, from the bottom, with
 
 from collections.abc import Mapping
 from itertools import pairwise
+from textwrap import fill
 from typing import Any, Literal, get_args
 
 from pydantic import JsonValue, model_validator
@@ -60,11 +61,11 @@ _SHORT_FACTOR = 0.9
 _PAPER_LARGEST = "888999996969699696669666333377777711111171"
 # Examples of towers that prompts show, with their descriptions.
 _SAMPLES = {
-    "a 7 on its long side on a flat 1.": [
+    "a flat 1, and on it a 7 on its long side (rotate90Y).": [
         TurnedDigit(1, "flat"),
         TurnedDigit(7, "rotate90Y"),
     ],
-    "on a flat 3, another on its long side, and on one of its points an upright 1.": [
+    "a flat 3, on it a 3 on its long side (rotate90Y), and on that a 1 on its end (rotate90X).": [
         TurnedDigit(3, "flat"),
         TurnedDigit(3, "rotate90Y"),
         TurnedDigit(1, "rotate90X"),
@@ -110,7 +111,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Rules for towers of which the longest prime is known."""
 
     task = "largest_printable_prime"
-    version = 4
+    version = 5
     form = '{"numberSequence": [{"digit": digit, "orientation": "name"}, ...]}'
     extremes = ({"max_digits": 20},)
 
@@ -121,26 +122,35 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         down = "4321"[-size:]
         ones = "1" * size
         zeros = "0" * size
-        limit = ""
-        if params.max_digits is not None:
-            limit = f"- It has at most {params.max_digits} digits.\n"
-        shapes = [f"{i}: {' '.join(s)}" for i, s in enumerate(params.segments)]
-        meanings = data_file(__package__, "orientations.json")
-        orientations = [f"- {name}: {text}." for name, text in meanings.items()]
+        shapes = [f"{i}: {' '.join(params.segments[i])}" for i in params.digits]
+        only_digits = ""
+        if len(params.digits) < len(params.segments):
+            only_digits = " You may use only\nthese digits:"
+        only_orientations = ""
+        if len(params.orientations) < len(get_args(Orientation)):
+            only_orientations = "You may use only these orientations:\n\n"
+        texts = data_file(__package__, "orientations.json")
+        orientations = [
+            fill(f"- {name}: {texts[name]['full']}.", 100, subsequent_indent="  ")
+            for name in params.orientations
+        ]
+        turns = [f"- {name}: {text['terse']}." for name, text in texts.items()]
         return {
             "shapes": "\n".join(shapes),
+            "only_digits": only_digits,
+            "only_orientations": only_orientations,
             "orientations": "\n".join(orientations),
-            "allowed": restrictions(params),
+            "turns": "\n".join(turns),
             "group": size,
-            "examples": f"So {up},{down},{up} is forbidden, while {up},{ones},{up[1:]}1 "
-            f"and\n  {up},{zeros},{zeros[1:]}1,{up[1:]}0 are fine.",
+            "forbidden": f"{up},{down},{up}",
+            "allowed": f"{up},{ones},{up[1:]}1",
+            "allowed_zeros": f"{up},{zeros},{zeros[1:]}1,{up[1:]}0",
             "short": "8" * (size - 1),
             "full": "8" * size,
-            "limit": limit,
+            "most": min(params.max_digits or MAX_DIGITS, MAX_DIGITS),
             "height": plain(params.target_height_mm),
             "best": params.best_digits,
             "factor": plain(params.short_factor),
-            "most": MAX_DIGITS,
             "sample": samples(params),
         }
 
@@ -256,19 +266,6 @@ def tallest_tower(params: Params, number: str) -> Tower | None:
     return standing.tower if standing else None
 
 
-def restrictions(params: Params) -> str:
-    """Return the paragraph on forbidden digits and orientations; empty if there are none."""
-    sentences = []
-    if len(params.digits) < 10:
-        digits = ", ".join(map(str, params.digits))
-        sentences.append(f"Only these digits may be used: {digits}.")
-    orientations = get_args(Orientation)
-    missing = [name for name in orientations if name not in params.orientations]
-    if missing:
-        sentences.append(f"These orientations may not be used: {', '.join(missing)}.")
-    return "\n".join(sentences) + "\n\n" if sentences else ""
-
-
 def samples(params: Params) -> str:
     """Return the example towers that these rules allow."""
     lines = []
@@ -278,7 +275,7 @@ def samples(params: Params) -> str:
         if digits <= {*params.digits} and orientations <= {*params.orientations}:
             number = "".join(str(digit) for digit, _ in tower)
             lines.append(f"- {number}: {text}")
-    return "\n".join(["Examples of towers:\n", *lines]) + "\n\n" if lines else ""
+    return "\n".join(["Examples:\n", *lines]) + "\n\n" if lines else ""
 
 
 def entry(digit: JsonValue, orientation: str) -> dict[str, JsonValue]:
