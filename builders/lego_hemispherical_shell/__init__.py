@@ -11,6 +11,7 @@ Fresh targets are those that a simple bricklayer builds well enough for full mar
 """
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
@@ -28,7 +29,7 @@ from scbench.builders.lego_hemispherical_shell.bricklaying import (
 )
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
 from scbench.graders import lego_hemispherical_shell as rules
-from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, VOLUME
+from scbench.graders.lego_hemispherical_shell.bricks import CELL, HEIGHT, VOLUME
 from scbench.graders.lego_hemispherical_shell.target import body
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
@@ -81,36 +82,29 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Round bodies that a simple bricklayer builds well enough for full marks."""
 
     task = "lego_hemispherical_shell"
-    version = 3
+    version = 4
     form = '{"bricks": [{"Centroid": [x, y, z], "RotationDegrees": angle}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the target, its volume and the limits that depend on them."""
-        inner, outer = params.inner_radius_mm, params.outer_radius_mm
-        x, y = params.centre_mm
-        lengths = {
-            "a": inner,
-            "b": outer,
-            "h": params.height_mm or 0.0,
-            "r": (outer - inner) / 2,
-            "m": (inner + outer) / 2,
-            "x": x,
-            "y": y,
-        }
-        numbers = {name: plain(length) for name, length in lengths.items()}
-        kind: str = params.form
-        if inner == 0 and not params.height_mm:
-            kind = "dome"
-        if x or y:
-            kind += "_aside"
-        texts = data_file(__package__, "targets.json")[kind]
+        """Return the target, its volume, and the limits."""
+        is_dome = params.inner_radius_mm == 0 and not params.height_mm
+        texts = data_file(__package__, "targets.json")[
+            "dome" if is_dome else params.form
+        ]
+        names = target_names(params)
         volume = body(params).volume
         return {
-            **{name: text.format(**numbers) for name, text in texts.items()},
+            "target": textwrap.fill(texts["target"].format(**names), 100),
+            "stray": textwrap.fill(
+                texts["stray"].format(**names), 100, subsequent_indent="   "
+            ),
             "volume": volume,
             "bricks": volume / VOLUME,
-            "most": rules.MAX_BRICKS,
             "full": plain(params.full_marks),
+            "most": rules.MAX_BRICKS,
+            "most_pairs": rules.PAIRS_PER_BRICK,
+            "free_pairs": rules.PAIRS_FREE,
+            "cell": CELL,
         }
 
     def reference(self, params: Params) -> Answer:
@@ -240,6 +234,23 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             f"no {point.form} with these radii was built with an agreement of {point.full_marks:g} "
             f"in {_TRIES} draws; ask for thicker targets or a lower full_marks"
         )
+
+
+def target_names(params: Params) -> dict[str, str]:
+    """Return the lengths, the centre and the axis of the target as texts."""
+    inner, outer = params.inner_radius_mm, params.outer_radius_mm
+    x, y = map(plain, params.centre_mm)
+    height = plain(outer) if params.form == "bowl" else "0"
+    is_centred = params.centre_mm == (0.0, 0.0)
+    return {
+        "a": plain(inner),
+        "b": plain(outer),
+        "h": plain(params.height_mm or 0.0),
+        "r": plain((outer - inner) / 2),
+        "m": plain((inner + outer) / 2),
+        "centre": f"({x}, {y}, {height})",
+        "axis": "the z axis" if is_centred else f"the line x = {x}, y = {y}",
+    }
 
 
 def draw_length(low: float, high: float, rng: Stream) -> float:

@@ -39,6 +39,9 @@ OFF_GRID = 0.5
 OFF_ANGLE = 1.0
 # Middles that are farther apart than this, in plan, belong to plans that do not meet.
 _REACH = 36.0
+# Sides of the cells in which neighbours of a brick are looked for: bricks that meet are in the same
+# cell or in cells that touch.
+CELL = (_REACH, _REACH, HEIGHT + CONTACT_GAP)
 # Granted at every limit for what rounding leaves.
 _DUST = 1e-9
 
@@ -121,10 +124,9 @@ def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
     No brick is farther than 100 m from the origin. None is returned if more pairs than
     ``max_pairs`` would have to be looked at.
     """
-    # Each brick is in a cell of a grid; bricks that meet are in the same or in adjacent cells.
-    ix = np.floor(bricks.x / _REACH).astype(np.int64)
-    iy = np.floor(bricks.y / _REACH).astype(np.int64)
-    iz = np.floor(bricks.z / (HEIGHT + CONTACT_GAP)).astype(np.int64)
+    ix = np.floor(bricks.x / CELL[0]).astype(np.int64)
+    iy = np.floor(bricks.y / CELL[1]).astype(np.int64)
+    iz = np.floor(bricks.z / CELL[2]).astype(np.int64)
     width, depth = _cell_count(ix), _cell_count(iy)
     code = (iz * width + ix) * depth + iy
     order = np.argsort(code, kind="stable")
