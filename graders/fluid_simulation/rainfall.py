@@ -232,7 +232,7 @@ class Rain:
     def _count(self, steps: int) -> None:
         self.steps += steps
         if self.steps > MOST_STEPS:
-            raise TooMuchWorkError(f"more than {MOST_STEPS:,} steps of drops")
+            raise TooMuchWorkError(f"drops searched more than {MOST_STEPS:,} voxels")
 
 
 def discovery_order(start: int, passable: bytes, width: int) -> list[int]:
