@@ -463,9 +463,7 @@ def answer_caption(answer: Answer, wall: Wall, verdicts: Verdicts) -> str:
         metrics = verdicts.metrics
         if "filled" in metrics:
             filled, spill = metrics["filled"], metrics["spill"]
-            words = (
-                f"{filled:.1%} of the target filled, {spill:.1%} of its volume outside"
-            )
-            parts.append(words)
+            parts.append(f"{filled:.1%} of the target filled")
+            parts.append(f"{spill:.1%} of its volume in bricks outside")
         parts.append(verdicts.fraction)
     return "; ".join(parts) + "."

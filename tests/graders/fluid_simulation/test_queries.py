@@ -155,5 +155,7 @@ def test_a_world_that_takes_too_much_work_is_refused(step, monkeypatch):
         raise TooMuchWorkError("drops searched more than 5 voxels")
 
     monkeypatch.setattr(queries, step, refuse)
-    with pytest.raises(QueryError, match="the simulation was stopped: drops searched more"):
+    with pytest.raises(
+        QueryError, match="the simulation was stopped: drops searched more"
+    ):
         ask(Rain, world(12, 8), [])
