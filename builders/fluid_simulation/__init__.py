@@ -1,4 +1,4 @@
-"""Fluid simulation: earthworks that keep the right amount of rain in the right places.
+"""Fluid simulation: earthworks that keep rain water where a goal wants it.
 
 An example of the puzzle: the world is 16 x 16 x 8 voxels, of rock up to z = 2 and of air above.
 
@@ -55,12 +55,12 @@ class Space(Point):
     """Parameters of fresh worlds."""
 
     goal: Literal["any", GoalKind] = parameter(
-        "any", "what the water has to be like; any draws one of them"
+        "any", "kind of goal; any draws one of them"
     )
     width: int = parameter(32, "cells along x and along y", ge=16, le=64, multiple_of=2)
     side: int = parameter(
         5,
-        "largest side of a lake in the plan that thresholds are read from",
+        "largest side of a lake in the plan that sets the thresholds",
         ge=3,
         le=10,
     )
@@ -69,21 +69,21 @@ class Space(Point):
     )
     slack: int = parameter(
         2,
-        "most that a threshold lies below what that plan reaches; larger is easier",
+        "largest distance of a threshold below the result of that plan; larger is easier",
         ge=0,
         le=20,
     )
     hills: int = parameter(2, "hills on the ground, 1 to 3 high", ge=0, le=8)
     holes: int = parameter(2, "holes in the ground, 1 or 2 deep", ge=0, le=8)
     zones: int = parameter(
-        1, "protected zones, which no box may reach into", ge=0, le=16
+        1, "protected zones, with which no box may share a voxel", ge=0, le=16
     )
     rain_columns: int = parameter(
         4, "columns that get a drop in every round", ge=1, le=8
     )
     rain_place: Literal["centre", "anywhere"] = parameter(
         "anywhere",
-        "a block of columns at the centre, or columns anywhere but near the sides",
+        "rain columns in a block at the centre, or anywhere but near the sides",
     )
     spare_boxes: int | None = parameter(
         4, "boxes allowed beyond those of the reference; null for no limit", ge=0, le=50
@@ -136,10 +136,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Put together parts that hold water until the simulation agrees."""
+        """Combine parts that keep water until the simulation meets the goal."""
         plan = solve(params)
         if plan is None:
-            raise GenerationError("no plan of the parts that are known meets this goal")
+            raise GenerationError("no combination of the known parts meets this goal")
         return as_answer(plan)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -185,12 +185,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return len(self.reference(params).earthworks) * things * (1 + math.log2(amount))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw a world, build something that holds water, and ask for as much as it holds."""
+        """Draw a world, build something that keeps water, and make its result the goal."""
         for _ in range(_TRIES):
             kind = rng.choice(GOAL_KINDS) if point.goal == "any" else point.goal
             world = draw_ground(point, rng)
             params = draw_goal(point, world, kind, rng)
-            # A goal that the bare ground meets would be no task.
+            # The bare ground must not meet the goal.
             if params is None or grade(params, Answer(earthworks=())).score == 1:
                 continue
             plan = solve(params)
@@ -256,7 +256,7 @@ def level_list(levels: tuple[int, ...], word: str) -> str:
 
 
 def draw_ground(point: Space, rng: Stream) -> Params:
-    """Draw a world; its goal is a stand-in."""
+    """Draw a world, with a placeholder for its goal."""
     width = point.width
 
     def rectangle(limit: int) -> tuple[int, int, int, int]:
@@ -276,7 +276,7 @@ def draw_ground(point: Space, rng: Stream) -> Params:
     for _ in range(point.holes):
         x, y, u, v = rectangle(longest)
         low = rng.between(1, LAYERS - 1)
-        # Open to the sky, so that no hill is left hanging.
+        # Open above, so that no hill hangs over a hole.
         sky = HEIGHT - 1
         ground.append(GroundBox(low=(x, y, low), high=(u, v, sky), material="Air"))
     protected = []
@@ -308,7 +308,7 @@ def draw_ground(point: Space, rng: Stream) -> Params:
 def draw_goal(
     point: Space, world: Params, kind: GoalKind, rng: Stream
 ) -> Params | None:
-    """Build something at a drawn place; return the world with a goal that it meets, if it does."""
+    """Build something at a drawn place; return the world with a goal that it meets, if possible."""
     draft = draft_goal(kind, world.rain, point.side, point.lakes, rng)
     # Twice x and y, see `assemble`.
     target = (rng.below(2 * world.width), rng.below(2 * world.width))

@@ -1,13 +1,13 @@
-"""Shells of toy bricks: build a round body from bricks of 2 x 4 studs.
+"""Shells of toy bricks: build a round body from 2 x 4 bricks.
 
-An example of an answer, three bricks on each other. Lengths are in mm, a layer is 9.6 mm high, and
-a brick that is not turned lies along x:
+An example of an answer has three bricks on top of each other. Lengths are in mm, a layer is 9.6 mm
+high, and the long side of a brick that is not turned is along x:
 
     {"bricks": [{"Centroid": [0, 0, 4.8], "RotationDegrees": 90},
                 {"Centroid": [0, 0, 14.4], "RotationDegrees": 180},
                 {"Centroid": [24, 0, 24], "RotationDegrees": 0}]}
 
-Fresh targets are those that a simple bricklayer builds well enough for full marks.
+Fresh targets are those that a simple bricklayer builds well enough for a score of 1.
 """
 
 import math
@@ -44,17 +44,17 @@ class Space(Point):
 
     form: Literal["hemisphere", "bowl", "dome", "wall", "ring"] = parameter(
         "hemisphere",
-        "hollow hemisphere, open below or as a bowl above, solid hemisphere, hollow cylinder, or "
-        "half a torus",
+        "hollow hemisphere, open below or (bowl) above; solid hemisphere; hollow cylinder; or half "
+        "a torus",
     )
     min_inner_cm: float = parameter(
-        5.0, "least inner radius; of a dome, outer radius", ge=1.0, le=25.0
+        5.0, "smallest inner radius; of a dome, outer radius", ge=1.0, le=25.0
     )
     max_inner_cm: float = parameter(
         9.0, "largest inner radius; of a dome, outer radius", ge=1.0, le=25.0
     )
     min_thickness_cm: float = parameter(
-        2.5, "least difference of the radii; thinner is harder", ge=2.0, le=5.0
+        2.5, "smallest difference of the radii; thinner is harder", ge=2.0, le=5.0
     )
     max_thickness_cm: float = parameter(
         4.0, "largest difference of the radii", ge=2.0, le=5.0
@@ -62,7 +62,7 @@ class Space(Point):
     height_cm: float = parameter(6.0, "height of a wall", ge=3.0, le=20.0)
     aside_mm: int = parameter(
         0,
-        "how far x and y of the axis may be from 0, in whole mm",
+        "largest distance of x and y of the axis from 0, in whole mm",
         ge=0, le=100, later=True,
     )  # fmt: skip
     full_marks: float = parameter(
@@ -79,7 +79,7 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Round bodies that a simple bricklayer builds well enough for full marks."""
+    """Round bodies that a simple bricklayer builds well enough for a score of 1."""
 
     task = "lego_hemispherical_shell"
     version = 4
@@ -112,7 +112,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer.model_validate(structure(lay(params), params))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return structures with one fault each, and forms that models write instead."""
+        """Return structures with one error each, and other forms that models write."""
         built = list(lay(params))
         ground = [brick for brick in built if brick.level == 0]
         first = built[0]
@@ -120,7 +120,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         ideal = body(params).volume / VOLUME
         out = params.outer_radius_mm + 40
         beyond = Brick(out, 0.0, HEIGHT / 2, 0.0)
-        # The middle of the first layer that is wholly above the target.
+        # The middle of the first layer that is completely above the target.
         top = HEIGHT * (math.ceil(out / HEIGHT) + 0.5)
         wrong: dict[str, Sequence[Brick]] = {
             "nothing": [],
@@ -188,7 +188,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answers
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return columns in rows, and columns put greedily wherever one adds most."""
+        """Return columns in rows, and columns placed greedily where one adds most."""
         return {
             "rows of brick columns": structure(
                 brick_columns(params, in_rows=True), params
@@ -199,14 +199,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return middle radius over thickness by full marks.
 
-        A thin wall on a wide radius leaves each layer of the roof less of the one below to stand
-        on, and fewer places where a brick lies wholly in the target.
+        If a wall is thin and its radius large, each layer of the roof has less support, and fewer
+        bricks fit completely into the target.
         """
         inner, outer = params.inner_radius_mm, params.outer_radius_mm
         return (inner + outer) / 2 / (outer - inner) * params.full_marks
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw radii until the bricklayer gets full marks."""
+        """Draw radii until the bricklayer scores 1."""
         is_dome = point.form == "dome"
         for _ in range(_TRIES):
             inner = draw_length(point.min_inner_cm, point.max_inner_cm, rng)
@@ -264,7 +264,7 @@ def draw_length(low: float, high: float, rng: Stream) -> float:
 
 @lru_cache(maxsize=64)
 def lay(params: Params) -> tuple[Brick, ...]:
-    """Return bricks about the z axis that get full marks."""
+    """Return bricks around the z axis that score 1."""
     for offset in _OFFSETS:
         bricks = fill(lattice(body(params), params.outer_radius_mm, offset))
         answer = Answer.model_validate(structure(bricks, params))

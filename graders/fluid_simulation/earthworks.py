@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scbench.schemas.fluid_simulation import Earthwork, Params, Zone
 
 Cells = NDArray[np.bool_]
-# Loose pieces looked at, over all passes; a world of single loose voxels takes a sixth
-# of it.
+# Most loose pieces over all passes; a world of single loose voxels has a sixth of this.
 MOST_PARTS = 200_000
 
 
@@ -100,7 +99,7 @@ def carry_out(
 ) -> tuple[Cells, list[list[object]]]:
     """Change the ground box by box; an invalid box is ignored as a whole.
 
-    The rock is returned, not yet settled, and [position, reason] of every box passed over.
+    Returns the rock, not settled yet, and [position, reason] of every ignored box.
     """
     rock = ground(params)
     ignored: list[list[object]] = []

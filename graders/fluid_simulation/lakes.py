@@ -180,7 +180,7 @@ def reached(goal: Goal, water: Water) -> Reached:
         case LakesOnLevels():
             levels = sorted({lake.main_level for lake in lakes})
             details["levels"] = levels
-            # Both numbers are asked for; the one of the lakes comes first.
+            # The goal has both numbers; the number of lakes counts first.
             if len(lakes) < goal.lakes:
                 part, target = len(lakes), goal.lakes
             else:

@@ -93,11 +93,11 @@ class Trail:
         """Return the neighbours of a cell that are neither walls nor visited."""
         codes = self.frame.grid.codes
         free = []
-        for beside in side_neighbours(cell):
-            code = codes.get(beside)
+        for neighbour in side_neighbours(cell):
+            code = codes.get(neighbour)
             blocked = code in self.frame.walls or code in self._visited
             if code is not None and not blocked:
-                free.append(beside)
+                free.append(neighbour)
         return free
 
 

@@ -206,12 +206,12 @@ def move_graph(n: int, heights: Sequence[int]) -> Graph:
         for step, room in ((1, n - 1 - x), (n, n - 1 - y)):
             if room < 1:
                 continue
-            beside = cell + step
-            difference = heights[beside] - height
+            neighbour = cell + step
+            difference = heights[neighbour] - height
             if -1 <= difference <= 1:
-                graph[cell].append(beside)
-                graph[beside].append(cell)
-            beyond = beside + step
+                graph[cell].append(neighbour)
+                graph[neighbour].append(cell)
+            beyond = neighbour + step
             if difference <= -2 and room > 1 and heights[beyond] == height:
                 graph[cell].append(beyond)
                 graph[beyond].append(cell)
@@ -223,10 +223,10 @@ def find_routes(graph: Graph, start: int, end: int) -> Routes:
     parents = {start: start}
     waiting = [start]
     for cell in waiting:  # grows meanwhile
-        for beside in graph[cell]:
-            if beside not in parents:
-                parents[beside] = cell
-                waiting.append(beside)
+        for neighbour in graph[cell]:
+            if neighbour not in parents:
+                parents[neighbour] = cell
+                waiting.append(neighbour)
     if end not in parents:
         return Routes([], [], sorted(parents))
     route = _back(parents, end)
@@ -244,17 +244,17 @@ def second_route(graph: Graph, route: list[int]) -> list[int]:
         parents = {start: start}
         waiting = [start]
         for cell in waiting:  # grows meanwhile
-            for beside in graph[cell]:
-                if beside in parents or beside in visited:
+            for neighbour in graph[cell]:
+                if neighbour in parents or neighbour in visited:
                     continue
-                j = place.get(beside, -1)
+                j = place.get(neighbour, -1)
                 if j < 0:
-                    parents[beside] = cell
-                    waiting.append(beside)
+                    parents[neighbour] = cell
+                    waiting.append(neighbour)
                 elif cell != start or abs(i - j) > 1:
                     # Not an edge of the route itself.
-                    parents[beside] = cell
-                    way_round = _back(parents, beside)
+                    parents[neighbour] = cell
+                    way_round = _back(parents, neighbour)
                     return route[:i] + way_round + route[j + 1 :]
         visited.update(parents)
     return []
