@@ -58,7 +58,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         ignored,
         f"of {count} boxes are ignored",
         lambda item: f"is at position {item[0]}: {item[1]}",
-        one=f"of {count} boxes is ignored",
+        one=f"of {counted(count, 'box', 'boxes')} is ignored",
     )
     try:
         rock, fallen = settle(rock)
@@ -91,8 +91,8 @@ def judge_goal(checks: Checklist, params: Params, water: Water) -> float:
             "no_visible_water",
             visible,
             lambda column: (
-                f"Water is visible from above in {counted(len(visible), 'column')}; the first is "
-                f"at {column}."
+                f"Water is visible from above in {counted(len(visible), 'column')}, such as "
+                f"{column}."
             ),
         )
         area = water.width**2

@@ -79,8 +79,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
         "food",
         missed,
         lambda cell: (
-            f"The path misses {len(missed)} of {counted(len(params.food), 'food item')}; the first "
-            f"is at {list(cell)}."
+            f"Missed food items: {len(missed)} of {len(params.food)}, such as the one at "
+            f"{list(cell)}."
         ),
     )
     share = length / frame.free
@@ -138,7 +138,7 @@ def judge_moves(
             places,
             f"of {length} cells {many}",
             lambda i: f"is {cell_at(cells, i)}",
-            one=f"of {length} cells {one}",
+            one=f"of {counted(length, 'cell')} {one}",
         )
 
     off_start = set() if cells[0] == params.start else {0}
@@ -177,6 +177,6 @@ def judge_moves(
         apart,
         f"of {length - 1} moves do not change one coordinate by 1",
         lambda i: f"leads from {cell_text(cells[i - 1])} to {cell_at(cells, i)}",
-        one=f"of {length - 1} moves does not change one coordinate by 1",
+        one=f"of {counted(length - 1, 'move')} does not change one coordinate by 1",
     )
     return off_start.union(misshapen, outside, entered, again, apart)

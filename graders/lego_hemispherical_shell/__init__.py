@@ -100,9 +100,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
         checks.skip("volume", "Some bricks overlap, so their volumes do not add up.")
     else:
         wrong = (
-            f"The bricks fill {figures['filled']:.2%} of the target, and {figures['spill']:.2%} of "
-            f"its volume is outside it. The agreement is {agreement:.4f}; a score of 1 requires "
-            f"{params.full_marks:g}."
+            f"The bricks fill {figures['filled']:.2%} of the target; outside it they have "
+            f"{figures['spill']:.2%} of its volume. The agreement is {agreement:.4f}; a score of 1 "
+            f"requires {params.full_marks:g}."
         )
         checks.expect("volume", score == 1, wrong)
     return checks.partial(score if legal else 0.0, bricks=count, **figures, **faults)
@@ -204,7 +204,7 @@ def judge_structure(
         floating,
         f"of {count} bricks are not joined to the lowest layer",
         lambda i: f"is brick {i}",
-        one=f"of {count} bricks is not joined to the lowest layer",
+        one=f"of {counted(count, 'brick')} is not joined to the lowest layer",
     )
     balances = stances(bricks, label, ground)
     judge_balance(checks, balances, names)
@@ -254,8 +254,8 @@ def judge_studs(
         "studs",
         misaligned,
         lambda pair: (
-            f"{at_least}{counted(len(misaligned), *_OFF_GRID)} not on one grid of studs; the first "
-            f"is {pair[0]} and {pair[1]}."
+            f"{at_least}{counted(len(misaligned), *_OFF_GRID)} not on one grid of studs, such as "
+            f"{pair[0]} and {pair[1]}."
         ),
     )
     return misaligned
