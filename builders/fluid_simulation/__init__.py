@@ -12,7 +12,6 @@ An answer is a pit in the top layer of rock:
 import math
 import re
 from collections.abc import Mapping
-from textwrap import fill
 from typing import Literal
 
 from pydantic import JsonValue
@@ -32,6 +31,7 @@ from scbench.builders.fluid_simulation.faults import faulty_answers, without_eff
 from scbench.builders.fluid_simulation.plans import assemble, solve, undo_ground
 from scbench.builders.fluid_simulation.structures import Box, as_answer, as_json
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
+from scbench.builders.shared.paragraphs import wrapped
 from scbench.graders.fluid_simulation import MOST_BOXES, grade
 from scbench.graders.fluid_simulation.earthworks import MOST_PARTS
 from scbench.graders.fluid_simulation.rainfall import MOST_STEPS
@@ -236,17 +236,12 @@ def goal_words(params: Params) -> dict[str, str]:
     words = {}
     for name, text in data_file(__package__, "goals.json")[goal.kind].items():
         sentences = _ONE_OF_MANY.sub(r"1 \1\2", text.format(**numbers))
-        words[name] = "\n".join(map(wrapped, sentences.split("\n")))
+        lines = []
+        for paragraph in sentences.split("\n"):
+            is_entry = paragraph.startswith("- ")
+            lines.append(wrapped(paragraph, "  " if is_entry else ""))
+        words[name] = "\n".join(lines)
     return words
-
-
-def wrapped(paragraph: str) -> str:
-    """Return a paragraph, or an entry of a list, in lines of at most 100 characters."""
-    indent = "  " if paragraph.startswith("- ") else ""
-    # An equation stays on one line.
-    glued = paragraph.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-    lines = fill(glued, 100, subsequent_indent=indent)
-    return lines.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def level_list(levels: tuple[int, ...], word: str) -> str:

@@ -9,7 +9,6 @@ tower of more than 50 mm? An answer begins, from the bottom, with
 
 from collections.abc import Mapping
 from itertools import pairwise
-from textwrap import fill
 from typing import Any, Literal, get_args
 
 from pydantic import JsonValue, model_validator
@@ -34,6 +33,7 @@ from scbench.builders.shared.builder import (
     plain,
     under,
 )
+from scbench.builders.shared.paragraphs import wrapped
 from scbench.graders.largest_printable_prime import MAX_DIGITS, pose, rests
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
@@ -131,7 +131,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             only_orientations = "You may use only these orientations:\n\n"
         texts = data_file(__package__, "orientations.json")
         orientations = [
-            fill(f"- {name}: {texts[name]['full']}.", 100, subsequent_indent="  ")
+            wrapped(f"- {name}: {texts[name]['full']}.", "  ")
             for name in params.orientations
         ]
         turns = [f"- {name}: {text['terse']}." for name, text in texts.items()]

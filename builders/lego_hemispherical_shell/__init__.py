@@ -11,7 +11,6 @@ Fresh targets are those that a simple bricklayer builds well enough for a score 
 """
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
@@ -28,6 +27,7 @@ from scbench.builders.lego_hemispherical_shell.bricklaying import (
     lattice,
 )
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
+from scbench.builders.shared.paragraphs import wrapped
 from scbench.graders import lego_hemispherical_shell as rules
 from scbench.graders.lego_hemispherical_shell.bricks import CELL, HEIGHT, VOLUME
 from scbench.graders.lego_hemispherical_shell.target import body
@@ -94,10 +94,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         names = target_names(params)
         volume = body(params).volume
         return {
-            "target": textwrap.fill(texts["target"].format(**names), 100),
-            "stray": textwrap.fill(
-                texts["stray"].format(**names), 100, subsequent_indent="   "
-            ),
+            "target": wrapped(texts["target"].format(**names)),
+            "stray": wrapped(texts["stray"].format(**names), "   "),
             "volume": volume,
             "bricks": volume / VOLUME,
             "full": plain(params.full_marks),
