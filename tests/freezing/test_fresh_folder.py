@@ -82,8 +82,7 @@ def test_a_private_seed_is_nowhere(private_folder, folder, seed):
     manifest = read_manifest(private_folder)
     assert manifest.experiment.seed is None
     assert (
-        "The base seed of these instances is private"
-        in (private_folder / CARD).read_text()
+        "The base seed of these items is private" in (private_folder / CARD).read_text()
     )
     rows = find_release(str(private_folder)).instances()
     public = find_release(str(folder)).instances()
