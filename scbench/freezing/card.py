@@ -41,7 +41,7 @@ from scbench.release.manifest import (
 )
 
 _TEXTS = files("scbench.dataset_card")
-# Starts the paragraphs of a task's text that the card collects in a section of its own.
+# Starts the paragraphs of a task's text that the card collects in a separate section.
 _CORRECTIONS = "**Against the paper.**"
 # The Hub's size categories, and the numbers of instances between them.
 _SIZE_CATEGORIES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
@@ -79,7 +79,7 @@ def task_entry(manifest: Manifest, task: Task) -> dict[str, Any]:
     """Return the values of a task for the template of the card."""
     paragraphs = []
     corrections = []
-    # The card has the differences from the paper in a section of its own.
+    # The differences from the paper have a separate section of the card.
     for paragraph in _task_text(task).split("\n\n"):
         if paragraph.startswith(_CORRECTIONS):
             corrections.append(paragraph.removeprefix(_CORRECTIONS).strip())
@@ -102,7 +102,7 @@ def _task_text(task: Task) -> str:
         return task.card_text
     except OSError as error:
         raise ReleaseError(
-            f"task {task.id}: the dataset card needs a text on it: {error.strerror}: "
+            f"task {task.id}: the dataset card needs a text about it: {error.strerror}: "
             f"{error.filename}"
         ) from None
 
@@ -200,7 +200,7 @@ def _template(name: str) -> Template:
 
 
 def front_matter(manifest: Manifest, prefix: str = "") -> str:
-    """Return the YAML head that tells ``datasets`` where the rows are, below the prefix."""
+    """Return the YAML head by which ``datasets`` finds the rows below the prefix."""
     head = {
         "pretty_name": TITLE,
         "license": "mit",
@@ -308,7 +308,7 @@ def render_loader(manifest: Manifest, prefix: str) -> str:
     return (
         front_matter(manifest, prefix)
         + f"""
-With this file, `load_dataset("scbench")` called in the repository's root reads release
-{manifest.version} from `{prefix}`. It is written by `scbench release build --loader`.
+With this file, `load_dataset("scbench")` in the root of the repository loads release
+{manifest.version} from `{prefix}`. `scbench release build --loader` wrote it.
 """
     )
