@@ -48,7 +48,7 @@ def test_no_images_leaves_a_list_of_what_was_not_asked(inside, tmp_path):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("--format", "openai-chat"), "add --model"),
+        (("--format", "openai-chat"), "needs --model"),
         (("--format", "anthropic", "--model", "M"), "add --max-output-tokens"),
         (("--ids", "nowhere"), "cannot read ids from nowhere"),
         (("--ids", "-"), "contains no ids"),

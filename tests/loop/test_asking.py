@@ -56,7 +56,7 @@ def test_a_query_is_carried_out_and_its_cost_counted(probe):
     )
     assert move.observation == '{"length":10}\nBudget left: 1 of 3. Replies left: 8.'
     assert (
-        "more than is left"
+        "exceeds the remaining budget"
         in game.play('{"query": "side", "number": 8, "price": 2}').observation
     )
     assert game.used == 2
