@@ -197,7 +197,7 @@ def _template(name: str) -> Template:
 
 
 def front_matter(manifest: Manifest, prefix: str = "") -> str:
-    """Return the YAML head that tells ``datasets`` where the rows are, below the prefix."""
+    """Return the YAML head by which ``datasets`` finds the rows below the prefix."""
     categories = ["text-generation"]
     if manifest.pictures:
         categories.append("image-text-to-text")

@@ -72,7 +72,7 @@ def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "1,023.0" in done.stdout
-    assert "b.svg written" in done.stderr
+    assert "wrote b.svg" in done.stderr
     assert ">4,096</text>" in (tmp_path / "b.svg").read_text()
     wrong = inside(
         "cost", sweep, "--by", "budget", "--bucket", "axiomatik", "--plot", "b.pdf"
@@ -90,7 +90,7 @@ def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
             ["tables", "{sweep}", "--out", "no/such/folder.md"],
             "cannot write no/such/folder.md",
         ),
-        (["samples", "{sweep}", "--k", "1,x"], "--k takes numbers from 1"),
+        (["samples", "{sweep}", "--k", "1,x"], "--k must be whole numbers from 1"),
         (
             ["cost", "{sweep}", "--plot", "b.pdf"],
             ".svg, .png or .html, not as 'pdf'",
