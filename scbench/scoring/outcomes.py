@@ -217,7 +217,9 @@ def without_answer(prediction: Prediction) -> Outcome | None:
         return Outcome(finish, reason=reason)
     if prediction.response is not None:
         return Outcome(Status.UNPARSED, reason="the response is empty")
-    return Outcome(Status.MISSING, reason="the line contains neither answer nor response")
+    return Outcome(
+        Status.MISSING, reason="the line contains neither answer nor response"
+    )
 
 
 def outcome_of_unreadable(prediction: Prediction) -> Outcome:

@@ -73,7 +73,11 @@ WARNED = {
     ),
     "prose": ({"response": "It is even."}, "no_answer", "no answer found in the reply"),
     "blank": ({"response": " "}, "no_answer", "it will count as unparsed"),
-    "nothing": ({"model": "unnamed"}, "no_answer", "holds neither answer nor response"),
+    "nothing": (
+        {"model": "unnamed"},
+        "no_answer",
+        "contains neither answer nor response",
+    ),
     "null": ({"answer": None}, "no_answer", "it will count as missing"),
     "error": ({"error": "timeout"}, "no_answer", "timeout; it will count as api_error"),
 }
