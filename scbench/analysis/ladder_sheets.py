@@ -18,7 +18,7 @@ from scbench.analysis.sheets import (
 from scbench.base.errors import printable
 from scbench.grading.means import RUN
 
-# Columns that a narrow terminal does without, in this order.
+# Columns that a narrow terminal drops, in this order.
 _DROPS = ("floor", "slope", "readable", "fit")
 
 

@@ -7,7 +7,7 @@ from scbench.analysis.ladder_sheets import interval_words, level_words
 from scbench.analysis.sheets import (
     GAP,
     interval,
-    mean_beside,
+    mean_and_readable,
     normalized_words,
     points,
 )
@@ -228,7 +228,7 @@ def figure_cell(score: Record, level: Record | None = None) -> Cell:
     cell = _NO_CELL | {
         "heat": "",
         "text": normalized_words(score),
-        "above": ", ".join(mean_beside(score)),
+        "above": ", ".join(mean_and_readable(score)),
         "range": rank_range(score),
     }
     value = score["normalized"]

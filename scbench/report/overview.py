@@ -21,7 +21,7 @@ from scbench.analysis.sheets import (
     interval,
     line_name,
     marked_normalized,
-    mean_beside,
+    mean_and_readable,
     rounded,
     task_titles,
 )
@@ -211,7 +211,7 @@ def bucket_row(
 
 def cell_values(row: Values, strip: str) -> Values:
     """Return a cell: the score of a row, and a small drawing."""
-    beside = mean_beside(row)
+    beside = mean_and_readable(row)
     if row["output_tokens"] is not None:
         beside.append(f"{rounded(row['output_tokens'], 0):,} tokens")
     if row["cost"] is not None:

@@ -90,7 +90,7 @@ def test_commands_print_it(results):
     assert (shown.exit_code, "rung 8" in shown.output) == (0, True), shown.output
     pair = [str(results["text"]), str(results["seen"])]
     compared = CliRunner().invoke(main.app, ["compare", *pair])
-    assert "what text is worth" in compared.output
+    assert "effect of text instead of pictures" in compared.output
     lacking = CliRunner().invoke(main.app, ["tables", paths[0], "--by", "modality"])
     assert lacking.exit_code == 2
     assert "none of the config pictures" in lacking.output
