@@ -133,7 +133,7 @@ def compare_runs(
     """
     matrix = score_matrix(results)
     if len(matrix.runs) < 2:
-        raise ResultsError("to compare, name the results of two runs or more")
+        raise ResultsError("comparing needs the results of at least two runs")
     # Families of lines that are corrected among themselves.
     main_lines: list[PairLine] = []
     lines: list[PairLine] = []
@@ -221,7 +221,7 @@ def lines_of_pair(
         task: paired(block, first, second) for task, block in matrix.blocks.items()
     }
     if not any(len(pair.weights) for pair in pairs.values()):
-        raise ResultsError(f"{first_name} and {second_name} have no score in common")
+        raise ResultsError(f"{first_name} and {second_name} have no common score")
     # One unknown floor makes all lines of the pair ones of means.
     has_floors = all(pair.is_known for pair in pairs.values())
     if not has_floors:

@@ -1,4 +1,4 @@
-"""Is a public ladder known by heart? One model on it and on a private twin, paired by rung.
+"""Gap between a public ladder and a private twin: has a model memorized public items?
 
 The items of a rung are drawn alike in both, so for a model that knows neither, the mean of a rung
 is as likely to be higher here as there: the signs of the differences are random. The difference is
@@ -53,8 +53,8 @@ SCHEMA: Mapping[str, Any] = (
 # Verdicts.
 HIGHER = "public is higher"
 LOWER = "private is higher"
-ALIKE = "alike"
-UNCLEAR = "too few to tell"
+ALIKE = "no difference found"
+UNCLEAR = "too few items to tell"
 
 
 class RungCell(NamedTuple):
@@ -116,9 +116,7 @@ def gap_table(
     private_means = rung_means(there.climbs[0])
     cells = sorted(public_means.keys() & private_means.keys())
     if not cells:
-        raise ResultsError(
-            "the two ladders have no rung in common on which both have scores"
-        )
+        raise ResultsError("the two ladders have no common rung with scores in both")
     # Tasks, buckets, overall and rungs share one table, and most share one correction.
     lines = list(gap_lines(here, there, cells))
     main_line = main_line_of(lines)
@@ -159,12 +157,12 @@ def check_twins(public: pl.DataFrame, private: pl.DataFrame) -> None:
     runs = [one_run(rows).select(RUN).unique().rows() for rows in (public, private)]
     if runs[0] != runs[1]:
         raise ResultsError(
-            f"the public results are of {_run_words(runs[0][0])}, the private ones of "
-            f"{_run_words(runs[1][0])}; a gap is that of one run"
+            f"the public results are from {_run_words(runs[0][0])}, the private ones from "
+            f"{_run_words(runs[1][0])}; a gap needs results of the same run"
         )
     if public["release_hash"][0] == private["release_hash"][0]:
         raise ResultsError(
-            "both results are of the same ladder; a private one is drawn with "
+            "both results are from the same ladder; create a private one with "
             "`scbench generate ladder --private --out FOLDER`"
         )
     # Other graders give other scores to the same answers.
@@ -359,5 +357,5 @@ def gap_sheet(frame: pl.DataFrame) -> Sheet:
     for i, row in enumerate(rows[:-1], 1):
         if row["task"] is None and row["rung"] is None:
             breaks.append(i)
-    title = f"Public against private ladder, {run_words(rows[0])}"
+    title = f"Public and private ladder, {run_words(rows[0])}"
     return sheet_of(title, columns, rows, notes_of("gap"), breaks)

@@ -1,4 +1,4 @@
-"""Below the task: single items over all runs, and whether difficulty labels fit the scores."""
+"""Single items over all runs, and whether difficulty labels agree with the scores."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,7 +39,7 @@ _LEAST_RUNS = 3
 # Rounding of a full score, and of means that are the same.
 _RIGHT = 1 - 1e-9
 _SAME = 1e-12
-_IN_ORDER = {None: "-", True: "yes", False: "no: easier labels score lower"}
+_IN_ORDER = {None: "-", True: "yes", False: "no, an easier label scores lower"}
 
 
 def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.DataFrame:
@@ -169,7 +169,7 @@ def item_sheets(items: pl.DataFrame, labels: pl.DataFrame) -> list[Sheet]:
         Column("difficulty", lambda row: row["difficulty"] or "-", is_words=True),
         Column("runs", "runs"),
         Column("mean", share("mean")),
-        Column("share right", share("right")),
+        Column("solved", share("right")),
         Column("discrimination", number("discrimination")),
     )
     label_columns = (
@@ -182,14 +182,14 @@ def item_sheets(items: pl.DataFrame, labels: pl.DataFrame) -> list[Sheet]:
     )
     return [
         sheet_of(
-            "Items, over all runs",
+            "Items",
             item_columns,
             items.to_dicts(),
             notes_of("items"),
             changes_of(items["task"].to_list()),
         ),
         sheet_of(
-            "Difficulty labels against means",
+            "Means by difficulty label",
             label_columns,
             labels.to_dicts(),
             notes_of("labels"),

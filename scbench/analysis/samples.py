@@ -1,4 +1,4 @@
-"""Several samples per item: one, k and a vote of them, and where scores vary."""
+"""Several samples per item: mean, majority, pass@k and variances."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

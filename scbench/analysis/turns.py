@@ -1,4 +1,4 @@
-"""The worth of each turn of a loop: scores after every turn, and the gain by it.
+"""Scores after each turn of a loop, and the gain of each turn.
 
 The score after a turn is that of the last answer up to then: 0 before there is one, and from the
 end of a trial on that of the whole trial. Turns are compared as runs are, answer by answer.
@@ -91,8 +91,8 @@ def turn_table(
     trials = results.filter(is_trial & pl.col("score").is_not_null())
     if trials.is_empty():
         raise ResultsError(
-            f"there are no scored trials of setting {', '.join(LOOP_SETTINGS)}; their predictions "
-            'hold "loop" and "turns"'
+            f"no scored trials with setting {', '.join(LOOP_SETTINGS)}; their predictions need "
+            '"loop" and "turns"'
         )
     trials = with_shared_setups(trials)
     runs = trials.select(*RUN, "loop").unique().sort(*RUN, "loop", nulls_last=False)

@@ -117,7 +117,7 @@ def cost_table(results: pl.DataFrame) -> pl.DataFrame:
     """
     if results["usage"].is_null().all():
         raise ResultsError(
-            'no row reports what it used; give predictions what the provider reports as "usage"'
+            'no row reports usage; add the provider\'s usage to the predictions as "usage"'
         )
     matrix = score_matrix(results)
     amounts = {name: usage(name) for name in _FORMS}
@@ -190,7 +190,7 @@ def cost_sheet(frame: pl.DataFrame) -> Sheet:
         Column("cut off", share("cut_off")),
     ]
     breaks = changes_of([run_words(row) for row in rows])
-    return sheet_of("What answers cost", columns, rows, notes_of("cost"), breaks)
+    return sheet_of("Cost per answer", columns, rows, notes_of("cost"), breaks)
 
 
 def amount_cell(name: str, form: str, row: Row) -> str:
@@ -225,8 +225,8 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
     rows = results.filter(pl.col("budget").is_not_null())
     if rows.is_empty():
         raise ResultsError(
-            "no row has a budget; give each prediction of a sweep its output-token limit as "
-            '"budget", and what the provider reports as "usage"'
+            'no row has a budget; add the output-token limit to each prediction as "budget", and '
+            'the provider\'s usage as "usage"'
         )
     stated = run_table(rows).select(*RUN, stated="budget_stated")
     tokens = usage("output_tokens")

@@ -307,7 +307,7 @@ def rows_of_bucket(
     buckets = rows["bucket"].unique()
     if bucket not in buckets:
         near = did_you_mean(bucket, buckets)
-        raise ResultsError(f"the results hold no bucket {bucket!r}.{near}")
+        raise ResultsError(f"the results contain no bucket {bucket!r}.{near}")
     return rows.filter(pl.col("bucket") == bucket)
 
 

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.model import task_of
+from scbench.base.wording import counted
 from scbench.catalog import MANIFOLDS, get_task
 from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.predictions import Pair
@@ -93,8 +94,9 @@ class Copied:
         task_words = f" ({tasks})" if tasks else ""
         counters = sum(self.counter_references.values())
         return (
-            f"{same} of {total} answers to items with many right answers are the release's "
-            f"references{task_words}, and {counters} its counter-references"
+            f"{same} of {total} answers to items with many right answers equal reference answers "
+            f"of the release{task_words}; {counted(counters, 'answer')} in total equal its "
+            "counter-references"
         )
 
 

@@ -42,7 +42,7 @@ def without_hidden_signs(text: str) -> str:
     """
     signs = hidden_signs(text)
     if signs:
-        raise ValueError(f"holds what nobody sees: {', '.join(signs[:3])}")
+        raise ValueError(f"contains invisible characters: {', '.join(signs[:3])}")
     return text
 
 

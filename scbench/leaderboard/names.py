@@ -82,7 +82,9 @@ def read_organisations(path: Path) -> tuple[Organisation, ...]:
         twin = names.setdefault(skeleton(organisation.name), organisation.name)
         # The same name twice is a twin, too, so identity is compared.
         if twin is not organisation.name:
-            raise ScbenchError(f"{path}: {organisation.name!r} and {twin!r} look alike")
+            raise ScbenchError(
+                f"{path}: the names {organisation.name!r} and {twin!r} look the same"
+            )
     return organisations
 
 

@@ -190,7 +190,7 @@ def finding_of(
         model = model_at(place[:-1])
         keys = list(model.model_fields) if model else []
         similar_key = did_you_mean(str(place[-1]), keys).strip()
-        todo = similar_key or f"remove it; the keys are {', '.join(keys)}"
+        todo = similar_key or f"remove it; valid keys are {', '.join(keys)}"
         return finding("unknown_key", file, line, name=name, todo=todo)
     todo = description_of(place)
     if kind == "missing":
@@ -203,10 +203,10 @@ def finding_of(
     if kind == "value_error" or not todo:
         todo = "correct it"
     if kind == "string_type" and isinstance(fault["input"], int | float):
-        todo = "put it in quotes, so that YAML takes it as text"
+        todo = "quote it so that YAML reads it as text"
     if kind == "string_pattern_mismatch":
         # Patterns do not help those who cannot read them.
-        reason = "does not have its form"
+        reason = "wrong format"
     return finding(
         "bad_value", file, line, name=name, reason=printable(reason), todo=todo
     )

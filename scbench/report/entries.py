@@ -95,9 +95,9 @@ def item_values(item: Item, runs: Mapping[Run, str]) -> dict[str, Any]:
     """Return the values of a template that are of the item itself."""
     verdicts = item.verdicts
     notes = [note for verdict in verdicts for note in verdict.notes]
-    no_answer = f"None: {item.status}."
+    no_answer = f"No answer ({item.status})."
     if item.status == "answered":
-        no_answer = "It is too long for the results to hold."
+        no_answer = "The answer is too long to be stored in the results."
     return {
         **{name: getattr(item, name) for name in _AS_IS},
         "anchor": anchor(item, runs),

@@ -130,10 +130,10 @@ def result_of(call: Future[Figure]) -> Figure:
     try:
         return call.result()
     except TimeoutError:
-        reason = f"it took more than {SECONDS:g} s"
+        reason = f"drawing took more than {SECONDS:g} s"
     except Exception as error:  # noqa: BLE001  (a process died)
         reason = f"{type(error).__name__}: {error}"
-    _log.warning("no picture: %s", reason)
+    _log.warning("no picture drawn: %s", reason)
     return Figure(problem=reason[:_LONGEST_REASON])
 
 
@@ -148,7 +148,7 @@ def draw(job: FigureJob | None) -> Figure:
     except Exception as error:  # noqa: BLE001  (a picture that fails costs itself only)
         first_line = f"{type(error).__name__}: {error}".splitlines()[0]
         reason = first_line[:_LONGEST_REASON]
-        _log.warning("no picture of an answer to %s: %s", job.task, reason)
+        _log.warning("no picture drawn of an answer to %s: %s", job.task, reason)
         return Figure(problem=reason)
 
 

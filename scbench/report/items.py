@@ -195,9 +195,7 @@ def selected(items: Iterable[Item], which: str) -> Iterator[Item]:
         ResultsError: there is no such choice.
     """
     if which not in {"all", "failed", "none"}:
-        raise ResultsError(
-            f"a report shows all items, failed ones or none, not {which!r}"
-        )
+        raise ResultsError(f"items must be all, failed or none, not {which!r}")
     for item in items:
         if which == "all" or (which == "failed" and item.failed):
             yield item

@@ -5,7 +5,14 @@ import polars as pl
 import pytest
 from scipy.stats import binomtest
 
-from scbench.analysis.compare import INCONCLUSIVE, MARGIN, NO_ROOM, TIED, TOO_FEW, compare_runs
+from scbench.analysis.compare import (
+    INCONCLUSIVE,
+    MARGIN,
+    NO_ROOM,
+    TIED,
+    TOO_FEW,
+    compare_runs,
+)
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.paper import paper_table
 from scbench.base.errors import ResultsError
@@ -119,13 +126,13 @@ def test_a_comparison_is_the_difference_of_the_tables(paper_results):
 
 
 def test_nothing_to_compare_is_refused(make_results):
-    with pytest.raises(ResultsError, match="two runs or more"):
+    with pytest.raises(ResultsError, match="at least two runs"):
         compare_runs(make_results({"score": 1.0}))
     rows = make_results(
         {"model": "a", "score": 1.0}, {"model": "b", "status": "missing"}
     )
     with pytest.raises(
-        ResultsError, match="a no_tools and b no_tools have no score in common"
+        ResultsError, match="a no_tools and b no_tools have no common score"
     ):
         compare_runs(rows)
 

@@ -69,7 +69,7 @@ def test_compare_names_the_better_run_and_tells_files_apart(
     )
     single = inside("compare", "a.parquet")
     assert single.returncode == 2
-    assert "name the results of two runs or more" in single.stderr
+    assert "comparing needs the results of at least two runs" in single.stderr
 
 
 def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):

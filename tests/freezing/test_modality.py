@@ -95,6 +95,6 @@ def test_commands_print_it(results):
     assert lacking.exit_code == 2
     assert "none of the config pictures" in lacking.output
     mixed = CliRunner().invoke(main.app, ["tables", *pair])
-    assert "full prompts and of pictures, which share no table" in " ".join(
+    assert "full prompts and of pictures, which cannot share a table" in " ".join(
         mixed.output.split()
     )
