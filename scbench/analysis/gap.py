@@ -1,10 +1,10 @@
 """Gap between a public ladder and a private twin: has a model memorized public items?
 
-The items of a rung are drawn alike in both, so for a model that knows neither, the mean of a rung
-is as likely to be higher here as there: the signs of the differences are random. The difference is
-tested by `scbench.analysis.sign_flips`, with a rung of a task as its unit. Knowledge by heart is
-seen best where a model solves little, so a rung weighs 1 / (m + 0.1), where m is the mean that the
-curves fitted to both ladders expect. Tasks are tested item by item, see `scbench.analysis.leaks`.
+The items of a rung are generated in the same way for both ladders, so for a model that knows
+neither, the sign of the difference of a rung is random. `scbench.analysis.sign_flips` tests this,
+with a rung of a task as its unit. Memorized items are easiest to detect where a model solves
+little, so a rung has the weight 1 / (m + 0.1), where m is the mean that the curves fitted to both
+ladders expect. Single tasks are tested item by item, see `scbench.analysis.leaks`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -308,11 +308,11 @@ def gap_figures(
         "public": here,
         "private": there,
         "difference": here - there,
-        # A share known by heart lifts the private mean by its distance to 1.
+        # A memorized share raises the mean by that share of its distance to 1.
         "low": leak.low * (1 - there),
         "high": leak.high * (1 - there),
     }
-    # A private mean of 1 leaves nothing to be known by heart.
+    # With a private mean of 1, no leak can be estimated.
     if there < 1:
         cells_of_line |= {"leak": leak.share}
         cells_of_line |= {"leak_low": leak.low, "leak_high": leak.high}
@@ -332,7 +332,7 @@ def line_cell(row: Row) -> str:
 
 
 def leak_cell(row: Row) -> str:
-    """Return a leak in percent, its interval below; a dash where there is none."""
+    """Return a leak in percent with its interval below; a dash if there is none."""
     if row["leak"] is None:
         return "-"
     return f"{points(row['leak'])} %\n{interval(row, 'leak_')}"

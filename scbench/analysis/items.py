@@ -34,7 +34,7 @@ LABELS: Mapping[str, Any] = (
 
 # Difficulty labels, the easiest first.
 ORDER = ("easy", "medium", "hard", "very-hard")
-# Runs below which a correlation says nothing.
+# Least number of runs for a correlation.
 _LEAST_RUNS = 3
 # Rounding of a full score, and of means that are the same.
 _RIGHT = 1 - 1e-9
@@ -92,7 +92,7 @@ def difficulty_labels(release: Release, results: pl.DataFrame) -> dict[str, str]
 
 
 def correlation_of(first: Floats, second: Floats) -> float | None:
-    """Return the correlation of two columns; null where it says nothing."""
+    """Return the correlation of two columns; None if it is undefined or has too few runs."""
     has_both = ~(np.isnan(first) | np.isnan(second))
     a, b = first[has_both], second[has_both]
     # Columns that do not vary have no correlation.
@@ -102,7 +102,7 @@ def correlation_of(first: Floats, second: Floats) -> float | None:
 
 
 def label_table(results: pl.DataFrame, release: Release) -> pl.DataFrame:
-    """Return means by difficulty label, of all runs together, and whether they fall as labels say.
+    """Return means by difficulty label over all runs, and whether they decrease with difficulty.
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them.

@@ -57,7 +57,7 @@ COMPARED: Mapping[str, Any] = (
 
 
 def is_ladder(results: pl.DataFrame) -> bool:
-    """Whether there are instances of a ladder among the rows."""
+    """Whether any row belongs to a ladder."""
     return any(rung_of(name) for name in results["id"].unique())
 
 
@@ -218,7 +218,7 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
 def overall_levels(results: pl.DataFrame) -> dict[tuple[object, ...], str]:
     """Return the overall level of each run and that of its text tasks, if it is on a ladder.
 
-    They are in words with their intervals, by model, setting, budget and bucket.
+    They are texts with their intervals, by model, setting, budget and bucket.
     """
     if not is_ladder(results):
         return {}

@@ -70,14 +70,14 @@ _FIGURES = (
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Instances that make one line of a table."""
+    """The instances of one line of a table."""
 
     labels: Mapping[str, str]
     ids: frozenset[str]
 
 
 class Cases:
-    """The drawn instances of a release that results are about.
+    """The generated instances of a release.
 
     Args:
         release: the one that was graded against.
@@ -90,13 +90,13 @@ class Cases:
     def __init__(self, release: Release, tasks: Collection[str] | None = None) -> None:
         records = release.manifest.tasks
         for name in tasks or ():
-            # A misspelt task would give an empty table.
+            # A misspelled task would give an empty table.
             if name not in records:
                 raise ResultsError(
                     f"task {name!r} is not in release {release.version}."
                     f"{did_you_mean(name, records)}"
                 )
-        # Instances of the paper were not drawn and have no point.
+        # The instances of the paper were not generated and have no point.
         instances = release.instances(tasks).values()
         rows = [row for row in instances if row.point is not None]
         if not rows:
@@ -202,7 +202,7 @@ def heat_table(
     tasks = [task for task in cases.with_name(first) if task in cases.with_name(second)]
     if not tasks or first == second:
         raise ResultsError(f"no task has both {first} and {second}")
-    # A map of one line says nothing, if there are better ones.
+    # Maps of a single line are left out if there are larger ones.
     maps = []
     for task in tasks:
         sizes = (len(cases.values(task, name)) for name in (first, second))

@@ -1,9 +1,8 @@
-"""Reading an archive that a stranger sent.
+"""Reading untrusted archives.
 
-An archive is not unpacked by its own names. If one of its entries is not allowed (a path that
-leads elsewhere, a link, a device, a name that occurs twice, too much of anything), nothing is
-read. Otherwise the few files that belong to a submission are copied, under names of our own and
-never beyond their limits.
+If any entry is not allowed (a path outside the archive, a link, a device, a duplicate name, too
+many or too large files), nothing is read. Otherwise only the files of a submission are copied,
+under fixed names and up to their size limits.
 """
 
 import io

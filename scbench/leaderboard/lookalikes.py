@@ -1,6 +1,6 @@
-"""Names that look alike, and characters that nobody sees.
+"""Names that look the same, and invisible characters.
 
-Two names look alike if their skeletons are the same. In a skeleton, one character replaces all
+Two names look the same if their skeletons are equal. In a skeleton, one character replaces all
 that are drawn like it, by the confusables of Unicode (Technical Standard 39, section 4). Compatible
 forms, case and blanks do not count either.
 """
@@ -8,7 +8,7 @@ forms, case and blanks do not count either.
 import unicodedata
 from functools import cache
 
-# Categories of characters that nobody sees, or that change the text around them.
+# Categories of characters that are invisible or change the text around them.
 _HIDDEN = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
 # Letters and marks that are drawn as nothing: fillers and joiners, and selectors of variants.
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
@@ -20,7 +20,7 @@ _SELECTORS = (
 
 
 def is_hidden(sign: str) -> bool:
-    """Whether nobody sees a character, or it changes the text around it."""
+    """Whether a character is invisible or changes the text around it."""
     if unicodedata.category(sign) in _HIDDEN or sign in _BLANK:
         return True
     return any(ord(sign) in selectors for selectors in _SELECTORS)

@@ -1,4 +1,4 @@
-"""The names in a submission: who may use that of an organisation, and which look like another's.
+"""The names in a submission: who may use an organisation's name, and names that look the same.
 
 The maintainers keep a file, ``organisations.toml``::
 

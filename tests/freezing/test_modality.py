@@ -81,7 +81,7 @@ def test_the_gap_is_that_of_the_same_instances(results):
     overall = table.filter(pl.col("bucket") == "overall", style=DRAWN)
     assert overall.filter(pl.col("rung").is_null())["n"].to_list() == [14]
     titles = [sheet.title for sheet in modality_sheets(table)]
-    assert "m no_tools: text against pictures (drawn), rung 8" in titles
+    assert "m no_tools: text or pictures (drawn), rung 8" in titles
 
 
 def test_commands_print_it(results):
