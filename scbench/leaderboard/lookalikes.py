@@ -12,6 +12,8 @@ from functools import cache
 _HIDDEN = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
 # Letters and marks that are drawn as nothing: fillers and joiners, and selectors of variants.
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+# Signs of trademarks and copyright, which names may contain.
+_MARKS = "\u00a9\u00ae\u2122"
 _SELECTORS = (
     range(0x180B, 0x1810),
     range(0xFE00, 0xFE10),
@@ -43,6 +45,24 @@ def without_hidden_signs(text: str) -> str:
     signs = hidden_signs(text)
     if signs:
         raise ValueError(f"contains invisible characters: {', '.join(signs[:3])}")
+    return text
+
+
+def without_badges(text: str) -> str:
+    """Return a name unchanged.
+
+    Raises:
+        ValueError: it contains pictograms, or calls itself verified.
+    """
+    badges = [
+        sign
+        for sign in text
+        if unicodedata.category(sign) == "So" and sign not in _MARKS
+    ]
+    if badges:
+        raise ValueError(f"contains the symbol {badges[0]!a}, which looks like a badge")
+    if "verified" in text.casefold():
+        raise ValueError("must not contain the word 'verified'")
     return text
 
 

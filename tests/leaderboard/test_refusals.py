@@ -88,6 +88,15 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
     "a model name that turns the page round": (
         lambda e: e.edit("Aurora", '"Aurora\\u202e"'), "bad_value", "submission.yaml",
         "model.name", 3),
+    "a model name with a badge": (
+        lambda e: e.edit("Aurora", '"Aurora \\U0001F947"'), "bad_value", "submission.yaml",
+        "looks like a badge", 3),
+    "a model that calls itself verified": (
+        lambda e: e.edit("Aurora", '"Aurora (Verified)"'), "bad_value", "submission.yaml",
+        "must not contain the word 'verified'", 3),
+    "a date to come": (
+        lambda e: e.edit("date: 2026-01-02", "date: 2999-01-01"), "bad_value",
+        "submission.yaml", "must be from 2020-01-01 to today", 7),
     "a link that runs a script": (
         lambda e: append_to_about(e, "links: {code: 'javascript:alert(1)'}\n"), "bad_value",
         "submission.yaml", "links.code", 16),
