@@ -51,5 +51,7 @@ def test_an_answer_that_cannot_be_read_has_no_solids(installed):
             replace(item, status="answered", answer='{"polyhedron": 1}'), instance
         )
     lego = single.find_instance(installed, "lego_hemispherical_shell/00")
-    with pytest.raises(ResultsError, match="choose an answer, for example with --reference"):
+    with pytest.raises(
+        ResultsError, match="choose an answer, for example with --reference"
+    ):
         single.solids(single.unanswered(lego), lego)
