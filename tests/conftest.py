@@ -340,7 +340,7 @@ const faint = [];
 for (const node of document.querySelectorAll('main *, header *, footer *')) {
   if (![...node.childNodes].some(c => c.nodeType === 3 && c.textContent.trim())) continue;
   const drawn = node.closest('figure.chart svg');
-  if (!node.offsetParent && !drawn || node.tagName === 'title') continue;
+  if (!node.offsetParent && !drawn || ['title', 'style'].includes(node.tagName)) continue;
   const [r, g, b] = parse(getComputedStyle(node)[drawn ? 'fill' : 'color']);
   const [high, low] = [lum([r, g, b]), lum(ground(node))].sort((a, b) => b - a);
   if ((high + .05) / (low + .05) < 4.5) faint.push(node.outerHTML.slice(0, 120));

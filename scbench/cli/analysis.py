@@ -13,7 +13,7 @@ from scbench.analysis.items import item_sheets, item_table, label_table
 from scbench.analysis.ladder import climbs_of, compare_levels, is_ladder, overall_levels
 from scbench.analysis.ladder_sheets import level_pairs_sheets
 from scbench.analysis.modality import modality_sheets, modality_table
-from scbench.analysis.paper import paper_sheet, paper_table
+from scbench.analysis.paper import paper_sheet, paper_table, run_lines_sheet
 from scbench.analysis.results import kept_apart, machines, read_results, release_weights
 from scbench.analysis.runs import COLUMNS as RUN_COLUMNS
 from scbench.analysis.runs import run_table, runs_sheet
@@ -37,6 +37,7 @@ from scbench.cli.options import (
     PlotOption,
     ReleaseOption,
     ResultsArgument,
+    TableForm,
     TableFormOption,
     TableOutOption,
 )
@@ -93,11 +94,11 @@ def tables(
     refused.
     """
     with reported_errors():
-        write_result(scores_by(results, by), style, out, plot)
+        write_result(scores_by(results, by, style), style, out, plot)
 
 
-def scores_by(results: list[Path], by: ScoreLines) -> Result:
-    """Return the table of scores of `tables`."""
+def scores_by(results: list[Path], by: ScoreLines, style: TableForm) -> Result:
+    """Return the table of scores of `tables`; for LaTeX in the paper's form."""
     if by == "modality":
         gaps = modality_table(results)
         return Result(gaps, modality_sheets(gaps))
@@ -116,7 +117,8 @@ def scores_by(results: list[Path], by: ScoreLines) -> Result:
         return Result(table, sheets, chart)
     title = f"Scores by {by}, release {release}"
     if rows.select(RUN).n_unique() > 1:
-        return Result(table, [paper_sheet(title, table)], chart)
+        lay_out = paper_sheet if style == "latex" else run_lines_sheet
+        return Result(table, [lay_out(title, table)], chart)
     # A single run leaves room for its coverage and its statuses.
     scores = score_table(rows, by, release_weights(rows))
     return Result(table, [score_sheet(title, scores)], chart)

@@ -83,7 +83,7 @@ def test_report_shows_responses_and_all_items_if_asked(
         ),
         (
             ("show", "lego_hemispherical_shell/00", "--out", "x.stl"),
-            "such as --reference",
+            "with --reference",
         ),
         (("show", "maze_3d/01", "--reference", "--predictions", "x"), "choose one of"),
         (("gallery", "."), "exists"),

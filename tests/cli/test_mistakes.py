@@ -77,7 +77,7 @@ MISTAKES = {
     "grade good.jsonl --tasks csg_union --check --partial": "select them with "
     "--tasks axiomatic,",
     "grade good.jsonl --release 1.9": "not an installed version (3.0.0",
-    "compare results parent/a": "grade with --partial, or with --tasks",
+    "compare results parent/a": "grade with --partial or --tasks",
     "show csg_union/99": "those of csg_union are csg_union/00 to csg_union/21",
     # what is typed
     "tabels results": "Did you mean 'tables'?",

@@ -40,4 +40,4 @@ def test_the_sample_output_is_of_the_sample_predictions():
         sum(weights[task] * sum(us) / len(us) for task, us in present.items()) / total
     )
     line = next(line for line in output.splitlines() if line.startswith("sloppy"))
-    assert line.split()[7] == f"{100 * expected:.1f}*"
+    assert line.split()[6] == f"{100 * expected:.1f}*"

@@ -107,7 +107,7 @@ def test_init_refuses_what_validate_would(inside, tmp_path):
     )
     done = inside("submission", "init", "x", *answers, "--date", "2026-02-20")
     assert done.returncode == 2
-    assert "exists; edit it" in done.stderr
+    assert "exists already; edit it" in done.stderr
 
 
 def spoil(entry: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_board_is_built_and_built_again(entry, inside, small, tmp_path):
     args += ("--dataset", "scbench/scbench", "--workers", 1)
     done = inside(*args)
     assert done.returncode == 0, done.stderr
-    assert "aurora: graded, because it has no receipt yet" in done.stderr
+    assert "aurora: grading (no receipt yet)" in done.stderr
     assert (
         "1 submission on the board (0 graded before, by receipt), 0 rejected"
         in done.stderr
