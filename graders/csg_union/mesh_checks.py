@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench.graders.csg_union.surface_areas import surface_area
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.mesh_topology import Edge, Faces, edge_faults, shells
 from scbench.graders.shared.meshes import (
@@ -77,8 +76,8 @@ class ClosedSurface(NamedTuple):
     corners: Indices
     """(m, 3) indices of vertices, counter-clockwise seen from outside."""
     volume: float
-    void_area: float
-    """Of the walls of its voids."""
+    bodies: int
+    """Number of separate bodies."""
 
 
 class MeshVerdict(NamedTuple):
@@ -354,7 +353,7 @@ def judge_shells(
         points[used],
         renumbered.reshape(-1, 3),
         float(volumes.sum()),
-        surface_area(points[corners[is_void[shell]]]),
+        int((~is_void).sum()),
     )
     return bounding, notes
 
