@@ -285,11 +285,13 @@ def check_interference(
                 }
             )
             overlapping.append((k, m))
-    checks.forbid_many(
+    checks.forbid(
         "interference",
         clashes,
-        "pairs of parts overlap",
-        lambda item: f"is {item['parts']}, by {item['volume']:g} mm³",
+        lambda item: (
+            f"Pairs of parts that overlap: {len(clashes)}. The first is {item['parts']}, by "
+            f"{item['volume']:g} mm³."
+        ),
     )
     check_assembly(checks, params, cage, overlapping)
     return checks.binary(pairs=len(cage) * (len(cage) - 1) // 2)
@@ -305,7 +307,7 @@ def check_assembly(
     bodies = [part.body for part in cage]
     apart = len(groups(bodies, overlapping)) > 1
     if apart and crowded(cage, params.touch, tangled=False):
-        close = "Parts are close to each other in too many places."
+        close = "Parts come close to each other in too many places."
         checks.expect("resource_limit", False, close)
         checks.skip("one_assembly", close)
         return
