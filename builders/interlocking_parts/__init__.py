@@ -62,6 +62,8 @@ _FORM = """\
 {"parts": [{"fileContents": "cube([10, 20, 30]);",
             "fileType": "OpenSCAD",
             "transform": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}, ...]}"""
+# The heading in the prompt that follows the data.
+_SCORE = "SCORE\n"
 # Characters on a line of the prompt.
 _LINE = 98
 
@@ -194,7 +196,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             parts = self.reference(params).model_dump(mode="json")["parts"]
             parts = parts[: params.shown]
             hint = prompt_template(__package__, "prompt_shown.txt")
-            text += hint.format(n=len(parts), parts=json.dumps(parts, indent=1)) + "\n"
+            shown = hint.format(n=len(parts), parts=json.dumps(parts, indent=1))
+            # Data come before the score. They are added here, as their lines must stay as they are.
+            cage, score, rest = text.partition(_SCORE)
+            text = f"{cage}{shown}\n{score}{rest}"
         return text + reply_as(_FORM)
 
     def reference(self, params: Params) -> Answer:

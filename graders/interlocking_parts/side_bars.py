@@ -81,9 +81,10 @@ def sections_of(
 ) -> SideSections:
     """Return the sections of bodies whose side lies across z, in the layer between two heights.
 
-    The faces are the planes with the largest area of facets in the layer, of those that look down
-    and of those that look up.
+    The faces are the planes with the largest area of facets in the layer, or up to a bar beyond its
+    ends, of those that look down and of those that look up.
     """
+    low, high = low - bar, high + bar
     shells = [shell_of(body) for body in bodies]
     sections = []
     for way in (-1.0, 1.0):
@@ -111,7 +112,7 @@ def largest_plane(
     for shell in shells:
         normals, sizes = normals_and_areas(shell)
         middle = shell.points[shell.corners][:, :, 2].mean(axis=1)
-        in_layer = (middle > low - PLANE) & (middle < high + PLANE)
+        in_layer = (middle > low) & (middle < high)
         level = in_layer & (normals[:, 2] * way > _LEVEL)
         heights.append(middle[level])
         areas.append(sizes[level])
