@@ -170,7 +170,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "out_least": gaps.least,
             "out_bin": gaps.bin,
             "out_share": 100 * gaps.share,
-            "near": gaps.near,
+            "near": 0.0 if gaps.near is None else gaps.near,
             "area": thickness.area,
             "upright": thickness.upright,
             "span": thickness.span,
@@ -271,7 +271,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "all_a_little_to_one_side": [moved(part, 0.05, 0.0) for part in right],
             "roof_a_little_high": [floor, moved(roof, 0.0, 1.0), *panels],
         }
-        return {name: ({"parts": parts}, 1.0) for name, parts in faults.items()}
+        answers = under("parts", faults)
+        return {name: (answer, 1.0) for name, answer in answers.items()}
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return one plain grid of bars, as often as there are parts."""
