@@ -80,7 +80,7 @@ OF_RULES = {
     "terrain_levelling": r"at most [\d.]+(?= blasts|,)|has\n\d+ cells|there are \d+|"
     r"plan - \d+\) / [\d.]+",
     "tetrahedra_shadow_projection": r"up to \d+ copies|more than \d+ copies|\) / [\d.]+",
-    "csg_union": r"of more than \d+ triangles",
+    "csg_union": r"of more than \d+ triangles|limit on work: \d+",
     "half_subdivision_neighbours": r"depth \d+: axis",
 }
 """What a prompt with pictures says in numbers that depend on the instance: how much is asked."""
