@@ -108,8 +108,8 @@ class ComposingBuilder(TextBuilder[ParamsT, AnswerT, PointT]):
     """A text task whose prompts are written while cases are drawn, for speed.
 
     `compose` knows the answer and the words of the prompt from the draw, and returns the instance
-    as JSON without making a model. `prompt`, `target` and `facts` compute the same from the instance
-    alone; the contract suite compares both.
+    as JSON without making a model. `prompt`, `target` and `facts` compute the same from the
+    instance alone; the contract suite compares both.
     """
 
     @abstractmethod

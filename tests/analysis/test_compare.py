@@ -16,7 +16,7 @@ from scbench.analysis.compare import (
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.paper import paper_table
 from scbench.base.errors import ResultsError
-from scbench.leaderboard.ranks import told_apart
+from scbench.leaderboard.ranks import significant_pairs
 
 UNDECIDED = {TIED, INCONCLUSIVE, TOO_FEW, NO_ROOM}
 
@@ -154,7 +154,7 @@ def test_the_overall_line_is_one_question_and_the_board_asks_the_same(make_resul
     matrix = score_matrix(rows)
     blocks = list(matrix.blocks.values())
     shares = np.concatenate([b.u * b.weights() / len(b.names) for b in blocks])
-    better = told_apart(shares, [name for b in blocks for name in b.names], 10_000)
+    better = significant_pairs(shares, [name for b in blocks for name in b.names], 10_000)
     runs = [f"{model} no_tools" for model, *_ in matrix.runs]
     for row in overall.iter_rows(named=True):
         first, second = runs.index(row["first"]), runs.index(row["second"])
