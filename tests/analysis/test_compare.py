@@ -154,7 +154,9 @@ def test_the_overall_line_is_one_question_and_the_board_asks_the_same(make_resul
     matrix = score_matrix(rows)
     blocks = list(matrix.blocks.values())
     shares = np.concatenate([b.u * b.weights() / len(b.names) for b in blocks])
-    better = significant_pairs(shares, [name for b in blocks for name in b.names], 10_000)
+    better = significant_pairs(
+        shares, [name for b in blocks for name in b.names], 10_000
+    )
     runs = [f"{model} no_tools" for model, *_ in matrix.runs]
     for row in overall.iter_rows(named=True):
         first, second = runs.index(row["first"]), runs.index(row["second"])
