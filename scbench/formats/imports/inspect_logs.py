@@ -300,8 +300,7 @@ def reply_of(
     stop: str | None = None
     if output.choices:
         stop = output.stop_reason
-        calls = output.message.tool_calls or ()
-        text = with_calls(output.completion, [call.arguments for call in calls])
+        text = reply_text(output)
     if stop == "content_filter" and (output.error or output.usage is None):
         # The text is the filter's message, and not a word of the model's.
         state = State(Status.BLOCKED, stop)
@@ -314,6 +313,13 @@ def reply_of(
         finish = None if stop == "unknown" else stop
         state = state_of(finish, text=bool(text))
     return reply(request, model, text, state, usage, _reasoning(output))
+
+
+def reply_text(output: "ModelOutput") -> str:
+    """Return the text of a reply with the arguments of its tool calls."""
+    calls = output.message.tool_calls or ()
+    text = with_calls(output.completion, [call.arguments for call in calls])
+    return text or ""
 
 
 def model_usage(sample: "EvalSample", model: str) -> dict[str, Any]:
