@@ -19,6 +19,11 @@ from typing_extensions import override
 from scbench.base.canonical import content_hash
 from scbench.base.errors import PredictionsError, ResultsError
 from scbench.formats.imports.inspect_logs import call_error
+from scbench.integrations.inspect.listening import (
+    Listener,
+    keep_raw_responses,
+    listening,
+)
 from scbench.integrations.inspect.tasks import TASKS, loop
 from scbench.machine.work_folder import WorkFolder
 
@@ -156,8 +161,10 @@ async def greet(model: Model) -> None:
     where = f" (asked at {model.api.base_url})" if model.api.base_url else ""
     try:
         config = GenerateConfig(max_retries=_HELLO_RETRIES)
+        keep_raw_responses(model.api)
         async with asyncio.timeout(_HELLO_SECONDS):
-            await model.generate(_HELLO, config=config)
+            with listening(Listener()):
+                await model.generate(_HELLO, config=config)
     except PrerequisiteError:
         raise
     except TimeoutError:

@@ -7,7 +7,7 @@ can be graded like every other: `scbench-grade` plays the turns again.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -23,7 +23,9 @@ from inspect_ai.model import (
     ContentText,
     GenerateConfig,
     GenerateConfigArgs,
+    ModelOutput,
     ResponseSchema,
+    get_model,
 )
 from inspect_ai.scorer import Metric
 from inspect_ai.solver import Generate, Solver, TaskState, solver, use_tools
@@ -33,12 +35,25 @@ from pydantic import ValidationError
 from rich.markup import escape
 
 from scbench.base.errors import PredictionsError, ScbenchError, faults_of
-from scbench.base.finish_reasons import finish_status
 from scbench.base.model import CONFIGS, Instance, LoopSetting, Setup, Status
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.formats.imports.inspect_logs import call_error, refused_call, reply_text
+from scbench.formats.custom_id import RequestKey
+from scbench.formats.imports.entries import Reply, failed, failure
+from scbench.formats.imports.inspect_logs import (
+    REPLY,
+    call_error,
+    refused_call,
+    reply_of,
+    stored_fields,
+)
 from scbench.formats.prompts import chosen_instances, data_urls, select, told_apart
 from scbench.grading.workers.live import live_grader
+from scbench.integrations.inspect.listening import (
+    FailedCallError,
+    Listener,
+    keep_raw_responses,
+    listening,
+)
 from scbench.integrations.inspect.scorer import by_bucket, named_instances, outcome
 from scbench.loop.environment import Environment
 from scbench.release.load import find_release
@@ -50,10 +65,6 @@ _PYTHON_SECONDS = 180
 TOOL_LIMITS = {"message_limit": 200, "token_limit": 2_000_000}
 # Steps of trials at a time: most of them wait for a process.
 _MAX_STEPS = 64
-
-
-class RefusedCallError(ScbenchError):
-    """A provider refused a call: an error of the sample, which is never a zero."""
 
 
 # Tasks with one answer
@@ -222,7 +233,7 @@ TASKS = _all_functions()
 def ask(
     *, tools: bool = False, schema: bool = False, release: str | None = None
 ) -> Solver:
-    """Ask for one reply. A call that the provider refused is an error of the sample.
+    """Ask for one reply. A call that failed is an error of the sample.
 
     Args:
         tools: whether tool calls are answered. Otherwise no tool is offered, and a reply that
@@ -240,21 +251,67 @@ def ask(
             options["response_schema"] = ResponseSchema(
                 name="answer", json_schema=json_schema, strict=True
             )
-        state = await generate(state, tool_calls="loop" if tools else "none", **options)
-        _refuse_failed_call(state)
+        tool_calls: Literal["loop", "none"] = "loop" if tools else "none"
+        state, _ = await generated(state, generate, tool_calls, **options)
         return state
 
     return solve
 
 
-def _refuse_failed_call(state: TaskState) -> None:
-    """Raise the error of a refused call, as Inspect does with most of them.
+async def generated(
+    state: TaskState,
+    generate: Generate,
+    tool_calls: Literal["loop", "none"],
+    **options: Unpack[GenerateConfigArgs],
+) -> tuple[TaskState, Reply]:
+    """Ask for a reply, and keep it in the metadata as the provider's response has it.
 
-    Inspect words some refusals like replies, such as that of a prompt that is too long.
+    A refusal by the provider's policy is no error: asking again would not help.
+
+    Raises:
+        FailedCallError: the call failed, though Inspect words it like a reply.
     """
-    if refused_call(state.output):
-        message = state.output.error or state.output.completion
-        raise RefusedCallError(call_error(message))
+    request = RequestKey(str(state.sample_id))
+    model = str(state.model)
+    listener = Listener()
+    keep_raw_responses(get_model().api)
+    try:
+        with listening(listener):
+            state = await generate(state, tool_calls=tool_calls, **options)
+        raise_refused_call(state.output)
+    # Each provider has its own errors.
+    except Exception as error:
+        message = call_error(str(error))
+        reply = listener.reply(request) if listener.stumbled else None
+        if failure(message).status is Status.BLOCKED:
+            reply = failed(request, message)
+        if reply is None or reply.fields.get("status") == Status.API_ERROR:
+            raise
+        text = reply.fields.get("response", "")
+        state.output = ModelOutput.from_content(model, text)
+        state.messages.append(state.output.message)
+    else:
+        reply = listener.reply(request)
+    if reply is None:
+        # A provider without raw responses, or of a form that is not known.
+        state.metadata.pop(REPLY, None)
+        return state, reply_of(request, model, state.output, None, {})
+    if reply.fields.get("status") == Status.API_ERROR:
+        finish = reply.fields.get("finish_reason")
+        message = f"the call ended with the finish reason {finish}"
+        raise FailedCallError(reply.fields.get("error") or message)
+    state.metadata[REPLY] = stored_fields(reply)
+    return state, reply
+
+
+def raise_refused_call(output: ModelOutput) -> None:
+    """Raise the error of a call that the provider refused, though Inspect words it like a reply.
+
+    Raises:
+        FailedCallError: the call was refused.
+    """
+    if refused_call(output):
+        raise FailedCallError(call_error(output.error or output.completion))
 
 
 # Trials in a loop
@@ -366,16 +423,15 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
         environment.reset(instance)
         done = False
         while not done and not state.completed:
-            state = await generate(state, tool_calls="none")
-            _refuse_failed_call(state)
-            if finish_status(state.output.stop_reason) is Status.BLOCKED:
+            state, reply = await generated(state, generate, "none")
+            if reply.fields.get("status") == Status.BLOCKED:
                 # The reply is the provider's, and no step of the model's.
                 break
-            reply = reply_text(state.output)
+            text = reply.fields.get("response", "")
             if state.output.message.tool_calls:
                 # Providers refuse a call that no message answers.
-                state.messages[-1] = ChatMessageAssistant(content=reply)
-            step = await run_sync(environment.step, reply, limiter=steps)
+                state.messages[-1] = ChatMessageAssistant(content=text)
+            step = await run_sync(environment.step, text, limiter=steps)
             state.messages.append(ChatMessageUser(content=step.observation))
             state.metadata |= environment.record
             done = step.done

@@ -7,6 +7,7 @@ import pytest
 from scbench.base.errors import PredictionsError
 from scbench.formats.imports.batches import anthropic, gemini, openai
 from scbench.formats.imports.files import entry_replies
+from scbench.formats.imports.harnesses import lm_eval
 from scbench.formats.imports.kinds import kind_of
 
 ID = "two_segments-07-S2-B900"
@@ -327,3 +328,42 @@ ARGUMENTS = '{"segments": []}'
 def test_the_arguments_of_a_tool_call_are_part_of_the_reply(made):
     fields = made()
     assert (fields["response"], fields.get("status")) == (ARGUMENTS, None)
+
+
+STRANGE = [["x"], {"a": 1}, 7, None, True]
+
+
+@pytest.mark.parametrize("value", STRANGE)
+def test_values_of_other_types_raise_nothing(value):
+    body = {"choices": [{"finish_reason": value, "message": {"content": "{}"}}]}
+    response = {"status_code": value, "body": body}
+    (fields,) = openai({"custom_id": ID, "response": response, "error": None})
+    assert fields.line()
+    parts = [{"type": value, "text": "a"}, {"type": "text", "text": value}]
+    assert chat("stop", parts)["response"] == ""
+    incomplete = {
+        "object": "response",
+        "output": [{"type": value, "content": parts}],
+        "status": "incomplete",
+        "incomplete_details": {"reason": value},
+        "error": {"code": value},
+    }
+    for status in ("incomplete", "failed", value):
+        assert posted(incomplete | {"status": status})
+    if value is not None and not isinstance(value, list):
+        row = {"doc_id": 0, "doc": {"id": "two_segments/07"}, "resps": value}
+        with pytest.raises(PredictionsError, match="no reply in resps"):
+            list(lm_eval(row, Counter()))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ({"function": {"name": "f", "arguments": '{"a": 1}'}}, '{"a": 1}'),
+        ({"custom": {"name": "f", "input": "words"}}, "words"),
+        ({"id": "1", "name": "f", "arguments": '{"a": 1}'}, '{"a": 1}'),
+        ({"name": "f", "args": {"a": 1}}, '{"a": 1}'),
+    ],
+)
+def test_calls_of_tools_are_text_in_every_form(call, text):
+    assert chat("tool_calls", None, tool_calls=[call])["response"] == text
