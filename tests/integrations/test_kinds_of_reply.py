@@ -307,3 +307,42 @@ def test_messages_as_text(tmp_path):
         if kind.status == "answered"
     }
     assert found == {"chat": answered, "anthropic": answered}
+
+
+@pytest.mark.skipif(find_spec("inspect_ai") is None, reason="extra [inspect]")
+def test_what_providers_say_in_place_of_a_reply(tmp_path, monkeypatch):
+    """An error inside a success keeps its words; what a policy refuses is not asked again."""
+    import inspect_ai  # noqa: PLC0415
+    from inspect_ai.model import get_model  # noqa: PLC0415
+
+    monkeypatch.setenv("INSPECT_DISPLAY", "none")
+    words = {
+        "two_segments/00": ("Provider returned error", "api_error"),
+        "two_segments/01": (
+            "Gemini blocked the request: PROHIBITED_CONTENT",
+            "blocked",
+        ),
+    }
+    instances = find_release().instances()
+    bodies = {
+        instances[row_id].prompt: {"choices": None, "error": {"message": message}}
+        for row_id, (message, _) in words.items()
+    }
+    with (
+        without_waiting(),
+        Loopback(lambda body: bodies[prompt_of(body)]) as loopback,
+    ):
+        (log,) = inspect_ai.eval(
+            "scbench/two_segments",
+            model=get_model(MODEL, base_url=loopback.url, memoize=False),
+            task_args={"ids": list(words)},
+            log_dir=str(tmp_path),
+        )
+    errors = {sample.id: sample.error is not None for sample in log.samples}
+    assert errors == {"two_segments/00": True, "two_segments/01": False}
+    with (tmp_path / "p.jsonl").open("wb") as sink:
+        gather([log.location], sink, ImportOptions(None, "m"))
+    predictions = map(json.loads, (tmp_path / "p.jsonl").read_text().splitlines())
+    assert {
+        line["id"]: (line["error"], line["status"]) for line in predictions
+    } == words

@@ -41,6 +41,17 @@ _ERROR_CODE = re.compile(
     """,
     re.VERBOSE,
 )
+# Words of a provider that refuses a request or a reply by its policy on contents.
+_POLICY_WORDS = re.compile(
+    r"""
+    content[ _-]?(?:filter | moderation | (?:management[ ])?policy)
+    | safety_check | prohibited_content
+    | violat\w+\ (?:of\ )?(?:\w+\ ){0,3}(?:usage\ )?(?:guidelines|policy|policies)\b
+    | requires\ moderation
+    | (?:input | prompt | output | content | request | message)s?\ (?:was|were|has\ been)\ flagged
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +168,9 @@ def failed(request: RequestKey, *errors: object, model: object = None) -> Reply:
 
 
 def failure(message: str) -> State:
-    """Return the state of a failed call: blocked if a code in the error is a filter's."""
+    """Return the state of a failed call: blocked if its code or its words are a filter's."""
+    if _POLICY_WORDS.search(message):
+        return State(Status.BLOCKED)
     for match in _ERROR_CODE.finditer(message):
         if finish_status(match[1] or match[2]) is Status.BLOCKED:
             return State(Status.BLOCKED)

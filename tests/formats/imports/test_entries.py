@@ -330,6 +330,58 @@ def test_the_arguments_of_a_tool_call_are_part_of_the_reply(made):
     assert (fields["response"], fields.get("status")) == (ARGUMENTS, None)
 
 
+@pytest.mark.parametrize(
+    ("code", "body"),
+    [
+        (
+            403,
+            {
+                "code": "The caller does not have permission",
+                "error": "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO",
+            },
+        ),
+        (
+            400,
+            {
+                "error": {
+                    "message": "Gemini blocked it: PROHIBITED_CONTENT",
+                    "code": 400,
+                }
+            },
+        ),
+        (400, {"error": {"message": "blocked", "code": "PROHIBITED_CONTENT"}}),
+        (
+            403,
+            {
+                "error": {
+                    "message": "Your model requires moderation and your input was flagged",
+                    "code": 403,
+                }
+            },
+        ),
+        (400, {"error": {"message": "Output blocked by content filtering policy"}}),
+    ],
+)
+def test_a_refusal_by_policy_is_blocked_whatever_its_words(code, body):
+    fields = posted(body, code)
+    assert fields["status"] == "blocked"
+    error = body["error"]
+    assert (error if isinstance(error, str) else error["message"]) in fields["error"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Country, region, or territory not supported",
+        "No endpoints found matching your data policy",
+        "Your account was flagged for review",
+        "Rate limit reached: see the policy on limits",
+    ],
+)
+def test_other_errors_are_no_blocks(message):
+    assert posted({"error": {"message": message}}, 403)["status"] == "api_error"
+
+
 STRANGE = [["x"], {"a": 1}, 7, None, True]
 
 
