@@ -15,15 +15,12 @@ from inspect_ai.log import transcript
 from inspect_ai.model import ModelAPI
 from inspect_ai.model._model import use_model_event_sink
 
-from scbench.base.errors import ScbenchError
+from scbench.base.errors import FailedCallError
 from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.batches import body_replies
 from scbench.formats.imports.entries import Reply, dig, error_text
-
-
-class FailedCallError(ScbenchError):
-    """A call that the provider refused or could not complete: an error, and never a zero."""
-
+from scbench.formats.imports.inspect_logs import call_error
+from scbench.integrations.inspect.exhaustion import current_watch
 
 # Marks a method that hands responses on already.
 _MARK = "hands_on_responses"
@@ -59,6 +56,10 @@ class Listener:
         if event.error is not None:
             self.body = self.raw
         self.stumbled = event.error is not None and self.raw is not None
+        if event.error is None:
+            current_watch().answered()
+        else:
+            current_watch().failed(call_error(event.error), last_try=False)
         transcript()._event_updated(event)  # noqa: SLF001
 
     @property

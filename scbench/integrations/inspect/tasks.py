@@ -34,7 +34,12 @@ from inspect_ai.util import JSONSchema
 from pydantic import ValidationError
 from rich.markup import escape
 
-from scbench.base.errors import PredictionsError, ScbenchError, faults_of
+from scbench.base.errors import (
+    FailedCallError,
+    PredictionsError,
+    ScbenchError,
+    faults_of,
+)
 from scbench.base.model import CONFIGS, Instance, LoopSetting, Setup, Status
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
 from scbench.formats.custom_id import RequestKey
@@ -48,8 +53,8 @@ from scbench.formats.imports.inspect_logs import (
 )
 from scbench.formats.prompts import chosen_instances, data_urls, select, told_apart
 from scbench.grading.workers.live import live_grader
+from scbench.integrations.inspect.exhaustion import current_watch
 from scbench.integrations.inspect.listening import (
-    FailedCallError,
     Listener,
     keep_raw_responses,
     listening,
@@ -276,7 +281,7 @@ async def generated(
     listener = Listener()
     keep_raw_responses(get_model().api)
     try:
-        with listening(listener):
+        with current_watch().call(), listening(listener):
             state = await generate(state, tool_calls=tool_calls, **options)
         raise_refused_call(state.output)
     # Each provider has its own errors.
