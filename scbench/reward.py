@@ -28,7 +28,7 @@ from scbench.base.errors import PredictionsError, did_you_mean, faults_of
 from scbench.base.model import Instance, Prediction, task_of
 from scbench.base.wording import counted
 from scbench.catalog import Task, get_task
-from scbench.formats.imports.entries import content_text, objects
+from scbench.formats.imports.entries import chat_outcome, objects
 from scbench.machine.processes import processors
 from scbench.scoring.outcomes import Outcome, grade_prediction, simulator_lock
 
@@ -331,5 +331,6 @@ def reply_text(completion: object) -> str:
         return completion
     for message in reversed(objects(completion)):
         if message.get("role") == "assistant":
-            return content_text(message.get("content")) or ""
+            text, _ = chat_outcome(message, None)
+            return text or ""
     return ""

@@ -95,6 +95,14 @@ class EngineError(ScbenchError):
     """The worker processes that grade cannot be started or kept alive."""
 
 
+class FailedCallError(ScbenchError):
+    """A call of a model failed or was refused: an error, and never a zero."""
+
+
+class TrackerError(ScbenchError):
+    """An experiment tracker cannot take results."""
+
+
 class ExperimentError(ScbenchError):
     """An experiment cannot be read, or asks for something that no task offers."""
 

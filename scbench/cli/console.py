@@ -21,6 +21,8 @@ PROBLEMS = 1
 USAGE = 2
 GRADER_ERRORS = 3
 FAILED = 4
+# A run ended early, because its calls all failed in the same way.
+EXHAUSTED = 5
 # The exit code that shells give to Ctrl-C: 128 plus the number of SIGINT.
 INTERRUPTED = 130
 

@@ -88,6 +88,9 @@ class Quiet:
     def waiting(self, items: "Sequence[Waiting]") -> None:
         """Show the items that take long; called about once a second."""
 
+    def failing(self, error: str) -> None:
+        """Take the words of a failure after which something is tried again."""
+
 
 class LogLines(Quiet):
     """A display that prints occasional lines.
@@ -111,6 +114,7 @@ class LogLines(Quiet):
         self._last_step = 0
         self._last_line = time.monotonic()
         self._last_wait = self._last_line
+        self._last_failure = -SECONDS_BETWEEN_WAITS
 
     @override
     def done(
@@ -151,6 +155,13 @@ class LogLines(Quiet):
             self._last_wait = now
             murmur("still working on " + "; ".join(map(waiting_text, items)))
 
+    @override
+    def failing(self, error: str) -> None:
+        now = time.monotonic()
+        if now - self._last_failure > SECONDS_BETWEEN_WAITS:
+            self._last_failure = now
+            murmur(f"trying again: {error}")
+
 
 class TerminalBar(Quiet):
     """A bar on a terminal, followed by the slow items.
@@ -177,6 +188,10 @@ class TerminalBar(Quiet):
     @override
     def waiting(self, items: "Sequence[Waiting]") -> None:
         self._bar.update(self._task, slow="; ".join(map(waiting_text, items)))
+
+    @override
+    def failing(self, error: str) -> None:
+        self._bar.update(self._task, slow=f"trying again: {error}")
 
 
 def murmur(message: str) -> None:

@@ -104,10 +104,11 @@ def publish(
         # The Hub and URLs need libraries; a folder needs none.
         if to is None or "://" in to:
             require(*NEEDS["hub"])
+        root = installed_releases().get(folder, Path(folder))
+        # Before the import, which takes seconds.
+        say(f"verifying {root}")
         from scbench.freezing.verify import verify_release
 
-        root = installed_releases().get(folder, Path(folder))
-        say(f"verifying {root}")
         problems = verify_release(root, workers=workers or processors())
         for problem in problems:
             print(problem)  # noqa: T201

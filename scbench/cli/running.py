@@ -13,6 +13,7 @@ from scbench.base.errors import PredictionsError
 from scbench.base.model import Instance, LoopSetting
 from scbench.base.wording import counted
 from scbench.cli.console import (
+    EXHAUSTED,
     INTERRUPTED,
     PROBLEMS,
     names_in,
@@ -44,7 +45,7 @@ from scbench.machine.work_folder import no_empty
 from scbench.release.load import find_release
 
 if TYPE_CHECKING:
-    from scbench.integrations.inspect.play import Pace, Plan
+    from scbench.integrations.inspect.play import Pace, Plan, Played
 
 # Folder of Inspect's logs, in the folder of the results.
 LOGS = "logs"
@@ -52,7 +53,8 @@ LOGS = "logs"
 CHARACTERS_A_TOKEN = 3
 EPILOG = """\
 After Ctrl-C, run the same command to continue; more --samples or a larger --limit only adds calls.
-Exit codes: those of scbench-grade, and 1 if some calls were never answered.
+Exit codes: those of scbench-grade; 1 if some calls were never answered; 5 if the run stopped as
+10 calls in a row failed in the same way.
 """
 
 app = typer.Typer(rich_markup_mode=None)
@@ -291,7 +293,10 @@ def run(
             attempt_timeout,
         )
         folder = out or Path("scbench-results", model.replace("/", "-"))
-        complete, files = play_shown(plan, pace, folder, quiet=quiet)
+        played = play_shown(plan, pace, folder, quiet=quiet)
+        complete, files, exhausted = played
+        if exhausted:
+            say(f"stopped, because 10 calls in a row failed: {exhausted}")
         if not complete:
             say("some calls were never answered; run the same command to retry them")
         if not images:
@@ -318,6 +323,8 @@ def run(
             imported=imported,
         )
         exit_code = 0 if complete else PROBLEMS
+        if exhausted:
+            exit_code = EXHAUSTED
         grade_and_tell(options, style, report=False, quiet=quiet, least=exit_code)
 
 
@@ -358,10 +365,8 @@ def print_size(instances: Sequence[Instance], times: int, price: str | None) -> 
     )
 
 
-def play_shown(
-    plan: "Plan", pace: "Pace", folder: Path, *, quiet: bool
-) -> tuple[bool, list[str]]:
-    """Ask, and show progress; return whether every call was answered, and the logs."""
+def play_shown(plan: "Plan", pace: "Pace", folder: Path, *, quiet: bool) -> "Played":
+    """Ask, and show progress."""
     from scbench.integrations.inspect.play import play
 
     logs = folder / LOGS
@@ -378,7 +383,12 @@ def play_shown(
             ) as bar,
         ):
             if not quiet:
-                pace = replace(pace, say=say, on_reply=partial(show_replies, bar))
+                pace = replace(
+                    pace,
+                    say=say,
+                    on_reply=partial(show_replies, bar),
+                    on_error=bar.failing,
+                )
             return play(plan, pace, logs)
     except KeyboardInterrupt:
         state = "no prompt was asked and nothing was saved"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from scbench.base.errors import PredictionsError
+from scbench.base.errors import PredictionsError, TrackerError
 from scbench.base.wording import counted
 from scbench.catalog import Task
 from scbench.cli.console import (
@@ -98,6 +98,8 @@ def grade_and_tell(
     """
     if report:
         check_report(options.out / REPORT, options.predictions)
+    if log is not None:
+        check_log(log)
     try:
         with progress(bytes_to_come(options.predictions), quiet=quiet) as bar:
             graded = grade_file(options, bar.done, bar.waiting)
@@ -138,6 +140,14 @@ def write_html(options: Options, graded: "RunReport", *, quiet: bool) -> None:
     )
 
 
+def check_log(tracker: Tracker) -> None:
+    """Exit before anything is graded if a tracker cannot take the results."""
+    from scbench.integrations.trackers import check_tracker
+
+    with reported_errors(tracker):
+        check_tracker(tracker)
+
+
 def log_run(
     tracker: Tracker, options: Options, graded: "RunReport", *, quiet: bool
 ) -> None:
@@ -150,8 +160,13 @@ def log_run(
     }
     names = ("summary.json", "results.parquet", REPORT)
     files = [options.out / name for name in names]
-    with reported_errors(tracker):
+    try:
         log_results(tracker, graded.tables, config, files)
+    except TrackerError as error:
+        say(
+            f"not logged by {tracker}: {error}; the results in {options.out} are complete"
+        )
+        return
     if not quiet:
         say(f"logged to {tracker}")
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from scbench.base import __version__
 from scbench.base.canonical import content_hash, sha256
@@ -25,6 +26,9 @@ Record = dict[str, Any]
 
 # Of every-eval-ever.
 SCHEMA_VERSION = "0.3.0"
+NO_DEVELOPER = "unnamed"
+# What no system allows in a path, and separators.
+_NOT_IN_PATHS = re.compile(r'[/:<>"\\|?*\x00-\x1f]')
 SCORER = "scbench"
 METRIC = "score"
 # lm-evaluation-harness names a metric with the filter that the reply went through.
@@ -143,15 +147,42 @@ def every_eval_ever(run: Run, organization: str) -> Iterator[tuple[str, str]]:
 
     There is a file for the run, and one for its single answers. The schema cannot say that an
     answer is unscored: such answers are left out of the samples, and the coverage of each mean is a
-    result of its own next to it.
+    result of its own next to it. Files have the paths that its validator asks for.
     """
     evaluation = evaluation_record(run, organization)
+    # The validator takes no other names; this one is the same for the same run.
+    name = UUID(content_hash([run.key])[:32], version=4)
+    path = f"{datastore_folder(run.model)}/{name}"
+    samples_path = f"{path}_samples.jsonl"
+    if run.scored:
+        evaluation["detailed_evaluation_results"] = {
+            "format": "jsonl",
+            "file_path": samples_path,
+            "total_rows": len(run.scored),
+        }
     text = json.dumps(evaluation, indent=1, ensure_ascii=False)
-    name = f"{run.name}-{run.key}"
-    yield f"{name}.json", f"{text}\n"
-    evaluation_id = evaluation["evaluation_id"]
-    samples = [sample_record(run, evaluation_id, trial) for trial in run.scored]
-    yield f"{name}_samples.jsonl", json_lines(samples)
+    yield f"{path}.json", f"{text}\n"
+    if run.scored:
+        evaluation_id = evaluation["evaluation_id"]
+        samples = [sample_record(run, evaluation_id, trial) for trial in run.scored]
+        yield samples_path, json_lines(samples)
+
+
+def datastore_folder(model: str) -> str:
+    """Return the folder of a model's files: data/scbench/DEVELOPER/MODEL.
+
+    A name without a slash has no developer.
+    """
+    developer, slash, name = model.partition("/")
+    if not slash:
+        developer, name = NO_DEVELOPER, model
+    return "/".join(["data", "scbench", path_part(developer), path_part(name)])
+
+
+def path_part(name: str) -> str:
+    """Return a name as a part of a path on every system; most names stay as they are."""
+    part = _NOT_IN_PATHS.sub("_", name)[:100].rstrip(" .")
+    return f"_{part}" if part in {"", "data"} else part
 
 
 def json_lines(records: list[Record]) -> str:
@@ -189,6 +220,7 @@ def evaluation_record(run: Run, organization: str) -> Record:
         "model_info": {
             "name": run.model,
             "id": run.model,
+            **({} if "/" in run.model else {"developer": NO_DEVELOPER}),
             "additional_details": details,
         },
         "evaluation_results": results,

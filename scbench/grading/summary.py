@@ -255,13 +255,17 @@ def answers_not_run(results: pl.LazyFrame) -> list[tuple[str, str, int]]:
 
 
 def failed_calls(results: pl.LazyFrame) -> list[tuple[str, str, int]]:
-    """Return status, reason and number of calls without a reply, the most frequent first."""
+    """Return status, reason and number of calls without a reply, the most frequent first.
+
+    Reasons that differ in ids and counts of tokens are one, in the words of one of them.
+    """
     lost = [Status.API_ERROR.value, Status.BLOCKED.value]
-    reason = pl.col("reason").str.replace_all(_CALL_IDS, "...").alias("reason")
+    kind = pl.col("reason").str.replace_all(_CALL_IDS, "...").alias("kind")
     rows = results.filter(pl.col("status").is_in(lost))
-    counts = rows.group_by("status", reason).agg(
-        pl.col("line").n_unique().alias("calls")
+    groups = rows.group_by("status", kind).agg(
+        pl.col("reason").min(), pl.col("line").n_unique().alias("calls")
     )
+    counts = groups.select("status", "reason", "calls")
     order = counts.sort("calls", "status", "reason", descending=[True, False, False])
     return order.collect(engine="streaming").rows()
 

@@ -11,10 +11,14 @@ of the release, and a task of it an instance. Source: openenv 0.10 ``core/env_se
 from functools import lru_cache, partial
 from typing import Any
 
+from fastapi import Request
+from fastapi.responses import JSONResponse
 from openenv.core.env_server import Action, Environment, Observation, State, create_app
+from openenv.core.env_server.types import EnvironmentMetadata
 from typing_extensions import override
 
-from scbench.base.errors import PredictionsError
+from scbench.base import __version__
+from scbench.base.errors import PredictionsError, ScbenchError
 from scbench.base.model import LADDER, TERSE, Instance, Setup
 from scbench.formats.prompts import data_urls, select
 from scbench.grading.workers.live import live_grader
@@ -24,6 +28,13 @@ from scbench.release.load import find_release
 from scbench.reward import instance_of
 
 SPLITS = ("default", TERSE, LADDER)
+# Statuses of HTTP.
+_BAD_REQUEST = 400
+_CONFLICT = 409
+
+
+class NoTrialError(ScbenchError):
+    """A reply came before a reset."""
 
 
 class Reply(Action):
@@ -94,6 +105,12 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
             rows = self._instances(split)
             if index is None:
                 index = (seed or 0) % len(rows)
+            # A negative index would count from the end.
+            if type(index) is not int or not 0 <= index < len(rows):
+                raise PredictionsError(
+                    f"no index {index!r} in the split {split!r}, "
+                    f"which has the indices 0 to {len(rows) - 1}"
+                )
             instance = rows[index]
         first = self._trial.reset(instance)
         self._state = TrialState(episode_id=episode_id, instance_id=instance.id)
@@ -103,7 +120,16 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
 
     @override
     def step(self, action: Reply, timeout_s: float | None = None, **_: Any) -> Shown:
-        """Take the model's reply."""
+        """Take the model's reply.
+
+        Raises:
+            NoTrialError: there was no reset.
+        """
+        if self._state.instance_id is None:
+            raise NoTrialError(
+                "no trial has begun in this session: call reset first. Over HTTP each request is "
+                "a session of its own; play over the WebSocket /ws, as OpenEnv's clients do"
+            )
         step = self._trial.step(action.reply)
         self._state.step_count += 1
         return Shown(
@@ -121,6 +147,18 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
             self._state.prediction = self._trial.prediction()
         return self._state
 
+    @override
+    def get_metadata(self) -> EnvironmentMetadata:
+        """Return what a hub shows of the environment."""
+        return EnvironmentMetadata(
+            name="scbench",
+            description=(
+                "Spatial Competence Benchmark: spatial tasks with exact graders, "
+                f"played in the setting {self._setup.setting}."
+            ),
+            version=__version__,
+        )
+
     def list_splits(self) -> list[str]:
         """Return the configs of a release that have prompts."""
         return [*SPLITS]
@@ -131,6 +169,9 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
 
     def get_task(self, split: str, index: int) -> dict[str, Any]:
         """Return the id, task, bucket and difficulty of an instance."""
+        if index < 0:
+            # Python counts from the end; OpenEnv makes an answer of this error.
+            raise IndexError(index)
         row = self._instances(split)[index]
         fields = row.model_dump(include={"id", "task", "bucket", "difficulty"})
         return {"index": index, **fields}
@@ -145,7 +186,7 @@ def app(
 ) -> Any:  # noqa: ANN401
     """Return the application, for a number of sessions at a time; by default three answers each."""
     environment = partial(SpatialEnvironment, setup or Setup(setting="retry"), release)
-    return create_app(
+    application = create_app(
         environment,
         Reply,
         Shown,
@@ -153,3 +194,11 @@ def app(
         max_concurrent_envs=sessions,
         state_cls=TrialState,
     )
+    application.add_exception_handler(ScbenchError, as_response)
+    return application
+
+
+async def as_response(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001
+    """Return a mistake in a request as a client can read it."""
+    status = _CONFLICT if isinstance(error, NoTrialError) else _BAD_REQUEST
+    return JSONResponse({"detail": str(error)}, status)

@@ -5,12 +5,14 @@ tables, and files as artifacts. Variables of the tracker say where it goes: ``WA
 and ``WANDB_DIR``, or ``MLFLOW_TRACKING_URI``.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
+from scbench.base.errors import TrackerError
 from scbench.grading.means import RUN
 from scbench.grading.score_tables import OVERALL
 
@@ -19,6 +21,13 @@ Tracker = Literal["wandb", "mlflow"]
 Tables = Mapping[Literal["bucket", "task"], pl.DataFrame]
 
 PROJECT = "scbench"
+# Characters of a tracker's error that are printed.
+_MAX_ERROR = 300
+# MLflow asks a server that does not answer for minutes by default.
+_MLFLOW_PATIENCE = {
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "20",
+}
 _METRICS = ("normalized", "mean", "coverage", "readable", "output_tokens", "cost")
 
 
@@ -38,6 +47,51 @@ class TrackedRun(NamedTuple):
     tables: dict[str, pl.DataFrame]
 
 
+def check_tracker(tracker: Tracker) -> None:
+    """Check that a tracker can take results, as far as that can be known before there are any.
+
+    Raises:
+        ModuleNotFoundError: the library is not installed.
+        TrackerError: it has no key, or no place to write to.
+    """
+    match tracker:
+        case "wandb":
+            check_wandb()
+        case "mlflow":
+            check_mlflow()
+
+
+def check_wandb() -> None:
+    """Check that Weights & Biases has a key, unless it works offline."""
+    import wandb  # noqa: PLC0415  (an extra)
+
+    settings = wandb.setup().settings
+    if settings.mode == "online" and not wandb.api.api_key:
+        raise TrackerError(
+            "wandb has no key; run `wandb login`, set WANDB_API_KEY, or set WANDB_MODE=offline"
+        )
+
+
+def check_mlflow() -> None:
+    """Check that MLflow can store an experiment where MLFLOW_TRACKING_URI says."""
+    import mlflow  # noqa: PLC0415  (an extra)
+
+    for name, value in _MLFLOW_PATIENCE.items():
+        os.environ.setdefault(name, value)
+    try:
+        mlflow.set_experiment(PROJECT)
+    # MLflow, its data bases and its servers have errors of their own.
+    except Exception as error:
+        where = mlflow.get_tracking_uri()
+        raise TrackerError(f"mlflow cannot use {where}: {first_line(error)}") from error
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's words, or its class if it has none."""
+    lines = str(error).strip().splitlines()
+    return lines[0][:_MAX_ERROR] if lines else type(error).__name__
+
+
 def log_results(
     tracker: Tracker, tables: Tables, config: Mapping[str, Any], files: Sequence[Path]
 ) -> None:
@@ -51,14 +105,21 @@ def log_results(
 
     Raises:
         ModuleNotFoundError: the library is not installed.
+        TrackerError: the tracker failed.
     """
     runs = tracked_runs(tables, config)
     artifacts = [file for file in files if file.is_file()]
-    match tracker:
-        case "wandb":
-            log_wandb(runs, artifacts)
-        case "mlflow":
-            log_mlflow(runs, artifacts)
+    try:
+        match tracker:
+            case "wandb":
+                log_wandb(runs, artifacts)
+            case "mlflow":
+                log_mlflow(runs, artifacts)
+    except ModuleNotFoundError:
+        raise
+    # Each tracker has errors of its own, also for a network that fails.
+    except Exception as error:
+        raise TrackerError(first_line(error)) from error
 
 
 def tracked_runs(tables: Tables, config: Mapping[str, Any]) -> Iterator[TrackedRun]:

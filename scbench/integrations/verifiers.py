@@ -16,7 +16,6 @@ from typing import Any, Literal, Self, cast
 from pydantic import model_validator
 
 from scbench.base.errors import PredictionsError
-from scbench.base.finish_reasons import finish_status
 from scbench.base.model import (
     LADDER,
     Instance,
@@ -28,8 +27,7 @@ from scbench.base.model import (
 )
 from scbench.catalog import get_task
 from scbench.formats.custom_id import RequestKey
-from scbench.formats.imports.entries import message_text, reply, with_turns
-from scbench.formats.imports.harnesses import ended
+from scbench.formats.imports.entries import chat_outcome, reply, with_turns
 from scbench.formats.prompts import data_urls, select
 from scbench.grading.rows.wire import to_wire
 from scbench.grading.workers.live import live_grader
@@ -93,12 +91,12 @@ class SpatialTask(vf.Task[SpatialData]):
             RuntimeError: the reply cannot be graded, and is no zero: the rollout is an error.
         """
         finish = trace.calls[-1].finish_reason if trace.calls else None
-        text: str | None = None
+        wire = None
         for message in trace.assistant_messages[-1:]:
             # The wire has "" for text that a filter left out, which is not an empty answer.
             if message.content is not None or message.tool_calls:
-                text = message_text(message_to_wire(message))
-        text, state = ended(text, finish)
+                wire = message_to_wire(message)
+        text, state = chat_outcome(wire, finish)
         last_reply = reply(RequestKey(self.key), None, text, state, {})
         line = with_turns(last_reply, trace.info).line()
         prediction = Prediction.model_validate_json(line)
@@ -291,11 +289,11 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
                     message = f"HTTP {answer.status_code}: {answer.text[:500]}"
                     return vf.ProgramResult(exit_code=1, stdout="", stderr=message)
                 choice = answer.json()["choices"][0]
-                filtered = finish_status(choice["finish_reason"]) is Status.BLOCKED
+                text, state = chat_outcome(choice["message"], choice["finish_reason"])
                 # A reply of the filter's is no step of the model's.
-                if trial is None or filtered:
+                if trial is None or state.status is Status.BLOCKED:
                     return vf.ProgramResult(exit_code=0, stdout="", stderr="")
-                text = message_text(choice["message"]) or ""
+                text = text or ""
                 step = await asyncio.get_running_loop().run_in_executor(
                     _STEPS, trial.step, text
                 )

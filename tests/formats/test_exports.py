@@ -1,7 +1,6 @@
 """Results in the schemas of others, held against what these schemas ask for."""
 
 import json
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -9,7 +8,7 @@ from pydantic import TypeAdapter
 
 from scbench.analysis.exported_runs import COLUMNS, runs_in
 from scbench.analysis.results import read_results
-from scbench.formats.exports import Schema, run_files
+from scbench.formats.exports import Schema, datastore_folder, run_files
 from scbench.freezing.example import example_predictions
 from scbench.grading.api import grade_file
 from scbench.grading.score_tables import score_table
@@ -79,8 +78,8 @@ def test_every_eval_ever(runs, model):
 
 
 @pytest.mark.parametrize("model", ["oracle", "sloppy"])
-def test_every_eval_ever_by_its_own_package(runs, model, tmp_path):
-    """On Python 3.12: ``nox -s harbor``."""
+def test_every_eval_ever_by_its_own_package(runs, model, tmp_path, monkeypatch, capsys):
+    """What the command `every_eval_ever validate` says; on Python 3.12: ``nox -s harbor``."""
     package = pytest.importorskip(
         "every_eval_ever.validator.validate", reason="nox -s harbor"
     )
@@ -88,9 +87,10 @@ def test_every_eval_ever_by_its_own_package(runs, model, tmp_path):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    for path in filter(Path.is_file, tmp_path.rglob("*")):
-        report = package.validate_file(path)
-        assert (report.errors, report.warnings) == ([], [])
+    monkeypatch.chdir(tmp_path)
+    assert package.main(["data/*/*/*/*.json", "data/*/*/*/*.jsonl"]) == 0
+    summary = capsys.readouterr().out
+    assert "2 passed, 0 warning-only, 0 failed" in summary
 
 
 @pytest.mark.parametrize("model", ["oracle", "sloppy"])
@@ -148,3 +148,17 @@ def test_a_log_of_inspect_is_read_by_its_library(runs, tmp_path):
         else:
             assert told.value == one.score
         assert sample.output.completion == one.answer
+
+
+@pytest.mark.parametrize(
+    ("model", "folder"),
+    [
+        ("acme/orb", "data/scbench/acme/orb"),
+        ("openai-api/acme/orb:2", "data/scbench/openai-api/acme_orb_2"),
+        ("orb", "data/scbench/unnamed/orb"),
+        ("../..", "data/scbench/_/_"),
+        ("data/a|b.", "data/scbench/_data/a_b"),
+    ],
+)
+def test_the_folder_of_a_model_in_the_datastore(model, folder):
+    assert datastore_folder(model) == folder

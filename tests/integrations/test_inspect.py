@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from inspect_model import ITS_WARNINGS, MODEL, without_waiting
-from loopback import Loopback, stored
+from loopback import Loopback, prompt_of, stored
 
 pytest.importorskip("inspect_ai", reason="extra [inspect]")
 
@@ -22,6 +22,7 @@ import scbench
 from scbench.catalog import BUCKETS, all_tasks
 from scbench.grading.workers.live import LiveGrader
 from scbench.integrations.inspect.scorer import named_instances
+from scbench.integrations.inspect.tasks import TOOL_LIMITS
 
 pytestmark = ITS_WARNINGS
 REAL = Path(__file__).parents[3] / "shared" / "real" / "predictions.jsonl"
@@ -223,3 +224,53 @@ def test_the_second_setting_has_python_and_search(replies, tmp_path):
     assert sample.scores["outcome"].metadata["status"] == "answered"
     report = graded(log, tmp_path / "graded", ["two_segments"])
     assert answered(report)["setting"].to_list() == ["tools"]
+
+
+def call_of(name: str, arguments: str) -> dict:
+    function = {"name": name, "arguments": arguments}
+    call = {"id": "1", "type": "function", "function": function}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def test_a_call_of_a_tool_that_was_never_offered_ends_the_reply(replies, tmp_path):
+    ids = ["two_segments/07", "two_segments/08"]
+    texts = {
+        instances()[row_id].prompt: replies[instances()[row_id].prompt]
+        for row_id in ids
+    }
+
+    def reply(body):
+        text = texts[prompt_of(body)]
+        return call_of("submit", text[text.index("{") : text.rindex("}") + 1])
+
+    with Loopback(reply) as loopback:
+        for name in ("plain", "schema"):
+            log = play(
+                "two_segments",
+                tmp_path / name,
+                loopback.url,
+                task_args={"ids": ids, "schema": name == "schema"},
+            )
+            assert [sample.scores["outcome"].value for sample in log.samples] == [1, 1]
+            rows = answered(graded(log, tmp_path / f"graded {name}", ["two_segments"]))
+            assert rows["score"].to_list() == [1, 1]
+        assert len(loopback.requests) == 4
+
+
+def test_a_reply_with_tools_ends_at_a_limit(tmp_path, monkeypatch):
+    monkeypatch.setitem(TOOL_LIMITS, "message_limit", 7)
+    given = {
+        "ids": "two_segments/07",
+        "tools": True,
+        "sandbox": "local",
+        "search": "tavily",
+    }
+    with Loopback(lambda _: call_of("python", '{"code": "1"}')) as loopback:
+        log = play("spatial", tmp_path, loopback.url, task_args=given)
+        assert len(loopback.requests) == 3
+    (sample,) = log.samples
+    assert sample.error is None
+    assert sample.scores["outcome"].metadata["status"] == "truncated"
+    report = graded(log, tmp_path / "graded", ["two_segments"])
+    assert answered(report)["status"].to_list() == ["truncated"]
+    assert answered(report)["score"].to_list() == [0]

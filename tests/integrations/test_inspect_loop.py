@@ -76,3 +76,30 @@ def test_live_scores_are_those_of_the_replay_to_the_last_bit(setting, log, rows)
         ]
         assert after == live.metadata["turns"]
         assert {row["queries"] for row in replayed} == {live.metadata["queries"]}
+
+
+def test_every_call_of_a_tool_is_a_turn(setting, tmp_path):
+    """Nobody offers tools in a loop: what a call holds is the text of a turn."""
+    script = scripted(setting)
+
+    def reply(body):
+        assert not any(message.get("tool_calls") for message in body["messages"])
+        function = {"name": "submit", "arguments": script(body)}
+        call = {"id": "1", "type": "function", "function": function}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+    ids = [*SCRIPTS[setting]]
+    with Loopback(reply) as server:
+        (made,) = inspect_ai.eval(
+            "scbench/loop",
+            model=get_model(MODEL, base_url=server.url, memoize=False),
+            task_args={**SETUPS[setting], "ids": ids},
+            log_dir=str(tmp_path),
+            max_retries=3,
+        )
+        plain = played(setting)
+        assert len(server.requests) == sum(len(plain[row_id].turns) for row_id in ids)
+    for sample in read_eval_log(made.location).samples:
+        assert sample.error is None
+        observations = [turn["observation"] for turn in sample.metadata["turns"]]
+        assert observations == [turn["observation"] for turn in plain[sample.id].turns]

@@ -74,3 +74,40 @@ def test_64_sessions_play_as_in_a_plain_loop(setting, pytestconfig):
         assert None not in [reward for _, reward, _ in told[1:]]
     assert count["num_tasks"] > 10
     assert first["task"]["index"] == 0
+
+
+MISTAKES = """
+import asyncio, json
+from fastapi.testclient import TestClient
+from scbench.integrations.openenv import app
+
+client = TestClient(app(), raise_server_exceptions=False)
+def answer(path, **body):
+    response = client.post(path, json=body)
+    return [response.status_code, str(response.json()["detail"])]
+
+print(json.dumps({
+    "step": answer("/step", action={"reply": "x"}),
+    "index": answer("/reset", index=-1),
+    "split": answer("/reset", split="other"),
+    "id": answer("/reset", id="two_segments/99"),
+    "task": answer("/scbench/task", split="default", index=-1),
+    "metadata": client.get("/metadata").json(),
+}))
+"""
+
+
+def test_mistakes_in_requests_are_answered_with_a_sentence(pytestconfig):
+    folder = installed(pytestconfig.cache.mkdir("packages"), "openenv==0.10.0")
+    output = python(MISTAKES, PYTHONPATH=folder)
+    answers = json.loads(output.splitlines()[-1])
+    status, words = answers["step"]
+    assert status == 409
+    assert "call reset first" in words
+    status, words = answers["index"]
+    assert status == 400
+    assert "no index -1 in the split 'default', which has the indices 0 to" in words
+    assert answers["split"][0] == answers["id"][0] == 400
+    assert "no item 'two_segments/99'" in answers["id"][1]
+    assert answers["task"] == [400, "Invalid task index"]
+    assert answers["metadata"]["name"] == "scbench"

@@ -52,3 +52,50 @@ def test_offline_it_keeps_tables_scores_and_files(
         assert kept.count("results.parquet") == 3
     else:
         assert sum(name.endswith(".wandb") for name in kept) == 2
+
+
+FAILING = {
+    "wandb without a key": ("wandb", {"WANDB_MODE": "online", "WANDB_API_KEY": ""}),
+    "mlflow in a folder": ("mlflow", {"MLFLOW_TRACKING_URI": "file:./mlruns"}),
+    "mlflow that is down": ("mlflow", {"MLFLOW_TRACKING_URI": "http://127.0.0.1:9"}),
+}
+
+
+@pytest.mark.parametrize("case", FAILING)
+def test_a_tracker_that_cannot_be_used_is_named_before_anything_is_graded(
+    case, predictions, tmp_path, pytestconfig
+):
+    tracker, settings = FAILING[case]
+    package, _ = LIBRARIES[tracker]
+    folder = installed(pytestconfig.cache.mkdir("packages"), package)
+    program = "from scbench.cli.grade import run; run()"
+    options = (predictions, "--partial", "--out", "out", "--log", tracker)
+    command = (sys.executable, "-c", program, *options)
+    done = run(*command, cwd=tmp_path, PYTHONPATH=folder, HOME=tmp_path, **settings)
+    assert done.returncode == 2, done.stderr[-2000:]
+    assert "Traceback" not in done.stderr
+    assert f"error: {tracker}" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_tracker_that_fails_after_grading_changes_nothing_else(predictions, tmp_path):
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "mlflow.py").write_text(
+        "def set_experiment(name): pass\n"
+        "def start_run(run_name): raise OSError('the server is gone\\nwith details')\n"
+    )
+    program = "from scbench.cli.grade import run; run()"
+    options = (predictions, "--partial", "--workers", "1", "--out", "out")
+    command = (sys.executable, "-c", program, *options)
+    plain = run(*command, cwd=tmp_path)
+    done = run(
+        *command, "--log", "mlflow", "--restart", cwd=tmp_path, PYTHONPATH=library
+    )
+    assert done.returncode == plain.returncode
+    assert done.stdout == plain.stdout
+    assert (
+        "not logged by mlflow: the server is gone; the results in out are complete"
+        in done.stderr
+    )
+    assert "with details" not in done.stderr

@@ -16,19 +16,23 @@ from scbench.formats.imports.entries import (
     Entry,
     Reply,
     State,
+    call_arguments,
+    chat_outcome,
     content_text,
     dig,
     failed,
     first_field,
     joined,
-    message_text,
     objects,
+    refusal_text,
     reply,
     request_key,
     state_of,
     token_counts,
     with_calls,
 )
+
+_HTTP_OK = 200
 
 
 def openai(entry: Entry) -> Iterator[Reply]:
@@ -39,7 +43,8 @@ def openai(entry: Entry) -> Iterator[Reply]:
     if body is None and _is_body(response):
         body = response
     code = dig(response, "status_code")
-    if entry.get("error") or code not in {200, None} or not isinstance(body, Mapping):
+    is_error = code is not None and code != _HTTP_OK
+    if entry.get("error") or is_error or not isinstance(body, Mapping):
         http_status = f"HTTP {code}" if isinstance(code, int) else ""
         model = dig(body, "model")
         yield failed(request, entry.get("error"), body, http_status, model=model)
@@ -47,6 +52,20 @@ def openai(entry: Entry) -> Iterator[Reply]:
         yield responses_reply(request, body)
     else:
         yield from chat_replies(request, body)
+
+
+def body_replies(request: RequestKey, body: Entry) -> Iterator[Reply]:
+    """Yield the replies in a provider's response to one call; none if its form is unknown."""
+    if isinstance(body.get("choices"), list):
+        yield from chat_replies(request, body)
+    elif isinstance(body.get("output"), list):
+        yield responses_reply(request, body)
+    elif "stop_reason" in body and isinstance(body.get("content"), list):
+        yield anthropic_reply(request, body)
+    elif {"candidates", "promptFeedback", "prompt_feedback"} & body.keys():
+        yield from gemini_replies(request, body)
+    elif body.get("error"):
+        yield failed(request, body, model=body.get("model"))
 
 
 def _is_body(value: object) -> bool:
@@ -67,15 +86,7 @@ def chat_replies(request: RequestKey, body: Entry) -> Iterator[Reply]:
         yield failed(request, body, "the reply contains no choices", model=model)
     for place, choice in enumerate(choices):
         message = choice.get("message")
-        text = message_text(message)
-        state = state_of(choice.get("finish_reason"), text=text is not None)
-        refusal = dig(message, "refusal")
-        if state.status is None and isinstance(refusal, str) and refusal:
-            text = text or refusal
-            state = State(Status.REFUSED, state.finish)
-        if text is None and state.status is None:
-            # The call ended normally without text: the model's doing, so an empty answer.
-            text = ""
+        text, state = chat_outcome(message, choice.get("finish_reason"))
         thought = dig(message, "reasoning") or dig(message, "reasoning_content")
         sample = request._replace(sample=request.sample + place)
         yield reply(sample, model, text, state, counts, joined([thought]))
@@ -94,14 +105,9 @@ def responses_reply(request: RequestKey, body: Entry) -> Reply:
     final_items = [item for item in items if item.get("phase") == "final_answer"]
     messages = final_items or items
     parts = [part for item in messages for part in objects(item.get("content"))]
-    arguments = [
-        item.get("arguments") or item.get("input")
-        for item in items
-        if item.get("type") in {"function_call", "custom_tool_call"}
-    ]
-    text = with_calls(content_text(parts), arguments)
-    refusals = [part for part in parts if part.get("type") == "refusal"]
-    refusal = joined(part.get("refusal") for part in refusals)
+    # Calls are items next to messages.
+    text = with_calls(content_text(parts), [content_text(items)])
+    refusal = refusal_text({"content": parts})
     summaries = [part for item in items for part in objects(item.get("summary"))]
     thought = joined(part.get("text") for part in summaries)
     error = ""
@@ -110,7 +116,8 @@ def responses_reply(request: RequestKey, body: Entry) -> Reply:
             state = State(Status.REFUSED if refusal else None, "completed")
         case "incomplete":
             reason = dig(body, "incomplete_details", "reason")
-            state = state_of(reason, text=False)._replace(finish=reason or "incomplete")
+            state = state_of(reason, text=False)
+            state = state._replace(finish=state.finish or "incomplete")
         case "failed":
             code = dig(body, "error", "code")
             # Codes of filters contain the word, such as bio_policy; OpenAI adds new ones.
@@ -133,6 +140,11 @@ def anthropic(entry: Entry) -> Iterator[Reply]:
         error = result if dig(result, "error") else None
         yield failed(request, error, kind)
         return
+    yield anthropic_reply(request, message)
+
+
+def anthropic_reply(request: RequestKey, message: Entry) -> Reply:
+    """Return the reply in a message of Anthropic."""
     counts = token_counts(
         [message.get("usage")],
         inputs="input_tokens cache_creation_input_tokens cache_read_input_tokens",
@@ -140,12 +152,11 @@ def anthropic(entry: Entry) -> Iterator[Reply]:
         reasoning="output_tokens_details.thinking_tokens",
     )
     blocks = objects(message.get("content"))
-    calls = [block for block in blocks if block.get("type") == "tool_use"]
-    text = with_calls(content_text(blocks), [call.get("input") for call in calls]) or ""
+    text = content_text(blocks) or ""
     thoughts = [block for block in blocks if block.get("type") == "thinking"]
     thought = joined(block.get("thinking") for block in thoughts)
     state = state_of(message.get("stop_reason"), text=bool(text))
-    yield reply(request, message.get("model"), text, state, counts, thought)
+    return reply(request, message.get("model"), text, state, counts, thought)
 
 
 def bedrock(entry: Entry) -> Iterator[Reply]:
@@ -195,6 +206,12 @@ def gemini(entry: Entry) -> Iterator[Reply]:
     if entry.get("error") or not isinstance(response, Mapping):
         yield failed(request, entry.get("error"), model=model)
         return
+    yield from gemini_replies(request, response)
+
+
+def gemini_replies(request: RequestKey, response: Entry) -> Iterator[Reply]:
+    """Yield the candidates in a response of Gemini; several are samples of one request."""
+    model = gemini_field(response, "modelVersion")
     counts = token_counts(
         [gemini_field(response, "usageMetadata")],
         inputs="promptTokenCount toolUsePromptTokenCount",
@@ -218,7 +235,7 @@ def gemini(entry: Entry) -> Iterator[Reply]:
         spoken = joined(part.get("text") for part in parts if not part.get("thought"))
         thought = joined(part.get("text") for part in parts if part.get("thought"))
         calls = [gemini_field(part, "functionCall") for part in parts]
-        text = with_calls(spoken, [dig(call, "args") for call in calls]) or ""
+        text = with_calls(spoken, map(call_arguments, calls)) or ""
         state = state_of(gemini_field(candidate, "finishReason"), text=bool(text))
         sample = request._replace(sample=request.sample + place)
         yield reply(sample, model, text, state, counts, thought)

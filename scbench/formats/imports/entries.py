@@ -31,12 +31,26 @@ _MAX_NAME = 200
 _MAX_COUNT = 2**53 - 1
 # Errors in errors that are opened.
 _MAX_WRAPPERS = 3
+# Types of the parts of a message that have text, and of those that are tool calls.
+_TEXT_TYPES = ("text", "output_text")
+_CALL_TYPES = ("tool_use", "function_call", "custom_tool_call")
 _ERROR_CODE = re.compile(
     r"""
     ["']code["']\s*:\s*["'](\w+)    # in a dictionary that a harness logged as text
     | ^(?:\d{3}\ )?(\w+):\          # at the beginning, maybe after an HTTP status
     """,
     re.VERBOSE,
+)
+# Words of a provider that refuses a request or a reply by its policy on contents.
+_POLICY_WORDS = re.compile(
+    r"""
+    content[ _-]?(?:filter | moderation | (?:management[ ])?policy)
+    | safety_check | prohibited_content
+    | violat\w+\ (?:of\ )?(?:\w+\ ){0,3}(?:usage\ )?(?:guidelines|policy|policies)\b
+    | requires\ moderation
+    | (?:input | prompt | output | content | request | message)s?\ (?:was|were|has\ been)\ flagged
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
 
 
@@ -156,7 +170,9 @@ def failed(request: RequestKey, *errors: object, model: object = None) -> Reply:
 
 
 def failure(message: str) -> State:
-    """Return the state of a failed call: blocked if a code in the error is a filter's."""
+    """Return the state of a failed call: blocked if its code or its words are a filter's."""
+    if _POLICY_WORDS.search(message):
+        return State(Status.BLOCKED)
     for match in _ERROR_CODE.finditer(message):
         if finish_status(match[1] or match[2]) is Status.BLOCKED:
             return State(Status.BLOCKED)
@@ -303,14 +319,27 @@ def joined(parts: Iterable[object]) -> str:
 
 
 def content_text(content: object) -> str | None:
-    """Return the text of a message's content, a text or parts; None if there is none."""
+    """Return the text of a message's content, a text or parts; None if there is none.
+
+    The arguments of tool calls among the parts are part of it.
+    """
     if isinstance(content, str):
         return content
     parts = objects(content)
     if not parts:
         return None
-    texts = [part for part in parts if part.get("type") in {"text", "output_text"}]
-    return joined(part.get("text") for part in texts)
+    texts = [part.get("text") for part in parts if part.get("type") in _TEXT_TYPES]
+    calls = [part for part in parts if part.get("type") in _CALL_TYPES]
+    return with_calls(joined(texts), map(call_arguments, calls))
+
+
+def call_arguments(call: object) -> object:
+    """Return the arguments of a tool call in the form of any provider; None if it has none."""
+    for place in (dig(call, "function"), dig(call, "custom"), call):
+        arguments = dig(place, "arguments") or dig(place, "input") or dig(place, "args")
+        if arguments:
+            return arguments
+    return None
 
 
 def with_calls(text: str | None, arguments: Iterable[object]) -> str | None:
@@ -330,8 +359,31 @@ def message_text(message: object) -> str | None:
     calls = objects(dig(message, "tool_calls"))
     # The older form, of which a message has one at most.
     calls.append({"function": dig(message, "function_call")})
-    arguments = [
-        dig(call, "function", "arguments") or dig(call, "custom", "input")
-        for call in calls
-    ]
-    return with_calls(content_text(dig(message, "content")), arguments)
+    return with_calls(content_text(dig(message, "content")), map(call_arguments, calls))
+
+
+def refusal_text(message: object) -> str:
+    """Return the words of a refusal that a message marks as one; empty if it is none."""
+    parts = objects(dig(message, "content"))
+    marked = [part.get("refusal") for part in parts if part.get("type") == "refusal"]
+    return joined([dig(message, "refusal"), *marked])
+
+
+def chat_outcome(message: object, finish: object) -> tuple[str | None, State]:
+    """Return the text of a message of OpenAI's chat form, and the state of its call.
+
+    Every route reads chat messages by this function, so that a reply has the same score by all.
+
+    Args:
+        message: None if there is none.
+        finish: the finish reason of its call, in the words of any provider.
+    """
+    text = message_text(message)
+    state = state_of(finish, text=text is not None)
+    refusal = refusal_text(message)
+    if refusal and state.status is None:
+        return text or refusal, State(Status.REFUSED, state.finish)
+    if text is None and state.status is None:
+        # The call ended normally without text: the model's doing, so an empty answer.
+        text = ""
+    return text, state

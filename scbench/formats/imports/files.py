@@ -249,6 +249,11 @@ def parquet_replies(
         needed.add(column if column in types else column.partition(".")[0])
     if needed - types.keys():
         raise unmapped(path, types, mapped)
+    for column in sorted(needed):
+        if types[column] == "Binary":
+            raise PredictionsError(
+                f"{path}: the column {column!r} has binary values; write it as text"
+            )
     for number, row in parquet_rows(path, sorted(needed)):
         kinds["Parquet"] += 1
         yield number, _row_or_problem(number, row, mapping)

@@ -67,10 +67,11 @@ def _trial_fields(result: object, trial: Path) -> dict[str, Any]:
     # An agent that failed after it wrote its answer has an answer.
     if not failure or answer.is_file():
         return fields | answer_fields(answer)
-    if failure == _TIMEOUT:
-        return fields | {"status": Status.TRUNCATED.value, "response": ""}
     message = dig(result, "exception_info", "exception_message")
     error = f"{failure}: {message}"[:_MAX_ERROR]
+    if failure == _TIMEOUT:
+        truncated = {"status": Status.TRUNCATED.value, "response": "", "error": error}
+        return fields | truncated
     return fields | {"status": Status.API_ERROR.value, "error": error}
 
 

@@ -16,6 +16,7 @@ from scbench.formats.imports.entries import (
     Entry,
     Reply,
     State,
+    chat_outcome,
     dig,
     failed,
     failure,
@@ -26,7 +27,6 @@ from scbench.formats.imports.entries import (
     objects,
     reply,
     request_key,
-    state_of,
     token_counts,
     with_turns,
 )
@@ -36,6 +36,7 @@ NO_REPLY = "(there was no reply)"
 _NO_REPLY_ERROR = (
     "the call returned no text (filtered, or only reasoning); the log does not say why"
 )
+_TIMEOUT_ERROR = "the rollout reached the time limit of verifiers"
 # Fields of a document that may contain the id.
 _ID_FIELDS = ("id", "scbench_id", "instance_id", "custom_id")
 
@@ -59,7 +60,9 @@ def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
     replies = dig(entry, "resps", 0)
     if not isinstance(replies, list):
         replies = entry.get("resps") or entry.get("filtered_resps")
-    texts = [text for text in replies or () if isinstance(text, str)]
+    if not isinstance(replies, list):
+        replies = []
+    texts = [text for text in replies if isinstance(text, str)]
     if not texts:
         raise PredictionsError(f"{request.id}: resps contains no reply")
     for place, text in enumerate(texts):
@@ -113,6 +116,8 @@ def verifiers(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
     history[request.id] += 1
     traces = objects(entry.get("traces"))
     episode_errors = objects(entry.get("errors"))
+    if entry.get("is_timeout") is True:
+        episode_errors.append({"message": _TIMEOUT_ERROR})
     if traces:
         yield trace_reply(request, traces[0], episode_errors)
         return
@@ -134,31 +139,17 @@ def trace_reply(
         outputs="completion_tokens",
         reasoning="reasoning_tokens",
     )
-    text = None
+    message = None
     for node in objects(trace.get("nodes")):
         if dig(node, "message", "role") == "assistant":
-            text = message_text(node.get("message"))
+            message = node.get("message")
+    # Verifiers logs neither empty replies nor finish reasons except stop, length and tool_calls.
+    text, state = chat_outcome(message, last_call.get("finish_reason"))
     error = ""
     errors = [*objects(trace.get("errors")), *episode_errors]
-    if errors and text is None:
+    if errors and message_text(message) is None:
         error = first_error(errors)
-        state = failure(error)
-    else:
-        text, state = ended(text, last_call.get("finish_reason"))
-        if text is None:
-            error = first_error(errors)
+        text, state = None, failure(error)
     model = last_call.get("model")
     last_reply = reply(request, model, text, state, counts, error=error)
     return with_turns(last_reply, trace.get("info"))
-
-
-def ended(text: str | None, finish: object) -> tuple[str | None, State]:
-    """Return the last text of a rollout of verifiers, and the state of its call.
-
-    Verifiers does not log empty replies, or finish reasons except stop, length and tool_calls. A
-    call that ended normally without text is an empty reply of the model.
-    """
-    state = state_of(finish, text=text is not None)
-    if text is None and state.status is None:
-        text = ""
-    return text, state

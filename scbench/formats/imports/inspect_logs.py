@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 # In the error of a sample whose reply exists, but could not be graded.
 GRADER_FAILED = "the grader failed, not the model"
 
+# Where our solver keeps a reply in the metadata of its sample, and the fields that it keeps.
+REPLY = "reply"
+_STORED_FIELDS = ("response", "status", "finish_reason", "error")
+
 # A log, or a member of its archive, that is larger is refused unread.
 _MAX_BYTES = 2**30
 # Copies of one member of an archive: a sample that is asked again is written again, and the last
@@ -209,7 +213,8 @@ def sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
         return failed(request, message, model=spec.model)
     limit = sample.limit.type if sample.limit else None
     usage = model_usage(sample, spec.model)
-    last_reply = reply_of(request, spec.model, sample.output, limit, usage)
+    stored = sample.metadata.get(REPLY)
+    last_reply = reply_of(request, spec.model, sample.output, limit, usage, stored)
     return with_turns(last_reply, sample.metadata)
 
 
@@ -284,6 +289,7 @@ def reply_of(
     output: "ModelOutput",
     limit: str | None,
     usage: Mapping[str, Any],
+    stored: object = None,
 ) -> Reply:
     """Return the reply of a sample that did not fail.
 
@@ -293,7 +299,11 @@ def reply_of(
         output: of the last call.
         limit: the kind of limit that the sample hit; None if it hit none.
         usage: of all calls.
+        stored: the reply as the provider's response had it, see `stored_fields`; None if our own
+            solver did not make the call.
     """
+    if isinstance(stored, Mapping) and limit is None:
+        return _from_stored(request, model, stored, usage, _reasoning(output))
     error = output.error or output.completion
     if refused_call(output):
         return failed(request, call_error(error), model=model)
@@ -301,8 +311,7 @@ def reply_of(
     stop: str | None = None
     if output.choices:
         stop = output.stop_reason
-        calls = output.message.tool_calls or ()
-        text = with_calls(output.completion, [call.arguments for call in calls])
+        text = reply_text(output)
     if stop == "content_filter" and (output.error or output.usage is None):
         # The text is the filter's message, and not a word of the model's.
         state = State(Status.BLOCKED, stop)
@@ -315,6 +324,39 @@ def reply_of(
         finish = None if stop == "unknown" else stop
         state = state_of(finish, text=bool(text))
     return reply(request, model, text, state, usage, _reasoning(output))
+
+
+def stored_fields(last_reply: Reply) -> dict[str, str]:
+    """Return what a solver keeps of a reply in the metadata of its sample, under `REPLY`."""
+    fields = last_reply.fields
+    return {name: str(fields[name]) for name in _STORED_FIELDS if name in fields}
+
+
+def _from_stored(
+    request: RequestKey,
+    model: str,
+    stored: Mapping[str, object],
+    usage: Mapping[str, Any],
+    reasoning: str,
+) -> Reply:
+    values: dict[str, str] = {}
+    for name in _STORED_FIELDS:
+        value = stored.get(name)
+        # A log may say anything.
+        if isinstance(value, str):
+            values[name] = value
+    named = values.get("status")
+    status = Status(named) if named in [*Status] else None
+    state = State(status, values.get("finish_reason"))
+    error = values.get("error", "")
+    return reply(request, model, values.get("response"), state, usage, reasoning, error)
+
+
+def reply_text(output: "ModelOutput") -> str:
+    """Return the text of a reply with the arguments of its tool calls."""
+    calls = output.message.tool_calls or ()
+    text = with_calls(output.completion, [call.arguments for call in calls])
+    return text or ""
 
 
 def model_usage(sample: "EvalSample", model: str) -> dict[str, Any]:

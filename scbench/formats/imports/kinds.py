@@ -149,6 +149,8 @@ def text_form(
     for text in texts:
         entry = json_value(text)
         if entry and isinstance(entry, dict):
+            if is_keyed_by_id(entry) and len(texts) == 1:
+                return TextForm.DOCUMENT
             return _form_by_entry(entry, path, mapped)
     if not texts:
         # A document without line breaks is one line, and may be too long to be read as such.
@@ -281,6 +283,8 @@ def document_entries(value: Any) -> list[Any]:  # noqa: ANN401  (JSON)
             return value
         if not isinstance(value, dict):
             break
+        if is_keyed_by_id(value):
+            return [_with_id(name, entry) for name, entry in value.items()]
         inner = _inner_value(value, _RESULT_FIELDS)
         if inner is None:
             inner = _inner_value(value, _WRAPPER_FIELDS)
@@ -289,6 +293,21 @@ def document_entries(value: Any) -> list[Any]:  # noqa: ANN401  (JSON)
                 break
         value = inner
     return [value]
+
+
+def is_keyed_by_id(value: Entry) -> bool:
+    """Return whether an object has an id of an item for each key, and its reply for each value."""
+    return bool(value) and all(
+        "/" in name and isinstance(content, dict | str)
+        for name, content in value.items()
+    )
+
+
+def _with_id(name: str, content: Any) -> Entry:  # noqa: ANN401  (JSON)
+    """Return the entry under a key; a text is a reply."""
+    if isinstance(content, str):
+        return {"id": name, "response": content}
+    return {"id": name, **content}
 
 
 def _inner_value(value: Entry, names: Iterable[str]) -> Any:  # noqa: ANN401  (JSON)

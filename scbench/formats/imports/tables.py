@@ -1,6 +1,7 @@
 """Tables of replies: CSV, Parquet, JSON Lines, also with columns that are not named as ours."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -21,6 +22,8 @@ _FIELDS = tuple(Prediction.model_fields)
 _NUMBER_FIELDS = {"sample", "budget"}
 _JSON_FIELDS = {"answer", "usage", "run"}
 _MAX_DIGITS = 16
+# A fraction of nothing but zeros, as in 16000.0.
+_ZERO_FRACTION = re.compile(r"(?<=[0-9])\.0{1,9}\Z")
 _DELIMITERS = ",;\t"
 # Rows of a Parquet file in memory at a time.
 _BLOCK_ROWS = 256
@@ -97,8 +100,11 @@ def row_reply(row: Entry, mapped: Mapped, *, words: bool = False) -> Reply:
 def _typed_value(name: str, value: object) -> object:
     """Return a value as its field takes it: numbers and JSON are read from text."""
     if not isinstance(value, str):
-        return value
+        # Libraries make floats of a column of whole numbers that has an empty cell.
+        is_whole = isinstance(value, float) and value.is_integer()
+        return int(value) if is_whole and name in _NUMBER_FIELDS else value
     if name in _NUMBER_FIELDS:
+        value = _ZERO_FRACTION.sub("", value)
         # int() also takes digits of other scripts, and any number of them.
         is_number = value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS
         if not is_number:

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspect_ai import Task, eval_set
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.hooks import Hooks, SampleEnd, hooks
+from inspect_ai.hooks import Hooks, ModelRetry, SampleEnd, hooks
 from inspect_ai.log import list_eval_logs, read_eval_log_sample_summaries
 from inspect_ai.model import GenerateConfig, Model, get_model
 from rich.text import Text
@@ -19,7 +19,13 @@ from typing_extensions import override
 from scbench.base.canonical import content_hash
 from scbench.base.errors import PredictionsError, ResultsError
 from scbench.base.wording import counted
-from scbench.formats.imports.inspect_logs import call_error
+from scbench.formats.imports.inspect_logs import call_error, error_message
+from scbench.integrations.inspect.exhaustion import current_watch, watching
+from scbench.integrations.inspect.listening import (
+    Listener,
+    keep_raw_responses,
+    listening,
+)
 from scbench.integrations.inspect.tasks import TASKS, loop
 from scbench.machine.work_folder import WorkFolder
 
@@ -76,6 +82,7 @@ class Pace:
         timeout: time limit in seconds for a call with its retries; None for no limit.
         attempt_timeout: time limit in seconds for one attempt; None for the provider's.
         on_reply: called with the replies so far, their total, and their cost in words.
+        on_error: called with the message of a failure, before a call is retried.
         say: called with the next step.
     """
 
@@ -88,14 +95,26 @@ class Pace:
     timeout: int | None = None
     attempt_timeout: int | None = None
     on_reply: Callable[[int, int, str], object] | None = None
+    on_error: Callable[[str], object] | None = None
     say: Callable[[str], object] | None = None
 
 
-def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
-    """Ask a model, or continue an interrupted run, with logs in a folder that is made if need be.
+class Played(NamedTuple):
+    """The result of a run.
 
-    Returns:
-        Whether every call was answered; and the logs.
+    Attributes:
+        complete: whether every call was answered.
+        logs: paths.
+        exhausted: the words of the failures that ended the run early; empty if none did.
+    """
+
+    complete: bool
+    logs: list[str]
+    exhausted: str
+
+
+def play(plan: Plan, pace: Pace, logs: Path) -> Played:
+    """Ask a model, or continue an interrupted run, with logs in a folder that is made if need be.
 
     Raises:
         PredictionsError: the model cannot be asked.
@@ -157,8 +176,10 @@ async def greet(model: Model) -> None:
     where = f" (asked at {model.api.base_url})" if model.api.base_url else ""
     try:
         config = GenerateConfig(max_retries=_HELLO_RETRIES)
+        keep_raw_responses(model.api)
         async with asyncio.timeout(_HELLO_SECONDS):
-            await model.generate(_HELLO, config=config)
+            with listening(Listener()):
+                await model.generate(_HELLO, config=config)
     except PrerequisiteError:
         raise
     except TimeoutError:
@@ -176,14 +197,12 @@ async def greet(model: Model) -> None:
         ) from None
 
 
-def run_evals(
-    plan: Plan, pace: Pace, model: Model, logs: Path
-) -> tuple[bool, list[str]]:
+def run_evals(plan: Plan, pace: Pace, model: Model, logs: Path) -> Played:
     """Run Inspect on all tasks of a plan, see `play`."""
     # Before the ids are stored: wrong options change nothing in the folder.
     tasks = tasks_of(plan)
     ids = None if pace.ids is None else _with_earlier_ids(pace.ids, logs / _IDS)
-    with _reply_counts(tasks, replace(pace, ids=ids), logs):
+    with watching() as watch, _reply_counts(tasks, replace(pace, ids=ids), logs):
         complete, logged = eval_set(
             tasks,
             log_dir=str(logs),
@@ -209,7 +228,8 @@ def run_evals(
     # Inspect returns after Ctrl-C, with the logs so far.
     if len(logged) < len(tasks):
         raise KeyboardInterrupt
-    return complete, [str(logs / log.location.rpartition("/")[2]) for log in logged]
+    paths = [str(logs / log.location.rpartition("/")[2]) for log in logged]
+    return Played(complete, paths, watch.verdict)
 
 
 def tasks_of(plan: Plan) -> list[Task]:
@@ -247,17 +267,21 @@ def _reply_counts(tasks: Sequence[Task], pace: Pace, logs: Path) -> Iterator[Non
             if row.completed and row.error is None:
                 _Replies.answered.add((row.id, row.epoch, row.metadata.get("budget")))
     _Replies.on_reply = pace.on_reply
+    _Replies.on_error = pace.on_error
+    _Replies.is_running = True
     try:
         yield
     finally:
-        _Replies.on_reply = None
+        _Replies.is_running = False
 
 
 @hooks("scbench_replies", "Counts the replies of `scbench run`.")
 class _Replies(Hooks):
     """The counts of one run. Inspect makes the only object, so the counts are of the class."""
 
+    is_running = False
     on_reply: Callable[[int, int, str], object] | None = None
+    on_error: Callable[[str], object] | None = None
     total = 0
     # Id, epoch and budget of each sample that has a reply.
     answered: set[tuple[object, ...]] = set()  # noqa: RUF012  (one run at a time)
@@ -267,7 +291,7 @@ class _Replies(Hooks):
 
     @override
     def enabled(self) -> bool:
-        return _Replies.on_reply is not None
+        return _Replies.is_running
 
     @override
     async def on_sample_end(self, data: SampleEnd) -> None:
@@ -277,6 +301,7 @@ class _Replies(Hooks):
             cls.answered.add((sample.id, sample.epoch, sample.metadata.get("budget")))
         else:
             cls.failures += 1
+            current_watch().failed(error_message(sample.error), last_try=True)
         for usage in sample.model_usage.values():
             cls.tokens += usage.total_tokens
             if usage.total_cost is not None:
@@ -288,3 +313,10 @@ class _Replies(Hooks):
             parts.append(counted(cls.failures, "failed call"))
         if cls.on_reply is not None:
             cls.on_reply(len(cls.answered), cls.total, ", ".join(parts))
+
+    @override
+    async def on_model_retry(self, data: ModelRetry) -> None:
+        latest = current_watch().latest
+        if _Replies.on_error is not None and latest:
+            wait = f"; the next try is in {data.wait_time:,.0f} s"
+            _Replies.on_error(latest[:_MAX_ERROR] + wait)

@@ -29,7 +29,12 @@ from inspect_ai.solver import TaskState
 from scbench.base.errors import ScbenchError
 from scbench.base.model import CONFIGS, Instance, Status
 from scbench.formats.imports.entries import with_turns
-from scbench.formats.imports.inspect_logs import GRADER_FAILED, reply_of, sample_key
+from scbench.formats.imports.inspect_logs import (
+    GRADER_FAILED,
+    REPLY,
+    reply_of,
+    sample_key,
+)
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.score_tables import OVERALL, score_table
 from scbench.grading.workers.live import live_grader
@@ -141,7 +146,8 @@ def outcome(release: str | None = None) -> Scorer:
         for event in transcript().events:
             if event.event == "sample_limit":
                 limit = event.type
-        reply = reply_of(request, str(state.model), state.output, limit, {})
+        stored = state.metadata.get(REPLY)
+        reply = reply_of(request, str(state.model), state.output, limit, {}, stored)
         line = with_turns(reply, state.metadata).line()
         future = live_grader().submit(instances[request.id], line)
         return as_score(await run_sync(future.result, abandon_on_cancel=True))

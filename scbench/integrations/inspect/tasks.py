@@ -6,8 +6,8 @@ can be graded like every other: `scbench-grade` plays the turns again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, Unpack
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -16,39 +16,60 @@ from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
     ChatMessage,
+    ChatMessageAssistant,
     ChatMessageUser,
     Content,
     ContentImage,
     ContentText,
     GenerateConfig,
+    GenerateConfigArgs,
+    ModelOutput,
     ResponseSchema,
+    get_model,
 )
 from inspect_ai.scorer import Metric
-from inspect_ai.solver import Generate, Solver, TaskState, generate, solver, use_tools
+from inspect_ai.solver import Generate, Solver, TaskState, solver, use_tools
 from inspect_ai.tool import python, web_search
 from inspect_ai.util import JSONSchema
 from pydantic import ValidationError
 from rich.markup import escape
 
-from scbench.base.errors import PredictionsError, ScbenchError, faults_of
-from scbench.base.finish_reasons import finish_status
+from scbench.base.errors import (
+    FailedCallError,
+    PredictionsError,
+    ScbenchError,
+    faults_of,
+)
 from scbench.base.model import CONFIGS, Instance, LoopSetting, Setup, Status
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.formats.imports.inspect_logs import call_error, refused_call
+from scbench.formats.custom_id import RequestKey
+from scbench.formats.imports.entries import Reply, failed, failure
+from scbench.formats.imports.inspect_logs import (
+    REPLY,
+    call_error,
+    refused_call,
+    reply_of,
+    stored_fields,
+)
 from scbench.formats.prompts import chosen_instances, data_urls, select, split_by_images
 from scbench.grading.workers.live import live_grader
+from scbench.integrations.inspect.exhaustion import current_watch
+from scbench.integrations.inspect.listening import (
+    Listener,
+    keep_raw_responses,
+    listening,
+)
 from scbench.integrations.inspect.scorer import by_bucket, named_instances, outcome
 from scbench.loop.environment import Environment
 from scbench.release.load import find_release
 
 # Limit of one call of the Python tool.
 _PYTHON_SECONDS = 180
+# Limits of one reply with tools, by Inspect's names: messages of both sides, and tokens of all its
+# calls, sent and received. A reply that meets one is cut off (truncated).
+TOOL_LIMITS = {"message_limit": 200, "token_limit": 2_000_000}
 # Steps of trials at a time: most of them wait for a process.
 _MAX_STEPS = 64
-
-
-class RefusedCallError(ScbenchError):
-    """A provider refused a call: an error of the sample, which is never a zero."""
 
 
 # Tasks with one answer
@@ -84,7 +105,8 @@ def task_function(
             budget: limit of output tokens; tables treat each limit as a separate run.
             effort: Inspect's reasoning_effort.
             reasoning_tokens: Inspect's, for providers that take a number.
-            tools: the paper's second setting: a Python tool in a sandbox, and web search.
+            tools: the paper's second setting: a Python tool in a sandbox, and web search; up to
+                200 messages and 2,000,000 tokens a reply.
             search: providers of web search, as Inspect names them; None for the model's own.
             sandbox: where Python runs: docker, or another sandbox of Inspect.
             release: version, folder, archive or ORG/NAME@REVISION; None for the newest.
@@ -100,7 +122,7 @@ def task_function(
             raise PrerequisiteError(escape(str(error))) from None
         asked_instances = instances if images else split_by_images(instances)[False]
         samples_of_items = [sample_of(row, budget) for row in asked_instances]
-        solvers = [structured(release) if schema else generate(), check_call()]
+        solvers = [ask(tools=tools, schema=schema, release=release)]
         if tools:
             offered = [python(timeout=_PYTHON_SECONDS), web_search(names_in(search))]  # type: ignore[arg-type]
             solvers.insert(0, use_tools(offered))
@@ -115,6 +137,7 @@ def task_function(
             config=config_of(budget, effort, reasoning_tokens),
             samples=samples,
             sandbox=sandbox if tools else None,
+            limits=TOOL_LIMITS if tools else None,
         )
 
     return spatial_task
@@ -177,6 +200,7 @@ def task_of(
     config: GenerateConfig,
     samples: int,
     sandbox: str | None = None,
+    limits: Mapping[str, int] | None = None,
 ) -> Task:
     """Return a task that is graded as `scbench-grade` does."""
     metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(expected)]
@@ -192,6 +216,7 @@ def task_of(
         continue_on_fail=True,
         version=version,
         metadata={"setting": setting},
+        **(limits or {}),
     )
 
 
@@ -210,37 +235,88 @@ TASKS = _all_functions()
 
 
 @solver
-def check_call() -> Solver:
-    """Make a call that the provider refused an error, as Inspect does with most of them.
+def ask(
+    *, tools: bool = False, schema: bool = False, release: str | None = None
+) -> Solver:
+    """Ask for one reply. A call that failed is an error of the sample.
 
-    Inspect words some refusals like replies, such as that of a prompt that is too long.
+    Args:
+        tools: whether tool calls are answered. Otherwise no tool is offered, and a reply that
+            calls one all the same is the model's last.
+        schema: whether the reply is to follow the JSON Schema of the sample's answer.
+        release: of the samples.
     """
 
-    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001  (its form)
-        _refuse_failed_call(state)
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        options: GenerateConfigArgs = {}
+        if schema:
+            instances = await run_sync(named_instances, release)
+            answer_schema = instances[str(state.sample_id)].answer_schema
+            json_schema = JSONSchema.model_validate_json(answer_schema)
+            options["response_schema"] = ResponseSchema(
+                name="answer", json_schema=json_schema, strict=True
+            )
+        tool_calls: Literal["loop", "none"] = "loop" if tools else "none"
+        state, _ = await generated(state, generate, tool_calls, **options)
         return state
 
     return solve
 
 
-def _refuse_failed_call(state: TaskState) -> None:
-    if refused_call(state.output):
-        message = state.output.error or state.output.completion
-        raise RefusedCallError(call_error(message))
+async def generated(
+    state: TaskState,
+    generate: Generate,
+    tool_calls: Literal["loop", "none"],
+    **options: Unpack[GenerateConfigArgs],
+) -> tuple[TaskState, Reply]:
+    """Ask for a reply, and keep it in the metadata as the provider's response has it.
+
+    A refusal by the provider's policy is no error: asking again would not help.
+
+    Raises:
+        FailedCallError: the call failed, though Inspect words it like a reply.
+    """
+    request = RequestKey(str(state.sample_id))
+    model = str(state.model)
+    listener = Listener()
+    keep_raw_responses(get_model().api)
+    try:
+        with current_watch().call(), listening(listener):
+            state = await generate(state, tool_calls=tool_calls, **options)
+        raise_refused_call(state.output)
+    # Each provider has its own errors.
+    except Exception as error:
+        message = call_error(str(error))
+        reply = listener.reply(request) if listener.stumbled else None
+        if failure(message).status is Status.BLOCKED:
+            reply = failed(request, message)
+        if reply is None or reply.fields.get("status") == Status.API_ERROR:
+            raise
+        text = reply.fields.get("response", "")
+        state.output = ModelOutput.from_content(model, text)
+        state.messages.append(state.output.message)
+    else:
+        reply = listener.reply(request)
+    if reply is None:
+        # A provider without raw responses, or of a form that is not known.
+        state.metadata.pop(REPLY, None)
+        return state, reply_of(request, model, state.output, None, {})
+    if reply.fields.get("status") == Status.API_ERROR:
+        finish = reply.fields.get("finish_reason")
+        message = f"the call ended with the finish reason {finish}"
+        raise FailedCallError(reply.fields.get("error") or message)
+    state.metadata[REPLY] = stored_fields(reply)
+    return state, reply
 
 
-@solver
-def structured(release: str | None = None) -> Solver:
-    """Ask for the JSON of a sample's answer schema; the release is that of the samples."""
+def raise_refused_call(output: ModelOutput) -> None:
+    """Raise the error of a call that the provider refused, though Inspect words it like a reply.
 
-    async def solve(state: TaskState, generate: Generate) -> TaskState:
-        instances = await run_sync(named_instances, release)
-        answer_schema = instances[str(state.sample_id)].answer_schema
-        schema = JSONSchema.model_validate_json(answer_schema)
-        form = ResponseSchema(name="answer", json_schema=schema, strict=True)
-        return await generate(state, response_schema=form)
-
-    return solve
+    Raises:
+        FailedCallError: the call was refused.
+    """
+    if refused_call(output):
+        raise FailedCallError(call_error(output.error or output.completion))
 
 
 # Trials in a loop
@@ -350,13 +426,15 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
         environment.reset(instance)
         done = False
         while not done and not state.completed:
-            state = await generate(state)
-            _refuse_failed_call(state)
-            if finish_status(state.output.stop_reason) is Status.BLOCKED:
+            state, reply = await generated(state, generate, "none")
+            if reply.fields.get("status") == Status.BLOCKED:
                 # The reply is the provider's, and no step of the model's.
                 break
-            reply = state.output.completion
-            step = await run_sync(environment.step, reply, limiter=steps)
+            text = reply.fields.get("response", "")
+            if state.output.message.tool_calls:
+                # Providers refuse a call that no message answers.
+                state.messages[-1] = ChatMessageAssistant(content=text)
+            step = await run_sync(environment.step, text, limiter=steps)
             state.messages.append(ChatMessageUser(content=step.observation))
             state.metadata |= environment.record
             done = step.done

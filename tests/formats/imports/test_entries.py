@@ -7,6 +7,7 @@ import pytest
 from scbench.base.errors import PredictionsError
 from scbench.formats.imports.batches import anthropic, gemini, openai
 from scbench.formats.imports.files import entry_replies
+from scbench.formats.imports.harnesses import lm_eval
 from scbench.formats.imports.kinds import kind_of
 
 ID = "two_segments-07-S2-B900"
@@ -325,3 +326,94 @@ ARGUMENTS = '{"segments": []}'
 def test_the_arguments_of_a_tool_call_are_part_of_the_reply(made):
     fields = made()
     assert (fields["response"], fields.get("status")) == (ARGUMENTS, None)
+
+
+@pytest.mark.parametrize(
+    ("code", "body"),
+    [
+        (
+            403,
+            {
+                "code": "The caller does not have permission",
+                "error": "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO",
+            },
+        ),
+        (
+            400,
+            {
+                "error": {
+                    "message": "Gemini blocked it: PROHIBITED_CONTENT",
+                    "code": 400,
+                }
+            },
+        ),
+        (400, {"error": {"message": "blocked", "code": "PROHIBITED_CONTENT"}}),
+        (
+            403,
+            {
+                "error": {
+                    "message": "Your model requires moderation and your input was flagged",
+                    "code": 403,
+                }
+            },
+        ),
+        (400, {"error": {"message": "Output blocked by content filtering policy"}}),
+    ],
+)
+def test_a_refusal_by_policy_is_blocked_whatever_its_words(code, body):
+    fields = posted(body, code)
+    assert fields["status"] == "blocked"
+    error = body["error"]
+    assert (error if isinstance(error, str) else error["message"]) in fields["error"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Country, region, or territory not supported",
+        "No endpoints found matching your data policy",
+        "Your account was flagged for review",
+        "Rate limit reached: see the policy on limits",
+    ],
+)
+def test_other_errors_are_no_blocks(message):
+    assert posted({"error": {"message": message}}, 403)["status"] == "api_error"
+
+
+STRANGE = [["x"], {"a": 1}, 7, None, True]
+
+
+@pytest.mark.parametrize("value", STRANGE)
+def test_values_of_other_types_raise_nothing(value):
+    body = {"choices": [{"finish_reason": value, "message": {"content": "{}"}}]}
+    response = {"status_code": value, "body": body}
+    (fields,) = openai({"custom_id": ID, "response": response, "error": None})
+    assert fields.line()
+    parts = [{"type": value, "text": "a"}, {"type": "text", "text": value}]
+    assert chat("stop", parts)["response"] == ""
+    incomplete = {
+        "object": "response",
+        "output": [{"type": value, "content": parts}],
+        "status": "incomplete",
+        "incomplete_details": {"reason": value},
+        "error": {"code": value},
+    }
+    for status in ("incomplete", "failed", value):
+        assert posted(incomplete | {"status": status})
+    if value is not None and not isinstance(value, list):
+        row = {"doc_id": 0, "doc": {"id": "two_segments/07"}, "resps": value}
+        with pytest.raises(PredictionsError, match="no reply in resps"):
+            list(lm_eval(row, Counter()))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ({"function": {"name": "f", "arguments": '{"a": 1}'}}, '{"a": 1}'),
+        ({"custom": {"name": "f", "input": "words"}}, "words"),
+        ({"id": "1", "name": "f", "arguments": '{"a": 1}'}, '{"a": 1}'),
+        ({"name": "f", "args": {"a": 1}}, '{"a": 1}'),
+    ],
+)
+def test_calls_of_tools_are_text_in_every_form(call, text):
+    assert chat("tool_calls", None, tool_calls=[call])["response"] == text

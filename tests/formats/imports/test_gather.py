@@ -411,3 +411,51 @@ def test_parquet_that_its_library_aborts_or_panics_over_is_damaged(tmp_path, bit
     path.write_bytes(data)
     with pytest.raises(PredictionsError, match="is damaged"):
         gather([str(path)], io.BytesIO())
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_object_keyed_by_id(tmp_path, indent):
+    path = tmp_path / "replies.json"
+    entries = {
+        "two_segments/07": own("two_segments/07", "a"),
+        "two_segments/08": {"model": "M", "response": "b"},
+        "two_segments/09": "c",
+    }
+    path.write_text(json.dumps(entries, indent=indent))
+    predictions, problems = taken(path, model="M")
+    assert problems == []
+    assert [(one["id"], one["response"]) for one in predictions] == [
+        ("two_segments/07", "a"),
+        ("two_segments/08", "b"),
+        ("two_segments/09", "c"),
+    ]
+
+
+def test_a_binary_column_is_named(tmp_path):
+    path = tmp_path / "table.parquet"
+    pl.DataFrame({"id": ["two_segments/07"], "response": [b"x"]}).write_parquet(path)
+    with pytest.raises(PredictionsError, match="'response' has binary values"):
+        taken(path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_whole_numbers_that_a_library_made_floats(tmp_path, suffix):
+    path = tmp_path / f"table.{suffix}"
+    columns = {"id": ["two_segments/07"], "response": ["x"], "model": ["M"]}
+    frame = pl.DataFrame(columns | {"budget": [16000.0]})
+    getattr(frame, f"write_{suffix}")(path)
+    predictions, problems = taken(path)
+    assert problems == []
+    assert predictions[0]["budget"] == 16000
+
+
+def test_timeouts_give_their_reason(tmp_path):
+    episode = {
+        "task": {"data": {"id": "two_segments/07"}},
+        "is_timeout": True,
+        "traces": [{"nodes": [], "calls": [{"model": "M"}], "errors": []}],
+        "errors": [],
+    }
+    (prediction,), _ = taken(written(tmp_path, [episode]))
+    assert prediction["status"] == "api_error"
+    assert "time limit" in prediction["error"]

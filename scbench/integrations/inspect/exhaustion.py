@@ -1,0 +1,110 @@
+"""The end of a run whose calls all fail in the same way, such as by a key without credit.
+
+Inspect makes a call again for minutes, and then goes on to the next one: hours for a whole run. A
+watch counts failures that asking again does not mend, and ends the run at the tenth in a row.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from anyio import CancelScope
+
+from scbench.base.errors import FailedCallError
+
+# Failures in a row, with the same words, that end a run.
+MAX_FAILURES = 10
+# What providers say of a key without credit, with any status. Asking again does not help.
+_NO_CREDIT = re.compile(
+    r"^40[12]\b | insufficient_quota | exceeded\ your\ current\ quota | credit | billing",
+    re.VERBOSE | re.IGNORECASE,
+)
+# Errors of the endpoint, not of the request. A call fails with one after all its tries.
+_OF_ENDPOINT = re.compile(r"^(?:403|404|408|429|5\d\d)\b|connect", re.IGNORECASE)
+# Numbers, which may differ from call to call.
+_NUMBER = re.compile(r"\d+")
+
+
+class Watch:
+    """The failures of a run.
+
+    Attributes:
+        latest: the words of the last failure; empty after a success.
+        verdict: the words of the failures that ended the run; empty while it goes on.
+    """
+
+    def __init__(self) -> None:
+        self.latest = ""
+        self.verdict = ""
+        self._kind = ""
+        self._failures = 0
+        # Of the calls that are waiting.
+        self._scopes: set[CancelScope] = set()
+
+    def answered(self) -> None:
+        """Take a call that was answered."""
+        self.latest = ""
+        self._failures = 0
+
+    def failed(self, words: str, *, last_try: bool) -> None:
+        """Take the words of a failure.
+
+        Args:
+            words: see `scbench.formats.imports.inspect_logs.call_error`.
+            last_try: whether the call is given up.
+        """
+        self.latest = words
+        counts = _NO_CREDIT.search(words) or (last_try and _OF_ENDPOINT.search(words))
+        if not counts or self.verdict:
+            return
+        kind = _NUMBER.sub("", words)
+        self._failures = self._failures + 1 if kind == self._kind else 1
+        self._kind = kind
+        if self._failures >= MAX_FAILURES:
+            self.verdict = words
+            for scope in tuple(self._scopes):
+                scope.cancel()
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Make calls in this block, which ends as soon as the run does.
+
+        Raises:
+            FailedCallError: the run has ended.
+        """
+        self._raise_verdict()
+        with CancelScope() as scope:
+            self._scopes.add(scope)
+            try:
+                yield
+            finally:
+                self._scopes.discard(scope)
+        if scope.cancelled_caught:
+            self._raise_verdict()
+
+    def _raise_verdict(self) -> None:
+        if self.verdict:
+            raise FailedCallError(
+                f"not asked, because {MAX_FAILURES} calls in a row failed: {self.verdict}"
+            )
+
+
+class _Current:
+    """The watch of the run in this process."""
+
+    watch: Watch | None = None
+
+
+def current_watch() -> Watch:
+    """Return the watch of the run; outside `watching` a new one, which sees single calls."""
+    return _Current.watch or Watch()
+
+
+@contextmanager
+def watching() -> Iterator[Watch]:
+    """Watch the run in this block."""
+    _Current.watch = Watch()
+    try:
+        yield _Current.watch
+    finally:
+        _Current.watch = None

@@ -1,0 +1,115 @@
+"""Providers' raw responses, read before Inspect reduces them to its own form.
+
+Inspect drops what its form has no place for: parts of a message, the provider's finish reason, an
+error inside a successful response. Its log keeps raw responses of the first calls only, so a solver
+listens while a call is made. Source: inspect_ai 0.3.285 ``model/_model.py`` ``ModelEventSink``.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from inspect_ai.event import ModelEvent
+from inspect_ai.log import transcript
+from inspect_ai.model import ModelAPI
+from inspect_ai.model._model import use_model_event_sink
+
+from scbench.base.errors import FailedCallError
+from scbench.formats.custom_id import RequestKey
+from scbench.formats.imports.batches import body_replies
+from scbench.formats.imports.entries import Reply, dig, error_text
+from scbench.formats.imports.inspect_logs import call_error
+from scbench.integrations.inspect.exhaustion import current_watch
+
+# Marks a method that hands responses on already.
+_MARK = "hands_on_responses"
+
+
+class Listener:
+    """The last call of a model.
+
+    Attributes:
+        body: the provider's response to it; None if there was none, or an error.
+        stumbled: whether Inspect or the provider's library could not read the response.
+    """
+
+    def __init__(self) -> None:
+        self.body: Mapping[str, Any] | None = None
+        self.stumbled = False
+        # What came over the wire; Inspect loses it where it stumbles.
+        self.raw: Mapping[str, Any] | None = None
+
+    # The two methods that Inspect calls. Events go on to the transcript, which would have received
+    # them otherwise.
+    def on_pending(self, event: ModelEvent) -> None:
+        """Forget the call before."""
+        self.body = None
+        self.raw = None
+        self.stumbled = False
+        transcript()._event(event)  # noqa: SLF001
+
+    def on_complete(self, event: ModelEvent) -> None:
+        """Keep the response of a call."""
+        call = event.call
+        self.body = None if call is None or call.error else call.response
+        if event.error is not None:
+            self.body = self.raw
+        self.stumbled = event.error is not None and self.raw is not None
+        if event.error is None:
+            current_watch().answered()
+        else:
+            current_watch().failed(call_error(event.error), last_try=False)
+        transcript()._event_updated(event)  # noqa: SLF001
+
+    @property
+    def error(self) -> str:
+        """The error inside a response that claims success; empty if there is none."""
+        return error_text(self.body) if dig(self.body, "error") else ""
+
+    def reply(self, request: RequestKey) -> Reply | None:
+        """Return the reply in the response; None if there is none, or its form is unknown."""
+        if self.body is None:
+            return None
+        return next(body_replies(request, self.body), None)
+
+
+_LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+def keep_raw_responses(api: ModelAPI) -> None:
+    """Have a provider hand its responses to the listener before anything reads them.
+
+    The providers that speak OpenAI's chat form to any endpoint have a method for that.
+    """
+    original = getattr(api, "on_response", None)
+    if original is None or getattr(original, _MARK, False):
+        return
+
+    def on_response(response: dict[str, Any]) -> None:
+        listener = _LISTENER.get()
+        if listener is not None:
+            listener.raw = response
+        original(response)
+
+    setattr(on_response, _MARK, True)
+    setattr(api, "on_response", on_response)  # noqa: B010  (no attribute of all providers)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Listen to the calls that are made in the block.
+
+    Raises:
+        FailedCallError: a response has an error inside, on which the provider's library stumbled.
+    """
+    token = _LISTENER.set(listener)
+    try:
+        with use_model_event_sink(listener):
+            yield
+    except Exception as error:
+        if listener.error:
+            raise FailedCallError(listener.error) from error
+        raise
+    finally:
+        _LISTENER.reset(token)

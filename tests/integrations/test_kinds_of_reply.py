@@ -1,0 +1,348 @@
+"""Every kind of reply gives the same row by every route that can carry it."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from inspect_model import ITS_WARNINGS, MODEL, without_waiting
+from loopback import Loopback, prompt_of
+from stored_replies import graded
+
+from scbench.formats.custom_id import RequestKey
+from scbench.formats.imports.gather import ImportOptions, gather
+from scbench.release.load import find_release
+from scbench.reward import for_trl
+
+# The client of OpenAI's library warns of lists of parts.
+PARTS_WARNING = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+pytestmark = [*ITS_WARNINGS, PARTS_WARNING]
+RIGHT = "the reference answer"
+WRONG = json.dumps({"segments": [[[0, 0], [1, 1]], [[0, 1], [1, 0]]]})
+WORDS = "I would rather not say."
+MARKED = "I will not do that."
+
+
+@dataclass
+class Kind:
+    """A kind of reply, and the row that it makes.
+
+    Attributes:
+        status: of the row.
+        score: of the row; None if it has none.
+        text: of the message; None if it has none.
+        finish: the finish reason, in the words of OpenAI's chat form.
+        call: arguments of a tool call.
+        refusal: words that are marked as a refusal.
+        in_parts: whether the text is a list of parts.
+        without: routes whose form has no such reply.
+    """
+
+    status: str
+    score: float | None
+    text: str | None = None
+    finish: str | None = "stop"
+    call: str | None = None
+    refusal: str | None = None
+    in_parts: bool = False
+    without: set[str] = field(default_factory=set)
+
+
+NO_FINISH = {"verifiers"}
+"""It logs no finish reasons but stop, length and tool_calls."""
+KINDS = {
+    "right": Kind("answered", 1, RIGHT),
+    "wrong": Kind("answered", 0, WRONG),
+    "words": Kind("unparsed", 0, "It is hard to say."),
+    "empty": Kind("unparsed", 0, ""),
+    "none": Kind("unparsed", 0, None),
+    "refusal in words": Kind("refused", 0, "I'm sorry, but I can't help with that."),
+    "refusal that is marked": Kind(
+        "refused", 0, refusal=MARKED, without={"gemini", "verifiers"}
+    ),
+    "filter": Kind(
+        "blocked", None, None, "content_filter", without={"anthropic", *NO_FINISH}
+    ),
+    "cut off": Kind("truncated", 0, "First I think about", "length"),
+    "cut off behind the answer": Kind("answered", 1, RIGHT, "length"),
+    "tool call": Kind("answered", 1, None, "tool_calls", RIGHT),
+    "tool call with words": Kind("answered", 1, "Here:", "tool_calls", RIGHT),
+    "parts": Kind("answered", 1, RIGHT, in_parts=True),
+    "error": Kind("api_error", None, '{"segments": [[', "error", without=NO_FINISH),
+    "unknown end": Kind("api_error", None, "Well", "a_new_one", without=NO_FINISH),
+    "no finish reason": Kind("answered", 1, RIGHT, None),
+}
+IDS = {name: f"two_segments/{place:02}" for place, name in enumerate(KINDS)}
+
+
+def kinds() -> dict[str, Kind]:
+    """Return the kinds by id, with the answers of these items."""
+    answers = {
+        one.id: one.answer for one in find_release().references() if one.score == 1
+    }
+    by_id = {}
+    for name, kind in KINDS.items():
+        values = dict(vars(kind))
+        for part in ("text", "call"):
+            if values[part] == RIGHT:
+                values[part] = answers[IDS[name]]
+        by_id[IDS[name]] = Kind(**values)
+    return by_id
+
+
+def message(kind: Kind) -> dict:
+    made = {"role": "assistant", "content": kind.text}
+    if kind.in_parts:
+        made["content"] = [{"type": "text", "text": kind.text}]
+    if kind.call:
+        function = {"name": "submit", "arguments": kind.call}
+        made["tool_calls"] = [{"id": "1", "type": "function", "function": function}]
+    if kind.refusal:
+        made["refusal"] = kind.refusal
+    return made
+
+
+def chat(kind: Kind) -> dict:
+    choice = {"index": 0, "finish_reason": kind.finish, "message": message(kind)}
+    return {"object": "chat.completion", "model": "M", "choices": [choice]}
+
+
+def responses(kind: Kind) -> dict:
+    content = []
+    if kind.text is not None:
+        content.append({"type": "output_text", "text": kind.text})
+    if kind.refusal:
+        content.append({"type": "refusal", "refusal": kind.refusal})
+    output = [{"type": "message", "content": content}]
+    if kind.call:
+        output.append({"type": "function_call", "name": "f", "arguments": kind.call})
+    ends = {
+        "length": ("incomplete", "max_output_tokens"),
+        "content_filter": ("incomplete", "content_filter"),
+        "error": ("failed", None),
+        "a_new_one": ("a_new_one", None),
+    }
+    status, reason = ends.get(kind.finish, ("completed", None))
+    return {
+        "object": "response",
+        "model": "M",
+        "output": output,
+        "status": status,
+        "incomplete_details": {"reason": reason} if reason else None,
+        "error": {"code": "server_error", "message": "m"}
+        if status == "failed"
+        else None,
+    }
+
+
+def anthropic(kind: Kind) -> dict:
+    content = [] if kind.text is None else [{"type": "text", "text": kind.text}]
+    if kind.call:
+        made = {"type": "tool_use", "name": "f", "input": json.loads(kind.call)}
+        content.append(made)
+    ends = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
+    stop = "refusal" if kind.refusal else ends.get(kind.finish, kind.finish)
+    return {"model": "M", "type": "message", "stop_reason": stop, "content": content}
+
+
+def gemini(kind: Kind) -> dict:
+    parts = [] if kind.text is None else [{"text": kind.text}]
+    if kind.call:
+        parts.append({"functionCall": {"name": "f", "args": json.loads(kind.call)}})
+    ends = {
+        "stop": "STOP",
+        "tool_calls": "STOP",
+        "length": "MAX_TOKENS",
+        "content_filter": "SAFETY",
+        "error": "OTHER",
+    }
+    finish = ends.get(kind.finish, kind.finish)
+    candidate = {"finishReason": finish, "content": {"parts": parts}}
+    return {"modelVersion": "M", "candidates": [candidate]}
+
+
+def openai_line(body: dict, row_id: str) -> dict:
+    response = {"status_code": 200, "body": body}
+    return {"custom_id": custom_id(row_id), "response": response, "error": None}
+
+
+def verifiers(kind: Kind, row_id: str) -> dict:
+    wire = message(kind)
+    # Its messages have neither an empty content nor calls in OpenAI's form.
+    if not wire["content"]:
+        del wire["content"]
+    if kind.call:
+        wire["tool_calls"] = [{"id": "1", "name": "submit", "arguments": kind.call}]
+    known = {"stop", "length", "tool_calls"}
+    call = {
+        "finish_reason": kind.finish if kind.finish in known else None,
+        "model": "M",
+    }
+    nodes = [{"message": {"role": "user", "content": "Q"}}]
+    if len(wire) > 1:
+        nodes.append({"message": wire})
+    trace = {"nodes": nodes, "calls": [call], "errors": []}
+    return {"task": {"data": {"id": row_id}}, "traces": [trace], "errors": []}
+
+
+def custom_id(row_id: str) -> str:
+    return RequestKey(row_id).custom_id
+
+
+ROUTES: dict[str, Callable[[Kind, str], dict]] = {
+    "openai": lambda kind, row_id: openai_line(chat(kind), row_id),
+    "vllm": lambda kind, row_id: {"id": "vllm-1", **openai_line(chat(kind), row_id)},
+    "responses": lambda kind, row_id: openai_line(responses(kind), row_id),
+    "anthropic": lambda kind, row_id: {
+        "custom_id": custom_id(row_id),
+        "result": {"type": "succeeded", "message": anthropic(kind)},
+    },
+    "gemini": lambda kind, row_id: {"key": custom_id(row_id), "response": gemini(kind)},
+    "bedrock": lambda kind, row_id: {
+        "recordId": custom_id(row_id),
+        "modelOutput": chat(kind),
+    },
+    "verifiers": verifiers,
+}
+
+
+def lines(path: Path, made: Iterable[dict]) -> Path:
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in made))
+    return path
+
+
+def rows(files: dict[str, Path], folder: Path) -> dict[str, dict]:
+    """Return the status and score of each row, by route and id."""
+    predictions = folder / "predictions.jsonl"
+    with predictions.open("wb") as sink:
+        for route, path in files.items():
+            done = gather([str(path)], sink, ImportOptions(None, route))
+            assert done.problems == []
+    return graded(predictions, folder / "graded")
+
+
+def expected(route: str) -> dict[str, tuple[str, float | None]]:
+    return {
+        row_id: (kind.status, kind.score)
+        for row_id, kind in kinds().items()
+        if route not in kind.without
+    }
+
+
+def test_lines_of_every_format(tmp_path):
+    files = {}
+    for route, make in ROUTES.items():
+        made = [
+            make(kind, row_id)
+            for row_id, kind in kinds().items()
+            if route not in kind.without
+        ]
+        files[route] = lines(tmp_path / f"{route}.jsonl", made)
+    assert rows(files, tmp_path) == {route: expected(route) for route in ROUTES}
+
+
+@pytest.mark.skipif(find_spec("inspect_ai") is None, reason="extra [inspect]")
+def test_inspect_live_and_from_its_log(tmp_path, monkeypatch):
+    import inspect_ai  # noqa: PLC0415
+    from inspect_ai.log import read_eval_log  # noqa: PLC0415
+    from inspect_ai.model import get_model  # noqa: PLC0415
+
+    monkeypatch.setenv("INSPECT_DISPLAY", "none")
+    instances = find_release().instances()
+    bodies = {instances[row_id].prompt: chat(kind) for row_id, kind in kinds().items()}
+    with (
+        without_waiting(),
+        Loopback(lambda body: bodies[prompt_of(body)]) as loopback,
+    ):
+        model = get_model(MODEL, base_url=loopback.url, memoize=False)
+        (log,) = inspect_ai.eval(
+            "scbench/two_segments",
+            model=model,
+            task_args={"ids": list(IDS.values())},
+            log_dir=str(tmp_path),
+            log_model_api=False,
+        )
+        assert len(loopback.requests) == len(KINDS)
+    read = rows({"inspect": Path(log.location)}, tmp_path)
+    assert read["inspect"] == expected("inspect")
+    for sample in read_eval_log(log.location).samples:
+        status, score = expected("inspect")[sample.id]
+        if status == "api_error":
+            assert sample.error is not None
+            continue
+        live = sample.scores["outcome"]
+        assert live.metadata["status"] == status
+        assert live.metadata["scores"] == ([] if score is None else [score])
+
+
+def test_rewards_of_messages():
+    """They have no finish reason, so what failed or was withheld has the score of its text."""
+    by_id = {
+        row_id: kind
+        for row_id, kind in kinds().items()
+        if kind.status not in {"api_error", "blocked"}
+    }
+    completions = [
+        [{"role": "user", "content": "Q"}, message(kind)] for kind in by_id.values()
+    ]
+    scores = for_trl([], completions, id=list(by_id))
+    assert scores == [kind.score for kind in by_id.values()]
+
+
+def test_messages_as_text(tmp_path):
+    """A reply may be a message that somebody wrote as JSON; it has no status then."""
+    made = []
+    for row_id, kind in kinds().items():
+        if kind.status == "answered":
+            for model, body in (("chat", chat(kind)), ("anthropic", anthropic(kind))):
+                made.append(
+                    {"id": row_id, "model": model, "response": json.dumps(body)}
+                )
+    found = graded(lines(tmp_path / "p.jsonl", made), tmp_path / "graded")
+    answered = {
+        row_id: (kind.status, kind.score)
+        for row_id, kind in kinds().items()
+        if kind.status == "answered"
+    }
+    assert found == {"chat": answered, "anthropic": answered}
+
+
+@pytest.mark.skipif(find_spec("inspect_ai") is None, reason="extra [inspect]")
+def test_what_providers_say_in_place_of_a_reply(tmp_path, monkeypatch):
+    """An error inside a success keeps its words; what a policy refuses is not asked again."""
+    import inspect_ai  # noqa: PLC0415
+    from inspect_ai.model import get_model  # noqa: PLC0415
+
+    monkeypatch.setenv("INSPECT_DISPLAY", "none")
+    words = {
+        "two_segments/00": ("Provider returned error", "api_error"),
+        "two_segments/01": (
+            "Gemini blocked the request: PROHIBITED_CONTENT",
+            "blocked",
+        ),
+    }
+    instances = find_release().instances()
+    bodies = {
+        instances[row_id].prompt: {"choices": None, "error": {"message": message}}
+        for row_id, (message, _) in words.items()
+    }
+    with (
+        without_waiting(),
+        Loopback(lambda body: bodies[prompt_of(body)]) as loopback,
+    ):
+        (log,) = inspect_ai.eval(
+            "scbench/two_segments",
+            model=get_model(MODEL, base_url=loopback.url, memoize=False),
+            task_args={"ids": list(words)},
+            log_dir=str(tmp_path),
+        )
+    errors = {sample.id: sample.error is not None for sample in log.samples}
+    assert errors == {"two_segments/00": True, "two_segments/01": False}
+    with (tmp_path / "p.jsonl").open("wb") as sink:
+        gather([log.location], sink, ImportOptions(None, "m"))
+    predictions = map(json.loads, (tmp_path / "p.jsonl").read_text().splitlines())
+    assert {
+        line["id"]: (line["error"], line["status"]) for line in predictions
+    } == words
