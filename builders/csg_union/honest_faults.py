@@ -36,7 +36,7 @@ def honest_faults(params: Params) -> dict[str, tuple[JsonValue, float]]:
     if len(params.solids) > 1:
         bodies["without_the_first_solid"] = united(params.solids[1:])
         bodies["without_the_last_solid"] = united(params.solids[:-1])
-    faults = {}
+    faults: dict[str, tuple[JsonValue, float]] = {}
     for name, body in bodies.items():
         by_volume = score_by_volume(union, body)
         if abs(by_volume - _FULL_MARKS_ABOVE) > _UNSURE:

@@ -70,8 +70,8 @@ def find_side_faults(params: Params, bodies: Sequence[Manifold]) -> SideFaults:
         face = face_of(params, side.axis)
         if has_strap(sections, face, params.bar, rules.ignored_area):
             faults.with_straps.append(side.name)
-        block = (rules.free, rules.blocked)
-        if has_slot(sections, face, params.bar, block, rules.ignored_area):
+        slot_block = (rules.free, rules.blocked)
+        if has_slot(sections, face, params.bar, slot_block, rules.ignored_area):
             faults.with_slots.append(side.name)
         unblocked = round((face - grown(shadow, rules.blocked / 2)).area(), 3)
         free = without_specks(face - grown(shadow, rules.free / 2), rules.ignored_area)

@@ -196,8 +196,7 @@ def judge_projections(checks: Checklist, n: int, voxels: Collection[Cell]) -> No
 
 def hole_sentence(holes: Collection[list[int]], axes: str, hole: list[int]) -> str:
     """Return a sentence about the first hole of a view."""
-    a, b = axes
-    sentence = f"No cell has {a} = {hole[0]} and {b} = {hole[1]}"
+    sentence = f"No cell has {axes[0]} = {hole[0]} and {axes[1]} = {hole[1]}"
     return with_total(sentence, len(holes), "pairs")
 
 

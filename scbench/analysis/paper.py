@@ -207,9 +207,9 @@ def paper_grid(frame: pl.DataFrame) -> PaperGrid:
     over = {}
     sizes = {}
     # The run with most scores names a line, so it comes last.
-    for (line, _), row in sorted(cells.items(), key=lambda pair: pair[1]["n"]):
-        over[line] = row["over"]
-        sizes[line] = row["n"]
+    for (line, _), cell in sorted(cells.items(), key=lambda pair: pair[1]["n"]):
+        over[line] = cell["over"]
+        sizes[line] = cell["n"]
     return PaperGrid(cells, lines, over, sizes, any(line.task for line in lines))
 
 

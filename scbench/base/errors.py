@@ -229,7 +229,7 @@ def problem_of(item: Mapping[str, Any]) -> str:
         problem = "must not be empty"
     elif kind in _LENGTHS:
         bound, noun, plural = _LENGTHS[kind]
-        limit = context.get("min_length", context.get("max_length", 0))
+        limit = int(context.get("min_length") or context.get("max_length") or 0)
         problem = f"must have {bound} {counted(limit, noun, plural)}"
     elif kind in _MESSAGES:
         problem = _MESSAGES[kind].format(**context)

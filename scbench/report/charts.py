@@ -150,8 +150,8 @@ def overview_charts(marks: Sequence[ScoreMark]) -> tuple[Spec, list[Spec]]:
     # Scores of text tasks may be below the floor.
     start = min(0, 10 * math.floor(lowest / 10))
     width = min(_WIDE_PANELS // len(titles), _WIDEST_PANEL)
-    wide_panels = []
-    narrow_charts = []
+    wide_panels: list[Spec] = []
+    narrow_charts: list[Spec] = []
     for title in titles:
         values = [mark_values(mark) for mark in marks if mark.panel == title]
 

@@ -105,7 +105,7 @@ def axis_labels(scene: Scene, camera: Camera) -> list[Label]:
         return []
     low, high = np.array(scene.grid, dtype=np.float64)
     middle = camera.project((low + high)[None] / 2)[0, :2]
-    labels = []
+    labels: list[Label] = []
     for axis, edge in enumerate(labelled_edges(low, high, camera)):
         start, end = camera.project(edge)[:, :2]
         along = end - start
