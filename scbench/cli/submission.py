@@ -352,6 +352,7 @@ def grade(
     if a claimed score differs from the graded one.
     """
     with reported_errors("leaderboard", required=True):
+        from scbench.leaderboard.collect import name_of
         from scbench.leaderboard.folder import open_submission
         from scbench.leaderboard.grade import grade_submission, write_report_of
         from scbench.leaderboard.receipt import RECEIPT
@@ -360,7 +361,7 @@ def grade(
         if report:
             need("report", instead="--no-report")
         releases, version = finder(release)
-        folder = out or Path("scbench-results", path.resolve().name.partition(".")[0])
+        folder = out or Path("scbench-results", name_of(path.resolve()))
         limits = WorkerLimits(workers or processors(), None, MEMORY, allow_code)
         with open_submission(path) as opened:
             validated = validate(opened, releases, version)

@@ -38,6 +38,7 @@ from scbench.grading.output import (
     Problems,
     check_place,
     write_results,
+    write_sources,
 )
 from scbench.grading.results import ResultsWriter, assemble, missing
 from scbench.grading.rows.chunks import ALL_LINES
@@ -90,6 +91,7 @@ def grade_file(
     checkpoint = Checkpoint(
         options.out, run_identity, resume=options.resume, restart=options.restart
     )
+    write_sources(checkpoint.work.path, options.out, options.files)
     imported = options.imported
     coverage = Coverage(index.known_ids, imported.origin if imported else None)
     # Whoever reads a block of the file adds it to this hash.
