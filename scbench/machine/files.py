@@ -49,6 +49,17 @@ def scratch_beside(path: Path) -> Iterator[Path]:
 
 
 def cache_folder() -> Path:
-    """Return the user's cache folder, which may not exist."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    """Return the user's cache folder, which may not exist.
+
+    Without a home folder it is a path that can be neither read nor written.
+    """
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not base.is_absolute():
+        try:
+            base = Path.home() / ".cache"
+        except RuntimeError:  # the user has no entry in the list of users
+            base = Path(os.devnull)
+    # Programs of the cache are run: none may come from the working folder.
+    if not base.is_absolute():
+        base = Path(os.devnull)
     return base / "scbench"

@@ -65,7 +65,8 @@ def engine_python() -> str:
     if named_python:
         return named_python
     made_python = environment_folder() / "bin" / "python"
-    if made_python.exists():
+    # False for a folder that this user may not search, too.
+    if os.access(made_python, os.X_OK):
         return str(made_python)
     if has_pybullet():
         return sys.executable
@@ -202,7 +203,13 @@ def make_environment(say: Callable[[str], None]) -> None:
     folder = environment_folder().absolute()
     commands = _environment_commands(folder)
     # uv reads settings such as an index from the working folder, so it does not run in the user's.
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MachineError(
+            f"cannot make {folder.parent}: {error.strerror}; set XDG_CACHE_HOME to a folder that "
+            "you can write to"
+        ) from None
     for command in commands:
         say(" ".join(command))
         finished = subprocess.run(  # noqa: S603  (programs of the machine, and no shell)

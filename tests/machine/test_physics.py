@@ -143,6 +143,44 @@ def test_the_interpreter_is_the_one_named_or_this_or_the_one_made(
     assert engine_python() == str(made)
 
 
+@pytest.mark.parametrize("home", [None, "closed", "/" + "h" * 300, "a_file", "."])
+def test_a_cache_that_cannot_be_read_is_no_cache(home, monkeypatch, tmp_path):
+    """Neither is one of the working folder, whose programs would be run."""
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    (tmp_path / "a_file").touch()
+    planted = tmp_path / ".cache/scbench/terrain/bin/python"
+    planted.parent.mkdir(parents=True)
+    planted.symlink_to(sys.executable)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME", raising=False)
+    if home is not None:
+        in_folder = home in {"closed", "a_file"}
+        monkeypatch.setenv("HOME", str(tmp_path / home) if in_folder else home)
+    monkeypatch.setattr(physics, "has_pybullet", lambda: True)
+    closed.chmod(0)
+    pid = os.fork()
+    if not pid:
+        code = 1
+        try:
+            if os.getuid() == 0:
+                os.setuid(54_321)  # a user without an entry in the list of users
+            code = engine_python() != sys.executable
+        finally:
+            os._exit(code)
+    assert os.waitpid(pid, 0)[1] == 0
+    closed.chmod(0o700)
+
+
+def test_without_a_home_the_environment_cannot_be_made(monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "here")
+    with pytest.raises(MachineError, match="set XDG_CACHE_HOME"):
+        physics.make_environment(print)
+
+
 @pytest.mark.parametrize("program", ["uv", "python3.11"])
 def test_an_environment_is_made_by_what_there_is(program, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
