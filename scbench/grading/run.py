@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from scbench.base.errors import MachineError, PredictionsError, refused
@@ -193,11 +194,13 @@ def resumable_on_error(
 def file_state(path: str) -> tuple[int, ...] | None:
     """Return inode, size and modification time, to see changes; None if there is no such file.
 
-    Standard input ("-") is no file.
+    Standard input ("-") is no file, and a pipe is written to while it is read.
     """
     try:
         stat = Path(path).stat()
     except OSError:
+        return None
+    if not S_ISREG(stat.st_mode):
         return None
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 

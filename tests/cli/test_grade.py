@@ -4,6 +4,8 @@ import csv
 import gzip
 import io
 import json
+import os
+import threading
 
 import commands
 import polars as pl
@@ -82,6 +84,18 @@ def test_an_interrupted_run_keeps_its_folder(grade, tmp_path):
     (folder / "summary.json").unlink()
     assert grade("a-b.jsonl", "--partial").returncode == 0
     assert len([*folder.parent.iterdir()]) == 2
+
+
+def test_a_pipe_with_a_name_is_read_as_a_file(grade, tmp_path):
+    fifo = tmp_path / "answers.jsonl"
+    os.mkfifo(fifo)
+    lines = "".join(json.dumps(row(i)) + "\n" for i in range(4))
+    writer = threading.Thread(target=fifo.write_text, args=(lines,))
+    writer.start()
+    done = grade(fifo, "--partial", "--tasks", "parity")
+    writer.join()
+    assert done.returncode == 0, done.stderr
+    assert results(tmp_path / "scbench-results/answers").height == 4
 
 
 def test_junk_costs_its_own_lines_only(grade, tmp_path):
