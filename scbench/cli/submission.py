@@ -26,7 +26,7 @@ from scbench.cli.progress import progress
 from scbench.cli.run_report import render
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.leaderboard.findings import WRITERS, Finding, in_order
+from scbench.leaderboard.findings import WRITERS, Finding, in_order, shortened
 from scbench.machine.files import write_whole
 from scbench.machine.processes import processors
 from scbench.release.load import find_release, installed_releases
@@ -306,7 +306,7 @@ def print_findings(
 ) -> None:
     """Print the findings in a submission, a line each."""
     write = WRITERS[style]
-    for finding in findings:
+    for finding in shortened(findings):
         print(write(finding, opened.where(finding.file)))  # noqa: T201
 
 

@@ -161,6 +161,7 @@ class Options:
         cluster: address of a dask scheduler whose workers do the work; None for this machine's.
         described: metadata of runs whose lines have none, see `read_run_file`.
         imported: the origin of the predictions, if they were made of other files.
+        copied_from: the file that the predictions are a copy of; None if they are none.
     """
 
     predictions: str
@@ -176,11 +177,14 @@ class Options:
     cluster: str | None = None
     described: Described = ()
     imported: Imported | None = None
+    copied_from: str | None = None
 
     @property
     def files(self) -> Sequence[str]:
         """The files that were named."""
-        return self.imported.files if self.imported else [self.predictions]
+        if self.imported:
+            return self.imported.files
+        return [self.copied_from or self.predictions]
 
     @property
     def stored(self) -> dict[str, object]:
