@@ -11,10 +11,13 @@ of the release, and a task of it an instance. Source: openenv 0.10 ``core/env_se
 from functools import lru_cache, partial
 from typing import Any
 
+from fastapi import Request
+from fastapi.responses import JSONResponse
 from openenv.core.env_server import Action, Environment, Observation, State, create_app
+from openenv.core.env_server.types import ConcurrencyConfig
 from typing_extensions import override
 
-from scbench.base.errors import PredictionsError
+from scbench.base.errors import PredictionsError, ScbenchError
 from scbench.base.model import LADDER, TERSE, Instance, Setup
 from scbench.formats.prompts import data_urls, select
 from scbench.grading.workers.live import live_grader
@@ -24,6 +27,10 @@ from scbench.release.load import find_release
 from scbench.reward import instance_of
 
 SPLITS = ("default", TERSE, LADDER)
+# Seconds after which an idle session ends, so that its place is free again.
+IDLE_SECONDS = 3600.0
+# Errors of wrong arguments: our own, and those of values of another type.
+_WRONG_ARGUMENTS = (ScbenchError, IndexError, TypeError, ValueError)
 
 
 class Reply(Action):
@@ -87,7 +94,7 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
     ) -> Shown:
         """Begin with an id's instance, or one of a split: at a place, or counted by the seed."""
         if id is not None:
-            instance = instance_of(id, self._release)
+            instance = instance_of(str(id), self._release)
         else:
             rows = self._instances(split)
             if index is None:
@@ -139,15 +146,35 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
 
 
 def app(
-    setup: Setup | None = None, release: str | None = None, sessions: int = 64
+    setup: Setup | None = None,
+    release: str | None = None,
+    sessions: int = 64,
+    idle_seconds: float = IDLE_SECONDS,
 ) -> Any:  # noqa: ANN401
-    """Return the application, for a number of sessions at a time; by default three answers each."""
+    """Return the application, by default for three answers in each trial.
+
+    Args:
+        setup: setting of the loop.
+        release: name of the release.
+        sessions: most sessions at a time.
+        idle_seconds: after which an idle session ends.
+    """
     environment = partial(SpatialEnvironment, setup or Setup(setting="retry"), release)
-    return create_app(
+    application = create_app(
         environment,
         Reply,
         Shown,
         env_name="scbench",
-        max_concurrent_envs=sessions,
+        concurrency_config=ConcurrencyConfig(
+            max_concurrent_envs=sessions, session_timeout=idle_seconds
+        ),
         state_cls=TrialState,
     )
+    for kind in _WRONG_ARGUMENTS:
+        application.add_exception_handler(kind, refuse_arguments)
+    return application
+
+
+def refuse_arguments(_: Request, error: Exception) -> JSONResponse:
+    """Return the response to a request with wrong arguments."""
+    return JSONResponse({"detail": str(error)}, status_code=400)
