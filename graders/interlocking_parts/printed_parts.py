@@ -7,8 +7,11 @@ one.
 
 import json
 import re
+import signal
 import struct
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,6 +41,8 @@ _TOO_MANY_STEPS = (
     "together"
 )
 _SCAD_LIMITS = sandbox.Limits(seconds=100, memory=3 * 2**30, output=256 * 2**20)
+# Seconds of wall clock that all programs of one answer may take.
+_CODE_SECONDS_TOGETHER = 60.0
 _CODE_LIMITS = sandbox.Limits(
     seconds=20, memory=2**30, output=MOST_CHARACTERS, processes=2, files=16 * 2**20
 )
@@ -65,15 +70,28 @@ def read_parts(
     if any(kind.startswith("Python") for kind, _ in files):
         sandbox.check_code_can_run()
     distinct = dict.fromkeys(files)
+    seconds_left = _CODE_SECONDS_TOGETHER
     parts: dict[tuple[FileType, str], PrintedPart] = {}
     sources: dict[tuple[FileType, str], str] = {}
     for file in distinct:
         cached_part = _cache.get(file)
-        part_or_source = read_part(*file) if cached_part is None else cached_part
+        if cached_part is None:
+            start = time.monotonic()
+            part_or_source = read_part(*file, seconds=seconds_left)
+            if file[0].startswith("Python"):
+                seconds_left = max(1.0, seconds_left - (time.monotonic() - start))
+        else:
+            part_or_source = cached_part
         if isinstance(part_or_source, str):
             sources[file] = part_or_source
         else:
             parts[file] = part_or_source
+            # One such program makes the answer score 0: no other needs to run.
+            if part_or_source.too_much and file[0].startswith("Python"):
+                break
+    unread = PrintedPart(
+        None, "not read: another part exceeds the limits", too_much=True
+    )
 
     # All sources in one child, each once; it ends early if they take too many steps together.
     texts = list(dict.fromkeys(sources.values()))
@@ -84,21 +102,28 @@ def read_parts(
         if text in bodies_by_text:
             parts[file] = bodies_by_text[text]
 
-    for file in distinct:
+    for file, part in parts.items():
         if len(_cache) >= _MAX_CACHED:
             _cache.clear()
-        if file in parts:
-            _cache[file] = parts[file]
+        _cache[file] = part
     # The sum does not depend on the cache, and so neither does the verdict.
     if sum(part.steps for part in parts.values()) > MOST_STEPS_TOGETHER:
         for file in distinct:
             if file not in parts or parts[file].steps:
                 parts[file] = PrintedPart(None, _TOO_MANY_STEPS, too_much=True)
-    return [parts[file] for file in files]
+    return [parts.get(file, unread) for file in files]
 
 
-def read_part(kind: FileType, contents: str) -> PrintedPart | str:
-    """Return the part in a file, or the OpenSCAD source that draws it."""
+def read_part(
+    kind: FileType, contents: str, *, seconds: float = _CODE_SECONDS_TOGETHER
+) -> PrintedPart | str:
+    """Return the part in a file, or the OpenSCAD source that draws it.
+
+    Args:
+        kind: type of the file.
+        contents: text of the file.
+        seconds: wall clock of a program.
+    """
     if len(contents) > MOST_CHARACTERS:
         problem = f"it has more than {MOST_CHARACTERS:,} characters"
         return PrintedPart(None, problem, too_much=True)
@@ -107,7 +132,7 @@ def read_part(kind: FileType, contents: str) -> PrintedPart | str:
         return read_stl(text.encode("utf-8", "replace"))
     if kind == "OpenSCAD":
         return text
-    printed = run_program(text)
+    printed = run_program(text, seconds)
     if isinstance(printed, PrintedPart):
         return printed
     if kind == "Python Generating STL":
@@ -115,11 +140,22 @@ def read_part(kind: FileType, contents: str) -> PrintedPart | str:
     return unwrap(printed.decode("utf-8", "replace"))
 
 
-def run_program(text: str) -> bytes | PrintedPart:
-    """Return the output of a program, or a part that says why there is none."""
+def run_program(text: str, seconds: float) -> bytes | PrintedPart:
+    """Return the output of a program, or a part that says why there is none.
+
+    A program that loops, sleeps or kills itself is the answer's failure, not the machine's.
+    """
     if "\0" in text:
         return PrintedPart(None, "the program holds a null character")
-    done = sandbox.run_python(text.encode("utf-8", "replace"), _CODE_LIMITS)
+    limits = replace(_CODE_LIMITS, wall=seconds)
+    try:
+        done = run_twice_if_killed(text.encode("utf-8", "replace"), limits)
+    except sandbox.LimitError as error:
+        if not error.signal or error.signal == signal.SIGXCPU:
+            problem = "the program does not end within its limit of time"
+        else:
+            problem = f"the program is ended by signal {error.signal}"
+        return PrintedPart(None, problem, too_much=True)
     if done.flooded:
         problem = f"the program prints more than {MOST_CHARACTERS:,} bytes"
         return PrintedPart(None, problem, too_much=True)
@@ -131,6 +167,20 @@ def run_program(text: str) -> bytes | PrintedPart:
     if not done.stdout.strip():
         return PrintedPart(None, "the program prints nothing")
     return done.stdout
+
+
+def run_twice_if_killed(source: bytes, limits: sandbox.Limits) -> sandbox.Finished:
+    """Run a program, and once more if it is killed: a machine short of memory may have done that.
+
+    Raises:
+        LimitError: it was ended by a limit or a signal.
+    """
+    try:
+        return sandbox.run_python(source, limits)
+    except sandbox.LimitError as error:
+        if error.signal != signal.SIGKILL:
+            raise
+    return sandbox.run_python(source, limits)
 
 
 def unwrap(contents: str, *, escaped: bool = True) -> str:

@@ -25,6 +25,7 @@ from scbench.cli.console import (
 from scbench.cli.options import QuietOption, WorkersOption
 from scbench.cli.progress import progress
 from scbench.cli.releases import rungs_of
+from scbench.cli.seeds import SeedFileOption, read_seed
 from scbench.formats.prompts import (
     LIMITS,
     Form,
@@ -100,6 +101,7 @@ def generate(
             help="Base seed, overriding the experiment's. [default for a task: 0]",
         ),
     ] = None,
+    seed_file: SeedFileOption = None,
     private: Annotated[
         bool,
         typer.Option(
@@ -152,6 +154,7 @@ def generate(
     with reported_errors("build"):
         if target is not None and target.startswith("-"):
             raise ExperimentError("name the experiment or task first, then its options")
+        seed = read_seed(seed, seed_file)
         first_word, _, ladder_tasks = (target or "").partition(",")
         is_ladder = first_word == LADDER
         print_form = None

@@ -313,10 +313,8 @@ def results_folder(file: str, shard: str | None) -> Path:
     """Return the default folder for the results of a file, or of a shard of it."""
     from scbench.grading.options import default_folder
 
-    folder = default_folder(file)
-    if shard is None:
-        return folder
-    return Path(f"{folder}-{shard.replace('/', '-of-')}")
+    ending = "" if shard is None else f"-{shard.replace('/', '-of-')}"
+    return default_folder(file, ending)
 
 
 def shard_in(text: str | None, *, imported: bool) -> "Shard | None":

@@ -25,6 +25,7 @@ from scbench.cli.console import (
     say,
 )
 from scbench.cli.options import FromScratchOption, WorkersOption
+from scbench.cli.seeds import SeedFileOption, read_seed
 from scbench.freezing.compare import overlap as measure
 from scbench.freezing.experiment import Experiment
 from scbench.freezing.experiment import manifolds as manifolds_experiment
@@ -466,6 +467,7 @@ def verify(
             ),
         ),
     ] = None,
+    seed_file: SeedFileOption = None,
     from_scratch: FromScratchOption = False,
     workers: WorkersOption = 0,
 ) -> None:
@@ -512,7 +514,7 @@ def verify(
         problems = check(
             say_step,
             workers=workers or processors(),
-            seed=seed,
+            seed=read_seed(seed, seed_file),
             on_hashes=report_hashes,
             proofs=proofs_file(from_scratch=from_scratch),
         )

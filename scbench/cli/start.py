@@ -1,11 +1,14 @@
 """The start and end of a command: streams that may be missing, signals, unexpected failures."""
 
 import codecs
+import errno
 import gc
 import os
 import signal
 import sys
 import traceback
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from types import FrameType
 
 import typer
@@ -44,6 +47,7 @@ def start(app: typer.Typer, name: str) -> None:
         name: of the program, for its messages.
     """
     open_streams()
+    terminals = open_terminals()
     # Otherwise Pydantic would search all installed packages for plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for end_signal in END_SIGNALS:
@@ -58,13 +62,18 @@ def start(app: typer.Typer, name: str) -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BaseException as error:  # noqa: BLE001  (libraries in Rust have panics of their own)
-        traceback.print_exc()
-        say(
-            f"error: {name} crashed ({type(error).__name__}); please report this bug with "
-            "the lines above"
-        )
         code = FAILED
-    if code == INTERRUPTED and _received:
+        with suppress(OSError):  # there may be nothing left to print on
+            if not is_hangup(error, terminals):
+                traceback.print_exc()
+                say(
+                    f"error: {name} crashed ({type(error).__name__}); please report this bug "
+                    "with the lines above"
+                )
+    if code and open_terminals() < terminals:
+        # The terminal was closed, whichever came first: the signal, or an error of printing on it.
+        code = 128 + signal.SIGHUP
+    elif code == INTERRUPTED and _received:
         code = 128 + _received[0]
     try:
         sys.stdout.flush()
@@ -76,6 +85,17 @@ def start(app: typer.Typer, name: str) -> None:
     if "manifold3d" not in sys.modules:
         gc.freeze()
     sys.exit(code)
+
+
+def open_terminals() -> AbstractSet[int]:
+    """Return which of the descriptors of output are terminals; one that was closed is none."""
+    return {number for number in (1, 2) if os.isatty(number)}
+
+
+def is_hangup(error: BaseException, terminals: AbstractSet[int]) -> bool:
+    """Return whether an error is that of printing on a terminal that was closed."""
+    is_output = isinstance(error, OSError) and error.errno == errno.EIO
+    return is_output and open_terminals() < terminals
 
 
 def open_streams() -> None:

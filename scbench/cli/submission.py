@@ -26,7 +26,7 @@ from scbench.cli.progress import progress
 from scbench.cli.run_report import render
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.leaderboard.findings import WRITERS, Finding, in_order
+from scbench.leaderboard.findings import WRITERS, Finding, in_order, shortened
 from scbench.machine.files import write_whole
 from scbench.machine.processes import processors
 from scbench.release.load import find_release, installed_releases
@@ -323,7 +323,7 @@ def print_findings(
 ) -> None:
     """Print the findings in a submission, one per line."""
     write = WRITERS[style]
-    for finding in findings:
+    for finding in shortened(findings):
         print(write(finding, opened.where(finding.file)))  # noqa: T201
 
 
@@ -371,6 +371,7 @@ def grade(
     differs from the graded one, no receipt is written.
     """
     with reported_errors("leaderboard", required=True):
+        from scbench.leaderboard.collect import name_of
         from scbench.leaderboard.folder import open_submission
         from scbench.leaderboard.grade import grade_submission, write_report_of
         from scbench.leaderboard.receipt import RECEIPT
@@ -379,7 +380,7 @@ def grade(
         if report:
             need("report", instead="--no-report")
         releases, version = finder(release)
-        folder = out or Path("scbench-results", path.resolve().name.partition(".")[0])
+        folder = out or Path("scbench-results", name_of(path.resolve()))
         limits = WorkerLimits(workers or processors(), None, MEMORY, allow_code)
         with open_submission(path) as opened:
             validated = validate(opened, releases, version)

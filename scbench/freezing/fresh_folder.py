@@ -32,7 +32,7 @@ from scbench.freezing.fresh import (
     prefix_of,
     run,
 )
-from scbench.machine.files import scratch_beside
+from scbench.machine.files import private_files, scratch_beside
 from scbench.machine.store import Store
 from scbench.machine.work_folder import WorkFolder
 from scbench.release.load import Reference
@@ -102,7 +102,10 @@ def generate_folder(
     planned = plan(experiment)
     prefix = prefix_of(planned, experiment.seed)
     try:
-        with open_journal(out, experiment, planned, restart=restart) as journal:
+        with (
+            private_files(experiment.private),
+            open_journal(out, experiment, planned, restart=restart) as journal,
+        ):
             parts = list(finished_points(journal, planned))
             resumed = len(parts)
             points = run(

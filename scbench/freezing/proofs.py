@@ -155,7 +155,9 @@ def proofs_file(*, from_scratch: bool = False) -> Path:
     path = cache_folder() / "proofs" / f"{code_state(_JUDGED_BY)[:16]}.jsonl"
     if from_scratch:
         for old in (path, builder_file(path)):
-            old.unlink(missing_ok=True)
+            # Without a home folder there is no cache.
+            with suppress(NotADirectoryError):
+                old.unlink(missing_ok=True)
     return path
 
 

@@ -213,8 +213,10 @@ class Collector:
                 dropped.append(line.number)
             if admission.problem is not None:
                 self.problems.add(admission.problem, run_key)
+        # To look for a line in an array takes as long as the array.
+        dropped_lines = set(dropped)
         for problem in account.forged:
-            if problem.line not in dropped:
+            if problem.line not in dropped_lines:
                 self.forged.append(problem)
         self.chunks.append(
             ChunkRows(
@@ -227,7 +229,7 @@ class Collector:
         # A duplicate does not count, so it is not worth a simulation. Refused lines are never
         # pending.
         for pending in account.pending:
-            if pending.head.line not in dropped:
+            if pending.head.line not in dropped_lines:
                 self._judge(chunk, pending)
 
     def _admit(self, line: LineAccount, lines_of_run: "array[int] | None") -> Admission:

@@ -17,11 +17,18 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
+from scbench.base.canonical import sha256
 from scbench.base.errors import CatalogError, PredictionsError, ResultsError
 from scbench.catalog import Task, get_task
 from scbench.formats.imports.gather import is_own
 from scbench.formats.predictions import Problem, open_predictions
-from scbench.grading.output import check_sources, is_among, summary_of
+from scbench.grading.output import (
+    check_sources,
+    first_source,
+    is_among,
+    source_names,
+    summary_of,
+)
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.run_file import Described
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -35,8 +42,23 @@ if TYPE_CHECKING:
 IMPORTED = "imported.jsonl"
 
 
-# Characters of the name of a folder that is made of a path.
+# Characters of the name of a folder that is made of a path, and of a hash after it.
 _LONGEST = 80
+_HASH = 8
+# Endings of files that the name of their folder leaves out. Other dots belong to the name of a
+# model, such as gpt-4.1.
+_PACKINGS = (".gz", ".zst")
+_FORMS = (
+    ".jsonl",
+    ".ndjson",
+    ".json",
+    ".csv",
+    ".parquet",
+    ".arrow",
+    ".eval",
+    ".zip",
+    ".txt",
+)
 _ID = re.compile(
     rb"""
     "id"\s{0,9}:\s{0,9}"        # the key; blanks are bounded so that matching stays linear
@@ -140,6 +162,7 @@ class Options:
         cluster: address of a dask scheduler whose workers do the work; None for this machine's.
         described: metadata of runs whose lines have none, see `read_run_file`.
         imported: the origin of the predictions, if they were made of other files.
+        copied_from: the file that the predictions are a copy of; None if they are none.
     """
 
     predictions: str
@@ -155,11 +178,14 @@ class Options:
     cluster: str | None = None
     described: Described = ()
     imported: Imported | None = None
+    copied_from: str | None = None
 
     @property
     def files(self) -> Sequence[str]:
         """The files that were named."""
-        return self.imported.files if self.imported else [self.predictions]
+        if self.imported:
+            return self.imported.files
+        return [self.copied_from or self.predictions]
 
     @property
     def stored(self) -> dict[str, object]:
@@ -172,21 +198,41 @@ class Options:
         }
 
 
-def default_folder(file: str) -> Path:
-    """Return the folder of the results of a file, different for files of one name.
+def default_folder(file: str, ending: str = "") -> Path:
+    """Return the folder of the results of a file.
 
     Its name is the path of the file below the working folder, or the last two parts of its path.
+    If that folder has results of another file, a short hash of the path is added.
+
+    Args:
+        file: path of the file, or ``-`` for standard input.
+        ending: is added to the name.
     """
     if file == "-":
-        return Path("scbench-results", "stdin")
+        return Path("scbench-results", f"stdin{ending}")
     path = Path(os.path.abspath(file))  # noqa: PTH100  (links are names of their own)
     here = Path.cwd()
     parts = path.parts[-2:]
     if path.is_relative_to(here) and path != here:
         parts = path.relative_to(here).parts
-    stem = parts[-1].partition(".")[0]
-    name = "-".join([*parts[:-1], stem]).lstrip("./-")
-    return Path("scbench-results", name[-_LONGEST:] or "results")
+    name = "-".join([*parts[:-1], without_endings(parts[-1])]).lstrip(".-")
+    name = name[-_LONGEST:] or "results"
+    folder = Path("scbench-results", f"{name}{ending}")
+    source = first_source(folder)
+    if source is None or source in source_names(folder, file):
+        return folder
+    path_hash = sha256(os.fsencode(os.path.relpath(path, here)))[:_HASH]
+    return folder.with_name(f"{name}-{path_hash}{ending}")
+
+
+def without_endings(name: str) -> str:
+    """Return the name of a file without the endings of its form."""
+    for endings in (_PACKINGS, _FORMS):
+        for ending in endings:
+            if name.lower().endswith(ending):
+                name = name[: -len(ending)]
+                break
+    return name
 
 
 def tasks_in(path: str, release: Release) -> list[str] | None:

@@ -9,6 +9,7 @@ from typing import IO, Any, NoReturn
 
 from scbench.base.errors import ResultsError
 from scbench.formats.predictions import Problem
+from scbench.grading.checkpoint import WORK
 from scbench.grading.rows.columns import RunKey
 from scbench.machine.files import write_whole
 
@@ -20,6 +21,8 @@ RESULTS = "results.parquet"
 SUMMARY = "summary.json"
 PROBLEMS = "problems.jsonl"
 OUTPUTS = (RESULTS, SUMMARY, PROBLEMS)
+# In the work folder of an unfinished run: the names of the graded files.
+SOURCES = "sources.json"
 # Every page that scbench writes names it near its beginning, within so many bytes.
 _GENERATOR = b'<meta name="generator" content="scbench '
 _HEAD = 2**16
@@ -87,6 +90,30 @@ def sources(folder: Path, files: Sequence[str]) -> list[str]:
         path = file if file == "-" else os.path.relpath(file, folder)
         names.append(readable_name(path))
     return names
+
+
+def write_sources(work: Path, folder: Path, files: Sequence[str]) -> None:
+    """Write the names of the files of an unfinished run into its work folder."""
+    text = json.dumps(sources(folder, files))
+    write_whole(work / SOURCES, lambda path: path.write_text(text, "utf-8"))
+
+
+def first_source(folder: Path) -> str | None:
+    """Return the first file of the run in a folder, finished or not; None if unknown."""
+    try:
+        names = json.loads((folder / WORK / SOURCES).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        summary = summary_of(folder) or {"predictions": {}}
+        predictions = summary["predictions"]
+        names = predictions.get("files") or [predictions.get("file")]
+    first = names[0] if isinstance(names, list) and names else None
+    return first if isinstance(first, str) else None
+
+
+def source_names(folder: Path, file: str) -> list[str]:
+    """Return the names that `first_source` may give a file of the results in a folder."""
+    # A summary of an earlier version has the last part of the path.
+    return [*sources(folder, [file]), readable_name(Path(file).name)]
 
 
 def check_sources(folder: Path, files: Sequence[str]) -> None:

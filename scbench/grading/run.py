@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from scbench.base.errors import MachineError, PredictionsError, refused
@@ -38,6 +39,7 @@ from scbench.grading.output import (
     Problems,
     check_place,
     write_results,
+    write_sources,
 )
 from scbench.grading.results import ResultsWriter, assemble, missing
 from scbench.grading.rows.chunks import ALL_LINES
@@ -90,6 +92,7 @@ def grade_file(
     checkpoint = Checkpoint(
         options.out, run_identity, resume=options.resume, restart=options.restart
     )
+    write_sources(checkpoint.work.path, options.out, options.files)
     imported = options.imported
     coverage = Coverage(index.known_ids, imported.origin if imported else None)
     # Whoever reads a block of the file adds it to this hash.
@@ -191,11 +194,13 @@ def resumable_on_error(
 def file_state(path: str) -> tuple[int, ...] | None:
     """Return inode, size and modification time, to see changes; None if there is no such file.
 
-    Standard input ("-") is no file.
+    Standard input ("-") is no file, and a pipe is written to while it is read.
     """
     try:
         stat = Path(path).stat()
     except OSError:
+        return None
+    if not S_ISREG(stat.st_mode):
         return None
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 

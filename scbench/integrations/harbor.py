@@ -178,7 +178,8 @@ def verify(tests: Path, answer: Path, logs: Path) -> int:
     """
     check = json.loads((tests / "instance.json").read_bytes())
     instance = unpacked(check["instance"])
-    prediction = Prediction.model_validate({"id": instance.id, **answer_fields(answer)})
+    fields = answer_fields(answer.parent, (answer.name,))
+    prediction = Prediction.model_validate({"id": instance.id, **fields})
     result = outcome(instance, prediction)
     logs.mkdir(parents=True, exist_ok=True)
     record = {"status": result.status, "reason": result.reason, "score": result.score}

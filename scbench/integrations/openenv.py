@@ -14,7 +14,7 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import JSONResponse
 from openenv.core.env_server import Action, Environment, Observation, State, create_app
-from openenv.core.env_server.types import EnvironmentMetadata
+from openenv.core.env_server.types import ConcurrencyConfig, EnvironmentMetadata
 from typing_extensions import override
 
 from scbench.base import __version__
@@ -31,6 +31,10 @@ SPLITS = ("default", TERSE, LADDER)
 # Statuses of HTTP.
 _BAD_REQUEST = 400
 _CONFLICT = 409
+# Seconds after which an idle session ends, so that its place is free again.
+IDLE_SECONDS = 3600.0
+# Errors of wrong arguments: our own, and those of values of another type.
+_WRONG_ARGUMENTS = (ScbenchError, IndexError, TypeError, ValueError)
 
 
 class NoTrialError(ScbenchError):
@@ -100,7 +104,7 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
     ) -> Shown:
         """Begin with an id's instance, or one of a split: at a place, or counted by the seed."""
         if id is not None:
-            instance = instance_of(id, self._release)
+            instance = instance_of(str(id), self._release)
         else:
             rows = self._instances(split)
             if index is None:
@@ -182,19 +186,32 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
 
 
 def app(
-    setup: Setup | None = None, release: str | None = None, sessions: int = 64
+    setup: Setup | None = None,
+    release: str | None = None,
+    sessions: int = 64,
+    idle_seconds: float = IDLE_SECONDS,
 ) -> Any:  # noqa: ANN401
-    """Return the application, for a number of sessions at a time; by default three answers each."""
+    """Return the application, by default for three answers in each trial.
+
+    Args:
+        setup: setting of the loop.
+        release: name of the release.
+        sessions: most sessions at a time.
+        idle_seconds: after which an idle session ends.
+    """
     environment = partial(SpatialEnvironment, setup or Setup(setting="retry"), release)
     application = create_app(
         environment,
         Reply,
         Shown,
         env_name="scbench",
-        max_concurrent_envs=sessions,
+        concurrency_config=ConcurrencyConfig(
+            max_concurrent_envs=sessions, session_timeout=idle_seconds
+        ),
         state_cls=TrialState,
     )
-    application.add_exception_handler(ScbenchError, as_response)
+    for kind in _WRONG_ARGUMENTS:
+        application.add_exception_handler(kind, as_response)
     return application
 
 

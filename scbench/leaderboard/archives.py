@@ -239,6 +239,7 @@ def forgery_in(entry: Entry) -> Finding | None:
         or "\\" in name
         or ":" in name
         or not {"", ".", ".."}.isdisjoint(parts)
+        or (name.endswith("/") and entry.kind == "file")
     ):
         return finding("unsafe_path", label=label)
     if entry.kind not in {"file", "folder"}:
@@ -275,9 +276,9 @@ def without_top_folder(entries: Sequence[Entry]) -> list[tuple[str, Entry]]:
         prefix = f"{tops.pop()}/"
     by_name = []
     for entry in entries:
-        name = entry.name.removeprefix(prefix)
-        if name.rstrip("/") + "/" not in {prefix, "/"}:
-            by_name.append((name, entry))
+        if entry.kind == "folder" and entry.name.rstrip("/") + "/" == prefix:
+            continue
+        by_name.append((entry.name.removeprefix(prefix), entry))
     return by_name
 
 

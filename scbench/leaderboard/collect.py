@@ -11,7 +11,7 @@ import polars as pl
 
 from scbench.analysis.usage import was_answered
 from scbench.base.canonical import sha256
-from scbench.base.errors import ResultsError, ScbenchError, printable
+from scbench.base.errors import MachineError, ResultsError, ScbenchError, printable
 from scbench.base.progress import no_progress
 from scbench.base.wording import counted
 from scbench.grading.means import AMOUNTS, usage
@@ -32,7 +32,7 @@ from scbench.leaderboard.copied_answers import (
     count_copies,
     telling_answers,
 )
-from scbench.leaderboard.findings import Finding, finding, problems
+from scbench.leaderboard.findings import Finding, finding, problems, shortened
 from scbench.leaderboard.folder import open_submission, submissions_in
 from scbench.leaderboard.grade import REPORT, grade_submission, write_report_of
 from scbench.leaderboard.names import Organisation, alike, check_organisation
@@ -49,6 +49,7 @@ from scbench.leaderboard.submission_files import Opened
 from scbench.leaderboard.validate import Releases, Validated, read_about, validate
 from scbench.machine.children import checked_parquet
 from scbench.release.load import Release
+from scbench.scoring.outcomes import describe_error
 
 # Folder, inside the board's, for each submission's results.
 GRADED = "graded"
@@ -189,13 +190,12 @@ def collect(
         job = Job(
             name, out / GRADED / name, releases, limits, on_step, regrade, reports
         )
-        with open_submission(path) as opened:
-            entry = board_entry(opened, job)
+        entry = entry_or_problems(path, job)
         if isinstance(entry, BoardEntry):
             done.entries.append(entry)
             places[name] = path.name
         else:
-            done.refused[path.name] = entry
+            done.refused[path.name] = shortened(entry)
     compare_entries(done, places, organisations)
     for place, findings in done.refused.items():
         problem_count = counted(len(findings), "problem")
@@ -221,6 +221,25 @@ def naming_problem(path: Path, name: str, places: Mapping[str, str]) -> Finding 
     if name in places:
         return finding("duplicate_name", name=name)
     return None
+
+
+def entry_or_problems(path: Path, job: Job) -> BoardEntry | list[Finding]:
+    """Return a submission as an entry, or its problems; whatever fails in it is one of these.
+
+    Raises:
+        MachineError: the machine refuses what every other submission needs, too.
+        ModuleNotFoundError: an extra is not installed.
+    """
+    try:
+        with open_submission(path) as opened:
+            return board_entry(opened, job)
+    except (MachineError, ModuleNotFoundError):
+        raise
+    except ScbenchError as error:
+        reason = str(error)
+    except Exception as error:  # noqa: BLE001  (one submission must not stop the others)
+        reason = describe_error(error)
+    return [finding("not_graded", reason=printable(reason))]
 
 
 def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
@@ -364,9 +383,9 @@ def compare_entries(
     for name, findings in findings_of.items():
         entry_problems = problems(findings)
         if entry_problems:
-            done.refused[places[name]] = entry_problems
+            done.refused[places[name]] = shortened(entry_problems)
         elif findings:
-            done.warnings[places[name]] = findings
+            done.warnings[places[name]] = shortened(findings)
     done.entries = [
         entry for entry in done.entries if places[entry.name] not in done.refused
     ]

@@ -3,6 +3,7 @@
 The texts of findings are in ``findings.toml``.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -15,6 +16,8 @@ Level = Literal["problem", "warning"]
 # Findings about the whole submission come first, then these files, then all others.
 _FILE_ORDER = ("submission.yaml", "claimed.json", "predictions")
 
+# Findings of one kind that are shown.
+_MOST_SHOWN = 20
 # GitHub's commands escape these characters in a message, and two more in a property.
 _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
@@ -108,6 +111,24 @@ def sort_key(finding: Finding) -> tuple[Any, ...]:
 def problems(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings that make a submission invalid."""
     return [finding for finding in findings if finding.level == "problem"]
+
+
+def shortened(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the first findings of each kind, and after them how many others there are."""
+    shown = []
+    counts: Counter[tuple[str, Level]] = Counter()
+    for each in findings:
+        kind = (each.code, each.level)
+        counts[kind] += 1
+        if counts[kind] <= _MOST_SHOWN:
+            shown.append(each)
+    for (code, level), count in counts.items():
+        others = count - _MOST_SHOWN
+        if others > 0:
+            message = f"more findings of this kind: {others:,}"
+            todo = "correct the first ones, then validate again"
+            shown.append(Finding(code, message, todo, level=level))
+    return shown
 
 
 def as_text(finding: Finding, where: str) -> str:

@@ -1,14 +1,22 @@
 """Opening submissions: folders, and archives of them."""
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from scbench.base.errors import PredictionsError, ScbenchError
-from scbench.leaderboard.archives import ARCHIVES, open_archive
+from scbench.base.errors import PredictionsError, ScbenchError, printable
+from scbench.leaderboard.archives import (
+    ARCHIVES,
+    TooLargeError,
+    open_archive,
+    write_at_most,
+)
+from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.submission_files import (
     ABOUT,
+    MOST_BYTES_OF,
     Opened,
     kind_of,
     missing_files,
@@ -20,38 +28,68 @@ from scbench.leaderboard.submission_files import (
 def open_submission(path: Path) -> Iterator[Opened]:
     """Open a folder, or an archive by its suffix.
 
-    The files of an archive are copied; the copies are removed when the block ends.
+    The files are copied, so that nothing that is read later can change. The copies are removed when
+    the block ends.
 
     Raises:
         PredictionsError: there is no such folder or archive.
     """
-    if path.is_dir():
-        yield open_folder(path)
-        return
-    if not path.is_file():
+    if not path.is_dir() and not path.is_file():
         raise PredictionsError(
             f"no submission at {path}: name a folder that contains {ABOUT}, or an archive of it"
         )
     with tempfile.TemporaryDirectory(prefix="scbench-submission-") as scratch:
-        yield open_archive(path, Path(scratch))
+        copy = copy_folder if path.is_dir() else open_archive
+        yield copy(path, Path(scratch))
 
 
-def open_folder(folder: Path) -> Opened:
-    """Return the files of a submission's folder that may be read, and the errors in the others."""
+def copy_folder(folder: Path, scratch: Path) -> Opened:
+    """Copy the files of a submission's folder that may be read into an empty folder.
+
+    Each is opened once, and no link or pipe is followed, even if it takes the place of a file
+    meanwhile.
+    """
     files = {}
     findings = []
-    for entry in sorted(folder.iterdir()):
-        # The status of a link itself, so that no link is followed.
-        status = entry.lstat()
-        refusal = refusal_of(entry.name, kind_of(status.st_mode), status.st_size)
-        if refusal:
-            findings.append(refusal)
-        else:
-            files[entry.name] = entry
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        names = sorted(os.listdir(descriptor))  # noqa: PTH208  (paths could be of another folder)
+        for name in names:
+            refusal = copy_file(descriptor, name, scratch)
+            if refusal:
+                findings.append(refusal)
+            else:
+                files[name] = scratch / name
+    finally:
+        os.close(descriptor)
     # A file that is refused is not reported as missing, too.
-    names = [*files, *(refusal.file for refusal in findings)]
-    findings += missing_files(names)
+    findings += missing_files([*files, *(refusal.file for refusal in findings)])
     return Opened(folder, files, findings)
+
+
+def copy_file(folder: int, name: str, scratch: Path) -> Finding | None:
+    """Copy a file of an open folder; return the reason if it is refused."""
+    label = printable(name[:200])
+    try:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        refusal = refusal_of(name, kind_of(status.st_mode), status.st_size)
+        if refusal:
+            return refusal
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        descriptor = os.open(name, flags, dir_fd=folder)
+    except OSError as error:
+        return finding("unread_file", label, label=label, reason=error.strerror)
+    with open(descriptor, "rb") as source:  # noqa: PTH123  (a descriptor)
+        # Another file may have taken its place, and it may still grow.
+        kind = kind_of(os.fstat(descriptor).st_mode)
+        refusal = refusal_of(name, kind, 0)
+        if refusal:
+            return refusal
+        try:
+            write_at_most(MOST_BYTES_OF[name], source, scratch / name, label)
+        except TooLargeError:
+            return refusal_of(name, kind, MOST_BYTES_OF[name] + 1)
+    return None
 
 
 def submissions_in(folder: Path) -> list[Path]:

@@ -71,7 +71,16 @@ def grade_submission(
     for old in (RECEIPT, REPORT):
         (out / old).unlink(missing_ok=True)
     names = list(release.manifest.board_records(about.tasks))
-    options = Options(str(path), release, out, limits, tasks=names, restart=True)
+    is_folder = done.opened.path.is_dir()
+    options = Options(
+        str(path),
+        release,
+        out,
+        limits,
+        tasks=names,
+        restart=True,
+        copied_from=str(done.opened.path / name) if is_folder else None,
+    )
     graded = GradedSubmission(grade_file(options, on_progress, on_wait))
     lines = graded.report.summary["predictions"]["lines"]
     receipt = make_receipt(

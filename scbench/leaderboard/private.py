@@ -29,6 +29,7 @@ from scbench.leaderboard.collect import BoardEntry, Collected, collect
 from scbench.leaderboard.findings import finding
 from scbench.leaderboard.names import Organisation
 from scbench.leaderboard.submission_files import ABOUT
+from scbench.machine.files import private_files
 from scbench.release.load import open_release
 
 _SCORE = (*MEANS, "rank", "rank_low", "rank_high")
@@ -65,16 +66,18 @@ def collect_private(
             f"{place} is not a private ladder; create one with `scbench generate ladder --private "
             f"--out {place}`"
         )
-    done = collect(
-        folder / "submissions",
-        folder,
-        lambda _: release,
-        limits,
-        regrade=regrade,
-        reports=False,
-        organisations=organisations,
-        on_step=on_step,
-    )
+    # Results contain answers.
+    with private_files():
+        done = collect(
+            folder / "submissions",
+            folder,
+            lambda _: release,
+            limits,
+            regrade=regrade,
+            reports=False,
+            organisations=organisations,
+            on_step=on_step,
+        )
     entries = []
     for entry in done.entries:
         tasks = entry.about.tasks

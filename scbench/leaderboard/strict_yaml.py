@@ -61,8 +61,8 @@ def read_yaml(data: bytes) -> tuple[JsonValue, dict[Place, int]]:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise DocumentError("the file is not UTF-8 text", line) from None
+    builder = ValueBuilder(yaml.parse(text, Loader=yaml.SafeLoader))
     try:
-        builder = ValueBuilder(yaml.parse(text, Loader=yaml.SafeLoader))
         return builder.read_document(), builder.lines
     except yaml.reader.ReaderError as error:
         line = text[: error.position].count("\n") + 1
@@ -71,6 +71,12 @@ def read_yaml(data: bytes) -> tuple[JsonValue, dict[Place, int]]:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
         message = printable(str(error.problem or error.context))
+        raise DocumentError(f"not valid YAML: {message}", line) from None
+    except DocumentError:
+        raise
+    except Exception as error:  # noqa: BLE001  (PyYAML raises others, such as for an escape above U+10FFFF)
+        line = max(builder.lines.values(), default=1)
+        message = printable(str(error)[:200])
         raise DocumentError(f"not valid YAML: {message}", line) from None
 
 
@@ -118,7 +124,8 @@ class ValueBuilder:
             return self.read_mapping(place, depth)
         # Words in quotes are text.
         is_plain = event.implicit[0]
-        return plain_value(event.value) if is_plain else str(event.value)
+        text = joined_text(event)
+        return plain_value(text) if is_plain else text
 
     def read_sequence(self, place: Place, depth: int) -> JsonValue:
         """Return a list whose start has been read."""
@@ -135,7 +142,7 @@ class ValueBuilder:
                 refuse(event, "a key must be plain text")
             if event.anchor is not None or event.tag is not None:
                 refuse(event, "anchors (&) and tags (!) are not supported")
-            key = event.value
+            key = joined_text(event)
             if key in mapping:
                 refuse(event, f"duplicate key {key[:50]!r}")
             entry_place = (*place, key)
@@ -147,6 +154,19 @@ class ValueBuilder:
 def line_of(event: Any) -> int:  # noqa: ANN401
     """Return the line of an event, from 1."""
     return int(event.start_mark.line) + 1
+
+
+def joined_text(event: Any) -> str:  # noqa: ANN401
+    """Return the text of a word; two escapes that make one character are joined.
+
+    Raises:
+        DocumentError: one of them is alone, and no file could store it.
+    """
+    text = str(event.value)
+    try:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        refuse(event, "half of a surrogate pair, such as \\ud800, is not a character")
 
 
 def refuse(event: Any, message: str) -> NoReturn:  # noqa: ANN401

@@ -1,8 +1,10 @@
 """Files and folders that are written completely or not at all."""
 
+import errno
 import os
+import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,7 +50,63 @@ def scratch_beside(path: Path) -> Iterator[Path]:
         yield Path(scratch)
 
 
+@contextmanager
+def private_files(private: bool = True) -> Iterator[None]:  # noqa: FBT001, FBT002  (a switch)
+    """Make files and folders of the block readable for this user alone, if they are private."""
+    if not private:
+        yield
+        return
+    mask = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(mask)
+
+
+def read_foreign(folder: Path, names: Sequence[str], limit: int) -> bytes:
+    """Return the bytes of a file in a folder that others wrote; no link and no pipe is followed.
+
+    Args:
+        folder: the folder; it may be named by a link.
+        names: of the folders below it, and of the file.
+        limit: most bytes.
+
+    Raises:
+        OSError: there is no such file, it is not a regular one, it is larger than the limit
+            (``EFBIG``), or it cannot be read.
+    """
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    for name in names:
+        parent = descriptor
+        try:
+            descriptor = os.open(name, flags, dir_fd=parent)
+        finally:
+            os.close(parent)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        with open(descriptor, "rb", closefd=False) as file:
+            data = file.read(limit + 1)
+    finally:
+        os.close(descriptor)
+    if len(data) > limit:
+        raise OSError(errno.EFBIG, f"it has more than {limit:,} bytes")
+    return data
+
+
 def cache_folder() -> Path:
-    """Return the user's cache folder, which may not exist."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    """Return the user's cache folder, which may not exist.
+
+    Without a home folder it is a path that can be neither read nor written.
+    """
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not base.is_absolute():
+        try:
+            base = Path.home() / ".cache"
+        except RuntimeError:  # the user has no entry in the list of users
+            base = Path(os.devnull)
+    # Programs of the cache are run: none may come from the working folder.
+    if not base.is_absolute():
+        base = Path(os.devnull)
     return base / "scbench"

@@ -7,10 +7,13 @@ the thread that started it.
 
 import json
 import os
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from array import array
 from collections.abc import Callable, Sequence
@@ -32,6 +35,23 @@ LIBRARIES = ("pybullet>=3.2.6,<4", "numpy>=1.26")
 _CHILD = Path(__file__).with_name("physics_child.py")
 # Most bytes of a child's first line, which describes it.
 _LONGEST_GREETING = 10_000
+# Seconds until a child has described itself; it loads PyBullet before.
+_GREETING_SECONDS = 60.0
+# What a description has, unless it names a fault, and most characters of each.
+_FACTS = {"pybullet", "system", "machine"}
+_LONGEST_FACT = 300
+# Most numbers in a reply.
+_MOST_NUMBERS = 2**24
+# Starts an interpreter that others may have written: whatever it does, it dies with its parent.
+_STARTER = """
+import ctypes, json, os, signal, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+try:
+    os.execv(sys.argv[1], sys.argv[1:])
+except OSError as error:
+    print(json.dumps({"fault": error.strerror}), flush=True)
+"""
 # Each number, and the length of each list, takes so many bytes.
 _NUMBER_BYTES = 8
 # Each thread has its own engines.
@@ -65,7 +85,8 @@ def engine_python() -> str:
     if named_python:
         return named_python
     made_python = environment_folder() / "bin" / "python"
-    if made_python.exists():
+    # False for a folder that this user may not search, too.
+    if os.access(made_python, os.X_OK):
         return str(made_python)
     if has_pybullet():
         return sys.executable
@@ -95,28 +116,27 @@ class Engine:
 
     def __init__(self, python: str, script: Path) -> None:
         # A child of this Python finds the same libraries; another Python has its own.
-        import_paths = sys.path if python == sys.executable else []
-        arguments = [str(_CHILD), str(script), json.dumps(import_paths)]
+        is_own = python == sys.executable
+        import_paths = sys.path if is_own else []
+        arguments = ["-I", str(_CHILD), str(script), json.dumps(import_paths)]
+        starter = [] if is_own else [sys.executable, "-I", "-S", "-c", _STARTER]
         try:
             child = subprocess.Popen(  # noqa: S603  (our program, and no shell)
-                [python, "-I", *arguments],
+                [*starter, python, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
+                start_new_session=True,
             )
         except OSError as error:
             raise _unusable(python, error.strerror or str(error)) from None
         self.close = weakref.finalize(self, _close_child, child, os.getpid())
         self._child = child
-        greeting = child.stdout.readline(_LONGEST_GREETING) if child.stdout else b""
         try:
-            self.facts: dict[str, str] = json.loads(greeting)
-            fault = self.facts.get("fault")
-        except (ValueError, AttributeError):
-            fault = "it is not Python 3.9 or later"
-        if fault:
+            self.facts = _greeting(child)
+        except ValueError as error:
             self.close()
-            raise _unusable(python, printable(fault))
+            raise _unusable(python, printable(str(error))) from None
 
     def call(self, numbers: Sequence[float]) -> list[float]:
         """Return the numbers that the script's function ``roll`` returns for these numbers.
@@ -134,8 +154,9 @@ class Engine:
             stdin.write(array("d", numbers).tobytes())
             stdin.flush()
             length = int.from_bytes(stdout.read(_NUMBER_BYTES), "little")
-            size = _NUMBER_BYTES * length
-            reply = stdout.read(size)
+            # A longer one is none of our program's.
+            size = _NUMBER_BYTES * min(length, _MOST_NUMBERS)
+            reply = stdout.read(size) if length <= _MOST_NUMBERS else b""
         except BrokenPipeError:
             reply = b""
         except BaseException:
@@ -149,6 +170,40 @@ class Engine:
         return array("d", reply).tolist()
 
 
+def _greeting(child: "subprocess.Popen[bytes]") -> dict[str, str]:
+    """Return the facts in the first line of a child.
+
+    Raises:
+        ValueError: it names a fault, or is no such line, or does not come.
+    """
+    if child.stdout is None:
+        raise ValueError("it has no pipes")
+    descriptor = child.stdout.fileno()
+    deadline = time.monotonic() + _GREETING_SECONDS
+    line = b""
+    while not line.endswith(b"\n") and len(line) < _LONGEST_GREETING:
+        seconds = deadline - time.monotonic()
+        if seconds <= 0 or not select.select([descriptor], [], [], seconds)[0]:
+            raise ValueError(f"it does not start within {_GREETING_SECONDS:g} s")
+        block = os.read(descriptor, _LONGEST_GREETING)
+        if not block:
+            break
+        line += block
+    try:
+        facts = json.loads(line)
+    except (ValueError, RecursionError):
+        facts = None
+    if isinstance(facts, dict):
+        texts = [text for text in facts.values() if isinstance(text, str)]
+        is_short = all(len(text) <= _LONGEST_FACT for text in texts)
+        if len(texts) == len(facts) and is_short:
+            if facts.get("fault"):
+                raise ValueError(facts["fault"])
+            if facts.keys() == _FACTS:
+                return facts
+    raise ValueError("it is not Python 3.9 or later")
+
+
 def _unusable(python: str, why: str) -> CannotGrade:
     return CannotGrade(
         f"terrain_levelling needs PyBullet, which {python} cannot run ({why}). Run "
@@ -160,6 +215,9 @@ def _close_child(child: "subprocess.Popen[bytes]", owner: int) -> None:
     """End a child, unless this process is a fork of the one that started it."""
     if owner != os.getpid():
         return
+    # The group has whatever the child started.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
     child.kill()
     child.wait()
     for pipe in (child.stdin, child.stdout):
@@ -202,7 +260,13 @@ def make_environment(say: Callable[[str], None]) -> None:
     folder = environment_folder().absolute()
     commands = _environment_commands(folder)
     # uv reads settings such as an index from the working folder, so it does not run in the user's.
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MachineError(
+            f"cannot make {folder.parent}: {error.strerror}; set XDG_CACHE_HOME to a folder that "
+            "you can write to"
+        ) from None
     for command in commands:
         say(" ".join(command))
         finished = subprocess.run(  # noqa: S603  (programs of the machine, and no shell)

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _LONGEST_SOCKET_PATH = 104
 # The socket of a fork server, below the temporary folder.
 _SOCKET = "/pymp-12345678/listener-12345678"
+# Processes that are forks of one which had loaded this module.
+_forks: set[int] = set()
+
+os.register_at_fork(after_in_child=lambda: _forks.add(os.getpid()))
 
 
 @contextmanager
@@ -41,7 +45,8 @@ def clean_context() -> "BaseContext":
 
     A fork server makes new workers quickly. It listens on a socket in the temporary folder, whose
     path may be too long for an address, as on machines that give each job its own folder;
-    there, and on systems without a fork server, each worker is started from nothing.
+    there, and on systems without a fork server, each worker is started from nothing. The same
+    applies in a fork of another process, to which the fork server belongs.
 
     Raises:
         MachineError: processes cannot share memory here.
@@ -54,7 +59,8 @@ def clean_context() -> "BaseContext":
 
     socket_path = os.fsencode(tempfile.gettempdir() + _SOCKET)
     has_server = "forkserver" in multiprocessing.get_all_start_methods()
-    if has_server and len(socket_path) < _LONGEST_SOCKET_PATH:
+    is_fork = os.getpid() in _forks
+    if has_server and not is_fork and len(socket_path) < _LONGEST_SOCKET_PATH:
         context = CONTEXTS["forkserver"]
     else:
         context = CONTEXTS["spawn"]

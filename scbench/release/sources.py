@@ -174,7 +174,7 @@ def open_archive(path: Path) -> Archive:
     folders = []
     for name in names:
         folder = name.removesuffix(MANIFEST)
-        is_top = "/" not in folder
+        is_top = not folder
         # Deeper ones would be releases inside releases.
         is_folder_at_top = folder.endswith("/") and folder.count("/") == 1
         if folder != name and (is_top or is_folder_at_top):

@@ -1,6 +1,7 @@
 """``scbench tasks``, ``generate``, ``release overlap``, ``verify --seed``: as users call them."""
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -197,6 +198,54 @@ def test_a_private_seed_is_drawn_shown_once_and_verifies(inside, experiment, tmp
     ).read_bytes()
     short = inside("generate", "boolean", "--private", "--seed", 3, "--out", "short")
     assert "a seed below 2^64 can be guessed by trying" in short.stderr
+
+
+def test_private_folders_are_for_their_owner_and_seeds_may_come_from_files(
+    inside, tmp_path
+):
+    """Nobody else reads the right answers, or a seed among the words of a command line."""
+    before = os.umask(0o022)
+    try:
+        (tmp_path / "seed").write_text(f"{2**100}\n")
+        options = ("boolean", "--private", "--prompts-only", "--out")
+        assert inside("generate", *options, "o", "--seed-file", "seed").returncode == 0
+        assert os.umask(0o022) == 0o022
+        folder = tmp_path / "o"
+        for path in (folder, *folder.rglob("*")):
+            mode = 0o700 if path.is_dir() else 0o600
+            assert path.stat().st_mode & 0o777 == mode, path
+        for path in (tmp_path / "o-prompts").rglob("*"):
+            assert path.stat().st_mode & 0o044, "prompts are to be given away"
+        stdin = str(2**100).encode()
+        given = ("--seed-file", "-")
+        assert inside("generate", *options, "p", *given, stdin=stdin).returncode == 0
+        names = ("o/MANIFEST.json", "p/MANIFEST.json")
+        first, second = ((tmp_path / name).read_bytes() for name in names)
+        assert first == second
+        verified = inside("release", "verify", "o", "--seed-file", "seed", "--quiet")
+        assert verified.returncode == 0
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "words"),
+    [
+        ("x", (), "one whole number"),
+        ("", (), "one whole number"),
+        ("-1", (), "one whole number"),
+        ("1", ("--seed", 2), "not both"),
+        (None, (), "No such file"),
+    ],
+)
+def test_a_seed_file_without_a_seed_is_refused(
+    inside, tmp_path, content, options, words
+):
+    if content is not None:
+        (tmp_path / "seed").write_text(content)
+    done = inside("generate", "boolean", "--seed-file", "seed", *options)
+    assert done.returncode == 2
+    assert words in done.stderr
 
 
 # Tasks.

@@ -4,6 +4,8 @@ import csv
 import gzip
 import io
 import json
+import os
+import threading
 
 import commands
 import polars as pl
@@ -46,6 +48,54 @@ def test_no_result_is_lost(grade, tmp_path):
     lines = (tmp_path / "a/p.jsonl").read_bytes()
     assert grade("-", "--partial", stdin=lines).returncode == 0
     assert "contains the results of -" in grade("-", "--partial", stdin=lines).stderr
+
+
+def test_files_never_share_a_folder(grade, tmp_path):
+    """Dots belong to the names of models; one name for two paths gets a hash."""
+    (tmp_path / "a").mkdir()
+    names = ("gpt-4.1.jsonl", "gpt-4.5.jsonl.gz", "a/b.jsonl", "a-b.jsonl", "a/b.json")
+    for number, name in enumerate((*names, *names)):
+        line = json.dumps(row(0, model=name)).encode()
+        data = gzip.compress(line) if name.endswith(".gz") else line
+        (tmp_path / name).write_bytes(data)
+        done = grade(name, "--partial")
+        assert done.returncode == 0, (name, done.stderr)
+        folders = [*(tmp_path / "scbench-results").iterdir()]
+        assert len(folders) == min(number + 1, len(names)), (
+            "a second run has its folder"
+        )
+    models = {folder.name: {*results(folder)["model"]} for folder in folders}
+    assert {model for (model,) in models.values()} == {*names}
+    assert models["gpt-4.1"] == {"gpt-4.1.jsonl"}
+    assert models["gpt-4.5"] == {"gpt-4.5.jsonl.gz"}
+    assert models["a-b"] == {"a/b.jsonl"}
+
+
+def test_an_interrupted_run_keeps_its_folder(grade, tmp_path):
+    """Another file of the same short name is not offered to discard it."""
+    (tmp_path / "a").mkdir()
+    for name in ("a/b.jsonl", "a-b.jsonl"):
+        (tmp_path / name).write_text(json.dumps(row(0)))
+    assert grade("a/b.jsonl", "--partial").returncode == 0
+    folder = tmp_path / "scbench-results/a-b"
+    work = folder / ".scbench"
+    work.mkdir()
+    (work / "sources.json").write_text('["../../a/b.jsonl"]')
+    (folder / "summary.json").unlink()
+    assert grade("a-b.jsonl", "--partial").returncode == 0
+    assert len([*folder.parent.iterdir()]) == 2
+
+
+def test_a_pipe_with_a_name_is_read_as_a_file(grade, tmp_path):
+    fifo = tmp_path / "answers.jsonl"
+    os.mkfifo(fifo)
+    lines = "".join(json.dumps(row(i)) + "\n" for i in range(4))
+    writer = threading.Thread(target=fifo.write_text, args=(lines,))
+    writer.start()
+    done = grade(fifo, "--partial", "--tasks", "parity")
+    writer.join()
+    assert done.returncode == 0, done.stderr
+    assert results(tmp_path / "scbench-results/answers").height == 4
 
 
 def test_junk_costs_its_own_lines_only(grade, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import resource
 import subprocess
 import sys
@@ -147,3 +148,38 @@ def test_nothing_is_reported_as_leaked_at_the_end(command, line):
     assert done.returncode == 0
     assert done.stdout
     assert done.stderr == ""
+
+
+HANGUP = """
+import sys, time, typer
+from scbench.cli.console import reported_errors, say
+from scbench.cli.start import start
+
+app = typer.Typer()
+
+@app.command()
+def talk():
+    with reported_errors():
+        while True:
+            say("still here")
+            if not {quiet}:
+                print("still here", flush=True)
+            time.sleep({pause})
+
+start(app, "talk")
+"""
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.parametrize("pause", [0, 0.2])
+@pytest.mark.parametrize("redirected", [False, True])
+def test_a_closed_terminal_ends_a_command_with_129(quiet, pause, redirected, tmp_path):
+    code = HANGUP.format(quiet=quiet, pause=pause)
+    pid, master = pty.fork()
+    if not pid:
+        if redirected:
+            os.dup2(os.open(tmp_path / "out", os.O_WRONLY | os.O_CREAT), 1)
+        os.execv(sys.executable, [sys.executable, "-c", code])  # noqa: S606
+    assert b"still here" in os.read(master, 4096)
+    os.close(master)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 129

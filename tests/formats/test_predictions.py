@@ -9,6 +9,7 @@ import random
 import sys
 import threading
 import tracemalloc
+from dataclasses import replace
 
 import pytest
 import zstandard
@@ -397,3 +398,10 @@ def test_keys_that_nobody_reads_are_kept_for_a_warning():
         "did you mean 'id'?",
     ]
     assert said[3].endswith("unknown key 'zzz' ignored in 1 line")
+
+
+def test_a_problem_has_the_fields_of_its_class_and_no_empty_file():
+    problem = Problem("code", "message", 3, "x/00")
+    fields = {"code": "code", "message": "message", "line": 3, "id": "x/00"}
+    assert problem.fields() == fields
+    assert replace(problem, file="a").fields() == {**fields, "file": "a"}

@@ -1,6 +1,7 @@
 """Tasks for Harbor: their files, their verifier in a plain folder, and a job read back."""
 
 import json
+import os
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 import scbench
 from scbench.cli.main import app
+from scbench.integrations.harbor import verify
 
 PICTURED = "polynomial_curve_fitting/04"
 IDS = [
@@ -130,6 +132,99 @@ def test_a_job_folder_is_read(tmp_path):
     assert {*rows["model"]} == {"p/m"}
     assert {*rows["setting"]} == {"tools"}
     assert json.loads(rows["usage"][0])["cost"] == 0.5
+
+
+def empty_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def linked(path: Path) -> None:
+    target = path.rename(path.parents[4] / "elsewhere.json")
+    path.symlink_to(target)
+
+
+def linked_folder(path: Path) -> None:
+    folder = path.parent
+    target = folder.rename(path.parents[4] / "elsewhere")
+    folder.symlink_to(target)
+
+
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+BAD_ANSWERS = {
+    "a pipe": pipe,
+    "a folder": empty_folder,
+    "a link": linked,
+    "a link to its folder": linked_folder,
+    "an answer of 17 MB": lambda path: path.write_text(f"[{'1,' * 8_600_000}1]"),
+    "17 MB of signs that JSON escapes": lambda path: path.write_bytes(bytes(3 << 20)),
+}
+
+
+@pytest.mark.parametrize("fault", BAD_ANSWERS)
+def test_a_bad_answer_scores_0_here_and_in_the_verifier(tasks, tmp_path, fault):
+    job = tmp_path / "job"
+    trial(job, IDS[0], 0, "{}")
+    answer = job / "trial-0/artifacts/app/answer.json"
+    BAD_ANSWERS[fault](answer)
+    report = scbench.grade_file(job, tmp_path / "out", partial=True, workers=1)
+    rows = report.results.filter(pl.col("status") != "missing")
+    assert rows.select("status", "score").rows() == [("unparsed", 0.0)]
+    if fault != "a link to its folder":
+        logs = tmp_path / "logs"
+        assert verify(tasks[IDS[0]] / "tests", answer, logs) == 0
+        assert json.loads((logs / "reward.json").read_text())["score"] == 0
+
+
+BAD_RESULTS = {
+    "deep": "[" * 200_000,
+    "a deep field": '{"task_name": "x", "a": ' + "[" * 200_000,
+    "no JSON": "\0",
+    "no name": '{"task_name": ["a"]}',
+    "a pipe": None,
+}
+
+
+@pytest.mark.parametrize("fault", BAD_RESULTS)
+def test_a_bad_result_costs_its_trial_only(tmp_path, fault):
+    job = tmp_path / "job"
+    for number in range(2):
+        trial(job, IDS[number], number, "{}")
+    result = job / "trial-0/result.json"
+    if fault == "a pipe":
+        pipe(result)
+    else:
+        result.write_text(BAD_RESULTS[fault])
+    report = scbench.grade_file(job, tmp_path / "out", partial=True, workers=1)
+    rows = report.results.filter(pl.col("status") != "missing")
+    assert [*rows["id"].unique()] == [IDS[1]]
+    assert len(report.problems) == 1
+    assert "trial-0" in str(report.problems[0])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"agent_result": {"cost_usd": float("nan"), "n_output_tokens": 5}},
+        {"agent_result": {"cost_usd": -1, "n_output_tokens": 5}},
+        {"agent_result": {"cost_usd": 10**400, "n_output_tokens": 5}},
+        {"agent_info": {"name": "a", "model_info": {"provider": ["p"], "name": 5}}},
+        {"agent_info": {"name": ["a"], "model_info": ["p"]}},
+    ],
+)
+def test_an_odd_field_of_a_result_costs_no_answer(tmp_path, change):
+    job = tmp_path / "job"
+    trial(job, IDS[0], 0, "{}")
+    path = job / "trial-0/result.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    report = scbench.grade_file(job, tmp_path / "out", partial=True, workers=1)
+    rows = report.results.filter(pl.col("status") != "missing")
+    assert len(rows) == 1
+    assert "cost" not in (rows["usage"][0] or "") or "agent_result" not in change
 
 
 def test_its_own_models_take_the_tasks(tasks):

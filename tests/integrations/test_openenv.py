@@ -111,3 +111,53 @@ def test_mistakes_in_requests_are_answered_with_a_sentence(pytestconfig):
     assert "no item 'two_segments/99'" in answers["id"][1]
     assert answers["task"] == [400, "Invalid task index"]
     assert answers["metadata"]["name"] == "scbench"
+
+
+LIMITS = """
+import json, threading, time, urllib.error, urllib.request
+import uvicorn
+from scbench.integrations.openenv import app
+
+server = uvicorn.Server(uvicorn.Config(app(sessions=2, idle_seconds=1), port=0))
+threading.Thread(target=server.run, daemon=True).start()
+while not server.started:
+    time.sleep(0.05)
+port = server.servers[0].sockets[0].getsockname()[1]
+
+def posted(route, body):
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/{route}", json.dumps(body).encode(),
+                                     {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request) as response:
+            return response.status, json.load(response)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+def create():
+    call = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create", "params": {}}
+    return "result" in posted("mcp", call)[1]
+
+created = [create() for _ in range(3)]
+for _ in range(60):
+    time.sleep(1)
+    if create():
+        created.append(True)
+        break
+wrong = [
+    posted("reset", {"split": "none"}), posted("reset", {"split": ["default"]}),
+    posted("reset", {"id": "no_task/00"}), posted("reset", {"id": 5}),
+    posted("reset", {"index": "x"}), posted("scbench/task", {"split": "none", "index": 0}),
+    posted("scbench/num_tasks", {"split": "none"}),
+]
+print(json.dumps([created, wrong]))
+"""
+
+
+def test_idle_sessions_end_and_wrong_arguments_are_named(pytestconfig):
+    folder = installed(pytestconfig.cache.mkdir("packages"), "openenv==0.10.0")
+    output = python(LIMITS, PYTHONPATH=folder)
+    created, wrong = json.loads(output.splitlines()[-1])
+    assert created == [True, True, False, True]
+    for code, body in wrong:
+        assert code in (400, 422), body
+        assert body["detail"]

@@ -3,7 +3,8 @@
 import json
 import random
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -158,14 +159,21 @@ def entry(_good: Path, tmp_path: Path) -> SimpleNamespace:
 
 
 @pytest.fixture
-def check(small: Release) -> Callable[[Path], Validated]:
-    """A function that validates a folder or archive against the small release."""
+def check(small: Release) -> Iterator[Callable[[Path], Validated]]:
+    """A function that validates a folder or archive against the small release.
 
-    def run(path: Path, *others: Release) -> Validated:
-        with open_submission(path) as opened:
-            return validate(opened, release_finder([small, *others]))
+    The copy of a folder stays until the test ends, so that it can be graded.
+    """
+    with ExitStack() as copies:
 
-    return run
+        def run(path: Path, *others: Release) -> Validated:
+            finder = release_finder([small, *others])
+            if path.is_dir():
+                return validate(copies.enter_context(open_submission(path)), finder)
+            with open_submission(path) as opened:
+                return validate(opened, finder)
+
+        yield run
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """The board: what is shown, what is used again, what is graded anew, and what is never mixed."""
 
 import json
+import os
 import shutil
 
 import polars as pl
@@ -8,6 +9,7 @@ import pytest
 
 from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
+from scbench.base.canonical import sha256
 from scbench.base.errors import ResultsError
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
@@ -15,13 +17,13 @@ from scbench.grading.means import MEANS
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.board_table import SCHEMA, flat_rows
-from scbench.leaderboard.collect import collect
+from scbench.leaderboard.collect import board_entry, collect
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.grade import grade_submission
 from scbench.leaderboard.packing import pack
 from scbench.leaderboard.publish import write_board
 from scbench.leaderboard.receipt import read_receipt, results_hash
-from scbench.leaderboard.validate import release_finder
+from scbench.leaderboard.validate import release_finder, validate
 from scbench.release.load import find_release
 
 LIMITS = WorkerLimits(1, None, 0)
@@ -345,3 +347,90 @@ def test_releases_are_never_mixed_and_history_has_both(
         ("0.0.0", 1.0),
     ]
     assert [part["release"] for part in b["releases"]] == ["0.0.1"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("name: Aurora", 'name: "\\U00110000"'),
+        ("  effort: high", '  effort: "\\ud800"'),
+    ],
+)
+def test_a_character_that_is_none_stops_no_board(entry, collected, tmp_path, old, new):
+    bad = tmp_path / "submissions" / "bad"
+    shutil.copytree(entry.folder, bad)
+    about = bad / "submission.yaml"
+    about.write_text(about.read_text("utf-8").replace(old, new), "utf-8")
+    done, _ = collected()
+    assert [item.name for item in done.entries] == ["aurora"]
+    assert [found.code for found in done.refused["bad"]] == ["not_yaml"]
+
+
+def test_a_failure_in_one_submission_refuses_it_alone(
+    entry, collected, tmp_path, monkeypatch
+):
+    shutil.copytree(entry.folder, tmp_path / "submissions" / "bad")
+
+    def fail(opened, job):
+        if job.name == "bad":
+            raise RecursionError("in a parser of others")
+        return board_entry(opened, job)
+
+    monkeypatch.setattr("scbench.leaderboard.collect.board_entry", fail)
+    done, _ = collected()
+    assert [item.name for item in done.entries] == ["aurora"]
+    (refusal,) = done.refused["bad"]
+    assert refusal.code == "not_graded"
+    assert "in a parser of others" in refusal.message
+
+
+@pytest.mark.parametrize("replacement", ["another file", "a pipe", "a link"])
+def test_a_folder_that_changes_is_graded_as_it_was(entry, small, tmp_path, replacement):
+    data = entry.predictions.read_bytes()
+    with open_submission(entry.folder) as opened:
+        entry.predictions.unlink()
+        if replacement == "a pipe":
+            os.mkfifo(entry.predictions)
+        elif replacement == "a link":
+            entry.predictions.symlink_to("/dev/zero")
+        else:
+            entry.predictions.write_bytes(data[: len(data) // 2])
+        done = validate(opened, release_finder([small]))
+        graded = grade_submission(done, tmp_path / "out", WorkerLimits(1, 120, 0))
+    assert graded.receipt is not None
+    assert graded.receipt.predictions.sha256 == sha256(data)
+    (name,) = graded.report.summary["predictions"]["files"]
+    assert (tmp_path / "out" / name).parent.resolve() == entry.folder.resolve()
+
+
+@pytest.mark.parametrize("replacement", ["pipe", "link"])
+def test_a_file_that_is_replaced_while_it_is_copied_is_refused(
+    entry, monkeypatch, tmp_path, replacement
+):
+    """It is a file when its kind is asked for, and another thing when it is opened."""
+    seen = entry.predictions.stat()
+    entry.predictions.unlink()
+    if replacement == "pipe":
+        os.mkfifo(entry.predictions)
+    else:
+        entry.predictions.symlink_to("/etc/hostname")
+    real = os.stat
+
+    def stat(path, **options):
+        return seen if path == entry.predictions.name else real(path, **options)
+
+    monkeypatch.setattr(os, "stat", stat)
+    with open_submission(entry.folder) as opened:
+        assert "predictions.jsonl" not in opened.files
+        codes = [found.code for found in opened.findings]
+    assert codes in (["not_a_file"], ["unread_file"])
+
+
+def test_many_findings_of_one_kind_are_counted(entry, collected):
+    for number in range(300):
+        (entry.folder / f"{number}.txt").touch()
+    done, _ = collected()
+    findings = done.refused["aurora"]
+    assert {found.code for found in findings} == {"unexpected_file"}
+    assert len(findings) == 21
+    assert findings[-1].message == "more findings of this kind: 280"

@@ -260,6 +260,11 @@ BAD_ARCHIVES: dict[str, tuple[str, bytes, str, str]] = {
         "symbolic link"),
     "a device": (
         "x.tar.gz", tarred([special("README.md", tarfile.CHRTYPE)]), "not_a_file", "device"),
+    "a file that is named as a folder": (
+        "x.zip", zipped([("README.md/", b"a", FILE)]), "unsafe_path", "README.md/"),
+    "a file that is named as its folder": (
+        "x.zip", zipped([("top/top", b"a", FILE), ("top/README.md", b"a", FILE)]),
+        "unexpected_file", "top"),
     "a cut-off tar": (
         "x.tar.gz", tarred([(tarfile.TarInfo("README.md"), os.urandom(9000))])[:-900],
         "bad_archive", "cannot be read"),

@@ -121,6 +121,7 @@ def test_what_is_written_is_read_again_by_us_and_by_others():
         ("a: |\n  x\n  y\n", {"a": "x\ny\n"}),
         ("a:", {"a": None}),
         ("\ufeffa: [1, {b: true}]", {"a": [1, {"b": True}]}),
+        ('"\\ud83d\\ude00": "\\ud83d\\ude00"', {"\U0001f600": "\U0001f600"}),
     ],
 )
 def test_yaml_is_read_as_json_would_be(text, value):
@@ -134,6 +135,10 @@ def test_yaml_is_read_as_json_would_be(text, value):
         "a: *b",
         "? [a]\n: 1",
         "\t",
+        'a: "\\U00110000"',
+        'a: "\\UFFFFFFFF"',
+        'a: "\\ud800"',
+        '{"\\udc00\\ud83d": 1}',
     ],
 )
 def test_other_yaml_is_refused_with_a_line(text):

@@ -143,6 +143,103 @@ def test_the_interpreter_is_the_one_named_or_this_or_the_one_made(
     assert engine_python() == str(made)
 
 
+FACTS = '{"pybullet": "3.2.7", "system": "Linux", "machine": "x86_64"}'
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("exec sleep 1000", "does not start within 2 s"),
+        ("sleep 1000", "does not start within 2 s"),
+        ("printf '{'; exec sleep 1000", "does not start within 2 s"),
+        ("exec yes", "no Python 3.9"),
+        ("echo '[1, 2]'", "no Python 3.9"),
+        ("echo 5", "no Python 3.9"),
+        ("echo '{\"pybullet\": 5}'", "no Python 3.9"),
+        ("head -c 9000 /dev/zero | tr '\\0' '['; echo", "no Python 3.9"),
+        (r"""printf '{"fault":"\\u001b[31mX\\u202e"}\n'""", r"\\x1b\[31mX\\u202e"),
+    ],
+)
+def test_a_python_that_is_none_is_refused_and_ended(
+    program, why, engine, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(physics, "_GREETING_SECONDS", 2)
+    path = tmp_path / "fake"
+    path.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\n{program}\n")
+    path.chmod(0o755)
+    monkeypatch.setenv(VARIABLE, str(path))
+    with pytest.raises(CannotGrade, match=why):
+        engine()
+    assert ends(int((tmp_path / "pid").read_text()))
+
+
+def test_a_reply_of_any_length_is_refused(engine, monkeypatch, tmp_path):
+    path = tmp_path / "fake"
+    path.write_text(f"#!/bin/sh\necho '{FACTS}'\nsleep 1\nexec yes\n")
+    path.chmod(0o755)
+    monkeypatch.setenv(VARIABLE, str(path))
+    with pytest.raises(PhysicsError):
+        engine().call([1.0])
+
+
+def test_a_python_that_hangs_dies_with_its_process(tmp_path):
+    path = tmp_path / "fake"
+    path.write_text(
+        f"#!/bin/sh\necho $$ > {tmp_path}/pid\necho '{FACTS}'\nexec sleep 1000\n"
+    )
+    path.chmod(0o755)
+    code = (
+        "from pathlib import Path; from scbench.machine.physics import open_engine\n"
+        "there = open_engine(Path('engine.py')); print(1, flush=True); there.call([1])"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        env={**os.environ, VARIABLE: str(path)},
+    ) as parent:
+        assert parent.stdout.readline() == b"1\n"
+        parent.kill()
+    assert ends(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.parametrize("home", [None, "closed", "/" + "h" * 300, "a_file", "."])
+def test_a_cache_that_cannot_be_read_is_no_cache(home, monkeypatch, tmp_path):
+    """Neither is one of the working folder, whose programs would be run."""
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    (tmp_path / "a_file").touch()
+    planted = tmp_path / ".cache/scbench/terrain/bin/python"
+    planted.parent.mkdir(parents=True)
+    planted.symlink_to(sys.executable)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME", raising=False)
+    if home is not None:
+        in_folder = home in {"closed", "a_file"}
+        monkeypatch.setenv("HOME", str(tmp_path / home) if in_folder else home)
+    monkeypatch.setattr(physics, "has_pybullet", lambda: True)
+    closed.chmod(0)
+    pid = os.fork()
+    if not pid:
+        code = 1
+        try:
+            if os.getuid() == 0:
+                os.setuid(54_321)  # a user without an entry in the list of users
+            code = engine_python() != sys.executable
+        finally:
+            os._exit(code)
+    assert os.waitpid(pid, 0)[1] == 0
+    closed.chmod(0o700)
+
+
+def test_without_a_home_the_environment_cannot_be_made(monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "here")
+    with pytest.raises(MachineError, match="set XDG_CACHE_HOME"):
+        physics.make_environment(print)
+
+
 @pytest.mark.parametrize("program", ["uv", "python3.11"])
 def test_an_environment_is_made_by_what_there_is(program, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -107,7 +107,7 @@ def test_a_bomb_is_not_blown_up(copy, forge, tmp_path, monkeypatch):
     assert max(read) < 100_000
 
 
-@pytest.mark.parametrize("tops", [[], ["a/", "b/"], ["", "a/"], ["a/b/"]])
+@pytest.mark.parametrize("tops", [[], ["a/", "b/"], ["", "a/"], ["a/b/"], ["x"]])
 def test_an_archive_must_hold_one_release(sound, tmp_path, tops):
     path = tmp_path / "release.zip"
     with zipfile.ZipFile(path, "w") as archive:

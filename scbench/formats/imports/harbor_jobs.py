@@ -5,20 +5,29 @@ Rewards in them are not read: answers are graded again. Source: harbor 0.25
 """
 
 import json
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import jiter
 
 from scbench.base.canonical import parse_json
 from scbench.base.errors import JsonError, PredictionsError
 from scbench.base.model import Status
 from scbench.formats.imports.entries import Reply, count, dig, request_key
 from scbench.formats.predictions import MAX_LINE_BYTES
+from scbench.machine.files import read_foreign
 
 # Agents write this file in their container.
 ANSWER = "/app/answer.json"
-_TRIAL_RESULTS = "*/result.json"
+_RESULT = "result.json"
+_TRIAL_RESULTS = f"*/{_RESULT}"
+# Where the answer is in the folder of a trial.
+_ARTIFACT = ("artifacts", *Path(ANSWER).parts[1:])
+# Bytes of a line of predictions that are left to fields other than the answer.
+_OTHER_FIELDS = 2**16
 _TIMEOUT = "AgentTimeoutError"
 # Characters of an error that are imported.
 _MAX_ERROR = 2000
@@ -31,12 +40,15 @@ def is_job(path: str) -> bool:
 
 def read_job(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     """Yield the trials of a job with their numbers; several of one task are its samples."""
-    files = [file for file in sorted(Path(path).glob(_TRIAL_RESULTS)) if file.is_file()]
+    job = Path(path)
+    files = sorted(job.glob(_TRIAL_RESULTS))
     tries: Counter[str] = Counter()
     for number, file in enumerate(files, 1):
         trial = file.parent
         try:
-            result = json.loads(file.read_bytes())
+            # Programs in Python write NaN, for example as a cost.
+            data = read_foreign(job, (trial.name, _RESULT), MAX_LINE_BYTES)
+            result = jiter.from_json(data)
             name = dig(result, "task_name")
             if isinstance(name, str):
                 # Names of tasks begin with the name of their owner.
@@ -47,14 +59,20 @@ def read_job(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
             continue
         sample = request._replace(sample=tries[request.id])
         tries[request.id] += 1
-        agent = dig(result, "agent_info", "name")
+        agent = _name(result, "agent_info", "name")
         info = dig(result, "agent_info", "model_info")
-        names = (dig(info, "provider"), dig(info, "name"))
+        names = (_name(info, "provider"), _name(info, "name"))
         model = "/".join(filter(None, names)) or agent
         fields = _trial_fields(result, trial)
-        run = {"tools": [f"{agent} under Harbor"]} if isinstance(agent, str) else {}
+        run = {"tools": [f"{agent} under Harbor"]} if agent else {}
         fields["run"] = run
         yield number, Reply(sample, model, fields)
+
+
+def _name(value: object, *path: str) -> str | None:
+    """Return the text at a path in JSON; None if there is none."""
+    name = dig(value, *path)
+    return name if isinstance(name, str) and name else None
 
 
 def _trial_fields(result: object, trial: Path) -> dict[str, Any]:
@@ -62,11 +80,10 @@ def _trial_fields(result: object, trial: Path) -> dict[str, Any]:
     usage = _usage_fields(dig(result, "agent_result"))
     if usage:
         fields["usage"] = usage
-    answer = trial / "artifacts" / ANSWER.lstrip("/")
     failure = dig(result, "exception_info", "exception_type")
     # An agent that failed after it wrote its answer has an answer.
-    if not failure or answer.is_file():
-        return fields | answer_fields(answer)
+    if not failure or trial.joinpath(*_ARTIFACT).is_file():
+        return fields | answer_fields(trial.parent, (trial.name, *_ARTIFACT))
     message = dig(result, "exception_info", "exception_message")
     error = f"{failure}: {message}"[:_MAX_ERROR]
     if failure == _TIMEOUT:
@@ -81,28 +98,33 @@ def _usage_fields(agent_result: object) -> dict[str, Any]:
         "output_tokens": count(dig(agent_result, "n_output_tokens")),
     }
     cost = dig(agent_result, "cost_usd")
-    if isinstance(cost, int | float):
+    if type(cost) in {int, float} and 0 <= cost <= sys.float_info.max:
         usage["cost"] = cost
     return {name: value for name, value in usage.items() if value is not None}
 
 
-def answer_fields(path: Path) -> dict[str, Any]:
-    """Return an agent's answer as fields of a prediction; without a file, an empty reply.
+def answer_fields(folder: Path, names: Sequence[str]) -> dict[str, Any]:
+    """Return an agent's answer as fields of a prediction; an empty reply if it cannot be read.
 
-    JSON is the answer itself; anything else is a reply that an answer is extracted from.
+    JSON is the answer itself; anything else is a reply that an answer is extracted from. An answer
+    that is too long for a line of predictions is not read.
+
+    Args:
+        folder: where the file is.
+        names: see `read_foreign`.
     """
-    # The agent made the link, and it may lead anywhere.
-    if path.is_symlink():
-        return {"response": ""}
     try:
-        with path.open("rb") as stream:
-            data = stream.read(MAX_LINE_BYTES)
+        data = read_foreign(folder, names, MAX_LINE_BYTES)
     except OSError:
         return {"response": ""}
     try:
         value = parse_json(data)
     except (JsonError, ValueError):
         value = None
+    fields: dict[str, Any] = {"response": data.decode(errors="replace")}
     if isinstance(value, dict | list):
-        return {"answer": value}
-    return {"response": data.decode(errors="replace")}
+        fields = {"answer": value}
+    line = json.dumps(fields, ensure_ascii=False).encode(errors="replace")
+    if len(line) > MAX_LINE_BYTES - _OTHER_FIELDS:
+        return {"response": ""}
+    return fields

@@ -145,7 +145,7 @@ class ClusterPool(WorkerPool):
         self._last_present = self._looked
         self._barren = 0
         # It reports on standard error what it mends by itself.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        silence_libraries()
         dask.config.set(_QUIET)
         try:
             self._client: Any = Client(address, timeout=_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
@@ -296,6 +296,16 @@ class ClusterPool(WorkerPool):
                 self._client.run(close_run, self._orders.key, on_error="ignore")
         with contextlib.suppress(Exception):
             self._client.close(timeout=_CONNECT)
+
+
+def silence_libraries() -> None:
+    """Keep dask and what it is made of from printing: our errors say what is wrong."""
+    for name in ("distributed", *logging.root.manager.loggerDict):
+        # Dask gives several parts of itself a level of their own.
+        if name.partition(".")[0] in {"distributed", "tornado", "asyncio"}:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    # Coroutines of a lost connection end with errors that nobody waits for, at level ERROR.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
 
 def executor_of(client: Any) -> Executor:  # noqa: ANN401  (untyped library)

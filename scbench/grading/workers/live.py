@@ -6,10 +6,12 @@ and one for all others. They start with the first answer and end with this proce
 
 import atexit
 import json
+import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from functools import cache, partial
+from multiprocessing import current_process
 from multiprocessing.sharedctypes import RawValue
 from threading import Lock
 from typing import TypeVar
@@ -26,11 +28,16 @@ from scbench.machine.start_methods import main_not_imported
 # Bytes of address space of a worker.
 MEMORY = 4 * 2**30
 _TRIES = 2
+# Pools that may break before an answer is tried: a process that dies idle is no attempt.
+_MOST_BROKEN = 5
 _T = TypeVar("_T")
 
 
 class LiveGrader:
     """Worker processes for single answers.
+
+    Daemonic processes, such as those of `multiprocessing.Pool` and of data loaders, may have no
+    workers: they grade here, without limits of time. A fork of this process opens pools of its own.
 
     An answer that takes too long, or whose process dies, is tried once more; then it is a
     ``grader_error``, which is no zero.
@@ -45,6 +52,7 @@ class LiveGrader:
         self._seconds = seconds
         self._lock = Lock()
         atexit.register(self.close)
+        os.register_at_fork(after_in_child=self._forget)
 
     def submit(self, instance: Instance, line: bytes) -> "Future[WireOutcome]":
         """Have a line of predictions graded, which is about this instance."""
@@ -56,24 +64,37 @@ class LiveGrader:
         item = WorkItem(0, line, instance.id, key=key)
         outcome: Future[WireOutcome] = Future()
         call = partial(self._call, task.heavy, limit, grade_items, (item,))
-        # One for each attempt that failed.
+        # One for each attempt that failed, and for each pool that broke before its attempt.
         reasons: list[str] = []
+        breaks: list[BaseException] = []
+
+        def attempt() -> None:
+            try:
+                future = call()
+            except Exception as error:  # noqa: BLE001  (nobody else would hear of it)
+                future = Future()
+                future.set_exception(error)
+            future.add_done_callback(take)
 
         def take(done: "Future[list[GradedItem]]") -> None:
             error = done.exception()
             if error is None:
                 outcome.set_result(done.result()[0].outcome)
                 return
+            if isinstance(error, BrokenProcessPool) and len(breaks) < _MOST_BROKEN:
+                breaks.append(error)
+                attempt()
+                return
             reasons.append(attempt_words(error, limit))
             if len(reasons) < _TRIES:
-                call().add_done_callback(take)
+                attempt()
                 return
             # The same reason twice is named once.
             why = ", then ".join(dict.fromkeys(reasons))
             status = Status.GRADER_ERROR.value
             outcome.set_result(WireOutcome(status, reason=f"{why} (tried twice)"))
 
-        call().add_done_callback(take)
+        attempt()
         return outcome
 
     def run(self, function: Callable[..., _T], *arguments: object) -> _T:
@@ -87,15 +108,22 @@ class LiveGrader:
         function: Callable[..., _T],
         *arguments: object,
     ) -> "Future[_T]":
+        if current_process().daemon:
+            return call_here(function, *arguments)
         with self._lock:
             pool = self._pools.get(heavy)
             if pool is None:
                 pool = self._open(heavy)
             future = pool.submit(function, *arguments, seconds=seconds)
-            # A pool that broke while it was idle takes no more calls: open another next time.
+            # A pool that broke while it was idle takes no more calls: open another one.
             if future.done() and isinstance(future.exception(), BrokenProcessPool):
-                del self._pools[heavy]
+                self._pools.pop(heavy).stop()
             return future
+
+    def _forget(self) -> None:
+        """Forget, in a fork, the processes of its parent and a lock that another thread had."""
+        self._lock = Lock()
+        self._pools = {}
 
     def _open(self, heavy: bool) -> WorkerProcesses:  # noqa: FBT001  (as above)
         start = (Start({}, MEMORY), RawValue(Progress))
@@ -112,6 +140,16 @@ class LiveGrader:
             pools = self._pools
             self._pools = {}
         close_all(pools.values())
+
+
+def call_here(function: Callable[..., _T], *arguments: object) -> "Future[_T]":
+    """Call a function in this process, and return its result or exception as a future."""
+    future: Future[_T] = Future()
+    try:
+        future.set_result(function(*arguments))
+    except Exception as error:  # noqa: BLE001  (the caller gets it from the future)
+        future.set_exception(error)
+    return future
 
 
 def is_ready() -> bool:

@@ -31,6 +31,7 @@ from scbench.machine.sandbox.conversation import (
     SIGNALLED,
     ChildError,
     Finished,
+    LimitError,
     Limits,
     SandboxError,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "KINDS",
     "ChildError",
     "Finished",
+    "LimitError",
     "Limits",
     "SandboxError",
     "allow_code",
@@ -121,7 +123,7 @@ def run_python(source: bytes, limits: Limits, kind: str | None = None) -> Finish
     Its standard input is empty. The kind, never ``rlimits``, is by default the strongest there is.
 
     Raises:
-        ChildError: a limit of time or memory ended it.
+        LimitError: a limit of time or memory ended it, or a signal.
         CannotGrade: programs are not allowed, or there is no full sandbox.
         SandboxError: the requested kind cannot be set up.
     """
@@ -130,7 +132,8 @@ def run_python(source: bytes, limits: Limits, kind: str | None = None) -> Finish
     counted = try_sandbox(kind).counted
     done = run_job(program_job(), source, limits, kind, counted=counted)
     if done.code > SIGNALLED and not done.flooded and not done.refused:
-        raise ChildError(f"the program was killed by signal {done.code - SIGNALLED}")
+        number = done.code - SIGNALLED
+        raise LimitError(f"the program was killed by signal {number}", number)
     return done
 
 

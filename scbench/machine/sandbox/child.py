@@ -332,7 +332,7 @@ def set_limits(job: Job) -> None:
     limits = job["limits"]
     bounds = {
         "RLIMIT_CORE": 0,
-        # The parent ends it by the wall clock before.
+        # Where both limits are the same, the parent ends it by the wall clock before.
         "RLIMIT_CPU": int(limits["seconds"]) + 2,
         "RLIMIT_FSIZE": limits["files"] if job["mode"] == "program" else 0,
         "RLIMIT_NPROC": limits["processes"],
@@ -346,8 +346,10 @@ def set_limits(job: Job) -> None:
             continue
         _, hard = resource.getrlimit(number)
         limit = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        # The soft limit of processor time sends a signal of its own, the hard one kills.
+        soft = max(1, limit - 1) if name == "RLIMIT_CPU" else limit
         try:
-            resource.setrlimit(number, (limit, limit))
+            resource.setrlimit(number, (soft, limit))
         except (OSError, ValueError):
             if sys.platform == "linux":  # others know limits that they do not set
                 raise

@@ -26,11 +26,12 @@ class Limits:
     """The limits of a child.
 
     Attributes:
-        seconds: wall clock, and processor time of each process.
+        seconds: processor time of each process, and wall clock unless ``wall`` is set.
         memory: bytes of address space of each process.
         output: bytes on standard output.
         processes: about how many processes it may start.
         files: bytes in the private folder.
+        wall: seconds of wall clock; None for ``seconds``.
     """
 
     seconds: float = 60.0
@@ -38,6 +39,12 @@ class Limits:
     output: int = 64 * 2**20
     processes: int = 0
     files: int = 64 * 2**20
+    wall: float | None = None
+
+    @property
+    def deadline(self) -> float:
+        """Seconds of wall clock after which the child is ended."""
+        return self.seconds if self.wall is None else self.wall
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,18 @@ class ChildError(RuntimeError):
     """A child hit its limit of time or memory, or crashed: nothing that a score may rest on."""
 
 
+class LimitError(ChildError):
+    """A child was ended by its limit of time, or by a signal.
+
+    Attributes:
+        signal: number of the signal; 0 if the parent ended the child.
+    """
+
+    def __init__(self, message: str, signal: int = 0) -> None:
+        super().__init__(message)
+        self.signal = signal
+
+
 class SandboxError(RuntimeError):
     """A kind of sandbox cannot be set up on this system."""
 
@@ -85,7 +104,7 @@ def converse(
         limits: of the child.
 
     Raises:
-        ChildError: it was too slow.
+        LimitError: it was too slow.
         SandboxError: it never said "ok".
     """
     status_end, status_descriptor = os.pipe()
@@ -118,7 +137,7 @@ def converse(
 def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:  # noqa: ANN401
     """Write a child's input and read its output until it ends, floods or is late."""
     remainder = memoryview(data)
-    deadline = time.monotonic() + limits.seconds
+    deadline = time.monotonic() + limits.deadline
     output = bytearray()
     errors = bytearray()
     report = bytearray()
@@ -131,7 +150,7 @@ def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:
         while selector.get_map() and len(output) <= limits.output:
             seconds = deadline - time.monotonic()
             if seconds <= 0:
-                raise ChildError(f"no result within {limits.seconds:g} s")
+                raise LimitError(f"no result within {limits.deadline:g} s")
             for key, _ in selector.select(seconds):
                 pipe = key.fileobj
                 if pipe in buffers:
@@ -152,7 +171,7 @@ def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:
     try:
         code = child.wait(max(0.1, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
-        raise ChildError(f"no end within {limits.seconds:g} s") from None
+        raise LimitError(f"no end within {limits.deadline:g} s") from None
     if not report.startswith(b"ok"):
         reason = (report or errors).decode("utf-8", "replace").strip()
         raise SandboxError(f"the sandbox cannot be set up: {reason[-300:]}")

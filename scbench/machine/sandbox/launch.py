@@ -116,7 +116,7 @@ def _interpreter_files() -> list[str]:
 @cache
 def _packages(files: tuple[str, ...]) -> list[str]:
     """Return folders below these that contain packages: answers to our items may be there."""
-    folders = {Path(__file__).resolve().parents[1]}
+    folders = {Path(__file__).resolve().parents[2]}
     roots = [Path(file) for file in files]
     for root in roots:
         is_nix_store = root.name == "store"

@@ -3,6 +3,7 @@
 import base64
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -387,3 +388,28 @@ def test_programs_that_make_no_part_are_told(code, source, too_much):
     (part,) = read_parts([("Python Generating STL", source)])
     assert part.shell is None
     assert part.too_much == too_much
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("while True: pass", "limit of time"),
+        ("import time; time.sleep(1000)", "limit of time"),
+        ("import sys\nwhile True: sys.stderr.write('x' * 9999)", "limit of time"),
+        ("import os; os.kill(os.getpid(), 9)", "signal 9"),
+        ("import os; os.abort()", "signal 6"),
+        ("import os; os._exit(200)", "signal 72"),
+    ],
+)
+def test_a_program_that_does_not_end_is_the_answers_failure(
+    code, monkeypatch, source, why
+):
+    monkeypatch.setattr(printed_parts, "_CODE_SECONDS_TOGETHER", 4)
+    short = replace(printed_parts._CODE_LIMITS, seconds=1)
+    monkeypatch.setattr(printed_parts, "_CODE_LIMITS", short)
+    kind = "Python Generating STL"
+    part, other = read_parts([(kind, source), (kind, "print('never run')")])
+    assert part.too_much
+    assert why in part.problem
+    assert other.too_much
+    assert (kind, "print('never run')") not in printed_parts._cache

@@ -134,6 +134,37 @@ def test_a_worker_that_is_killed_loses_nothing(cluster, run, tmp_path, capfd):
     )
 
 
+def test_a_scheduler_that_dies_is_told_in_one_sentence(run, tmp_path, capfd):
+    address = f"tcp://127.0.0.1:{free_port()}"
+    where = ("--host", "127.0.0.1", "--port", address.rpartition(":")[2])
+    scheduler = start(tmp_path, "scheduler", *where, "--no-show")
+    worker = start(
+        tmp_path, "worker", address, "--nthreads", 1, "--local-directory", tmp_path
+    )
+    try:
+        with Client(address, timeout=600, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=600)
+
+        def kill(done, size):
+            if done >= 32:
+                stop(scheduler)
+
+        lines = lines_of(400, f"gate {tmp_path / 'gate'}")
+        with pytest.raises(ClusterError, match="lost the connection to the scheduler"):
+            run(
+                [*lines_of(400, "slow")[:64], *lines[64:]],
+                "there",
+                cluster=address,
+                on_progress=kill,
+            )
+    finally:
+        stop(scheduler)
+        stop(worker)
+    messages = capfd.readouterr().err
+    assert "Traceback" not in messages
+    assert "distributed" not in messages
+
+
 def test_an_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch):
     def deadly(parcel):
         if b"spin" in repr(parcel.job.work).encode():

@@ -1,7 +1,10 @@
 """Answers that come one by one: graded in processes, light ones past heavy ones."""
 
 import json
+import multiprocessing
 import os
+import signal
+import sys
 import time
 from concurrent.futures import Future
 from contextlib import suppress
@@ -10,8 +13,9 @@ from functools import cache
 import pytest
 
 import scbench
-from scbench.grading.workers.live import LiveGrader, line_of
+from scbench.grading.workers.live import LiveGrader, line_of, live_grader
 from scbench.loop import Environment, Setup
+from scbench.reward import for_trl
 
 LIGHT = "two_segments/00"
 HEAVY = "fluid_simulation/00"
@@ -114,3 +118,74 @@ def test_scores_and_steps_from_processes_are_those_made_here(grader):
             environment.reset(instances()[HEAVY])
             steps.append((environment.step(reply), environment.state))
         assert steps[0] == steps[1]
+
+
+def rewards(queue=None):
+    """Scores of a right answer to a heavy task, in the two ways of training programs."""
+    answer = references()[HEAVY, 1.0]
+    texts = [answer if isinstance(answer, str) else json.dumps(answer)]
+    result = [*scbench.scores([HEAVY], [answer], workers=2)]
+    result += for_trl([""], texts, id=[HEAVY])
+    if queue is not None:
+        queue.put(result)
+    return result
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_daemonic_process_grades_by_itself(method):
+    context = multiprocessing.get_context(method)
+    queue = context.Queue()
+    child = context.Process(target=rewards, args=(queue,), daemon=True)
+    child.start()
+    assert queue.get(timeout=120) == [1.0, 1.0]
+    child.join()
+    assert child.exitcode == 0
+
+
+def test_a_fork_grades_with_its_own_workers_and_leaves_those_of_its_parent():
+    assert rewards() == [1.0, 1.0]
+    pid = os.fork()
+    if not pid:
+        signal.alarm(120)
+        code = 1
+        try:
+            code = rewards() != [1.0, 1.0]
+            live_grader(2, None).close()
+        finally:
+            os._exit(code)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert rewards() == [1.0, 1.0]
+
+
+def test_a_fork_that_exits_ends_no_workers_of_its_parent():
+    assert rewards() == [1.0, 1.0]
+    before = worker_pids(live_grader(2, None))
+    pid = os.fork()
+    if not pid:
+        signal.alarm(60)
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
+        try:
+            live_grader(2, None).close()
+        finally:
+            os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert rewards() == [1.0, 1.0]
+    assert worker_pids(live_grader(2, None)) == before
+
+
+def worker_pids(grader):
+    pool = grader._pools[True]._pool
+    return {*pool._pool_manager.worker_manager.workers}
+
+
+def test_a_worker_that_dies_idle_costs_no_answer():
+    grader = LiveGrader(1)
+    try:
+        for seconds in (0, 0, 0.5):
+            assert submitted(grader, HEAVY).result().score == 1.0
+            for pid in worker_pids(grader):
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(seconds)
+        assert submitted(grader, HEAVY).result().score == 1.0
+    finally:
+        grader.close()

@@ -1,0 +1,50 @@
+"""Private seeds from a file or standard input: other users can see the words of a command line."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scbench.base.errors import ExperimentError
+
+# Characters of a file that are read; a seed has about 40 digits.
+_MOST_CHARACTERS = 1000
+
+SeedFileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--seed-file",
+        help=(
+            "Read the base seed from this file, or from standard input (-). Other users "
+            "can see a seed on the command line."
+        ),
+    ),
+]
+
+
+def read_seed(seed: int | None, file: str | None) -> int | None:
+    """Return the seed of an option or of a file; None if neither is given.
+
+    Raises:
+        ExperimentError: both are given, or the file cannot be read or has no seed.
+    """
+    if file is None:
+        return seed
+    if seed is not None:
+        raise ExperimentError("give --seed or --seed-file, not both")
+    try:
+        if file == "-":
+            text = sys.stdin.read(_MOST_CHARACTERS)
+        else:
+            with Path(file).open(encoding="utf-8") as stream:
+                text = stream.read(_MOST_CHARACTERS)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise ExperimentError(f"--seed-file {file}: {reason}") from None
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdecimal()):
+        raise ExperimentError(
+            f"--seed-file {file}: the file must have one whole number and nothing else"
+        )
+    return int(digits)
