@@ -9,9 +9,9 @@ from typing import NamedTuple
 from scbench.base.model import Instance, rung_of
 from scbench.release.load import Release
 
-# Lengths at which prompts and answers are cut: in characters.
-MOST_OF_PROMPT = 900
-MOST_OF_ANSWER = 400
+# Characters of prompts and answers that are shown at most.
+MOST_OF_PROMPT = 1_200
+MOST_OF_ANSWER = 500
 
 
 class Example(NamedTuple):
