@@ -1,6 +1,5 @@
 """The documentation: its site has every page, its notebook runs."""
 
-import importlib.util
 import re
 import shutil
 from pathlib import Path
@@ -11,17 +10,10 @@ from commands import run
 
 from scbench.grading.rows.columns import Row
 from scbench.release.load import find_release
+from tools import tool
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-
-
-def tool(name):
-    """Import a program of tools/."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
