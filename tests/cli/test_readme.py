@@ -112,6 +112,13 @@ def test_regraded_answers_are_counted():
     assert len(runs) == 6
     assert f"Of {len(rows)} answers from the paper's six runs, {same} score" in README
     assert f"The other {len(rows) - same} differ" in README
+    published, ours = (
+        100 * sum(row[name] for row in rows) / len(rows)
+        for name in ("published", "scbench_3_0_0")
+    )
+    page = (ROOT / "docs" / "paper.md").read_text("utf-8")
+    assert f"Of {len(rows)} published answers" in page
+    assert f"is {published:.1f} as published and {ours:.1f} under these graders" in page
 
 
 def test_the_citation_is_that_of_the_card():
