@@ -99,7 +99,7 @@ class Task:
         scoring: "binary" (0 or 1) or "partial" (any value in [0, 1]).
         origin: where it comes from: `PAPER`, `REASONSCAPE`, or a name of its author's choice. It
             says whose published numbers a task has, and nothing is counted or chosen by it.
-        package: the import package that holds its modules (see above).
+        package: the import package that contains its modules (see above).
         heavy: whether one verdict can take long enough to be scheduled by itself.
         seconds: wall-clock limit of one verdict, generous: graders bound their work by counting,
             and this only ends what hangs.
@@ -171,11 +171,11 @@ class Task:
         return load_module(self.module("graders")).grade  # type: ignore[no-any-return]
 
     def offers(self, name: str) -> bool:
-        """Return whether ``queries`` or ``actions`` are beside its grader; does not import it."""
+        """Return whether the module (``queries`` or ``actions``) exists; does not import it."""
         if not self.has("graders"):
             return False
         grader = find_spec(self.module("graders"))
-        # A grader that is a single file has no modules beside it.
+        # A grader that is a single file has no modules next to it.
         if grader is None or not grader.submodule_search_locations:
             return False
         # Unlike importlib.util.find_spec, this does not import the grader first.
@@ -220,7 +220,7 @@ class Task:
             return None
 
     def machine_facts(self) -> Mapping[str, str]:
-        """Return the facts of this machine that decide scores beside our code, by name.
+        """Return the facts of this machine that affect scores, by name.
 
         Raises:
             CannotGrade: this machine cannot grade the task.
@@ -251,7 +251,7 @@ class Task:
     def own_faults(self) -> frozenset[str]:
         """Checks whose failure follows from prompt and answer alone: ``OWN_FAULTS``, if any.
 
-        A model that tries again is told of these in full even if there is one right answer.
+        In retry, a model sees these in full even if there is one right answer.
         """
         return frozenset(getattr(load_module(self.module("graders")), "OWN_FAULTS", ()))
 
@@ -274,11 +274,11 @@ def all_tasks() -> Mapping[str, Task]:
         task = entry.load()
         if not isinstance(task, Task):
             raise CatalogError(
-                f"entry point {entry.value!r} gives {type(task)}, not a Task"
+                f"entry point {entry.value!r} returns {type(task)} instead of a Task"
             )
         if task.id in tasks:
             raise CatalogError(
-                f"entry point {entry.value!r}: task id {task.id!r} is taken"
+                f"entry point {entry.value!r}: the task id {task.id!r} is taken"
             )
         tasks[task.id] = task
     return MappingProxyType(tasks)
@@ -321,7 +321,7 @@ def load_module(name: str) -> ModuleType:
         if not f"{name}.".startswith(f"{error.name}."):
             raise
         raise CatalogError(
-            f"there is no module {name}, so its task cannot be used"
+            f"module {name} is missing, so its task cannot be used"
         ) from None
 
 

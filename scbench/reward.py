@@ -1,4 +1,4 @@
-"""Scores for training loops: no file, no pool, the same verdicts as ``scbench-grade``.
+"""Scores for training loops, without files or workers, and with the verdicts of ``scbench-grade``.
 
 ::
 
@@ -8,12 +8,12 @@
     scbench.score("two_segments/07", {"segments": []})  # or the answer itself
     scbench.scores(ids, completions)                    # one for each
 
-An instance is given as an `Instance`, such as one that was drawn a moment ago, or named by its id:
-in the newest installed release, or in the one given as ``release``.
+An instance is an `Instance`, such as one that was just drawn, or an id: of the newest installed
+release, or of the one given as ``release``.
 
-What grades here grades in this process, but answers to heavy tasks where workers are asked for. So
-a sandbox, a time limit or a limit on memory stands only where a grader itself puts one, or around
-those workers. Graders bound their work by counting.
+Grading runs in this process, except for answers to heavy tasks if you ask for workers. So a
+sandbox, a time limit or a limit on memory exists only where a grader sets one itself, or around
+these workers. Graders bound their work by counting.
 """
 
 import json
@@ -26,6 +26,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from scbench.base.errors import PredictionsError, did_you_mean, faults_of
 from scbench.base.model import Instance, Prediction, task_of
+from scbench.base.wording import counted
 from scbench.catalog import Task, get_task
 from scbench.formats.imports.entries import content_text, objects
 from scbench.machine.processes import processors
@@ -41,13 +42,13 @@ if TYPE_CHECKING:
 def score(
     instance: Instance | str, answer: JsonValue, release: "Release | str | None" = None
 ) -> float | None:
-    """Return the score of one answer, in [0, 1]; it takes what `outcome` takes.
+    """Return the score of one answer, in [0, 1]; the arguments are those of `outcome`.
 
     Safe to call from several threads.
 
     Returns:
-        The score; the mean of them where one answer gets several; None if this installation cannot
-        grade the answer or a grader failed: neither is the model's doing, so it is no zero.
+        The score, or the mean if one answer gets several. None, not 0, if this installation cannot
+        grade the answer or a grader failed, because neither is the model's fault.
 
     Raises:
         PredictionsError: no such instance.
@@ -65,18 +66,18 @@ def outcome(
 
     Args:
         instance: an id of the release, or an instance.
-        answer: text is taken for a model's reply, and the answer is looked for in it; a
-            `Prediction` also says how the call ended, or holds a trial in a loop; anything else is
-            the answer itself, as JSON would hold it.
-        release: which one ids are of, or its name as `load_release` takes it: a version, a folder;
-            None for the newest that is installed. What a name means is looked up once.
+        answer: text is a model's reply, from which the answer is extracted; a `Prediction` also
+            says how the call ended, or contains a trial in a loop; anything else is the answer
+            itself, as a JSON value.
+        release: release of the ids, or its name, as for `load_release`; None for the newest
+            installed release. Each name is looked up once.
 
     Returns:
         Its status, and one verdict for each score of the task; none if the status is unscored.
 
     Raises:
-        PredictionsError: no such instance, or it is not complete; or the answer is chat messages,
-            or no JSON.
+        PredictionsError: no such instance, or it is not complete; or the answer is a list of chat
+            messages, or not JSON.
         ReleaseError: no such release.
         CatalogError: this installation does not know its task.
     """
@@ -108,14 +109,15 @@ def task_and_params(task_id: str, params: str) -> tuple[Task, BaseModel]:
         return task, task.params_model.model_validate_json(params)
     except ValidationError as error:
         raise PredictionsError(
-            f"an instance of {task_id} does not hold what its grader needs: "
-            f"{faults_of(error, 1)[0]}. Rows of a data set hold nothing that no prompt prints; "
-            "give the id, or an instance of `load_release().instances()`."
+            f"this item of {task_id} does not contain what its grader needs: "
+            f"{faults_of(error, 1)[0]}. Rows of a dataset do not contain parameters that "
+            "no prompt states; pass the id, or an instance from "
+            "`load_release().instances()`"
         ) from error
 
 
 def fields_of(answer: JsonValue) -> dict[str, Any]:
-    """Return the field of a prediction that holds an answer: a model's text, or the answer itself.
+    """Return the field of a prediction for an answer: a model's text, or the answer itself.
 
     Raises:
         PredictionsError: it is chat messages, or no JSON.
@@ -125,12 +127,12 @@ def fields_of(answer: JsonValue) -> dict[str, Any]:
     first = answer[0] if isinstance(answer, list) and answer else answer
     if isinstance(first, dict) and "role" in first and "content" in first:
         raise PredictionsError(
-            "the answer is chat messages; give the text of the model's last one, such as "
-            'messages[-1]["content"]'
+            "the answer is a list of chat messages; pass the text of the model's last "
+            'one, such as messages[-1]["content"]'
         )
     if not isinstance(answer, dict | list | int | float | None):
         raise PredictionsError(
-            f"an answer is text or JSON, not {type(answer).__name__}"
+            f"an answer must be text or JSON, not {type(answer).__name__}"
         )
     return {"answer": answer}
 
@@ -146,24 +148,26 @@ def scores(
     """Return the scores of a batch, one for each pair of instance and answer, in order.
 
     Args:
-        instances: as `outcome` takes them.
-        answers: the same.
-        release: the same.
-        workers: so many processes grade answers to heavy tasks, each once more if it fails, while
-            this one grades the others; None to grade all here. They stay for the next batch.
-        seconds: that one answer may take there; None for each task's own limit.
+        instances: as for `outcome`.
+        answers: as for `outcome`.
+        release: as for `outcome`.
+        workers: number of processes that grade answers to heavy tasks (twice if the first time
+            fails), while this one grades the others; they stay for the next batch. None grades all
+            answers in this process.
+        seconds: time limit for one answer in a worker; None for each task's own limit.
 
     Raises:
-        ValueError: there are not as many instances as answers.
+        ValueError: the numbers of instances and answers differ.
         PredictionsError: one of the instances is unknown.
     """
     if isinstance(instances, str):
-        raise PredictionsError("scores() takes a list of ids; for one there is score()")
+        raise PredictionsError("scores() takes a list of ids; for one id, use score()")
     rows = list(instances)
     replies = list(answers)
     if len(rows) != len(replies):
         raise ValueError(
-            f"there are {len(rows)} ids and {len(replies)} answers; give one for each"
+            f"got {counted(len(rows), 'id')} and {counted(len(replies), 'answer')}; pass "
+            "one answer for each id"
         )
     if workers is None:
         return list(map(score, rows, replies, repeat(release)))
@@ -219,7 +223,9 @@ def instance_of(instance_id: str, release: "Release | str | None" = None) -> Ins
         place = "the newest installed release"
         # Ids of generated instances begin with a hash of their experiment.
         if ":" in instance_id:
-            hint = " It was generated: give the instance itself, or release=FOLDER."
+            hint = (
+                " It is a generated item: pass the instance itself, or release=FOLDER."
+            )
     task_id, _, number = instance_id.partition("/")
     if number.isdecimal() and len(number) == 1:
         hint = f" Did you mean '{task_id}/0{number}'?"
@@ -244,7 +250,7 @@ def release_instances(
 
 
 def packed(instance: Instance) -> str:
-    """Return an instance as text that travels in one column of a data set, without its pictures."""
+    """Return an instance as text for one column of a dataset, without its pictures."""
     return instance.model_dump_json(exclude={"images"})
 
 
@@ -252,13 +258,13 @@ def unpacked(text: str) -> Instance:
     """Return the instance that `packed` wrote.
 
     Raises:
-        PredictionsError: the text is none.
+        PredictionsError: the text is not an instance.
     """
     try:
         return Instance.model_validate({"images": (), **json.loads(text)})
     except (ValueError, TypeError) as error:
         raise PredictionsError(
-            "this is no instance as scbench.reward.packed writes it"
+            "this is not an instance written by scbench.reward.packed"
         ) from error
 
 
@@ -278,29 +284,29 @@ def for_trl(
 
         GRPOTrainer(model, reward_funcs=scbench.reward.for_trl, train_dataset=data, ...)
 
-    They call it with the columns of the data set by their names (trl 1.16 ``GRPOTrainer``
-    ``_calculate_rewards``), as many values each as there are completions.
+    Trainers call it with the columns of the dataset as named arguments (trl 1.16 ``GRPOTrainer``
+    ``_calculate_rewards``), with one value for each completion.
 
     Args:
         prompts: not used.
         completions: texts, or lists of messages.
-        id: of the instance that each is about.
-        instance: in place of ids, or of some, instances as `packed` writes them: fresh ones.
-        release: of the ids; the newest that is installed if there is no such column.
-        log_metric: takes the share of completions that have a score.
-        columns: all others, not used.
+        id: id of the instance of each completion.
+        instance: fresh instances, as written by `packed`, instead of all or some ids.
+        release: release of the ids; without this column, the newest installed release.
+        log_metric: called with the share of completions that have a score.
+        columns: all other columns, not used.
 
     Returns:
-        The scores, in [0, 1]; None for what cannot be graded, which the trainer leaves out of its
-        means.
+        The scores, in [0, 1]; None for completions that cannot be graded, which the trainer leaves
+        out of its means.
 
     Raises:
-        PredictionsError: the data set has neither column, or names an instance that is not there.
+        PredictionsError: the dataset has neither column, or names an unknown instance.
     """
     if id is None and instance is None:
         raise PredictionsError(
-            "the data set has no column 'id' with ids of instances, and no column 'instance' with "
-            "instances as scbench.reward.packed writes them"
+            "the dataset has neither a column 'id' with ids of items nor a column "
+            "'instance' with instances written by scbench.reward.packed"
         )
     absent = [None] * len(completions)
     rows = []
@@ -320,7 +326,7 @@ def for_trl(
 
 
 def reply_text(completion: object) -> str:
-    """Return the text of a completion; of messages, that of the model's last one."""
+    """Return the text of a completion; for messages, that of the model's last one."""
     if isinstance(completion, str):
         return completion
     for message in reversed(objects(completion)):

@@ -40,6 +40,7 @@ pytest.register_assert_rewrite("contract")
 
 ROOT = Path(__file__).resolve().parent.parent
 REAL = ROOT.parent / "shared" / "real"
+CASES = ROOT.parent / "shared" / "cases"
 
 PYBULLET_IS_PUBLISHED = sys.version_info < (3, 12) and platform.system() == "Linux"
 """Whether the extra ``test`` installs PyBullet here, as pyproject.toml has it."""
@@ -100,6 +101,8 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path.name != "test_verdicts.py")
     if not REAL.is_dir():
         items[:] = [item for item in items if "real_rows" not in item.fixturenames]
+    if not CASES.is_dir():
+        items[:] = [item for item in items if "stored_cases" not in item.fixturenames]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -131,6 +134,17 @@ def real_rows() -> list[tuple[dict, dict]]:
         for name in ("predictions.jsonl", "expected.jsonl")
     )
     return list(zip(predictions, expected, strict=True))
+
+
+@pytest.fixture(scope="session")
+def stored_cases() -> list[tuple[str, dict]]:
+    """Answers that graders got wrong once: those of a folder, with the folder's name."""
+    cases = []
+    for folder in ("holes", "wronged"):
+        for path in sorted((CASES / folder).glob("*.json")):
+            case = json.loads(path.read_text("utf-8"))
+            cases.append((folder, case))
+    return cases
 
 
 @pytest.fixture(scope="session")
@@ -340,7 +354,7 @@ const faint = [];
 for (const node of document.querySelectorAll('main *, header *, footer *')) {
   if (![...node.childNodes].some(c => c.nodeType === 3 && c.textContent.trim())) continue;
   const drawn = node.closest('figure.chart svg');
-  if (!node.offsetParent && !drawn || node.tagName === 'title') continue;
+  if (!node.offsetParent && !drawn || ['title', 'style'].includes(node.tagName)) continue;
   const [r, g, b] = parse(getComputedStyle(node)[drawn ? 'fill' : 'color']);
   const [high, low] = [lum([r, g, b]), lum(ground(node))].sort((a, b) => b - a);
   if ((high + .05) / (low + .05) < 4.5) faint.push(node.outerHTML.slice(0, 120));

@@ -84,7 +84,7 @@ def test_a_fresh_case_is_never_graded_against_an_instance_of_a_release():
             task.params_model.model_validate_json(case.all_params)
         )
         assert scbench.score(case, reference.model_dump(mode="json")) == 1
-        with pytest.raises(PredictionsError, match="It was generated"):
+        with pytest.raises(PredictionsError, match="It is a generated item"):
             scbench.score(case.id, {"answer": 1})
 
 

@@ -1,12 +1,12 @@
-"""The table of tasks as environments in docs/environments.md: their figures, measured here and now.
+"""Measure the table of tasks in docs/environments.md.
 
 ::
 
     python tools/environment_table.py           # print it
     python tools/environment_table.py --write   # put it into the page
 
-How many different instances a rung has is estimated from n draws: S, of which S (1 - exp(-n / S))
-differ; without a repeat it is more than n² / 6, 19 times out of 20.
+The number S of different items on a rung is estimated from n draws, of which S (1 - exp(-n / S))
+are expected to differ. Without a repeat, S exceeds n² / 6 in 19 cases out of 20.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from scbench.release.load import Release, find_release
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "environments.md"
 START = "<!-- table: python tools/environment_table.py --write -->\n"
 END = "<!-- end of table -->\n"
-# Most draws of a point, seconds for them, and most steps that are timed.
+# Limits: draws of a point, seconds for them, and timed steps.
 DRAWS = 250
 SECONDS = 4.0
 STEPS = 25
@@ -36,10 +36,9 @@ HEADS = (
     "task",
     "settings",
     "rungs",
-    "different on 1, 4",
+    "items on rungs 1; 4",
     "floor",
-    "ms a step",
-    "steps a s",
+    "ms/step",
     "KB",
 )
 
@@ -81,7 +80,7 @@ def row(task: Task, release: Release) -> list[str]:
         for name, floor in release.floors().items()
         if name.startswith(f"{task.id}/")
     ]
-    # Items that a guess often solves are left out of closed environments.
+    # Items that a guess often solves are refused unless `closed` is set.
     is_guessed = task.bucket == MANIFOLDS and max(floors) >= 0.1
     mark = "*" if is_guessed else ""
     ms, size = measured(task, release)
@@ -92,13 +91,12 @@ def row(task: Task, release: Release) -> list[str]:
         "; ".join(different(task, point) for point in points),
         f"{statistics.fmean(floors):.2f}",
         few_digits(ms),
-        few_digits(1000 / ms),
         f"{size / 1000:.0f}",
     ]
 
 
 def different(task: Task, rung: int | None) -> str:
-    """Return about how many instances a point has."""
+    """Return the estimated number of different items at a point."""
     stream = scbench.stream(task.id, rung=rung, seed=1)
     hashes: set[str] = set()
     end = time.monotonic() + SECONDS
@@ -107,7 +105,7 @@ def different(task: Task, rung: int | None) -> str:
         try:
             hashes.add(data_hash(stream.at(n)))
         except ScbenchError:
-            # All of it is in the release.
+            # The release has all items of this point.
             break
         n += 1
     if len(hashes) == n:
@@ -122,13 +120,13 @@ def different(task: Task, rung: int | None) -> str:
 
 
 def two_digits(value: float) -> str:
-    """Return a number cut to two digits."""
+    """Return a number truncated to two digits."""
     unit = 10 ** max(0, len(str(int(value))) - 2)
     return f"{int(value) // unit * unit:,}"
 
 
 def measured(task: Task, release: Release) -> tuple[float, int]:
-    """Return the median time of a step that grades a right answer, in ms, and a trial's bytes."""
+    """Return the median time of grading a correct answer, in ms, and a trial's bytes."""
     instance = next(iter(release.instances([task.id]).values()))
     right = next(
         ref.answer

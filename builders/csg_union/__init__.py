@@ -22,6 +22,7 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.csg_union.descriptions import brief, described
 from scbench.builders.csg_union.faults import as_answer, counterexamples
+from scbench.builders.csg_union.honest_faults import honest_faults
 from scbench.builders.csg_union.meshes import polygon_mesh
 from scbench.builders.csg_union.scenes import Space, draw_scene
 from scbench.builders.shared.builder import Builder, prompt_template
@@ -35,9 +36,10 @@ from scbench.schemas.csg_union import Answer, Params
 # The prompt allows a mesh so many triangles. It names the grader's limit on pairs of a triangle and
 # a face only if such a mesh could exceed it.
 _UNMENTIONED_LIMIT = 10_000
-# Follows a sentence of a list in the prompt: hence the first blank, and the indent.
-_LIMIT = """ A mesh of more than {least} triangles may also be refused because too many of them
-  hide too many faces of the solids from inside these."""
+# Follows an item of a list in the prompt.
+_LIMIT = """
+- A mesh of more than {least} triangles may exceed the grader's limit on work: {most_pairs} pairs of
+  a triangle and a face of a solid that it hides from a point inside the solid."""
 # Scenes to try until the baselines (the convex hull, the largest solid) score low enough on one.
 _DRAWS = 60
 # Coordinates that differ by less are equal; bodies that do not meet are always much farther apart.
@@ -48,34 +50,42 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Two to six solids, and the mesh of their union."""
 
     task = "csg_union"
-    version = 4
+    version = 5
     form = (
         '{"polyhedron": {"vertex": [{"xyz": [x, y, z]}, ...], "faces": [{"vertex": '
         "[i, j, k, ...]}, ...]}}"
     )
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the solids, in full and in brief, and the limits of a mesh."""
+        """Return the solids, in full and in brief, what turns and moves mean, and limits."""
         in_full = []
         in_brief = []
         for i, solid in enumerate(params.solids, 1):
             text = f"{i}. {described(solid)}"
             in_full.append(fill(text, 100, subsequent_indent="   "))
             in_brief.append(f"- {brief(solid)}")
-        turning = ""
-        if any(any(solid.rotation_deg_xyz) for solid in params.solids):
-            turning = prompt_template(__package__, "prompt_turning.txt")
+        turns = any(any(solid.rotation_deg_xyz) for solid in params.solids)
+        moves = any(any(solid.translation) for solid in params.solids)
+        frame = ""
+        if turns:
+            frame += prompt_template(__package__, "prompt_turning.txt")
+        if moves:
+            frame += prompt_template(__package__, "prompt_moving.txt")
+        units = "Lengths are in centimetres."
+        if turns:
+            units = "Lengths are in centimetres, angles in degrees."
         # `sizes` has an entry for each facet.
         facets = sum(len(part.convex.sizes) for part in union_parts(params))
         # Even if every triangle hides every facet, a mesh of this size is within the limit.
         safe_triangles = MOST_PAIRS // facets
         limit = ""
         if safe_triangles < _UNMENTIONED_LIMIT:
-            limit = _LIMIT.format(least=safe_triangles)
+            limit = _LIMIT.format(least=safe_triangles, most_pairs=MOST_PAIRS)
         return {
             "n": len(params.solids),
             "solids": "\n".join(in_full),
-            "turning": turning,
+            "units": units,
+            "frame": f"\n{frame}" if frame else "",
             "example": prompt_template(__name__, "prompt_example.txt"),
             "limit": limit,
             "brief": "\n".join(in_brief),
@@ -93,6 +103,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return meshes with one fault each, meshes of other bodies, and malformed answers."""
         return counterexamples(params)
+
+    def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
+        """Return the union shifted, scaled, with coarse rounds or a solid missing, and its box."""
+        return honest_faults(params)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the convex hull of all solids, and the largest of them."""

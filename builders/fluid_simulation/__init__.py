@@ -1,4 +1,4 @@
-"""Fluid simulation: earthworks that keep the right amount of rain in the right places.
+"""Fluid simulation: earthworks that keep rain water where a goal wants it.
 
 An example of the puzzle: the world is 16 x 16 x 8 voxels, of rock up to z = 2 and of air above.
 
@@ -18,6 +18,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
+from scbench.base.wording import counted
 from scbench.builders.fluid_simulation.drafts import (
     GOAL_KINDS,
     HEIGHT,
@@ -30,10 +31,12 @@ from scbench.builders.fluid_simulation.faults import faulty_answers, without_eff
 from scbench.builders.fluid_simulation.plans import assemble, solve, undo_ground
 from scbench.builders.fluid_simulation.structures import Box, as_answer, as_json
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
-from scbench.graders.fluid_simulation import grade
+from scbench.builders.shared.paragraphs import wrapped
+from scbench.graders.fluid_simulation import MOST_BOXES, grade
+from scbench.graders.fluid_simulation.earthworks import MOST_PARTS
+from scbench.graders.fluid_simulation.rainfall import MOST_STEPS
 from scbench.schemas.fluid_simulation import (
     Answer,
-    Goal,
     GroundBox,
     Params,
     WaterLevels,
@@ -52,12 +55,12 @@ class Space(Point):
     """Parameters of fresh worlds."""
 
     goal: Literal["any", GoalKind] = parameter(
-        "any", "what the water has to be like; any draws one of them"
+        "any", "kind of goal; any draws one of them"
     )
     width: int = parameter(32, "cells along x and along y", ge=16, le=64, multiple_of=2)
     side: int = parameter(
         5,
-        "largest side of a lake in the plan that thresholds are read from",
+        "largest side of a lake in the plan that sets the thresholds",
         ge=3,
         le=10,
     )
@@ -66,21 +69,21 @@ class Space(Point):
     )
     slack: int = parameter(
         2,
-        "most that a threshold lies below what that plan reaches; larger is easier",
+        "largest distance of a threshold below the result of that plan; larger is easier",
         ge=0,
         le=20,
     )
     hills: int = parameter(2, "hills on the ground, 1 to 3 high", ge=0, le=8)
     holes: int = parameter(2, "holes in the ground, 1 or 2 deep", ge=0, le=8)
     zones: int = parameter(
-        1, "protected zones, which no box may reach into", ge=0, le=16
+        1, "protected zones, with which no box may share a voxel", ge=0, le=16
     )
     rain_columns: int = parameter(
         4, "columns that get a drop in every round", ge=1, le=8
     )
     rain_place: Literal["centre", "anywhere"] = parameter(
         "anywhere",
-        "a block of columns at the centre, or columns anywhere but near the sides",
+        "rain columns in a block at the centre, or anywhere but near the sides",
     )
     spare_boxes: int | None = parameter(
         4, "boxes allowed beyond those of the reference; null for no limit", ge=0, le=50
@@ -91,49 +94,52 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Worlds whose goal some plan of a few boxes meets."""
 
     task = "fluid_simulation"
-    version = 4
+    version = 5
     form = '{"earthworks": [{"xyzMin": [x, y, z], "xyzMax": [x, y, z], "material": "Rock"}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the world and the goal, in full and in brief."""
+        """Return the world, its limits, the goal and the score."""
         ground = ""
         if params.ground:
-            shapes = [f"\n- {ranges(box)}: {box.material}" for box in params.ground]
+            shapes = [f"- {ranges(box)}: {box.material}\n" for box in params.ground]
             ground = (
-                " Then the ground was shaped by these boxes, in this order (both ends included, "
-                f"later ones overwrite earlier ones):{''.join(shapes)}"
+                "\nThese boxes then shaped the ground, in this order:\n\n"
+                f"{''.join(shapes)}"
             )
-        protected = ""
+        protected = off_limits = ""
         if params.protected:
-            zones = [f"\n- {ranges(zone)}" for zone in params.protected]
-            protected = (
-                "The same holds for a box that shares even one voxel with a protected zone. The "
-                f"protected zones (both ends included) are:{''.join(zones)}\n"
-            )
-        limit = "There is no limit on the number of boxes."
-        if params.max_boxes is not None:
-            limit = (
-                f"You may list at most {params.max_boxes} boxes, ignored ones included; a longer "
-                "list scores 0."
-            )
+            zones = [f"- {ranges(zone)}\n" for zone in params.protected]
+            protected = f"\nProtected zones:\n\n{''.join(zones)}"
+            off_limits = " shares a voxel with a protected\nzone,"
+        limit = ""
+        box_limit = f"{MOST_BOXES:,} boxes; "
+        if params.max_boxes is not None and params.max_boxes <= MOST_BOXES:
+            boxes = counted(params.max_boxes, "box", "boxes")
+            limit = f"\n\nYou may list at most {boxes}; more score 0."
+            box_limit = ""
         return {
             "width": params.width,
             "height": params.height,
             "last": params.width - 1,
             "top": params.height - 1,
             "rock_top": params.rock_layers - 1,
+            "first_air": params.rock_layers,
             "ground": ground,
             "protected": protected,
+            "off_limits": off_limits,
             "limit": limit,
+            "box_limit": box_limit,
+            "most_parts": MOST_PARTS,
+            "most_steps": MOST_STEPS,
             "rain": ", ".join(f"({x}, {y})" for x, y in params.rain),
-            **goal_words(params.goal),
+            **goal_words(params),
         }
 
     def reference(self, params: Params) -> Answer:
-        """Put together parts that hold water until the simulation agrees."""
+        """Combine parts that keep water until the simulation meets the goal."""
         plan = solve(params)
         if plan is None:
-            raise GenerationError("no plan of the parts that are known meets this goal")
+            raise GenerationError("no combination of the known parts meets this goal")
         return as_answer(plan)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -179,12 +185,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return len(self.reference(params).earthworks) * things * (1 + math.log2(amount))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw a world, build something that holds water, and ask for as much as it holds."""
+        """Draw a world, build something that keeps water, and make its result the goal."""
         for _ in range(_TRIES):
             kind = rng.choice(GOAL_KINDS) if point.goal == "any" else point.goal
             world = draw_ground(point, rng)
             params = draw_goal(point, world, kind, rng)
-            # A goal that the bare ground meets would be no task.
+            # The bare ground must not meet the goal.
             if params is None or grade(params, Answer(earthworks=())).score == 1:
                 continue
             plan = solve(params)
@@ -206,9 +212,10 @@ def ranges(box: Zone) -> str:
     return ", ".join(f"{axis} = {low} to {high}" for axis, low, high in axes)
 
 
-def goal_words(goal: Goal) -> dict[str, str]:
-    """Return the goal with definitions and score, and without them."""
-    numbers = goal.model_dump()
+def goal_words(params: Params) -> dict[str, str]:
+    """Return the goal, its score, and the goal of the terse prompt, each in lines."""
+    goal = params.goal
+    numbers = {**goal.model_dump(), "top": params.height - 1}
     if isinstance(goal, WideLakes):
         numbers["area"] = goal.side**2
     elif isinstance(goal, WaterLevels):
@@ -224,11 +231,16 @@ def goal_words(goal: Goal) -> dict[str, str]:
             numbers |= {
                 "and_none": f", and none at all at {dry}",
                 "but_none": f", but none at {dry}",
-                "void": f"0 if there is any water at {dry}; otherwise ",
+                "void": f"0 if there is any water at {dry}; otherwise it is ",
             }
     words = {}
     for name, text in data_file(__package__, "goals.json")[goal.kind].items():
-        words[name] = _ONE_OF_MANY.sub(r"1 \1\2", text.format(**numbers))
+        sentences = _ONE_OF_MANY.sub(r"1 \1\2", text.format(**numbers))
+        lines = []
+        for paragraph in sentences.split("\n"):
+            is_entry = paragraph.startswith("- ")
+            lines.append(wrapped(paragraph, "  " if is_entry else ""))
+        words[name] = "\n".join(lines)
     return words
 
 
@@ -239,7 +251,7 @@ def level_list(levels: tuple[int, ...], word: str) -> str:
 
 
 def draw_ground(point: Space, rng: Stream) -> Params:
-    """Draw a world; its goal is a stand-in."""
+    """Draw a world, with a placeholder for its goal."""
     width = point.width
 
     def rectangle(limit: int) -> tuple[int, int, int, int]:
@@ -259,7 +271,7 @@ def draw_ground(point: Space, rng: Stream) -> Params:
     for _ in range(point.holes):
         x, y, u, v = rectangle(longest)
         low = rng.between(1, LAYERS - 1)
-        # Open to the sky, so that no hill is left hanging.
+        # Open above, so that no hill hangs over a hole.
         sky = HEIGHT - 1
         ground.append(GroundBox(low=(x, y, low), high=(u, v, sky), material="Air"))
     protected = []
@@ -291,7 +303,7 @@ def draw_ground(point: Space, rng: Stream) -> Params:
 def draw_goal(
     point: Space, world: Params, kind: GoalKind, rng: Stream
 ) -> Params | None:
-    """Build something at a drawn place; return the world with a goal that it meets, if it does."""
+    """Build something at a drawn place; return the world with a goal that it meets, if possible."""
     draft = draft_goal(kind, world.rain, point.side, point.lakes, rng)
     # Twice x and y, see `assemble`.
     target = (rng.below(2 * world.width), rng.below(2 * world.width))

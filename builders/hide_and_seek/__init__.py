@@ -1,4 +1,4 @@
-"""Hide and seek: people who must stand where a building hides them from a sniper.
+"""Hide and seek: place people where a building hides them from a sniper.
 
 An example of the puzzle, in metres: the building is 2 x 2 and 10 high, with its centre at the
 origin; people are 0.5 x 0.5 and 2 high, and may be up to 30 from the origin; the sniper's eye is at
@@ -17,6 +17,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
+from scbench.base.wording import counted
 from scbench.builders.hide_and_seek.shadow import (
     SPACE,
     Floats,
@@ -59,7 +60,8 @@ class Space(Point):
     )
     sniper_distance: float = parameter(
         141.4,
-        "distance of the sniper, measured on the map; from far away only broad people can be seen",
+        "distance of the sniper, measured on the ground; from far away only broad people can be "
+        "seen",
         ge=60.0,
         le=350.0,
     )
@@ -67,7 +69,7 @@ class Space(Point):
         20.0, "height of the sniper's eye; lower is easier", ge=2.0, le=60.0
     )
     vary: float = parameter(
-        0.0, "how much wider walls may be, drawn in steps of 10 cm", ge=0.0, le=5.0
+        0.0, "how much wider walls may be, drawn in steps of 0.1 m", ge=0.0, le=5.0
     )
     fill: float = parameter(
         0.1,
@@ -82,17 +84,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Scenes in which the building hides more people than have to hide."""
 
     task = "hide_and_seek"
-    version = 3
+    version = 4
     form = '{"people": [{"xy": [x, y]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return every size and place."""
-        reach_x, reach_y = half_sizes(params)
         values = {
-            "people": params.people,
             "radius": params.max_distance,
-            "rx": reach_x,
-            "ry": reach_y,
             "columns": params.image[0],
             "rows": params.image[1],
             "angle": params.field_of_view,
@@ -104,14 +102,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             for axis, value in zip("xyz", triple, strict=True):
                 values[letter + axis] = value
         words: dict[str, object] = {n: plain(value) for n, value in values.items()}
-        return words | {"tolerance": f"{TOLERANCE:.9f}"}
+        words["crowd"] = counted(params.people, "person", "people")
+        words["tolerance"] = f"{TOLERANCE:.9f}"
+        return words
 
     def reference(self, params: Params) -> Answer:
         """Fill the building's shadow from the walls outwards."""
         places = places_of(params)
         if len(places) < params.people:
             raise GenerationError(
-                f"{params.people} people do not fit into the {len(places)} places that were found"
+                f"found only {len(places)} hiding places for {params.people} people"
             )
         return crowd(places[: params.people].tolist())
 
@@ -159,7 +159,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         near = point.radius + 2 * point.person_width + 0.1
         if point.sniper_distance <= near:
             raise GenerationError(
-                f"the sniper, at {point.sniper_distance:g} m, stands among the people, who can be "
+                f"the sniper, at {point.sniper_distance:g} m, is too near the people, who can be "
                 f"up to {point.radius:g} m from the origin; ask for a sniper_distance of more than "
                 f"{near:g}, or a smaller radius"
             )
@@ -176,10 +176,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if 1 <= people <= 1000:
                 return params.model_copy(update={"people": people})
         raise GenerationError(
-            f"in {_DRAWS} draws the picture did not hold everybody within {point.radius:g} m, "
-            f"showed somebody in the open on fewer than {LEAST_SEEN} pixels, or not between 1 and "
-            "1,000 people were to hide; ask for a smaller radius, a sniper at another distance, "
-            "larger people, another fill or another building"
+            f"none of {_DRAWS} draws has everybody within {point.radius:g} m in the picture, "
+            f"everybody in the open on at least {LEAST_SEEN} pixels, and between 1 and 1,000 "
+            "people; ask for a smaller radius, a sniper at another distance, larger people, "
+            "another fill or another building"
         )
 
 
@@ -293,7 +293,7 @@ def single_faults(params: Params, right: Sequence[list[Any]]) -> dict[str, list[
     # A step from the corner on the sniper's side.
     reach_x, reach_y = half_sizes(params)
     in_front = [-x_sign * (reach_x + 1), -y_sign * (reach_y + 1)]
-    # A hiding place that is not needed, or a place that at least overlaps nobody.
+    # An unused hiding place, or else a place that overlaps nobody.
     spare = [params.max_distance - SPACE, 0.0]
     places = places_of(params).tolist()
     if len(places) > len(right):

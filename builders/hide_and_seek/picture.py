@@ -6,7 +6,7 @@ from math import floor, hypot, radians, tan
 
 from scbench.builders.hide_and_seek.views import difference, dot
 from scbench.builders.shared.builder import plain
-from scbench.builders.shared.canvas import BLACK, BLUE, GREY, LIGHT, RED, Canvas, Point
+from scbench.builders.shared.canvas import BLACK, BLUE, GREY, RED, Canvas, Point
 from scbench.graders.shared.plane_geometry import hull_corners
 from scbench.schemas.hide_and_seek import Params
 
@@ -41,8 +41,7 @@ def draw_plan(canvas: Canvas, params: Params) -> None:
                 canvas.fill(left + x, top + y, 1, 1, BLACK)
     half_x, half_y = (int(size * _SCALE / 2) for size in params.building[:2])
     walls = (left - half_x, top - half_y, 2 * half_x + 1, 2 * half_y + 1)
-    canvas.fill(*walls, LIGHT)
-    canvas.frame(*walls, BLUE)
+    canvas.fill(*walls, BLUE)
     half = radius // 2
     for x, y, name in ((half, 0, "x"), (0, half, "y")):
         canvas.line((left, top), (left + x, top - y), GREY)
@@ -58,7 +57,7 @@ def draw_plan(canvas: Canvas, params: Params) -> None:
 
 
 def draw_view(canvas: Canvas, params: Params) -> None:
-    """Draw the outline of the building as the camera sees it, and the middle of the view."""
+    """Draw the building as the camera sees it, and a cross in the middle of the view."""
     wide, high = (n // 2 for n in params.image)
     canvas.text(_VIEW[0], 16, "camera's view, at half its size", 2, GREY)
     canvas.frame(_VIEW[0] - 1, _VIEW[1] - 1, wide + 2, high + 2, BLACK)
@@ -66,7 +65,7 @@ def draw_view(canvas: Canvas, params: Params) -> None:
     corners = product((-x / 2, x / 2), (-y / 2, y / 2), (0.0, z))
     hull = hull_corners([pixel_of(params, corner) for corner in corners])
     outline = [(int(x), int(y)) for x, y in hull]
-    canvas.polygon([outline], LIGHT)
+    canvas.polygon([outline], BLUE)
     canvas.outline(outline, BLUE)
     middle_x, middle_y = pixel_of(params, params.look_at)
     canvas.line((middle_x - 6, middle_y), (middle_x + 6, middle_y), RED)

@@ -16,7 +16,7 @@ _PLACES = 40
 
 
 def is_everybody_in_view(params: Params) -> bool:
-    """Whether the picture holds everybody within the allowed distance."""
+    """Whether the picture shows everybody within the allowed distance."""
     camera = true_camera(params)
     width, depth, height = params.person
     # An octagon around the disc of the centres, grown by a person.

@@ -1,4 +1,4 @@
-"""Hyper-snake: a path over as many cells of a box as possible, in two or more dimensions.
+"""Hyper-snake: a path through as many cells of a box as possible, in two or more dimensions.
 
 An example of the puzzle, in a box of 3 x 3 cells:
 
@@ -20,6 +20,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
+from scbench.base.wording import counted
 from scbench.builders.hyper_snake.paths import Box, Cell, find_path
 from scbench.builders.shared.builder import (
     Builder,
@@ -33,13 +34,13 @@ from scbench.builders.shared.path_counterexamples import (
     listing,
     trespasses,
 )
-from scbench.graders.hyper_snake import frame_of, grade
+from scbench.graders.hyper_snake import frame_of, grade, most_cells
 from scbench.graders.shared.grid_paths import side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place
 
-# Boxes that one draw may try.
+# Most boxes of one draw.
 _TRIES = 120
-# Cells that one search for a path may look at.
+# Most cells that one search for a path may visit.
 _WORK = 300_000
 
 
@@ -50,22 +51,20 @@ class Space(Point):
     min_side: int = parameter(3, "fewest cells along an axis", ge=2, le=30)
     max_side: int = parameter(5, "most cells along an axis", ge=2, le=30)
     max_cells: int = parameter(
-        120, "most cells in the box; fixes how long paths get", ge=4, le=5_000
+        120, "most cells in the box; limits the length of paths", ge=4, le=5_000
     )
     walls: int = parameter(3, "number of walls", ge=0, le=50)
     wall_layout: Literal["scattered", "near_start", "fence"] = parameter(
         "scattered",
-        "walls anywhere; in a random half of the cells nearest to the start; or all "
-        "but one of the neighbours of a corner with food, which is then the only cell where a "
-        "path that eats it can end, and the rest anywhere",
+        "walls anywhere; in a random half of the cells nearest to the start; or in all but one "
+        "neighbour of a corner with food (a path that eats it can only end there), and the rest "
+        "anywhere",
     )
     food: int = parameter(2, "number of food items", ge=0, le=20)
     start: Literal["anywhere", "corner"] = parameter(
         "anywhere", "where the snake starts"
     )
-    greedy: float = parameter(
-        1.0, "most that a shortsighted path may score", gt=0, le=1
-    )
+    greedy: float = parameter(1.0, "highest score of a shortsighted path", gt=0, le=1)
 
     @model_validator(mode="after")
     def _possible(self) -> "Space":
@@ -88,7 +87,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Boxes with walls and food in which some path gets the full score."""
 
     task = "hyper_snake"
-    version = 3
+    version = 4
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the box, its contents, and the score."""
@@ -98,18 +97,22 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if cells:
                 lines.append(f"{name}: {', '.join(str(list(cell)) for cell in cells)}")
         sides = params.size
-        ranges = f"Each of them lies in 0..{sides[0] - 1}"
+        ranges = f"Each number is in 0..{sides[0] - 1}"
         if len(set(sides)) > 1:
             ends = ", ".join(f"0..{n - 1}" for n in sides)
-            ranges = f"In this order they lie in {ends}"
+            ranges = f"The numbers are, in this order, in {ends}"
         return {
             "dims": len(sides),
             "size": " x ".join(map(str, sides)),
             "ranges": ranges,
             "things": "\n".join(lines),
+            "with_walls": ", some of which are walls" if params.walls else "",
             "no_walls": " and never enters a wall" if params.walls else "",
-            "and_food": ", over all the food" if params.food else "",
+            "terse_walls": ", enter a wall" if params.walls else "",
+            "and_food": ", including all cells with food" if params.food else "",
+            "terse_food": " and eat all the food" if params.food else "",
             "score": score_text(params),
+            "most": most_cells(frame_of(params)),
         }
 
     def prompt(self, params: Params) -> str:
@@ -121,16 +124,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
     def reference(self, params: Params) -> Answer:
-        """Extend and rotate a path until it is as long as colours allow, or long enough."""
+        """Extend and rotate a path until it is as long as the two colours allow, or long enough."""
         path = longest_path(params)
         if path is None:
             raise GenerationError(
-                f"no path with a full score found in a box of {params.size}"
+                f"no path with a full score was found in a box of {params.size}"
             )
         return Answer(path=tuple(Place(pos=cell) for cell in path))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return paths with an illegal move, short or hungry ones, and other forms."""
+        """Return paths with an illegal move, short paths, paths without food, and other forms."""
         path = [place["pos"] for place in self.reference(params).path]
         paths: dict[str, Sequence[Sequence[int]]] = {
             "start_only": path[:1],
@@ -161,7 +164,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return wrong | form_counterexamples("path", "pos", path)
 
     def measure(self, params: Params) -> float:
-        """Return how many free cells there are, for each wall and food item, and once more."""
+        """Return the free cells, times one more than the number of walls and food items."""
         return frame_of(params).free * (1 + len(params.walls) + len(params.food))
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
@@ -182,29 +185,27 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if long_enough_path(params) is not None:
                 return params
         raise GenerationError(
-            f"no box of {point.dims} axes with {point.walls} walls and {point.food} food items "
-            f"came up in {_TRIES} tries in which a path with a full score was found; ask for "
-            "fewer walls, more cells or sides that can be even"
+            f"no box of {point.dims} axes with {counted(point.walls, 'wall')} and "
+            f"{counted(point.food, 'food item')} had a path with a full score in {_TRIES} tries; "
+            "ask for fewer walls, more cells or sides that can be even"
         )
 
 
 def score_text(params: Params) -> str:
-    """Return the paragraphs of the prompt on the score of a legal path."""
-    free = frame_of(params).free
+    """Return the lines of the prompt on the score of a legal path."""
+    frame = frame_of(params)
     text = (
-        f"- Any other path scores L / {free}. L is the number of cells in the path, the start "
-        f"included;\n  {free} is the number of cells in the box."
+        f"- A path of L cells, including the start, scores L / {frame.free}, because the box has "
+        f"{frame.free} cells."
     )
     if params.walls:
         text = (
-            f"- Any other path scores (L / {free}) / 0.98, but at most 1. L is the number of cells "
-            f"in the path,\n  the start included; {free} is the number of cells that are no walls. "
-            f"So {frame_of(params).needed} cells are enough for 1."
+            f"- A path of L cells, including the start, scores L / (0.98 x {frame.free}), at most "
+            f"1,\n  because {frame.free} cells are not walls. So {frame.needed} cells are enough."
         )
     if params.food:
         text += (
-            "\n- This is divided by m + 1, where m is the number of cells with food that the path "
-            "does not visit."
+            "\n- If the path misses m cells with food, its score is divided by m + 1."
         )
     return text
 
@@ -217,7 +218,7 @@ def long_enough_path(params: Params) -> tuple[Cell, ...] | None:
 
 @lru_cache(maxsize=64)
 def longest_path(params: Params) -> tuple[Cell, ...] | None:
-    """Return a path as long as the colours allow, else one that is long enough."""
+    """Return a path as long as the two colours allow, else one that is long enough."""
     path = search_path(params, None, 4 * _WORK)
     if path is None or len(path) < frame_of(params).needed:
         return long_enough_path(params)
@@ -226,7 +227,7 @@ def longest_path(params: Params) -> tuple[Cell, ...] | None:
 
 @lru_cache(maxsize=64)
 def path_through_walls(params: Params) -> tuple[Cell, ...] | None:
-    """Return the path of a solver that takes the walls for free cells, if it goes through one."""
+    """Return the path of a solver that ignores the walls, if it goes through one."""
     if not params.walls:
         return None
     without_walls = params.model_copy(update={"walls": ()})
@@ -296,16 +297,16 @@ def draw_box(point: Space, rng: Stream) -> Params | None:
     reserved = {start}
     if point.wall_layout == "fence":
         corner = draw_corner(size, rng)
-        beside = [cell for cell in side_neighbours(corner) if cell in cells]
-        gap = rng.choice(beside)
-        if start == corner or start in beside:
+        around = [cell for cell in side_neighbours(corner) if cell in cells]
+        gap = rng.choice(around)
+        if start == corner or start in around:
             return None
         food = [corner]
-        walls = [cell for cell in beside if cell != gap]
+        walls = [cell for cell in around if cell != gap]
         reserved |= {corner, gap}
     free = [cell for cell in cells if cell not in reserved and cell not in walls]
     if point.wall_layout == "near_start":
-        # Along the axes, not as the crow flies.
+        # By the number of steps along the axes.
         free.sort(key=lambda cell: sum(map(abs, map(sub, cell, start))))
         nearest = free[: 2 * point.walls]
         rng.shuffle(nearest)
@@ -323,7 +324,7 @@ def draw_box(point: Space, rng: Stream) -> Params | None:
 def draw_sides(point: Space, rng: Stream) -> Cell:
     """Draw the sides so that the box is not too large."""
     sides: list[int] = []
-    # Room is left for the shortest sides along the axes that follow.
+    # Leaves room for the shortest sides along the axes that follow.
     for axes in range(point.dims - 1, -1, -1):
         limit = point.max_cells // (math.prod(sides) * point.min_side**axes)
         sides.append(rng.between(point.min_side, min(point.max_side, limit)))

@@ -18,7 +18,7 @@ from scbench.graders.shared.grid_paths import reachable, side_neighbours
 _STRAY = 0.1
 # Times that one path may be cut back because it is long enough but misses food.
 _CUTS = 10
-# Most rotations without a free cell beside the head before a search starts afresh.
+# Most rotations without a free cell next to the head, before a search starts again.
 _IDLE = 500
 Cell = tuple[int, ...]
 
@@ -45,8 +45,10 @@ class Box(NamedTuple):
         number = {cell: i for i, cell in enumerate(cells)}
         near = []
         for cell in cells:
-            free = [beside for beside in side_neighbours(cell) if beside in number]
-            near.append(tuple(number[beside] for beside in free))
+            free = [
+                neighbour for neighbour in side_neighbours(cell) if neighbour in number
+            ]
+            near.append(tuple(number[neighbour] for neighbour in free))
         return cls(cells, tuple(near), number)
 
     def is_connected(self) -> bool:
@@ -186,7 +188,7 @@ class GrowingPath:
         self.near = near
         self.path: list[int] = []
         self.at = [-1] * len(near)
-        self.exits = [len(beside) for beside in near]
+        self.exits = [len(adjacent) for adjacent in near]
 
     def extend(self, step: int) -> None:
         """Append a cell."""
@@ -209,6 +211,6 @@ class GrowingPath:
         end = max(1, 3 * len(self.path) // 4)
         for i in self.path[end:]:
             self.at[i] = -1
-            for beside in self.near[i]:
-                self.exits[beside] += 1
+            for neighbour in self.near[i]:
+                self.exits[neighbour] += 1
         del self.path[end:]

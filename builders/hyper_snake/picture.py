@@ -1,4 +1,4 @@
-"""The box of cells, its axes laid out in turns from left to right and from top to bottom."""
+"""Prompt pictures of the box: its axes run from left to right and from top to bottom by turns."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -17,16 +17,16 @@ from scbench.schemas.hyper_snake import Params
 _MARGIN = 8
 # Pixels of the short edge of a picture.
 _SHORT_EDGE = 768
-# Most and least pixels of a cell's side.
+# Largest and smallest side of a cell, in pixels.
 _LARGEST = 40
 _SMALLEST = 8
-# Pixels between the blocks of each pair of axes where a cell has eight, the closest first.
+# Pixels between the blocks of each pair of axes, closest first, if a cell has eight pixels.
 _GAPS = (0, 3, 7, 14, 28, 42, 60, 80)
 _FILLS = {"S": GREEN, "W": BLACK, "F": AMBER}
 
 
 def draw(params: Params, style: str) -> tuple[Canvas, ...]:
-    """Draw the box; as symbols, there are letters for start, walls and food, and points."""
+    """Draw the box; the style symbols has letters for start, walls and food, and points."""
     # Food on the start would need one more sign, and a side of one cell would hide an axis.
     if params.start in params.food or min(params.size) < 2:
         return ()
@@ -43,7 +43,7 @@ def draw(params: Params, style: str) -> tuple[Canvas, ...]:
     signs[params.start] = "S"
     canvas = Canvas(pixels_along(across, side), pixels_along(down, side))
     scale = max(1, min(3, (side - 2) // 7))
-    # Each block shows the first two axes, and lies where the others put it.
+    # Each block shows the first two axes; the other axes give its place.
     for outer in product(*map(range, params.size[2:])):
         left = _MARGIN + pixels_before(across, (0, *outer[::2]), side)
         top = _MARGIN + pixels_before(down, (0, *outer[1::2]), side)

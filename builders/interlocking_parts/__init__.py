@@ -14,7 +14,7 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue, model_validator
@@ -46,7 +46,12 @@ from scbench.builders.shared.builder import (
     reply_as,
     under,
 )
-from scbench.graders.interlocking_parts.printed_parts import MOST_CHARACTERS, MOST_STEPS
+from scbench.graders.interlocking_parts.printed_parts import (
+    MOST_CHARACTERS,
+    MOST_STEPS,
+    MOST_STEPS_TOGETHER,
+)
+from scbench.graders.interlocking_parts.side_bars import DEPTH, NARROW, PLANE, WIDE
 from scbench.graders.interlocking_parts.stl_files import FARTHEST, MOST_TRIANGLES
 from scbench.graders.interlocking_parts.thickness import ONE_FACE
 from scbench.schemas.interlocking_parts import Answer, Params, Part, Spacing
@@ -57,6 +62,8 @@ _FORM = """\
 {"parts": [{"fileContents": "cube([10, 20, 30]);",
             "fileType": "OpenSCAD",
             "transform": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}, ...]}"""
+# The heading in the prompt that follows the data.
+_SCORE = "SCORE\n"
 # Characters on a line of the prompt.
 _LINE = 98
 
@@ -98,24 +105,88 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Cages that divide into two plates and storeys of four panels."""
 
     task = "interlocking_parts"
-    version = 4
+    version = 5
 
     def words(self, params: Params) -> dict[str, object]:
         """Return every number of the cage and of the criteria."""
-        return {
-            "p": params,
+        printing, spacing, rods = params.printing, params.spacing, params.rods
+        thickness, gaps = params.thickness, params.gaps
+        numbers = {
+            "parts": params.parts,
+            "bar": params.bar,
+            "gap_low": params.gap[0],
+            "gap_high": params.gap[1],
+            "rod_at": rods.at,
+            "rod": rods.free,
+            "rod_low": rods.free_z[0],
+            "rod_high": rods.free_z[1],
+            "gripped": rods.gripped,
+            "least_rods": rods.least,
+            "held_low": rods.gripped_z[0],
+            "held_high": rods.gripped_z[1],
+            "held_height": params.bar / 2,
+            "held_radius": rods.gripped / 2,
+            "facets": rods.facets,
+            "contact": printing.contact_area,
+            "bridge": printing.bridge,
+            "slack": printing.slack,
+            "level": printing.level,
+            "flat": printing.flat,
+            "hanging": printing.hanging,
+            "free": spacing.free,
+            "free_reach": spacing.free_reach,
+            "blocked": spacing.blocked,
+            "blocked_reach": spacing.blocked_reach,
+            "height": spacing.height,
+            "ignored": spacing.ignored_area,
+            "overlap": params.overlap,
+            "touch": params.touch,
+            "rigid": params.rigid,
+            "empty_x": params.empty.sides[0] / 2,
+            "empty_y": params.empty.sides[1] / 2,
+            "empty_low": params.empty.z[0],
+            "empty_high": params.empty.z[1],
+            "outer_x": params.outer.sides[0] / 2,
+            "outer_y": params.outer.sides[1] / 2,
+            "outer_low": params.outer.z[0],
+            "outer_high": params.outer.z[1],
+            "window": params.gap[1] + params.bar,
+            "wide": WIDE * params.bar,
+            "narrow": NARROW * params.bar,
+            "depth": DEPTH * params.bar,
+            "plane": PLANE,
+            "one_face": ONE_FACE,
+            "thick_low": thickness.wanted[0],
+            "thick_high": thickness.wanted[1],
+            "in_offset": thickness.offset,
+            "in_low": thickness.reach[0],
+            "in_high": thickness.reach[1],
+            "in_least": thickness.least,
+            "in_bin": thickness.bin,
+            "in_share": 100 * thickness.share,
+            "out_offset": gaps.offset,
+            "out_low": gaps.reach[0],
+            "out_high": gaps.reach[1],
+            "out_least": gaps.least,
+            "out_bin": gaps.bin,
+            "out_share": 100 * gaps.share,
+            "near": 0.0 if gaps.near is None else gaps.near,
+            "area": thickness.area,
+            "upright": thickness.upright,
+            "span": thickness.span,
+            "end": thickness.end,
+            "cell": thickness.cell,
+            "cells": thickness.cells,
+        }
+        return {name: f"{value:g}" for name, value in numbers.items()} | {
+            "inner": by(params.inner),
+            "bed": by(printing.bed),
+            "rods": params.rod_name,
             "most_characters": MOST_CHARACTERS,
             "most_triangles": MOST_TRIANGLES,
             "most_steps": MOST_STEPS,
+            "most_steps_together": MOST_STEPS_TOGETHER,
             "farthest": FARTHEST,
-            "one_face": ONE_FACE,
-            "window": params.gap[1] + params.bar,
-            "empty": [side / 2 for side in params.empty.sides],
-            "outer": [side / 2 for side in params.outer.sides],
-            "face": [side / 2 for side in params.inner],
-            "face_high": params.bar + params.inner[2],
-            "thickness_share": 100 * params.thickness.share,
-            "gaps_share": 100 * params.gaps.share,
         }
 
     def prompt(self, params: Params) -> str:
@@ -125,7 +196,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             parts = self.reference(params).model_dump(mode="json")["parts"]
             parts = parts[: params.shown]
             hint = prompt_template(__package__, "prompt_shown.txt")
-            text += hint.format(n=len(parts), parts=json.dumps(parts, indent=1)) + "\n"
+            shown = hint.format(n=len(parts), parts=json.dumps(parts, indent=1))
+            # Data come before the score. They are added here, as their lines must stay as they are.
+            cage, score, rest = text.partition(_SCORE)
+            text = f"{cage}{shown}\n{score}{rest}"
         return text + reply_as(_FORM)
 
     def reference(self, params: Params) -> Answer:
@@ -181,6 +255,25 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         return under("parts", lists)
 
+    def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
+        """Return cages that are a little off their places, within all that criteria allow."""
+        right: list[Any] = self.reference(params).model_dump(mode="json")["parts"]
+        floor, roof, *panels = right
+
+        def moved(part: Any, x: float, z: float) -> Any:  # noqa: ANN401
+            """Return a part that is moved along x and z."""
+            matrix = list(part["transform"])
+            matrix[3] += x
+            matrix[11] += z
+            return part | {"transform": matrix}
+
+        faults = {
+            "all_a_little_to_one_side": [moved(part, 0.05, 0.0) for part in right],
+            "roof_a_little_high": [floor, moved(roof, 0.0, 1.0), *panels],
+        }
+        answers = under("parts", faults)
+        return {name: (answer, 1.0) for name, answer in answers.items()}
+
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return one plain grid of bars, as often as there are parts."""
         bar = params.bar
@@ -222,6 +315,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             f"{point.gap} mm and rods up to {point.rod} mm divides into plates and panels, in "
             f"{_TRIES} tries; ask for smaller gaps, thinner rods or larger sides"
         )
+
+
+def by(lengths: Sequence[float]) -> str:
+    """Return lengths with crosses between them."""
+    return " x ".join(f"{length:g}" for length in lengths)
 
 
 def layout_of(params: Params) -> Layout:

@@ -1,8 +1,8 @@
-"""Largest printable prime: a tower of digits, each printed on the one below, that reads as a prime.
+"""Largest printable prime: a tower of digits, each printed on the one below, that is a prime.
 
-An example of the puzzle: digits have the shapes of a pocket calculator, and no three digits that
-follow each other from the end may come twice. How long a prime can be printed, in a tower of more
-than 50 mm? An answer begins, from the bottom, with
+An example of the puzzle: digits have the shapes of a pocket calculator, and no group of three
+digits, counted from the end, occurs twice. What is the longest prime that can be printed, in a
+tower of more than 50 mm? An answer begins, from the bottom, with
 
     {"digit": 8, "orientation": "flat"}, {"digit": 8, "orientation": "flat"}, ...
 """
@@ -33,12 +33,13 @@ from scbench.builders.shared.builder import (
     plain,
     under,
 )
+from scbench.builders.shared.paragraphs import wrapped
 from scbench.graders.largest_printable_prime import MAX_DIGITS, pose, rests
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
-# Rules that one draw may try.
+# Most rules of one draw.
 _TRIES = 40
-# Searches of one draw that may take too long; each is some two seconds.
+# Searches of one draw that may run out of work; each takes about two seconds.
 _LONG_SEARCHES = 10
 # Segments of the digits 0 to 9.
 _STANDARD = (
@@ -54,17 +55,17 @@ _STANDARD = (
     "abcdfg",
 )
 _TAILLESS = (*_STANDARD[:6], "cdefg", *_STANDARD[7:9], "abcfg")
-# The score of a tower that is not tall enough is multiplied with it.
+# Factor of the score of a tower that is not tall enough.
 _SHORT_FACTOR = 0.9
 # The best answer that the paper reports, of 42 digits.
 _PAPER_LARGEST = "888999996969699696669666333377777711111171"
 # Examples of towers that prompts show, with their descriptions.
 _SAMPLES = {
-    "a 7 on its long side on a flat 1.": [
+    "a flat 1, and on it a 7 on its long side (rotate90Y).": [
         TurnedDigit(1, "flat"),
         TurnedDigit(7, "rotate90Y"),
     ],
-    "on a flat 3, another on its long side, and on one of its points an upright 1.": [
+    "a flat 3, on it a 3 on its long side (rotate90Y), and on that a 1 on its end (rotate90X).": [
         TurnedDigit(3, "flat"),
         TurnedDigit(3, "rotate90Y"),
         TurnedDigit(1, "rotate90X"),
@@ -77,24 +78,24 @@ class Space(Point):
 
     group: int = parameter(3, "digits per group that may not repeat", ge=2, le=4)
     digits: int = parameter(
-        7, "how many digits may be used; which is drawn", ge=4, le=10
+        7, "number of permitted digits, which are drawn", ge=4, le=10
     )
     forbidden: int = parameter(
-        1, "how many of the six orientations may not be used", ge=0, le=4
+        1, "number of forbidden orientations, of six", ge=0, le=4
     )
     font: Literal["standard", "tailless"] = parameter(
-        "standard", "whether 6 and 9 have their outer bar"
+        "standard", "font; in tailless, 6 and 9 lack their outer bar"
     )
     min_height_mm: float = parameter(
-        20.0, "least target height; more is harder", ge=0.0, le=150.0
+        20.0, "lowest target height; more is harder", ge=0.0, le=150.0
     )
-    max_height_mm: float = parameter(70.0, "largest target height", ge=0.0, le=150.0)
+    max_height_mm: float = parameter(70.0, "highest target height", ge=0.0, le=150.0)
     max_digits: int | None = parameter(
-        None, "most digits that the number may have, if limited", ge=4, le=200
+        None, "most digits of the number, if there is a limit", ge=4, le=200
     )
     greedy: float = parameter(
         1.0,
-        "most digits of a greedily built prime, as a share of those of the longest",
+        "longest greedily built prime, as a share of the longest one",
         gt=0,
         le=1,
     )
@@ -107,10 +108,10 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Rules for towers of which the longest prime is known."""
+    """Rules for towers whose longest prime is known."""
 
     task = "largest_printable_prime"
-    version = 4
+    version = 5
     form = '{"numberSequence": [{"digit": digit, "orientation": "name"}, ...]}'
     extremes = ({"max_digits": 20},)
 
@@ -121,36 +122,45 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         down = "4321"[-size:]
         ones = "1" * size
         zeros = "0" * size
-        limit = ""
-        if params.max_digits is not None:
-            limit = f"- It has at most {params.max_digits} digits.\n"
-        shapes = [f"{i}: {' '.join(s)}" for i, s in enumerate(params.segments)]
-        meanings = data_file(__package__, "orientations.json")
-        orientations = [f"- {name}: {text}." for name, text in meanings.items()]
+        shapes = [f"{i}: {' '.join(params.segments[i])}" for i in params.digits]
+        only_digits = ""
+        if len(params.digits) < len(params.segments):
+            only_digits = " You may use only\nthese digits:"
+        only_orientations = ""
+        if len(params.orientations) < len(get_args(Orientation)):
+            only_orientations = "You may use only these orientations:\n\n"
+        texts = data_file(__package__, "orientations.json")
+        orientations = [
+            wrapped(f"- {name}: {texts[name]['full']}.", "  ")
+            for name in params.orientations
+        ]
+        turns = [f"- {name}: {text['terse']}." for name, text in texts.items()]
         return {
             "shapes": "\n".join(shapes),
+            "only_digits": only_digits,
+            "only_orientations": only_orientations,
             "orientations": "\n".join(orientations),
-            "allowed": restrictions(params),
+            "turns": "\n".join(turns),
             "group": size,
-            "examples": f"So {up},{down},{up} is forbidden, while {up},{ones},{up[1:]}1 "
-            f"and\n  {up},{zeros},{zeros[1:]}1,{up[1:]}0 are fine.",
+            "forbidden": f"{up},{down},{up}",
+            "allowed": f"{up},{ones},{up[1:]}1",
+            "allowed_zeros": f"{up},{zeros},{zeros[1:]}1,{up[1:]}0",
             "short": "8" * (size - 1),
             "full": "8" * size,
-            "limit": limit,
+            "most": min(params.max_digits or MAX_DIGITS, MAX_DIGITS),
             "height": plain(params.target_height_mm),
             "best": params.best_digits,
             "factor": plain(params.short_factor),
-            "most": MAX_DIGITS,
             "sample": samples(params),
         }
 
     def reference(self, params: Params) -> Answer:
-        """Search all towers, the longest first."""
+        """Search all towers, longest first."""
         entries = as_entries(solve(params).tower)
         return Answer.model_validate({"numberSequence": entries})
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return towers with one fault each, and the holes of older graders."""
+        """Return towers with one error each, and answers that older graders accepted."""
         number, tower, _ = solve(params)
         wrong: dict[str, Any] = {}
         for name, faulty in faulty_towers(params).items():
@@ -172,7 +182,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             truths: list[JsonValue] = []
             for digit, name in tower:
                 truths.append(entry(True, name) if digit == 1 else entry(digit, name))
-            # Python holds True for equal to 1; the key, which is ignored, tells the two apart.
+            # In Python, True equals 1; the extra key, which graders ignore, makes a difference.
             answers["booleans"] = {"numberSequence": truths, "booleans": True}
         answers["no_list"] = {}
         answers["bare_list"] = entries
@@ -188,13 +198,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return under("numberSequence", {"largest group each time": as_entries(tower)})
 
     def measure(self, params: Params) -> float:
-        """Return how many digits the longest prime has, each of which is a choice."""
+        """Return the number of digits of the longest prime, each of which is a choice."""
         return params.best_digits
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw digits, orientations and a height until a search shows the longest prime.
+        """Draw digits, orientations and a height until a search proves the longest prime.
 
-        Rules are thrown away if always taking the largest next group leads to a longest prime too.
+        Rules are discarded if always taking the largest next group also gives a longest prime.
 
         Raises:
             GenerationError: nothing in 40 draws.
@@ -213,19 +223,19 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             except GenerationError:
                 continue
             greedy = len(greedy_number(params))
-            # Of numbers of one or two groups there is little to choose.
+            # Numbers of one or two groups leave little choice.
             if greedy < n and greedy <= point.greedy * n and n > 2 * point.group:
                 return params.model_copy(update={"best_digits": n})
         # After a few long searches the work is given as the reason.
         failure = GenerationError if long_searches < 3 else WorkSpentError
         raise failure(
-            f"no rules of which the longest prime is known in at most {_TRIES} draws; ask for "
-            "more digits, a lower tower, fewer forbidden orientations, or a limit to the digits"
+            f"no rules whose longest prime is known in {_TRIES} draws; ask for more digits, a "
+            "lower tower, fewer forbidden orientations, or a limit on the digits"
         )
 
 
 def draw_rules(point: Space, rng: Stream) -> Params:
-    """Draw rules; the number of digits that scores 1 is a stand-in."""
+    """Draw rules, with a placeholder for the number of digits that scores 1."""
     digits = sorted(rng.sample(range(10), point.digits))
     orientations: tuple[Orientation, ...] = get_args(Orientation)
     # All may be forbidden but flat, the first.
@@ -251,22 +261,9 @@ def solve(params: Params) -> SearchResult:
 
 
 def tallest_tower(params: Params, number: str) -> Tower | None:
-    """Return the digits in the poses that make the tallest tower, if there is one."""
+    """Return the digits in the poses of the tallest tower, if there is one."""
     standing = tallest(params, number)
     return standing.tower if standing else None
-
-
-def restrictions(params: Params) -> str:
-    """Return the paragraph on forbidden digits and orientations; empty if there are none."""
-    sentences = []
-    if len(params.digits) < 10:
-        digits = ", ".join(map(str, params.digits))
-        sentences.append(f"Only these digits may be used: {digits}.")
-    orientations = get_args(Orientation)
-    missing = [name for name in orientations if name not in params.orientations]
-    if missing:
-        sentences.append(f"These orientations may not be used: {', '.join(missing)}.")
-    return "\n".join(sentences) + "\n\n" if sentences else ""
 
 
 def samples(params: Params) -> str:
@@ -278,7 +275,7 @@ def samples(params: Params) -> str:
         if digits <= {*params.digits} and orientations <= {*params.orientations}:
             number = "".join(str(digit) for digit, _ in tower)
             lines.append(f"- {number}: {text}")
-    return "\n".join(["Examples of towers:\n", *lines]) + "\n\n" if lines else ""
+    return "\n".join(["Examples:\n", *lines]) + "\n\n" if lines else ""
 
 
 def entry(digit: JsonValue, orientation: str) -> dict[str, JsonValue]:
@@ -292,7 +289,7 @@ def as_entries(tower: Tower) -> list[JsonValue]:
 
 
 def faulty_towers(params: Params) -> dict[str, Tower | None]:
-    """Return towers with one fault each; None where the rules leave no such tower."""
+    """Return towers with one error each; None where the rules allow no such tower."""
     number, tower, composite = solve(params)
     towers: dict[str, Tower | None] = {
         "nothing": [],

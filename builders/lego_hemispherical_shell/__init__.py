@@ -1,13 +1,13 @@
-"""Shells of toy bricks: build a round body from bricks of 2 x 4 studs.
+"""Shells of toy bricks: build a round body from 2 x 4 bricks.
 
-An example of an answer, three bricks on each other. Lengths are in mm, a layer is 9.6 mm high, and
-a brick that is not turned lies along x:
+An example of an answer has three bricks on top of each other. Lengths are in mm, a layer is 9.6 mm
+high, and the long side of a brick that is not turned is along x:
 
     {"bricks": [{"Centroid": [0, 0, 4.8], "RotationDegrees": 90},
                 {"Centroid": [0, 0, 14.4], "RotationDegrees": 180},
                 {"Centroid": [24, 0, 24], "RotationDegrees": 0}]}
 
-Fresh targets are those that a simple bricklayer builds well enough for full marks.
+Fresh targets are those that a simple bricklayer builds well enough for a score of 1.
 """
 
 import math
@@ -27,8 +27,9 @@ from scbench.builders.lego_hemispherical_shell.bricklaying import (
     lattice,
 )
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
+from scbench.builders.shared.paragraphs import wrapped
 from scbench.graders import lego_hemispherical_shell as rules
-from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, VOLUME
+from scbench.graders.lego_hemispherical_shell.bricks import CELL, HEIGHT, VOLUME
 from scbench.graders.lego_hemispherical_shell.target import body
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
@@ -43,17 +44,17 @@ class Space(Point):
 
     form: Literal["hemisphere", "bowl", "dome", "wall", "ring"] = parameter(
         "hemisphere",
-        "hollow hemisphere, open below or as a bowl above, solid hemisphere, hollow cylinder, or "
-        "half a torus",
+        "hollow hemisphere, open below or (bowl) above; solid hemisphere; hollow cylinder; or half "
+        "a torus",
     )
     min_inner_cm: float = parameter(
-        5.0, "least inner radius; of a dome, outer radius", ge=1.0, le=25.0
+        5.0, "smallest inner radius; of a dome, outer radius", ge=1.0, le=25.0
     )
     max_inner_cm: float = parameter(
         9.0, "largest inner radius; of a dome, outer radius", ge=1.0, le=25.0
     )
     min_thickness_cm: float = parameter(
-        2.5, "least difference of the radii; thinner is harder", ge=2.0, le=5.0
+        2.5, "smallest difference of the radii; thinner is harder", ge=2.0, le=5.0
     )
     max_thickness_cm: float = parameter(
         4.0, "largest difference of the radii", ge=2.0, le=5.0
@@ -61,7 +62,7 @@ class Space(Point):
     height_cm: float = parameter(6.0, "height of a wall", ge=3.0, le=20.0)
     aside_mm: int = parameter(
         0,
-        "how far x and y of the axis may be from 0, in whole mm",
+        "largest distance of x and y of the axis from 0, in whole mm",
         ge=0, le=100, later=True,
     )  # fmt: skip
     full_marks: float = parameter(
@@ -78,39 +79,30 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Round bodies that a simple bricklayer builds well enough for full marks."""
+    """Round bodies that a simple bricklayer builds well enough for a score of 1."""
 
     task = "lego_hemispherical_shell"
-    version = 3
+    version = 4
     form = '{"bricks": [{"Centroid": [x, y, z], "RotationDegrees": angle}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the target, its volume and the limits that depend on them."""
-        inner, outer = params.inner_radius_mm, params.outer_radius_mm
-        x, y = params.centre_mm
-        lengths = {
-            "a": inner,
-            "b": outer,
-            "h": params.height_mm or 0.0,
-            "r": (outer - inner) / 2,
-            "m": (inner + outer) / 2,
-            "x": x,
-            "y": y,
-        }
-        numbers = {name: plain(length) for name, length in lengths.items()}
-        kind: str = params.form
-        if inner == 0 and not params.height_mm:
-            kind = "dome"
-        if x or y:
-            kind += "_aside"
-        texts = data_file(__package__, "targets.json")[kind]
+        """Return the target, its volume, and the limits."""
+        is_dome = params.inner_radius_mm == 0 and not params.height_mm
+        texts = data_file(__package__, "targets.json")[
+            "dome" if is_dome else params.form
+        ]
+        names = target_names(params)
         volume = body(params).volume
         return {
-            **{name: text.format(**numbers) for name, text in texts.items()},
+            "target": wrapped(texts["target"].format(**names)),
+            "stray": wrapped(texts["stray"].format(**names), "   "),
             "volume": volume,
             "bricks": volume / VOLUME,
-            "most": rules.MAX_BRICKS,
             "full": plain(params.full_marks),
+            "most": rules.MAX_BRICKS,
+            "most_pairs": rules.PAIRS_PER_BRICK,
+            "free_pairs": rules.PAIRS_FREE,
+            "cell": CELL,
         }
 
     def reference(self, params: Params) -> Answer:
@@ -118,7 +110,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer.model_validate(structure(lay(params), params))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return structures with one fault each, and forms that models write instead."""
+        """Return structures with one error each, and other forms that models write."""
         built = list(lay(params))
         ground = [brick for brick in built if brick.level == 0]
         first = built[0]
@@ -126,7 +118,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         ideal = body(params).volume / VOLUME
         out = params.outer_radius_mm + 40
         beyond = Brick(out, 0.0, HEIGHT / 2, 0.0)
-        # The middle of the first layer that is wholly above the target.
+        # The middle of the first layer that is completely above the target.
         top = HEIGHT * (math.ceil(out / HEIGHT) + 0.5)
         wrong: dict[str, Sequence[Brick]] = {
             "nothing": [],
@@ -194,7 +186,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answers
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return columns in rows, and columns put greedily wherever one adds most."""
+        """Return columns in rows, and columns placed greedily where one adds most."""
         return {
             "rows of brick columns": structure(
                 brick_columns(params, in_rows=True), params
@@ -205,14 +197,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return middle radius over thickness by full marks.
 
-        A thin wall on a wide radius leaves each layer of the roof less of the one below to stand
-        on, and fewer places where a brick lies wholly in the target.
+        If a wall is thin and its radius large, each layer of the roof has less support, and fewer
+        bricks fit completely into the target.
         """
         inner, outer = params.inner_radius_mm, params.outer_radius_mm
         return (inner + outer) / 2 / (outer - inner) * params.full_marks
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw radii until the bricklayer gets full marks."""
+        """Draw radii until the bricklayer scores 1."""
         is_dome = point.form == "dome"
         for _ in range(_TRIES):
             inner = draw_length(point.min_inner_cm, point.max_inner_cm, rng)
@@ -242,6 +234,23 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
+def target_names(params: Params) -> dict[str, str]:
+    """Return the lengths, the centre and the axis of the target as texts."""
+    inner, outer = params.inner_radius_mm, params.outer_radius_mm
+    x, y = map(plain, params.centre_mm)
+    height = plain(outer) if params.form == "bowl" else "0"
+    is_centred = params.centre_mm == (0.0, 0.0)
+    return {
+        "a": plain(inner),
+        "b": plain(outer),
+        "h": plain(params.height_mm or 0.0),
+        "r": plain((outer - inner) / 2),
+        "m": plain((inner + outer) / 2),
+        "centre": f"({x}, {y}, {height})",
+        "axis": "the z axis" if is_centred else f"the line x = {x}, y = {y}",
+    }
+
+
 def draw_length(low: float, high: float, rng: Stream) -> float:
     """Draw a length in millimetres between two in centimetres."""
     first = math.ceil(round(low * _STEPS_PER_CM, 6))
@@ -253,7 +262,7 @@ def draw_length(low: float, high: float, rng: Stream) -> float:
 
 @lru_cache(maxsize=64)
 def lay(params: Params) -> tuple[Brick, ...]:
-    """Return bricks about the z axis that get full marks."""
+    """Return bricks around the z axis that score 1."""
     for offset in _OFFSETS:
         bricks = fill(lattice(body(params), params.outer_radius_mm, offset))
         answer = Answer.model_validate(structure(bricks, params))

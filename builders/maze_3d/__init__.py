@@ -1,4 +1,4 @@
-"""3D maze: design a maze of heights with one route from A to B, in steps and jumps.
+"""3D maze: design a maze of heights with exactly one route of steps and jumps from A to B.
 
 An example of the puzzle, with height 5 at A and 0 at B. From A the only route jumps over B to the
 5, then steps 4, 3, 2, 1 and B:
@@ -7,7 +7,7 @@ An example of the puzzle, with height 5 at A and 0 at B. From A the only route j
     814
     823
 
-A case states requirements. The solver carves mazes until one meets them all.
+A case is a list of requirements. The solver carves mazes until one meets them all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,13 @@ from scbench.builders.maze_3d.carving import (
     rays_of,
 )
 from scbench.builders.shared.builder import Builder, Point, parameter, under
-from scbench.graders.maze_3d import find_routes, grade, height_of, move_graph
+from scbench.graders.maze_3d import (
+    find_routes,
+    grade,
+    height_of,
+    most_characters,
+    move_graph,
+)
 from scbench.schemas.maze_3d import Answer, Params
 
 # Mazes that are carved for one list of requirements.
@@ -37,14 +43,14 @@ _DRAWS = 20
 
 
 class Space(Point):
-    """Parameters of fresh requirements; what is left open is drawn."""
+    """Parameters of fresh requirements; open ones are drawn."""
 
     size: int = parameter(12, "rows and columns", ge=5, le=40)
     a_height: int | None = parameter(None, "height of A; open: 0 to 9", ge=0, le=9)
     b_height: int | None = parameter(None, "height of B; open: 0 to 9", ge=0, le=9)
     jumps: int | None = parameter(
         None,
-        "least number of jumps; open: size / 6 to size / 2. More is harder",
+        "fewest jumps; open: size / 6 to size / 2. More is harder",
         ge=1,
         le=20,
     )
@@ -60,14 +66,14 @@ class Space(Point):
         ge=1,
         le=30,
     )
-    placed: bool = parameter(False, "whether it is drawn where A and B must lie")
+    placed: bool = parameter(False, "whether the cells of A and B are drawn")
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Requirements on mazes that some maze is known to meet."""
+    """Requirements that some maze is known to meet."""
 
     task = "maze_3d"
-    version = 3
+    version = 4
     form = '{"maze": [row, row, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -85,13 +91,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "cells": n * n,
             "share": params.max_height_percent,
             "most": params.max_height_percent * n * n // 100,
+            "most_characters": most_characters(n),
         }
 
     def reference(self, params: Params) -> Answer:
         """Carve mazes until one keeps every rule."""
         maze = solve(params)
         if maze is None:
-            raise GenerationError(f"no maze in {_TRIES} tries; ask for less")
+            raise GenerationError(
+                f"no maze meets the requirements in {_TRIES} tries; ask for less"
+            )
         return answer_of(maze)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -142,11 +151,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answers
 
     def measure(self, params: Params) -> float:
-        """Return the least number of cells of a route, and two more for each jump."""
+        """Return the fewest cells of a route, plus two for each jump."""
         return least_cells(params) + 2 * params.jumps
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw the parameters left open until the solver finds a maze."""
+        """Draw the open parameters until the solver finds a maze."""
         n = point.size
 
         def pick(fixed: int | None, low: int, high: int) -> int:
@@ -166,31 +175,31 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if solve(params) is not None:
                 return params
         raise GenerationError(
-            f"no maze of size {n} was found in {_DRAWS} draws of what was left open; ask for fewer "
-            "jumps, a shorter route or a larger share of one height"
+            f"no maze of size {n} was found in {_DRAWS} draws of the open parameters; ask for "
+            "fewer jumps, a shorter route or a larger share of one height"
         )
 
 
 def ends_text(params: Params) -> str:
-    """Return the rule on the cells of A and B; empty if they may lie anywhere."""
+    """Return the rule on the cells of A and B; empty if they may be anywhere."""
     if params.ends is None:
         return ""
     (a_row, a_column), (b_row, b_column) = params.ends
     return (
         f"- A is in row {a_row}, column {a_column}, and B in row {b_row}, column {b_column}. Rows "
-        "are counted from 0 at\n  the top, columns from 0 at the left.\n"
+        "count from 0 at the\n  top, columns from 0 at the left.\n"
     )
 
 
 def least_cells(params: Params) -> int:
-    """Return the least number of cells on the route: its share, rounded up."""
+    """Return the fewest cells on the route: its share, rounded up."""
     return -(-params.min_route_percent * params.size**2 // 100)
 
 
 def with_ends(params: Params, rng: Stream) -> Params:
     """Draw a route, and add the cells of its ends to the requirements."""
     n = params.size
-    # Nodes may also lie in the odd rows or columns, so that A and B can be anywhere.
+    # Nodes may also be in odd rows or columns, so that A and B can be anywhere.
     corner = rng.below(2), rng.below(2)
     nodes = draw_lattice_path(n, rng, corner)
     least, most = plan_for(params).node_range
@@ -228,7 +237,7 @@ def solve(params: Params) -> str | None:
 
 
 def carve_until(params: Params, plan: MazePlan, broken: set[str]) -> str | None:
-    """Carve mazes until one breaks just these rules of the grader; None if none does."""
+    """Carve mazes until one breaks exactly these rules of the grader; None if none does."""
     variant = [plan.jumps, plan.least_cells, plan.most_cells, plan.favourite]
     rng = Stream("maze_3d", "solver", params.model_dump(mode="json"), variant)
     # `carve` does not check how often a height occurs; the grader does.
@@ -258,7 +267,7 @@ def rule_breakers(params: Params) -> Iterator[tuple[str, str]]:
 
 
 def changed_heights(params: Params, cells: str) -> Iterator[tuple[str, str]]:
-    """Yield mazes with one cell beside the route changed."""
+    """Yield mazes with one cell next to the route changed."""
     n = params.size
     heights = [height_of(params, cell) for cell in cells]
     graph = move_graph(n, heights)

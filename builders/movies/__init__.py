@@ -268,7 +268,7 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
 
 
 def select_by_titles(point: Space, rng: Stream) -> Selection | None:
-    """Draw films with exactly one common genre, another film with it, and films with nothing common."""
+    """Draw films with one common genre, another film with it, and films with nothing common."""
     liked, near = _draw_liked(rng.choice(clear_genres()), point, rng)
     tags = liked_tags(liked)
     # A second common genre would leave open which one is meant.

@@ -57,13 +57,13 @@ class Space(Point):
 
     kinds: int = parameter(3, "number of different sizes", ge=1, le=10)
     max_count: int = parameter(
-        12, "most prisms of one size; there are at least two", ge=2, le=50
+        12, "largest number of prisms of one size; the smallest is 2", ge=2, le=50
     )
     max_edge: int = parameter(11, "longest edge", ge=5, le=50)
     shared: int = parameter(
         2,
-        "edges that a size has in common with the one before it; more is easier. Lists "
-        "with a perfect packing made to order share what their layers share",
+        "edges that a size shares with the one before it; more is easier. No effect if "
+        "perfect is possible",
         ge=0,
         le=2,
     )
@@ -71,24 +71,26 @@ class Space(Point):
         "any", "whether the prisms can fill a box without a gap"
     )
     primes: bool = parameter(
-        False, "whether edges are prime; not with perfect packings to order"
+        False, "whether edges are prime; no effect if perfect is possible"
     )
     plates: bool = parameter(False, "whether one size is 1 thick")
     cubes: bool = parameter(
-        False, "whether large cubes, which dominate the volume, come on top"
+        False, "whether large cubes, which dominate the volume, are added"
     )
-    greedy: float = parameter(1.0, "most that a greedy packing may score", gt=0, le=1)
+    greedy: float = parameter(
+        1.0, "highest score that a greedy packing may reach", gt=0, le=1
+    )
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
     """Lists of prisms of which a dense packing is known."""
 
     task = "pack_rectangular_prisms"
-    version = 3
+    version = 4
     form = '{"boxes": [{"XyzMin": [x, y, z], "XyzMax": [x, y, z]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the list, its volume and the score."""
+        """Return the list of prisms, its volume, and the sentence on the score."""
         counts = stock_of(params.prisms)
         lines = []
         for prisms in params.prisms:
@@ -223,8 +225,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             return params
         raise GenerationError(
-            f"no list of {point.kinds} sizes with a known best density in {draws} draws; ask for "
-            "fewer sizes, longer edges, or more shared ones"
+            f"found no list of {point.kinds} sizes with a known best density in {draws} draws; ask "
+            "for fewer sizes, longer edges, or more shared ones"
         )
 
 

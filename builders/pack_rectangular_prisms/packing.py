@@ -57,7 +57,7 @@ def pack(counts: Counts, percent: int) -> Packing:
     """Return the densest packing that the solver finds, always the same one.
 
     Raises:
-        GenerationError: none is found that fills so many percent.
+        GenerationError: none is found that fills this percentage.
     """
     return _pack(tuple(sorted(counts.items())), percent)
 
@@ -167,7 +167,7 @@ def pack_column(
         if filling is not None:
             boxes += [Placement((x, y, z + top), size) for (x, y, z), size in filling]
             return Packing(tuple(boxes), (a, b, top + height))
-        # After so many fillings a higher room, by 2 % or at least 1.
+        # After this many fillings a higher room, by 2 % or at least 1.
         if k % _TRIES == _TRIES - 1:
             height += 1 + height // 50
     return None

@@ -8,11 +8,13 @@ Fresh rooms have constraints that a known loop keeps.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import fill
 
 from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
+from scbench.base.wording import counted
 from scbench.builders.pipe_loop_fitting import solver
 from scbench.builders.pipe_loop_fitting.constraints import (
     constraint_texts,
@@ -22,6 +24,11 @@ from scbench.builders.pipe_loop_fitting.stars import Joints
 from scbench.builders.pipe_loop_fitting.wrong_loops import pipes_of, wrong_loops
 from scbench.builders.shared.builder import Builder, Point, parameter, under
 from scbench.schemas.pipe_loop_fitting import Answer, Params
+
+# Rules of the prompt before those of a room.
+_COMMON_RULES = 7
+# Characters in a line of the prompt.
+_WIDTH = 100
 
 
 class Space(Point):
@@ -34,30 +41,32 @@ class Space(Point):
         le=1_000,
     )
     vary: int = parameter(
-        0, "how many pairs of pipes more there may be; drawn", ge=0, le=20
+        0, "most pairs of pipes that are added at random", ge=0, le=20
     )
     side: int = parameter(
         7,
-        "side of the square in metres; pipes / (side + 1) ** 2 of 0.2 is easy, 0.8 tight",
+        "side of the room in metres; pipes / (side + 1) ** 2 of 0.2 is easy, of 0.8 tight",
         ge=1,
         le=60,
     )
-    crossings: int = parameter(0, "how often the loop has to cross itself", ge=0, le=4)
+    crossings: int = parameter(
+        0, "number of crossings of the loop with itself", ge=0, le=4
+    )
     constraints: int = parameter(
         2,
-        "number of further constraints; with none all rooms of a size are the same",
+        "number of further constraints; without any, all rooms of a size are the same",
         ge=0,
         le=4,
     )
     strictness: float = parameter(
         0.7,
-        "how far the limits may reach towards what a known loop just keeps",
+        "how near the limits may be to those that a known loop just keeps",
         ge=0.0,
         le=1.0,
     )
     length_tolerance: float = parameter(
         0.05,
-        "how much a pipe may be longer or shorter than 1 m, in metres",
+        "how much longer or shorter than 1 m a pipe may be, in metres",
         ge=0.001,
         le=0.1,
     )
@@ -67,7 +76,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Rooms for which a loop is known to exist."""
 
     task = "pipe_loop_fitting"
-    version = 4
+    version = 5
     form = '{"points": [{"x": 0.0, "y": 0.0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -77,13 +86,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         brief_rule = "The loop does not cross or touch itself."
         if params.crossings:
             times = "once" if params.crossings == 1 else f"{params.crossings} times"
-            rule = f"The loop crosses itself exactly {times}: no more and no less."
+            rule = f"The loop crosses itself exactly {times}."
             brief_rule = rule
         texts = [constraint_texts(c, params.side) for c in params.constraints]
         constraints = ""
         if texts:
-            lines = "".join(f"- {text.full}\n" for text in texts)
-            constraints = f"Rules of this loop besides:\n\n{lines}\n"
+            rules = [
+                fill(f"{i}. {text.full}", _WIDTH, subsequent_indent="   ")
+                for i, text in enumerate(texts, _COMMON_RULES + 1)
+            ]
+            constraints = "\n".join(["", "RULES OF THIS ROOM", *rules, ""])
         return {
             "n": n,
             "last": n - 1,
@@ -181,9 +193,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 if constraints is not None:
                     return bare.model_copy(update={"constraints": constraints})
         raise GenerationError(
-            f"no loop of {pipes} pipes with {point.crossings} crossings and "
-            f"{point.constraints} constraints is known for a square of side {point.side}; ask for "
-            "another number of pipes, a larger side or fewer constraints"
+            f"found no loop of {pipes} pipes with {counted(point.crossings, 'crossing')} and "
+            f"{counted(point.constraints, 'constraint')} in a room with a side of {point.side} m; "
+            "ask for another number of pipes, a larger side or fewer constraints"
         )
 
 
@@ -199,7 +211,7 @@ def comb(n: int, side: int, teeth: int) -> Joints | None:
     """Return a loop on the square lattice: teeth of two columns each, as even as they can be."""
     if not 1 <= teeth <= (side + 1) // 2:
         return None
-    # The first so many teeth are one higher.
+    # The first teeth are one higher.
     height, higher = divmod(n // 2 - teeth, teeth)
     if height < 1 or height + (higher > 0) > side:
         return None

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from scbench.base.seeding import Stream
+from scbench.base.wording import counted
 from scbench.builders.pipe_loop_fitting.stars import Joints
 from scbench.builders.shared.builder import data_file
 from scbench.graders.pipe_loop_fitting import loop_constraints
@@ -189,7 +190,7 @@ _DRAWS: tuple[Callable[[Basis], Constraint | None], ...] = (
 
 
 class Texts(NamedTuple):
-    """A constraint in full, and without its tolerance and without a definition."""
+    """A constraint in full, and in brief: without tolerances and definitions."""
 
     full: str
     brief: str
@@ -199,6 +200,7 @@ def constraint_texts(rule: Constraint, side: float) -> Texts:
     """Return the texts of a constraint in a room of this side."""
     words: dict[str, Any] = rule.model_dump(exclude={"type"})
     words |= {f"{name}_percent": 100 * value / side for name, value in words.items()}
+    words["middle"] = side / 2
     match rule:
         case schema.TouchWalls(walls=4):
             words["which_walls"] = "all 4 walls"
@@ -207,9 +209,7 @@ def constraint_texts(rule: Constraint, side: float) -> Texts:
         case schema.MaxStraightRun(joints=0):
             words["run"] = "No joint is straight"
         case schema.MaxStraightRun(joints=n):
-            words["run"] = (
-                f"At most {n} straight joints follow each other around the loop"
-            )
+            words["run"] = f"At most {counted(n, 'joint')} in a row may be straight"
         case schema.HullArea(area=area):
             words["share"] = 100 * area / side**2
     texts = data_file(__package__, "constraints.json")[rule.type]

@@ -70,7 +70,7 @@ def _attempts(
 
 def _grown(family: str, pipes: int, side: int, k: int) -> Joints | None:
     """Grow the k-th loop of a family on a lattice."""
-    # Each loop has a stream of its own, so that it does not depend on those before it.
+    # Each loop has its own stream, so that it does not depend on the loops before it.
     rng = Stream("pipe loops", family, pipes, side, k)
     if family == "squares":
         return grown_on_squares(pipes, side, 0.0, rng)

@@ -84,7 +84,7 @@ def crossed_star(
 
 
 def many_pointed(pipes: int, side: int) -> Joints | None:
-    """Return a regular star polygon: every pipe of 1 m, every angle alike, but full of crossings.
+    """Return a regular star polygon: every pipe 1 m, all angles equal, but full of crossings.
 
     None if no such star with angles of at least 10 degrees fits into the square.
     """

@@ -82,14 +82,16 @@ class Space(Point):
     )
     swell: int = parameter(
         1,
-        "how many times as high waves are; above 1 they wind the edge",
+        "factor on the height of waves; above 1 they make the edge wind",
         ge=1,
         le=10,
         later=True,
     )
-    smoothing: int = parameter(2, "times that the field is smoothed", ge=0, le=6)
+    smoothing: int = parameter(
+        2, "number of times that the field is smoothed", ge=0, le=6
+    )
     min_degree: int = parameter(
-        3, "least total degree that can draw every cell right", ge=1, le=10
+        3, "least total degree that draws every cell right", ge=1, le=10
     )
     max_degree: int = parameter(
         6, "largest value that this least degree may have", ge=1, le=10
@@ -97,7 +99,7 @@ class Space(Point):
 
     greedy: float = parameter(
         1.0,
-        "most that a line or conic by least squares may score",
+        "highest score that a line or conic by least squares may reach",
         gt=0, le=1, later=True,
     )  # fmt: skip
 
@@ -114,7 +116,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Pictures that some polynomial of low degree draws without an error."""
 
     task = "polynomial_curve_fitting"
-    version = 4
+    version = 5
     form = '{"function": text}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -142,6 +144,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "characters": formula.MAX_CHARACTERS,
             "brackets": formula.MAX_BRACKETS,
             "bits": formula_values.MAX_BITS,
+            "megabytes": formula_values.MAX_BYTES // 10**6,
+            "seconds": formula_values.MAX_WORK // 10**9,
             "scale": formula.MAX_SCALE,
             "shown": brief,
         }
@@ -194,8 +198,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if grid is not None and self.suits(point, grid):
                 return Params(grid=grid)
         raise GenerationError(
-            f"no picture of {point.size} x {point.size} cells that needs a degree from "
-            f"{point.min_degree} to {point.max_degree} came up in {tries} tries; ask for a wider "
+            f"found no picture of {point.size} x {point.size} cells that needs a degree from "
+            f"{point.min_degree} to {point.max_degree} in {tries} tries; ask for a wider "
             "range of degrees, more blobs and waves if the degree is to be high, or a larger greedy"
         )
 

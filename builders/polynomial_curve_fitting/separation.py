@@ -113,7 +113,7 @@ def widest_margin(sign: Array, degree: int) -> Optimum | None:
 
 
 def first_cells(sign: Array) -> Array:
-    """Return a mask of cells beside the other colour, and of every fourth row and column."""
+    """Return a mask of cells next to the other colour, and of every fourth row and column."""
     active = np.zeros(sign.shape, dtype=bool)
     active[::_STRIDE, ::_STRIDE] = True
     across = sign[:, 1:] != sign[:, :-1]

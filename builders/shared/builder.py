@@ -166,6 +166,15 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         Each is a mistake worth catching: a dropped rule, a near miss, a hole of an older grader.
         """
 
+    def honest_faults(self, params: ParamsT) -> Mapping[str, tuple[JsonValue, float]]:  # noqa: ARG002
+        """Return named answers that are slightly wrong, each with the score of the task's formula.
+
+        They are mistakes made in good faith, such as a right answer shifted, scaled or rounded, or
+        with an element missing. Rules against tricks must not change their scores. The default is
+        none.
+        """
+        return {}
+
     @abstractmethod
     def draw(self, point: PointT, rng: Stream) -> ParamsT:
         """Draw one solvable instance.

@@ -41,8 +41,8 @@ class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
     def constant_floor(cls, **parameters: int | bool) -> float:
         """Return the score of the best constant answer at a point of the space, from `DRAWS` cases.
 
-        The most common answer of one half of the cases is scored on the other half, so that choosing
-        it does not raise its score. The standard error is at most 1.6 points.
+        The most common answer of one half of the cases is scored on the other half, so that
+        choosing it does not raise its score. The standard error is at most 1.6 points.
         """
         return _constant_floor(cls, tuple(sorted(parameters.items())))
 
@@ -107,9 +107,9 @@ def _cases_at(
 class ComposingBuilder(TextBuilder[ParamsT, AnswerT, PointT]):
     """A text task whose prompts are written while cases are drawn, for speed.
 
-    `compose` knows the answer and the words of the prompt from the draw, and returns the instance as
-    JSON without making a model. `prompt`, `target` and `facts` compute the same from the instance
-    alone; the contract suite compares both.
+    `compose` knows the answer and the words of the prompt from the draw, and returns the instance
+    as JSON without making a model. `prompt`, `target` and `facts` compute the same from the
+    instance alone; the contract suite compares both.
     """
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Terrain levelling: blasts that make rough ground level, each of which throws its rock about.
+"""Terrain levelling: blasts that make rough ground level, although each scatters its rock.
 
 An example of the puzzle, cut short, with the beginning of an answer:
 
@@ -25,11 +25,11 @@ from scbench.builders.terrain_levelling.solver import MOST_WORK, Plan, Work, sol
 from scbench.graders.terrain_levelling import MAX_WORK, blast_simulation
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
-# Maps that one draw tries.
+# Most maps of one draw.
 _MAPS = 4
-# Side of the corner that a baseline levels; larger plans take minutes to simulate and gain no more.
+# Side of the corner that a baseline levels: larger plans take minutes to simulate and gain nothing.
 _SIDE = 20
-# Unless so much work is left, another draw would take too long.
+# With less work left than this, another draw would take too long.
 _MUCH_LEFT = MOST_WORK * 3 // 4
 
 
@@ -41,15 +41,15 @@ class Space(Point):
         2.5, "periods of the noise along a side", ge=1.0, le=16.0
     )
     flat_tolerance: float = parameter(
-        0.2, "greatest step within a flat region", ge=0.1, le=1.0
+        0.2, "largest height difference of neighbours in a flat region", ge=0.1, le=1.0
     )
     share: float = parameter(
-        0.5, "share of all cells to be gained for a score of 1", ge=0.2, le=0.7
+        0.5, "gain that scores 1, as a share of all cells", ge=0.2, le=0.7
     )
     spare: float | None = parameter(
         None,
-        "most blasts, as a multiple of those that the solver takes; "
-        "without it only the general limit holds",
+        "most blasts, as a multiple of the solver's number; without it, only the general limit "
+        "applies",
         ge=1.0,
         le=10.0,
     )
@@ -59,11 +59,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Rough ground that can be levelled to a score of 1."""
 
     task = "terrain_levelling"
-    version = 2
+    version = 3
     form = '{"blasts": [{"x": 0, "y": 0, "z": 0.0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the map, and the numbers that the score is measured by."""
+        """Return the map, the limits, and the numbers of the score."""
         n = len(params.heights)
         flat = blast_simulation.largest_flat(
             ground_of(params), n, params.flat_tolerance
@@ -91,7 +91,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(blasts=tuple(Blast(x=x, y=y, z=z) for x, y, z in plan))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return plans with one fault each; most are void at their first blast."""
+        """Return plans with one error each; most break a rule with their first blast."""
         heights = params.heights
         n = len(heights)
         plan = self.reference(params).blasts
@@ -126,7 +126,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return under("blasts", counters)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a plan that cuts the hills of one corner to middle height, the highest first."""
+        """Return a plan that cuts the hills of one corner to middle height, highest first."""
         corner = [row[:_SIDE] for row in params.heights[:_SIDE]]
         cells = [(h, x, y) for y, row in enumerate(corner) for x, h in enumerate(row)]
         cells.sort(reverse=True)
@@ -140,9 +140,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"hills cut to the middle height": {"blasts": blasts}}
 
     def measure(self, params: Params) -> float:
-        """Return the share of cells to be levelled over the tolerance, more with few blasts.
+        """Return the share of cells to level, divided by the tolerance; more if blasts are few.
 
-        One blast for each cell makes it twice as much.
+        With one blast for each cell, it is twice as much.
         """
         scarcity = 1 + len(params.heights) ** 2 / params.max_blasts
         return params.share / params.flat_tolerance * scarcity
@@ -165,7 +165,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 plan = plan_for(params, work)
             except GenerationError:
                 continue
-            # Ground that is level already has a plan without blasts.
+            # If the ground is level already, the plan has no blasts.
             if plan and point.spare is None:
                 return params
             if plan and point.spare is not None:

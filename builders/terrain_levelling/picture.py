@@ -1,4 +1,4 @@
-"""The ground, with its heights."""
+"""Prompt pictures of the ground, with its heights."""
 
 from scbench.builders.shared.canvas import Canvas, grid_picture
 from scbench.schemas.terrain_levelling import Params

@@ -19,6 +19,7 @@ from shapely import Polygon
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
+from scbench.base.wording import counted
 from scbench.builders.shared.builder import Builder, Point, parameter, plain, under
 from scbench.builders.tetrahedra_shadow_projection.answers import (
     as_poses,
@@ -92,16 +93,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Targets that the greedy search covers."""
 
     task = "tetrahedra_shadow_projection"
-    version = 3
+    version = 4
     form = '{"tetrahedrons": [{"x": 0, "y": 0, "z": 0, "q0": 1, "q1": 0, "q2": 0, "q3": 0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the target and the numbers of the score."""
         holes = [
-            f"\nA hole is cut out of it; its corners, in clockwise order:\n\n{ring_text(hole)}\n"
+            f"\nIt has a hole with these corners, in clockwise order:\n\n{ring_text(hole)}\n"
             for hole in params.holes
         ]
-        formula = f"f * C/R - {rules.DIFFERENCE_WEIGHT} * D/R"
+        formula = f"f * C/R - {rules.DIFFERENCE_WEIGHT} * (D - S)/R"
         lost = f"{rules.DIFFERENCE_WEIGHT} * S/R"
         if params.divisor != 1:
             formula = f"({formula}) / {plain(params.divisor)}"
@@ -135,7 +136,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if result.raw >= rules.FULL * params.divisor:
                 poses = as_poses(result.poses)
                 return Answer.model_validate({"tetrahedrons": poses})
-        raise GenerationError(f"no full cover of {params.title} was found")
+        raise GenerationError(f"found no full cover of {params.title}")
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return other readings of the pose, faults of the bodies, and covers that miss."""
@@ -205,8 +206,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if searches == _SEARCHES:
                 break
         raise GenerationError(
-            f"no {point.figure} figure of area {point.area} was covered to {_LEAST} in {searches} "
-            "searches; ask for a larger area, a smaller min_width, other angles or no hole"
+            f"{counted(searches, 'search', 'searches')} covered no {point.figure} figure of area "
+            f"{point.area} up to {_LEAST}; ask for a larger area, a smaller min_width, other "
+            "angles or no hole"
         )
 
 

@@ -94,7 +94,7 @@ def shadow_grid(params: Params, parts: int, least: float) -> JsonValue:
     target = Polygon(params.exterior, params.holes)
     low_x, low_y, high_x, high_y = target.bounds
     step = _SIDE / parts
-    # Rounded, so that no square comes or goes with the last digit of a machine.
+    # Rounded, so that no square depends on the last digit of a machine.
     columns = math.ceil(round((high_x - low_x) / step, 9))
     rows = math.ceil(round((high_y - low_y) / step, 9))
     i, j = (v.ravel() for v in np.indices((columns, rows)))

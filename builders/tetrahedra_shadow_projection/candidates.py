@@ -26,7 +26,7 @@ _PAST = 0.045
 _SLIDE = 0.12
 # Most sides that shadows are laid along.
 _MOST_SIDES = 50
-# Orientations besides the square and the triangle.
+# Orientations in addition to the square and the triangle.
 _TURNED = 12
 # The cosine from which on directions count as parallel.
 _PARALLEL = 0.99

@@ -1,4 +1,4 @@
-"""The target on a ruled plane, with the coordinates of its numbered corners beside it."""
+"""The target on a ruled plane, next to the coordinates of its numbered corners."""
 
 from collections.abc import Sequence
 from math import ceil, floor, fsum, isqrt

@@ -17,7 +17,15 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, plain, under
+from scbench.base.wording import counted
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    parameter,
+    plain,
+    prompt_template,
+    under,
+)
 from scbench.builders.two_segments.chords import (
     UNIT_SQUARE,
     XY,
@@ -51,10 +59,13 @@ _TRIES = 200
 # More places on the sides of a square would make too many pairs to try.
 _MOST_ON_GRID = 11
 _TENTHS = [Fraction(k, 10) for k in range(1, 10)]
-# The rule on the grid, where there is one.
-_GRID = """\
-- Both coordinates of every endpoint are among these values: {values}.
-  As you write them, they may be off by at most {tolerance} (measured before anything is moved).
+# The rule on coordinates, where only some values are allowed.
+_VALUES_RULE = (
+    "4. Both coordinates of every endpoint are among these values: {values}.\n"
+)
+# It goes on where a coordinate can be off its value by another length than a step.
+_VALUES_TOLERANCE = """\
+   As you write them, before anything is moved, they may be off by at most {tolerance}.
 """
 
 
@@ -65,66 +76,76 @@ class Space(Point):
         "unit", "unit_grid", "square", "rotated", "quadrilateral", "listed"
     ] = parameter(
         "quadrilateral",
-        "the unit square, the unit square with a list of allowed coordinates, an "
-        "upright square, a turned square, or a convex quadrilateral with angles of 45 to 135 "
-        "degrees; listed is one with a list of coordinates, few of which meet on its sides",
+        "the unit square, without or with a list of allowed coordinates; an upright or a turned "
+        "square; or a convex quadrilateral with angles of 45 to 135 degrees, without or with "
+        "(listed) a list of coordinates, few of which meet on its sides",
     )
     target: Literal["any", "common", "rare", Common, Rare] = parameter(
         "any",
-        "regions wanted, such as 2t1q1h: t, q, p, h have 3, 4, 5, 6 sides; common and "
-        "rare draw among those that many or few pairs of segments make",
+        "wanted regions, such as 2t1q1h: t, q, p, h have 3, 4, 5, 6 sides; common and rare draw "
+        "from those that many or few pairs of segments make",
     )
     grid_values: int = parameter(
         6,
-        "allowed coordinates: of unit_grid at most 11, 0 and 1 included; of listed at least those "
-        "of eight points on the sides",
+        "number of allowed coordinates: for unit_grid at most 11, including 0 and 1; for listed "
+        "at least those of eight points on the sides",
         ge=3,
         le=40,
     )
     snap_decimals: Literal[3, 4] = parameter(
-        3, "decimals to which places on a side are rounded"
+        3, "decimals to which positions on a side are rounded"
     )
 
     @model_validator(mode="after")
     def _listable(self) -> "Space":
         if self.frame != "listed" and self.grid_values > _MOST_ON_GRID:
             raise ValueError(
-                f"only listed takes more than {_MOST_ON_GRID} grid_values, not {self.frame}"
+                f"{self.frame} takes at most {_MOST_ON_GRID} grid_values; only listed takes more"
             )
         return self
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Convex frames and the regions that two segments shall make of them."""
+    """Convex frames and the regions into which two segments must cut them."""
 
     task = "two_segments"
-    version = 2
+    version = 3
     form = '{"segments": [[[x1, y1], [x2, y2]], [[x3, y3], [x4, y4]]]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the frame, the regions wanted and the tolerance."""
+        """Return the frame, the wanted regions, the allowed values and the rounding."""
         tolerance = f"{Decimal(5).scaleb(-params.snap_decimals - 1):f}"
-        regions = []
-        for kind, n in params.counts.model_dump().items():
-            if n:
-                plural = "s" if n > 1 else ""
-                regions.append(f"{n} {kind}{plural}")
-        grid = ""
+        regions = [
+            counted(n, kind) for kind, n in params.counts.model_dump().items() if n
+        ]
+        is_unit = tuple(map(tuple, params.corners)) == UNIT_SQUARE
+        values_rule = ""
         values = ""
+        rounding = "rounding.txt"
         if params.coordinate_grid:
             listing = ", ".join(map(plain, params.coordinate_grid))
-            grid = _GRID.format(values=listing, tolerance=tolerance)
+            values_rule = _VALUES_RULE.format(values=listing)
             values = f"Coordinates may only be {listing}.\n"
+            if is_unit:
+                rounding = "rounding_on_values.txt"
+            else:
+                values_rule += _VALUES_TOLERANCE.format(tolerance=tolerance)
+        frame = "square" if is_unit else "quadrilateral"
         corners = [f"({plain(x)}, {plain(y)})" for x, y in params.corners]
-        is_unit = tuple(map(tuple, params.corners)) == UNIT_SQUARE
         return {
             "shape": "the unit square" if is_unit else "a convex quadrilateral",
+            "frame": frame,
+            "heading": frame.upper(),
             "wanted": "\n".join(regions),
-            "grid": grid,
+            "values_rule": values_rule,
             "values": values,
-            "tolerance": tolerance,
-            "decimals": params.snap_decimals,
-            "digits": params.snap_decimals + 2,
+            "rounding": prompt_template(__package__, rounding)
+            .rstrip()
+            .format(
+                steps=10**params.snap_decimals,
+                tolerance=tolerance,
+                digits=params.snap_decimals + 2,
+            ),
             **dict(zip("ABCD", corners, strict=True)),
         }
 
@@ -207,7 +228,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             elif first_right_pair(params, allowed_spots(params)):
                 return params
         raise GenerationError(
-            f"no frame {point.frame!r} was found that two segments cut into {point.target!r}, in "
+            f"found no frame {point.frame!r} that two segments cut into {point.target!r} in "
             f"{_TRIES} tries; allow more grid_values"
         )
 
@@ -254,7 +275,7 @@ def is_gentle(corners: Corners) -> bool:
 
 
 def counts_of(name: str) -> Counts:
-    """Return the regions that a name such as 2t1q1h stands for."""
+    """Return the regions that a name such as 2t1q1h means."""
     by_letter = {kind[0]: kind for kind in KINDS.values()}
     numbers = re.findall(r"(\d)(\w)", name)
     return Counts.model_validate({by_letter[letter]: int(n) for n, letter in numbers})

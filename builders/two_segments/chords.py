@@ -1,4 +1,4 @@
-"""Chords of a frame: points to try as endpoints, and pairs of chords that make the regions wanted.
+"""Chords of a frame: points to try as endpoints, and pairs of chords that make the wanted regions.
 
 A place is a whole number: ``unit`` places to a side, from the first corner on. A chord is a pair of
 places.
@@ -93,7 +93,7 @@ def segments_of(pair: Pair, spots: Mapping[int, XY]) -> Segments:
 
 
 def first_right_pair(params: Params, spots: Mapping[int, XY]) -> Pair | None:
-    """Return the first pair of chords that makes the regions wanted; None without one."""
+    """Return the first pair of chords that makes the wanted regions; None if there is none."""
     return _first_pair(tuple(spots), 10**params.snap_decimals, target_of(params))
 
 
@@ -108,7 +108,7 @@ def _first_pair(
 
 
 def right_pairs(params: Params, spots: Mapping[int, XY]) -> Iterator[Pair]:
-    """Yield the pairs of chords that make the regions wanted."""
+    """Yield the pairs of chords that make the wanted regions."""
     unit, target = 10**params.snap_decimals, target_of(params)
     for pair in pairs(tuple(spots), unit):
         if region_counts(pair, unit) == target:
@@ -132,5 +132,5 @@ def region_counts(pair: Pair, unit: int) -> RegionCounts:
 
 
 def target_of(params: Params) -> RegionCounts:
-    """Return the numbers of regions wanted with 3, 4, 5 and 6 sides."""
+    """Return the numbers of wanted regions with 3, 4, 5 and 6 sides."""
     return tuple(getattr(params.counts, kind) for kind in KINDS.values())

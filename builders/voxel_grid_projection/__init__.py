@@ -2,9 +2,9 @@
 
 An example of the puzzle:
 
-    A cube is divided into 4 x 4 x 4 cells. Choose exactly 20 different cells so that every view
-    along an axis is full and the set has no symmetry. No chosen cell has a sum x + y + z in which
-    the digit 5 occurs.
+    Choose exactly 20 cells of a cube of 4 x 4 x 4 cells so that every view along an axis is full
+    and the set of chosen cells has no symmetry. The sum x + y + z of a chosen cell does not
+    contain the digit 5.
 
 The answer is a list of cells such as {"xyz": [0, 3, 1]}.
 """
@@ -42,22 +42,22 @@ class Space(Point):
     size: int = parameter(10, "cells along each side", ge=4, le=32)
     spare: int = parameter(
         40,
-        "cells to choose beyond size * size, the fewest that fill three views; at "
-        "most twice that number; fewer is harder",
+        "cells to choose beyond size * size, the fewest that fill three views; at most twice that "
+        "number; fewer is harder",
         ge=3,
         le=2_048,
     )
     forbidden: Literal["none", "digit", "residue", "cells"] = parameter(
         "cells",
-        "what may not be chosen: nothing (then every seed gives the same instance), "
-        "cells whose x + y + z has a certain digit or remainder, or single cells drawn at random",
+        "forbidden cells: none (then every seed gives the same instance), those whose x + y + z "
+        "has a certain digit or remainder, or single cells drawn at random",
     )
     forbidden_cells: int = parameter(
-        12, "how many, if single cells are forbidden", ge=1, le=200
+        12, "number of forbidden cells, if they are single cells", ge=1, le=200
     )
     connected: bool = parameter(
         False,
-        "whether the cells must hang together by faces; needs nothing forbidden and "
+        "whether the cells must be connected through shared faces; needs forbidden to be none and "
         "spare of at least 2 * size * size - 3 * size + 4",
     )
 
@@ -81,17 +81,18 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Grids in which a set with full projections and no symmetry is known to exist."""
 
     task = "voxel_grid_projection"
-    version = 2
+    version = 3
     form = '{"voxels": [{"xyz": [x, y, z]}, ...]}'
     extremes = ({"forbidden": "none", "connected": True, "spare": 200},)
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the sizes, and the rules of this grid besides."""
+        """Return the sizes and the rules on single cells."""
         n = params.size
         digit_rule = ""
         if params.forbidden_digit is not None:
             digit_rule = (
-                f" No cell's sum x + y + z has the digit {params.forbidden_digit}."
+                "\nThe sum x + y + z of a voxel never contains the digit "
+                f"{params.forbidden_digit}."
             )
         return {
             "n": n,
@@ -114,7 +115,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {**sets, "no_list": {}, **forms}
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return diagonals that fill three views, and the first other cells; nothing is avoided."""
+        """Return diagonals that fill three views, then the first other cells, forbidden or not."""
         n = params.size
         cells = dict.fromkeys([*latin_square(n, 1, 1, 0), *all_cells(n)])
         voxels = as_voxels(cells)[: params.cells]
@@ -134,16 +135,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if solve(params) is not None:
                 return params
         raise GenerationError(
-            f"no set of {point.size**2 + point.spare} cells was found in {_TRIES} grids of size "
-            f"{point.size} with forbidden {point.forbidden}; ask for more spare cells, or "
-            "for fewer if little else is left"
+            f"found no set of {point.size**2 + point.spare} cells in {_TRIES} grids of size "
+            f"{point.size} with forbidden {point.forbidden}; ask for more spare cells, or for "
+            "fewer if nearly all cells must be chosen"
         )
 
 
 def _solved(params: Params) -> tuple[Cell, ...]:
     cells = solve(params)
     if cells is None:
-        raise GenerationError("no set of cells was found; ask for more cells")
+        raise GenerationError("found no set of cells; ask for more cells")
     return cells
 
 

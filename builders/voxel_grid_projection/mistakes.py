@@ -58,7 +58,7 @@ def faulty_sets(params: Params, right: Sequence[Cell]) -> dict[str, JsonValue]:
 
 
 def _symmetric_set(params: Params) -> list[Cell]:
-    """Return as many cells as asked for that stay the same when x and y are exchanged."""
+    """Return the required number of cells, in a set that exchanging x and y does not change."""
     selection = dict.fromkeys(latin_square(params.size, 1, 1, 0))
     for x, y, z in all_cells(params.size):
         pair = dict.fromkeys([(x, y, z), (y, x, z)])
@@ -77,7 +77,7 @@ def other_forms(n: int, cells: Sequence[Cell]) -> dict[str, JsonValue]:
         "named_coordinates": [{"x": x, "y": y, "z": z} for x, y, z in cells],
         "strings": [{"xyz": [str(v) for v in cell]} for cell in cells],
         "one_string": [{"xyz": f"{x},{y},{z}"} for x, y, z in cells],
-        # In another order as well, because Python holds True for equal to 1.
+        # In another order as well, because True equals 1 in Python.
         "booleans": as_voxels(map(_with_booleans, reversed(cells))),
         "nested": [{"xyz": [[v] for v in cell]} for cell in cells],
         "two_coordinates": as_voxels(cell[:2] for cell in cells),

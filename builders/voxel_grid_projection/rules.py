@@ -1,4 +1,4 @@
-"""The rules on single cells, as a prompt says them."""
+"""The rules on single cells, as lines of a prompt."""
 
 from collections.abc import Iterator
 
@@ -10,27 +10,30 @@ _CELLS_IN_LINE = 6
 
 
 def extra_rules(params: Params, *, sums: bool = True) -> Iterator[str]:
-    """Yield the rules on single cells; without sums, for who does not know how large they get."""
+    """Yield the lines of the rules on single cells.
+
+    Without ``sums``, the forbidden sums are not listed: they would give away the size of the cube.
+    """
     digit = params.forbidden_digit
     residue = params.forbidden_residue
     if digit is not None:
-        yield f"- No chosen cell has a sum x + y + z in which the digit {digit} occurs."
+        yield f"- The sum x + y + z of a chosen cell does not contain the digit {digit}."
     if residue is not None:
         yield (
-            f"- No chosen cell has a sum x + y + z that leaves the remainder {residue.remainder} "
-            f"when it is divided by {residue.modulus}."
+            f"- The sum x + y + z of a chosen cell does not leave the remainder "
+            f"{residue.remainder} when it is\n  divided by {residue.modulus}."
         )
     if sums and (digit is not None or residue is not None):
         forbidden_sums, _ = forbidden(params)
         numbers = ", ".join(map(str, sorted(forbidden_sums)))
-        yield f"  The forbidden sums are {numbers or 'none in this grid'}."
+        yield f"  The forbidden sums are {numbers or 'none in this cube'}."
     if params.forbidden_cells:
-        yield "- None of these cells, given as (x, y, z), is chosen:"
+        yield "- These cells (x, y, z) are forbidden:"
         cells = [f"({x}, {y}, {z})" for x, y, z in params.forbidden_cells]
         for start in range(0, len(cells), _CELLS_IN_LINE):
             yield "  " + " ".join(cells[start : start + _CELLS_IN_LINE])
     if params.connected:
         yield (
-            "- The chosen cells hang together: from each one every other can be reached by steps "
-            "through\n  shared faces, from chosen cell to chosen cell."
+            "- The chosen cells are connected: each can be reached from every other by steps "
+            "between chosen\n  cells that share a face."
         )

@@ -25,7 +25,7 @@ def solve(params: Params) -> tuple[Cell, ...] | None:
     everything = all_cells(params.size)
     permitted = [cell for cell in everything if cell not in barred]
     if params.connected:
-        # The cells of three faces fill the views, and hang together.
+        # The cells of three faces fill the views and are connected.
         cover: list[Cell] | None = [cell for cell in everything if min(cell) == 0]
     else:
         cover = cover_views(params.size, permitted)

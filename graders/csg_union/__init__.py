@@ -10,50 +10,43 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.csg_union.convex_parts import common_volume, union_volume
+from scbench.graders.csg_union.inner_walls import inner_wall_area
 from scbench.graders.csg_union.mesh_checks import (
     MESH_CHECKS,
     TOLERANCE,
     ClosedSurface,
     judge_mesh,
 )
+from scbench.graders.csg_union.separate_bodies import most_bodies, union_bodies
 from scbench.graders.csg_union.solids import union_body, union_parts
-from scbench.graders.csg_union.surface_areas import (
-    inner_area,
-    surface_area,
-    union_area,
-    void_area,
-)
+from scbench.graders.csg_union.surface_areas import areas_of, single_solids
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.mesh_bodies import differences
 from scbench.schemas.csg_union import Answer, Params
 
 __all__ = ["CHECKS", "TOLERANCE", "VERSION", "grade"]
 
-VERSION = 4
+VERSION = 5
 
-# The texts repeat the limits below.
 CHECKS = MESH_CHECKS | {
-    "area": "The mesh has at most 1.1 times the surface area of the union, voids included.",
-    "inner_walls": "At most a tenth of that area is deep in solids, or walls of further voids.",
+    "inner_walls": "No part of the surface is an inner wall.",
+    "bodies": "The mesh has no more separate bodies than the union.",
     "union": "The body is the union: its score by volume is above 0.95.",
 }
-_LAST_CHECKS = ("area", "inner_walls", "union")
+_LAST_CHECKS = ("inner_walls", "bodies", "union")
 
 # The score by volume is the common share of the union less this part of the difference's share.
 _DIFFERENCE_WEIGHT = 0.5
 # A score by volume above this becomes 1, as few answers with so small a difference have the wrong
 # shape.
 _FULL_MARKS_ABOVE = 0.95
-# A mesh with more than this many times the area of the union has walls that the union does not
-# have.
-_MOST_AREA = 1.1
-# Such a mesh gets this part of its score.
-_LARGE_AREA_FACTOR = 0.5
-# Share of the union's area that inner walls may have.
+# Inner walls of this share of the union's area leave no score. If uniting the solids hides less of
+# their surfaces, inner walls as large as that leave none.
 _MOST_INNER_WALLS = 0.1
-# Highest score of a mesh with more.
-_HIGHEST_SCORE_WITH_INNER_WALLS = 0.25
+# A mesh with too many separate bodies gets this part of its score.
+_BODIES_FACTOR = 0.5
 # Up to this share of the union, a difference is taken for rounding, and no pieces are reported.
 _LEAST_DIFFERENCE = 1e-3
 # Volumes, areas and scores are rounded, because their last bits differ between machines.
@@ -77,18 +70,6 @@ class Volumes(NamedTuple):
     difference: float
 
 
-class WallPenalty(NamedTuple):
-    """What a mesh loses by walls that the union does not have.
-
-    Attributes:
-        factor: the part of the score that it gets.
-        highest_score: the most that it gets then.
-    """
-
-    factor: float
-    highest_score: float
-
-
 class DifferencePieces(NamedTuple):
     """Pieces of the difference as JSON, the largest of each kind.
 
@@ -102,7 +83,7 @@ class DifferencePieces(NamedTuple):
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return the score by volume, reduced by walls that the union lacks; 0 for an unclean mesh."""
+    """Return the score by volume, less inner walls and further bodies; 0 for an unclean mesh."""
     checks = Checklist(CHECKS)
     # In answers, `vertex` is the list of points, and in a face the list of their indices.
     vertices = [vertex.xyz for vertex in answer.polyhedron.vertex]
@@ -121,7 +102,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
         checks.expect("resource_limit", False, too_much_work)
         checks.skip(_LAST_CHECKS, too_much_work)
         return replace(checks.binary(), notes=notes)
-    penalty = judge_walls(checks, params, surface)
+    factor = judge_walls(checks, params, surface)
+    factor *= judge_bodies(checks, params, surface)
     by_volume = score_by_volume(volumes)
     # The last text is the message of a failed check.
     is_union = checks.expect(
@@ -131,7 +113,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         f"part {volumes.common:.6g}.",
     )
     volume_score = 1.0 if is_union else max(0.0, by_volume)
-    score = min(penalty.highest_score, volume_score * penalty.factor)
+    score = round(volume_score * factor, _SCORE_DECIMALS)
     pieces = difference_pieces(params, surface, volumes)
     verdict = checks.partial(
         score if is_clean else 0.0,
@@ -169,37 +151,42 @@ def score_by_volume(volumes: Volumes) -> float:
     return round(share - penalty, _SCORE_DECIMALS)
 
 
-def judge_walls(
-    checks: Checklist, params: Params, surface: ClosedSurface
-) -> WallPenalty:
-    """Check that a mesh has hardly any walls that the union lacks; return what they cost."""
+def judge_walls(checks: Checklist, params: Params, surface: ClosedSurface) -> float:
+    """Check that no part of a mesh is an inner wall; return the factor of the score."""
+    areas = areas_of(params)
     triangles = surface.points[surface.corners]
-    # Area of the walls of voids that the union does not have.
-    extra_void_area = max(0.0, surface.void_area - void_area(params))
-    inner_walls = inner_area(union_parts(params), triangles) + extra_void_area
-    inner_walls = round(inner_walls, _DECIMALS)
-    area = round(surface_area(triangles), _DECIMALS)
-    area_of_union = round(union_area(params), _DECIMALS)
-    # The products are rounded like the areas, so that an area at the limit passes.
-    has_small_area = checks.expect(
-        "area",
-        area <= round(_MOST_AREA * area_of_union, _DECIMALS),
-        f"The mesh has a surface area of {area:.6g}, the union of {area_of_union:.6g}; that halves "
-        "the score.",
-        area=area,
-        union=area_of_union,
-    )
-    has_few_inner_walls = checks.expect(
+    walls = inner_wall_area(single_solids(params), triangles, areas.union)
+    walls = round(walls, _DECIMALS)
+    no_walls = checks.expect(
         "inner_walls",
-        inner_walls <= round(_MOST_INNER_WALLS * area_of_union, _DECIMALS),
-        f"The mesh has inner walls with an area of {inner_walls:.6g}, where the union has a "
-        f"surface of {area_of_union:.6g}; that leaves a quarter of a point at most.",
-        area=inner_walls,
-        union=area_of_union,
+        walls == 0,
+        f"The mesh has inner walls with an area of {walls:.6g}. The surface of the union has "
+        f"{areas.union:.6g}; uniting the solids hides {areas.hidden:.6g} of their surfaces.",
+        area=walls,
+        union=areas.union,
+        hidden=areas.hidden,
     )
-    factor = 1.0 if has_small_area else _LARGE_AREA_FACTOR
-    highest_score = 1.0 if has_few_inner_walls else _HIGHEST_SCORE_WITH_INNER_WALLS
-    return WallPenalty(factor, highest_score)
+    if no_walls:
+        return 1.0
+    most = min(_MOST_INNER_WALLS * areas.union, areas.hidden)
+    # Solids that do not meet hide nothing.
+    return max(0.0, 1 - walls / most) if most > 0 else 0.0
+
+
+def judge_bodies(checks: Checklist, params: Params, surface: ClosedSurface) -> float:
+    """Check that a mesh has no more separate bodies than it may; return the factor of the score."""
+    most = union_bodies(params)
+    if surface.bodies > most:
+        most = most_bodies(params, surface.points[surface.corners])
+    few = checks.expect(
+        "bodies",
+        surface.bodies <= most,
+        f"The mesh has {counted(surface.bodies, 'separate body', 'separate bodies')}; the solids "
+        f"in it make {most}. That halves the score.",
+        bodies=surface.bodies,
+        most=most,
+    )
+    return 1.0 if few else _BODIES_FACTOR
 
 
 def difference_pieces(

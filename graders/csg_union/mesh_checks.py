@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench.graders.csg_union.surface_areas import surface_area
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.mesh_topology import Edge, Faces, edge_faults, shells
 from scbench.graders.shared.meshes import (
@@ -77,8 +77,8 @@ class ClosedSurface(NamedTuple):
     corners: Indices
     """(m, 3) indices of vertices, counter-clockwise seen from outside."""
     volume: float
-    void_area: float
-    """Of the walls of its voids."""
+    bodies: int
+    """Number of separate bodies."""
 
 
 class MeshVerdict(NamedTuple):
@@ -125,14 +125,16 @@ def judge_mesh(
     triangle_count = sum(len(face) - 2 for face in faces)
     if max(len(vertices), triangle_count) > _MAX_TRIANGLES:
         wrong = (
-            f"There are {len(vertices)} vertices, and faces that make {triangle_count} triangles; "
-            f"more than {_MAX_TRIANGLES} are not looked at."
+            f"The mesh has {counted(len(vertices), 'vertex', 'vertices')}, and its faces make "
+            f"{counted(triangle_count, 'triangle')}. The limit is {_MAX_TRIANGLES} for each."
         )
         checks.expect("resource_limit", False, wrong)
         return MeshVerdict(None, ())
     not_empty = bool(vertices and faces)
-    if not checks.expect("not_empty", not_empty, "Vertices or faces are missing."):
-        checks.skip(list(MESH_CHECKS)[1:], "There is nothing to look at.")
+    if not checks.expect(
+        "not_empty", not_empty, "The list of vertices or of faces is empty."
+    ):
+        checks.skip(list(MESH_CHECKS)[1:], "The mesh is empty.")
         return MeshVerdict(None, ())
 
     points = np.array(vertices, dtype=np.float64)
@@ -147,7 +149,7 @@ def judge_mesh(
     unused = sorted(set(range(len(points))).difference(*usable))
     notes: tuple[str, ...] = ()
     if unused:
-        notes = (f"{len(unused)} vertices are on no face, first {unused[0]}",)
+        notes = (f"vertices on no face: {len(unused)}, the first is {unused[0]}",)
     if not (in_range and usable):
         why = (
             "Coordinates are too large." if usable else "No face names usable vertices."
@@ -179,8 +181,14 @@ def judge_indices(checks: Checklist, n: int, faces: Faces) -> list[int]:
             good.append(i)
         else:
             bad.append(i)
-    fault = f"faces name a vertex twice or one outside 0..{n - 1}"
-    checks.forbid_many("indices", bad, fault, lambda i: f"is face {i}")
+    checks.forbid(
+        "indices",
+        bad,
+        lambda i: (
+            f"Faces that name a vertex twice, or one outside 0..{n - 1}: {len(bad)}. The first is "
+            f"face {i}."
+        ),
+    )
     return good
 
 
@@ -192,7 +200,8 @@ def judge_places(checks: Checklist, surface: Surface) -> bool:
         "duplicate_vertices",
         same,
         lambda group: (
-            f"Vertices {group[0]} and {group[1]} are the same; {len(same)} places are."
+            f"Vertices {group[0]} and {group[1]} are the same. Places with several vertices: "
+            f"{len(same)}."
         ),
     )
 
@@ -217,8 +226,8 @@ def judge_places(checks: Checklist, surface: Surface) -> bool:
         "planar_faces",
         [at[i] for i in bent],
         lambda i: (
-            f"{len(bent)} faces are not flat; a vertex of face {i} is {uneven[bent[0]]:.4g} from "
-            "the best plane."
+            f"Faces that are not flat: {len(bent)}. A vertex of face {i} is "
+            f"{uneven[bent[0]]:.4g} from its best plane."
         ),
     )
     return areas
@@ -242,17 +251,20 @@ def judge_edges(checks: Checklist, faces: Faces) -> bool:
         return False
 
     def forbid(check_id: str, edges: list[Edge], fault: str) -> bool:
-        return checks.forbid_many(
+        return checks.forbid(
             check_id,
             edges,
-            f"edges are {fault}",
-            lambda edge: f"joins vertices {edge[0]} and {edge[1]}",
+            lambda edge: (
+                f"Edges {fault}: {len(edges)}. The first joins vertices {edge[0]} and {edge[1]}."
+            ),
         )
 
     faults = edge_faults(faces)
-    alike = forbid("winding", faults.doubled, "run through twice in one direction")
-    tight = forbid("watertight", faults.open, "open")
-    manifold = forbid("edge_manifold", faults.crowded, "on more than two faces")
+    alike = forbid(
+        "winding", faults.doubled, "that faces run along twice in one direction"
+    )
+    tight = forbid("watertight", faults.open, "that only one face has")
+    manifold = forbid("edge_manifold", faults.crowded, "that more than two faces have")
     return alike and tight and manifold
 
 
@@ -262,7 +274,7 @@ def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
     corners = surface.mesh.points[triangles.corners]
     pairs = close_pairs(corners, TOLERANCE, _MAX_PAIRS)
     if pairs is None:
-        wrong = f"More than {_MAX_PAIRS} pairs of triangles are near each other."
+        wrong = f"More than {_MAX_PAIRS} pairs of triangles are close to each other."
         checks.expect("resource_limit", False, wrong)
         checks.skip(_PAIR_CHECKS, wrong)
         return False
@@ -301,7 +313,7 @@ def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
         "touching",
         touching,
         lambda both: (
-            f"Faces {both[0]} and {both[1]} lie on each other or come too near."
+            f"Faces {both[0]} and {both[1]} lie on each other, or their shells come too near."
         ),
     )
     return simple and apart and spaced
@@ -326,11 +338,12 @@ def judge_shells(
         volumes, corners = -volumes, corners[:, ::-1]
         notes = ("the mesh is inside out; it was turned round",)
     hollow = np.flatnonzero(np.abs(volumes) < _NOTHING)
-    solid = checks.forbid_many(
+    solid = checks.forbid(
         "zero_volume",
         surface.first_faces(hollow),
-        "shells enclose no volume",
-        lambda i: f"is that of face {i}",
+        lambda i: (
+            f"Shells that enclose no volume: {len(hollow)}. The first is that of face {i}."
+        ),
     )
     if not (clean and solid):
         checks.skip("nesting", "Faces or shells have failed before.")
@@ -341,11 +354,13 @@ def judge_shells(
     is_void = volumes <= 0
     # Outer shells lie in nothing, voids in the material of one other shell.
     wrong = np.flatnonzero(depths != is_void)
-    nested = checks.forbid_many(
+    nested = checks.forbid(
         "nesting",
         surface.first_faces(wrong),
-        "shells lie inside material without being voids, or point the wrong way",
-        lambda i: f"is that of face {i}",
+        lambda i: (
+            "Shells that lie inside material without being voids, or point the wrong way: "
+            f"{len(wrong)}. The first is that of face {i}."
+        ),
     )
     if not nested:
         return None, notes
@@ -354,7 +369,7 @@ def judge_shells(
         points[used],
         renumbered.reshape(-1, 3),
         float(volumes.sum()),
-        surface_area(points[corners[is_void[shell]]]),
+        int((~is_void).sum()),
     )
     return bounding, notes
 

@@ -1,8 +1,7 @@
-"""Does the rain leave the lakes that are asked for?
+"""Grade the water that rain leaves after some earthworks.
 
-The earthworks are carried out, loose rock falls, it rains, and the standing water is measured
-against the goal. The steps are in the modules `earthworks`, `rainfall` and `lakes`; all of them
-count in whole numbers.
+The earthworks are carried out, loose rock falls, it rains, and the remaining water is compared with
+the goal. The modules `earthworks`, `rainfall` and `lakes` do the steps, all in whole numbers.
 """
 
 from itertools import groupby
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.fluid_simulation.earthworks import (
     Cells,
     TooMuchWorkError,
@@ -25,13 +25,13 @@ from scbench.schemas.fluid_simulation import Answer, Params, WaterLevels
 VERSION = 2
 
 CHECKS = {
-    "box_count": "There are no more boxes than the limit allows.",
-    "boxes": "Every box can be read, lies inside the world and keeps out of protected zones.",
+    "box_count": "The list has no more boxes than allowed.",
+    "boxes": "Every box can be read, is inside the world, and stays out of protected zones.",
     "some_water": "Some water stays in the world.",
-    "no_visible_water": "All water has rock above it, below the top layer.",
+    "no_visible_water": "All water has rock above it, not counting the top layer.",
     "roofs": "At most a quarter of all columns have rock above air or water.",
-    "dry_levels": "No water is on a level that is to stay dry.",
-    "goal": "The water meets the goal in full.",
+    "dry_levels": "No water is on a level that must stay dry.",
+    "goal": "The water meets the goal completely.",
 }
 
 # More than there are cells in the largest world.
@@ -41,16 +41,16 @@ _MAX_ENTRIES = 50
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return how much of the goal the standing water meets."""
+    """Return the share of the goal that the remaining water meets."""
     checks = Checklist(CHECKS)
     count = len(answer.earthworks)
     if count > MOST_BOXES:
         return checks.too_large(
-            f"{count:,} boxes are listed; at most {MOST_BOXES:,} are read."
+            f"The list has {count:,} boxes; at most {MOST_BOXES:,} are graded."
         )
     allowed = True
     if params.max_boxes is not None:
-        wrong = f"{count} boxes are listed; at most {params.max_boxes} are allowed."
+        wrong = f"The list has {counted(count, 'box', 'boxes')}; the limit is {params.max_boxes}."
         allowed = checks.expect("box_count", count <= params.max_boxes, wrong)
     rock, ignored = carry_out(params, answer.earthworks)
     checks.forbid_many(
@@ -58,12 +58,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
         ignored,
         f"of {count} boxes are ignored",
         lambda item: f"is at position {item[0]}: {item[1]}",
+        one=f"of {counted(count, 'box', 'boxes')} is ignored",
     )
     try:
         rock, fallen = settle(rock)
         rained = rain_on(rock, params.rain)
     except TooMuchWorkError as error:
-        return checks.too_large(f"The world takes {error}.")
+        return checks.too_large(f"The simulation was stopped: {error}.")
     water = survey(rock, rained.water)
     share = judge_goal(checks, params, water)
     drains = sorted(rained.drains)
@@ -90,11 +91,15 @@ def judge_goal(checks: Checklist, params: Params, water: Water) -> float:
             "no_visible_water",
             visible,
             lambda column: (
-                f"Water can be seen from above in {len(visible)} columns; the first is {column}."
+                f"Water is visible from above in {counted(len(visible), 'column')}, such as "
+                f"{column}."
             ),
         )
         area = water.width**2
-        wrong = f"{water.roofed} of {area} columns have rock above air or water."
+        wrong = (
+            f"Of {area} columns, {water.roofed} have rock above air or water; at most "
+            f"{area // 4} may."
+        )
         fit &= checks.expect("roofs", 4 * water.roofed <= area, wrong)
     if isinstance(goal, WaterLevels):
         wet = [z for z in goal.dry_at if water.levels[z]]
@@ -102,14 +107,15 @@ def judge_goal(checks: Checklist, params: Params, water: Water) -> float:
             "dry_levels",
             wet,
             lambda z: (
-                f"There are {water.levels[z]} voxels of water at z = {z}, which must be dry."
+                f"Level z = {z} must stay dry, but has {counted(water.levels[z], 'voxel')} of "
+                "water."
             ),
         )
     share = reached(goal, water)
     checks.expect(
         "goal",
         share.score == 1,
-        share.says,
+        share.sentence,
         reached=int(share.part),
         wanted=share.target,
         **share.details,
@@ -118,7 +124,7 @@ def judge_goal(checks: Checklist, params: Params, water: Water) -> float:
 
 
 def water_figures(water: Water) -> dict[str, Any]:
-    """Return the metrics of the standing water."""
+    """Return the metrics of the remaining water."""
     lakes = [
         {
             "voxels": lake.voxels,
@@ -141,8 +147,8 @@ def water_figures(water: Water) -> dict[str, Any]:
 def columns_as_text(cells: Cells) -> str:
     """Return a set of cells as run-length text, from which a picture can be made.
 
-    Each column is a number of two hexadecimal digits whose bit z stands for the cell at z; columns
-    follow each other with y innermost. ``07x30 00 07`` is 30 columns of 07, one of 00, one of 07.
+    Each column is a number of two hexadecimal digits whose bit z is the cell at z; columns follow
+    each other with y innermost. ``07x30 00 07`` is 30 columns of 07, one of 00, one of 07.
     The worst world of 64 x 64 columns takes 12 kB.
     """
     masks = np.packbits(cells, axis=2, bitorder="little").ravel().tolist()

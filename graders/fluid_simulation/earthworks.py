@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scbench.schemas.fluid_simulation import Earthwork, Params, Zone
 
 Cells = NDArray[np.bool_]
-# Loose pieces looked at, over all passes; a world of single loose voxels takes a sixth
-# of it.
+# Most loose pieces over all passes; a world of single loose voxels has a sixth of this.
 MOST_PARTS = 200_000
 
 
@@ -100,13 +99,13 @@ def carry_out(
 ) -> tuple[Cells, list[list[object]]]:
     """Change the ground box by box; an invalid box is ignored as a whole.
 
-    The rock is returned, not yet settled, and [position, reason] of every box passed over.
+    Returns the rock, not settled yet, and [position, reason] of every ignored box.
     """
     rock = ground(params)
     ignored: list[list[object]] = []
     for i, box in enumerate(boxes):
         if box is None:
-            why = "it is not a box of Air or Rock with three numbers for each corner"
+            why = "it has no material Air or Rock, or no three numbers for each corner"
             ignored.append([i, why])
             continue
         low = [int(value) for value in box.xyzMin]
@@ -123,9 +122,9 @@ def problem_of_box(params: Params, low: Sequence[int], high: Sequence[int]) -> s
     """Return why a box with these corners, both inside it, is ignored; empty if it is valid."""
     size = (params.width, params.width, params.height)
     if any(a > b for a, b in zip(low, high, strict=True)):
-        return "xyzMin is above xyzMax"
+        return "a number of xyzMin is above that of xyzMax"
     if min(low) < 0 or any(b >= n for b, n in zip(high, size, strict=True)):
-        return "it is not wholly inside the world"
+        return "it reaches outside the world"
     if any(_reaches_into(low, high, zone) for zone in params.protected):
         return "it reaches into a protected zone"
     return ""
@@ -168,7 +167,9 @@ def settle(rock: Cells) -> tuple[Cells, Cells]:
         for part in parts(loose, strides):
             pieces += 1
             if pieces > MOST_PARTS:
-                raise TooMuchWorkError(f"more than {MOST_PARTS:,} loose pieces of rock")
+                raise TooMuchWorkError(
+                    f"there are more than {MOST_PARTS:,} loose pieces of rock"
+                )
             obstacles = all_rock ^ part
             # z is innermost, so a shift by one bit is a step down.
             place = part

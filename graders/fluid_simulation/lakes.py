@@ -1,4 +1,4 @@
-"""Measures of the standing water of a voxel world, and how far it reaches each of eleven goals.
+"""Measures of the remaining water in a voxel world, and the share of each goal that it reaches.
 
 Every score is a whole number over a whole number, at most 1.
 """
@@ -35,24 +35,23 @@ from scbench.schemas.fluid_simulation import (
 
 # Kinds of goal that allow no visible water.
 HIDDEN = frozenset({"hidden_water", "hidden_lakes"})
-# What there is and what is asked for, by the kind of goal.
+# How far the water is from the goal, by the kind of goal.
 _SENTENCES = {
-    "lake_surface": "The widest lake has {part} columns; {target} are asked for.",
-    "wide_lakes": "{part} of {count} lakes have a {goal.side} by {goal.side} block of columns; "
-    "{target} are asked for.",
-    "high_water": "{part} voxels of water are at z = {goal.min_z} or above; {target} are asked "
-    "for.",
-    "hidden_water": "There are {part} voxels of water; {target} under rock are asked for.",
-    "lakes_on_levels": "{count} lakes have their main parts on {levels} levels; {goal.lakes} lakes "
-    "on {goal.levels} levels are asked for.",
-    "deep_water": "The deepest water is {part} voxels deep; {target} are asked for.",
-    "large_lakes": "{part} of {count} lakes have {goal.min_voxels} voxels or more; {target} are "
-    "asked for.",
-    "hidden_lakes": "{part} of {count} lakes have {goal.min_voxels} voxels or more; {target} are "
-    "asked for.",
-    "ring_lake": "No lake closes round a dry block of {goal.dry_side} by {goal.dry_side} columns.",
+    "lake_surface": "The widest lake covers {part} of the {target} columns required.",
+    "wide_lakes": "Lakes with a block of {goal.side} x {goal.side} columns: {part} of {target} "
+    "required; lakes in all: {count}.",
+    "high_water": "Voxels of water at z = {goal.min_z} or above: {part} of {target} required.",
+    "hidden_water": "Voxels of water: {part} of {target} required.",
+    "lakes_on_levels": "Lakes: {count} of {goal.lakes} required; different levels of lakes: "
+    "{levels} of {goal.levels} required.",
+    "deep_water": "The deepest water has {part} of the {target} voxels required.",
+    "large_lakes": "Lakes of at least {goal.min_voxels} voxels: {part} of {target} required; "
+    "lakes in all: {count}.",
+    "hidden_lakes": "Lakes of at least {goal.min_voxels} voxels: {part} of {target} required; "
+    "lakes in all: {count}.",
+    "ring_lake": "No lake encloses a dry block of {goal.dry_side} x {goal.dry_side} columns.",
     "water_levels": "There is no water at z = {missing}.",
-    "exact_volume": "There are {water.voxels} voxels of water; exactly {target} are asked for.",
+    "exact_volume": "Voxels of water: {water.voxels}; required: exactly {target}.",
 }
 
 
@@ -107,8 +106,8 @@ class Reached(NamedTuple):
     part: int
     """How much of `target` is reached."""
     target: int
-    says: str
-    """The same in a sentence."""
+    sentence: str
+    """The distance from the goal in a sentence."""
     details: Mapping[str, Any]
 
     @property
@@ -181,7 +180,7 @@ def reached(goal: Goal, water: Water) -> Reached:
         case LakesOnLevels():
             levels = sorted({lake.main_level for lake in lakes})
             details["levels"] = levels
-            # Both numbers are asked for; the one of the lakes comes first.
+            # The goal has both numbers; the number of lakes counts first.
             if len(lakes) < goal.lakes:
                 part, target = len(lakes), goal.lakes
             else:
@@ -205,7 +204,7 @@ def reached(goal: Goal, water: Water) -> Reached:
             part, target = len(wet_levels) - len(missing), len(wet_levels)
         case ExactVolume(voxels=target):
             part = max(0, target - abs(water.voxels - target))
-    says = _SENTENCES[goal.kind].format(
+    sentence = _SENTENCES[goal.kind].format(
         part=part,
         target=target,
         goal=goal,
@@ -214,7 +213,7 @@ def reached(goal: Goal, water: Water) -> Reached:
         levels=len(levels),
         missing=", ".join(map(str, missing)),
     )
-    return Reached(part, target, says, details)
+    return Reached(part, target, sentence, details)
 
 
 def squares(columns: int, side: int, width: int) -> int:

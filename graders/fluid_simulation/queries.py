@@ -1,6 +1,6 @@
-"""Queries about a fluid simulation: where water stands after the rain on some earthworks.
+"""Queries about a fluid simulation: where water remains after rain on some earthworks.
 
-The answers are figures of the world; whether they meet the goal, and how far, is left to who asks.
+Observations are figures of the world. They do not say how far the goal is met.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from scbench.base.wording import counted
 from scbench.graders.fluid_simulation.earthworks import (
     Cells,
     TooMuchWorkError,
@@ -29,7 +30,7 @@ MOST_BOXES = 1000
 _LAKES = 8
 _PLACES = 4
 _FATES = 8
-# Voxels of a piece of a level.
+# Voxels of a part of a level.
 _WINDOW = 1600
 Plan = Annotated[Earthworks, Field(max_length=MOST_BOXES)]
 
@@ -44,7 +45,7 @@ class World(NamedTuple):
     """[position, reason] of every box that was ignored."""
 
 
-# The last worlds are kept, to be looked at level by level.
+# The last worlds are kept for queries about their levels.
 @lru_cache(maxsize=2)
 def world_after(params: Params, plan: Earthworks) -> World:
     """Return the world after the rain.
@@ -54,30 +55,30 @@ def world_after(params: Params, plan: Earthworks) -> World:
     """
     if params.max_boxes is not None and len(plan) > params.max_boxes:
         raise QueryError(
-            f"{len(plan)} boxes are listed; at most {params.max_boxes} are allowed"
+            f"the list has {counted(len(plan), 'box', 'boxes')}; the limit is {params.max_boxes}"
         )
     rock, ignored = carry_out(params, plan)
     try:
         rock, fallen = settle(rock)
         rained = rain_on(rock, params.rain)
     except TooMuchWorkError as error:
-        raise QueryError(f"the world takes {error}") from None
+        raise QueryError(f"the simulation was stopped: {error}") from None
     return World(rock, fallen, rained, ignored)
 
 
 class Rain(Query):
-    """See what water stands after the rain on some earthworks.
+    """See where water remains after rain on some earthworks.
 
-    {"query": "rain", "earthworks": [...]}, with boxes as in an answer (at most 1,000). The
-    earthworks are carried out on the ground as it is at the start, loose rock falls, it rains to
-    the end, and you are told: `ignored`, the boxes that were ignored and why; `fallen_rock`, the
-    rock that fell, where it lies now; `water`, all voxels of water, and how many are on each
-    level z; `lakes`, the largest lakes first, each with its voxels, columns, levels, smallest and
-    largest x, y, z, and whether any of its water is visible; `deepest`, the most voxels of water
-    directly above each other, and where; `visible`, the columns with visible water; `drained`,
-    the columns where drops were lost at z = 0; and `last_round`, what became of the last drop of
-    each rain column (lost over a "side", at the "bottom", or because all was "full"). Of long
-    lists the first few entries are shown, with the `count` of all.
+    {"query": "rain", "earthworks": [...]}, with boxes as in an answer (at most 1,000). They
+    change the ground of the start, loose rock falls, and it rains to the end. You see: `ignored`,
+    the boxes that were ignored and why; `fallen_rock`, the rock that fell, and where it is now;
+    `water`, the number of voxels of water, in all and on each level z; `lakes`, the largest
+    first, each with its voxels, columns, levels, smallest and largest x, y, z, and whether any of
+    its water is visible; `deepest`, the longest run of water in a column, and its column;
+    `visible`, the columns with visible water; `drained`, the columns where drops were lost at
+    z = 0; and `last_round`, the fate of the last drop of each rain column (lost over a "side", at
+    the "bottom", or because everything is "full"). Long lists show their first few entries and
+    the `count` of all.
     """
 
     query: Literal["rain"]
@@ -145,11 +146,11 @@ def lake_figures(lake: Lake, width: int) -> Observation:
 
 
 class Level(Query):
-    """See a piece of one level of the world after the rain on some earthworks.
+    """See a part of one level of the world after rain on some earthworks.
 
     {"query": "level", "earthworks": [...], "z": 3, "low": [4, 4], "high": [20, 12]}, with boxes
-    as in "rain", a level z, and the smallest and largest x, y of the piece (at most 1,600
-    voxels). `rows` has one text for each y, the smallest first, and in it one character for each
+    as in "rain", a level z, and the smallest and largest x, y of the part (at most 1,600
+    voxels). `rows` has one string for each y, the smallest first. It has one character for each
     x, the smallest first: # is rock, ~ is water, . is air.
     """
 
@@ -166,11 +167,11 @@ class Level(Query):
         last = params.width - 1
         if self.z >= params.height or not (x <= u <= last and y <= v <= last):
             raise QueryError(
-                f"z must be in 0..{params.height - 1}, and low and high in 0..{last} along x and "
-                "y, low not above high"
+                f"z must be in 0..{params.height - 1}, and x and y of low and high in 0..{last}; "
+                "low must not be above high"
             )
         if (u - x + 1) * (v - y + 1) > _WINDOW:
-            raise QueryError(f"a piece of a level has at most {_WINDOW:,} voxels")
+            raise QueryError(f"the part of a level may have at most {_WINDOW:,} voxels")
         world = world_after(params, self.earthworks)
         marks = np.where(world.rained.water, "~", np.where(world.rock, "#", "."))
         piece = marks[x : u + 1, y : v + 1, self.z]

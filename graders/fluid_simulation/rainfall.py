@@ -29,8 +29,7 @@ from scbench.graders.fluid_simulation.earthworks import (
 # Where a drop ends: in a pool, over a side, at z = 0, or nowhere since the top level is
 # full.
 Fate = Literal["rests", "side", "bottom", "full"]
-# Cells gone through in searches; a lake that fills the largest world takes a quarter of
-# it.
+# Most cells of all searches; a lake that fills the largest world takes a quarter of this.
 MOST_STEPS = 60_000_000
 # Cells in search orders kept for another drop.
 _MAX_CACHED = 1_000_000
@@ -232,7 +231,7 @@ class Rain:
     def _count(self, steps: int) -> None:
         self.steps += steps
         if self.steps > MOST_STEPS:
-            raise TooMuchWorkError(f"more than {MOST_STEPS:,} steps of drops")
+            raise TooMuchWorkError(f"drops searched more than {MOST_STEPS:,} voxels")
 
 
 def discovery_order(start: int, passable: bytes, width: int) -> list[int]:

@@ -1,8 +1,8 @@
 """Does the sniper see anybody?
 
-Rays through the middles of the pixels of a picture taken from the sniper's eye decide; people
+Rays through the middles of the pixels of a picture taken from the sniper's eye decide. People
 overlap if their boxes do. The picture that the paper graded, from a camera moved to fit the scene,
-is for comparison.
+is only for comparison.
 """
 
 from functools import lru_cache
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.hide_and_seek.ray_casting import (
     Camera,
     Floats,
@@ -21,6 +22,7 @@ from scbench.graders.hide_and_seek.ray_casting import (
     picture,
 )
 from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.sentences import with_total
 from scbench.schemas.hide_and_seek import Answer, Params
 
 # Builders and pictures cast rays, too.
@@ -40,16 +42,16 @@ __all__ = [
 VERSION = 2
 
 CHECKS = {
-    "count": "Exactly as many people are placed as asked for.",
-    "distance": "Everybody is within the allowed distance of the origin.",
+    "count": "The required number of people is placed.",
+    "distance": "Everybody is within the allowed distance from the origin.",
     "people_apart": "No two people overlap.",
     "clear_of_building": "Nobody overlaps the building.",
     "hidden": "The sniper sees nobody.",
 }
 
-# Granted at every limit, in metres.
+# The tolerance of every limit, in metres.
 TOLERANCE = 1e-9
-# Answers with more people are not judged: time grows with the square of their number.
+# Answers with more people are not graded: time grows with the square of their number.
 MAX_PEOPLE = 2000
 # People that a sentence names.
 _NAMED = 10
@@ -64,16 +66,17 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     if count > MAX_PEOPLE:
         return checks.too_large(
-            f"{count} people are placed; at most {MAX_PEOPLE} are judged."
+            f"The answer places {count} people; at most {MAX_PEOPLE} are graded."
         )
     places = [person.xy for person in answer.people]
     xy = np.array(places, dtype=np.float64).reshape(-1, 2)
-    wrong = f"{count} people are placed instead of {params.people}."
+    placed = counted(count, "person", "people")
+    wrong = f"The answer places {placed} instead of {params.people}."
     checks.expect("count", count == params.people, wrong)
     with np.errstate(over="ignore", under="ignore"):
         limit = (params.max_distance + TOLERANCE) ** 2
         far = xy[:, 0] * xy[:, 0] + xy[:, 1] * xy[:, 1] > limit
-        fault = f"people are more than {params.max_distance:g} m from the origin"
+        fault = f"is more than {params.max_distance:g} m from the origin"
         _forbid_people(checks, "distance", far, fault)
         judge_overlap(checks, xy, params)
     reach = [
@@ -81,8 +84,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         for b, p in zip(params.building, params.person, strict=True)
     ]
     inside = np.asarray((np.abs(xy) <= reach[:2]).all(axis=1))
-    fault = "people overlap the building"
-    _forbid_people(checks, "clear_of_building", inside, fault)
+    _forbid_people(checks, "clear_of_building", inside, "overlaps the building")
     legal = checks.all_passed
     # People who are too far away are left out of the picture, wherever they are.
     near = np.nonzero(~far)[0]
@@ -94,7 +96,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 def _forbid_people(checks: Checklist, check_id: str, mask: Mask, fault: str) -> None:
     people = np.nonzero(mask)[0].tolist()
-    checks.forbid_many(check_id, people, fault, lambda i: f"is person {i}")
+    checks.forbid(
+        check_id,
+        people,
+        lambda i: with_total(f"Person {i} {fault}", len(people), "people"),
+    )
 
 
 def judge_overlap(checks: Checklist, xy: Floats, params: Params) -> None:
@@ -108,10 +114,11 @@ def judge_overlap(checks: Checklist, xy: Floats, params: Params) -> None:
         checks.forbid("people_apart", (), str)
         return
     pairs = np.stack([first, second], axis=1)[:_MAX_PAIRS].tolist()
+    one, other = pairs[0]
     checks.expect(
         "people_apart",
         False,
-        f"{len(first)} pairs of people overlap; the first is {pairs[0][0]} and {pairs[0][1]}.",
+        with_total(f"People {one} and {other} overlap", len(first), "pairs"),
         count=len(first),
         offenders=pairs,
     )
@@ -128,8 +135,13 @@ def judge_view(
     counts = np.bincount(people)
     visible = [[int(near[i]), int(counts[i])] for i in np.flatnonzero(counts)]
     pixels = len(people)
-    first = ", ".join(str(i) for i, _ in visible[:_NAMED])
-    wrong = f"{len(visible)} people show, on {pixels} pixels; the first are, from 0: {first}."
+    numbers = ", ".join(str(i) for i, _ in visible[:_NAMED])
+    dots = ", ..." if len(visible) > _NAMED else ""
+    noun = "number" if len(visible) == 1 else "numbers"
+    wrong = (
+        f"The sniper sees {counted(len(visible), 'person', 'people')} on "
+        f"{counted(pixels, 'pixel')}: {noun} {numbers}{dots}."
+    )
     checks.expect(
         "hidden", pixels == 0, wrong, people=len(visible), pixels=pixels, seen=visible
     )

@@ -1,7 +1,7 @@
 """Pictures of boxes as a camera sees them, by one ray through the middle of every pixel.
 
 Rays take only sums, products, quotients and square roots of doubles, one array element at a time,
-so that every machine decides every pixel alike.
+so that every machine decides every pixel in the same way.
 """
 
 import math

@@ -1,9 +1,8 @@
-"""How long is this path through the box, is every move legal, and was the food eaten?
+"""Grade a path through a box by its legality, its length and the food on it.
 
-Legality is judged in whole numbers, rule by rule. A path with an illegal move scores 0; a legal one
-by its length, with 98 % of the free cells counting as all of them where there are walls, divided by
-one more than the number of food items missed. Walls count in every instance, and food on the start
-is eaten. Positions in messages and details are those of the answer's list, from 0.
+A path with an illegal move scores 0. A legal path scores by its length, divided by one more than
+the number of missed food items. In a box with walls, 98 % of the free cells count as all of them.
+Food on the start is eaten. Positions in messages and details count from 0 in the answer's list.
 """
 
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.grid_paths import (
     Cell,
@@ -26,10 +26,10 @@ from scbench.schemas.hyper_snake import Answer, Params
 VERSION = 1
 
 CHECKS = {
-    "start": "The path starts in the start cell.",
+    "start": "The path begins in the start cell.",
     "dimensions": "Every cell has one coordinate for each axis.",
     "repeats": "No cell is visited twice.",
-    "inside": "Every cell lies in the box.",
+    "inside": "Every cell is inside the box.",
     "walls": "No cell of the path is a wall.",
     "moves": "Every move changes one coordinate by 1.",
     "length": "The path is long enough for a full score.",
@@ -50,7 +50,7 @@ class Frame(NamedTuple):
     needed: int
     """Cells for a full score."""
     bound: int
-    """Cells of two colours alternate along a path, so that none is longer."""
+    """Most cells of any path: along a path, the cells of two colours alternate."""
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -59,16 +59,16 @@ def grade(params: Params, answer: Answer) -> Verdict:
     cells = [place["pos"] for place in answer.path]
     length = len(cells)
     checks = Checklist(CHECKS)
-    if length > 4 * frame.free + 1000:
+    if length > most_cells(frame):
         return checks.too_large(
-            f"{length} cells are listed; the box has {frame.free} free ones."
+            f"The path has {length:,} cells; at most {most_cells(frame):,} are graded."
         )
     codes = frame.grid.encode(cells)
     faults = judge_moves(checks, params, frame, cells, codes)
     legal_prefix = min(faults, default=length)
     wrong = (
-        f"{length} cells are listed; a full score needs {frame.needed} of {frame.free} free "
-        "ones."
+        f"The path has {counted(length, 'cell')}; a full score requires {frame.needed} of the "
+        f"{frame.free} free cells."
     )
     checks.expect("length", length >= frame.needed, wrong, needed=frame.needed)
     visited = set(codes)
@@ -79,7 +79,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         "food",
         missed,
         lambda cell: (
-            f"{len(missed)} of {len(params.food)} food items are never visited; one is at "
+            f"Missed food items: {len(missed)} of {len(params.food)}, such as the one at "
             f"{list(cell)}."
         ),
     )
@@ -117,6 +117,11 @@ def frame_of(params: Params) -> Frame:
     )
 
 
+def most_cells(frame: Frame) -> int:
+    """Return the most cells of a path that is graded."""
+    return 4 * frame.free + 1000
+
+
 def judge_moves(
     checks: Checklist,
     params: Params,
@@ -127,12 +132,17 @@ def judge_moves(
     """Check everything that makes a path legal; return the positions of illegal cells."""
     dims, length = len(params.size), len(cells)
 
-    def forbid_cells(check_id: str, places: Sequence[int], fault: str) -> None:
-        fault = f"of {length} {fault}"
-        checks.forbid_many(check_id, places, fault, lambda i: f"is {cell_at(cells, i)}")
+    def forbid_cells(check_id: str, places: Sequence[int], one: str, many: str) -> None:
+        checks.forbid_many(
+            check_id,
+            places,
+            f"of {length} cells {many}",
+            lambda i: f"is {cell_at(cells, i)}",
+            one=f"of {counted(length, 'cell')} {one}",
+        )
 
     off_start = set() if cells[0] == params.start else {0}
-    wrong = f"The path must start at {list(params.start)}; its first cell is {cell_text(cells[0])}."
+    wrong = f"The path must begin at {list(params.start)}, but begins at {cell_text(cells[0])}."
     checks.expect("start", not off_start, wrong)
     misshapen: list[int] = []
     outside: list[int] = []
@@ -143,19 +153,23 @@ def judge_moves(
                 misshapen.append(i)
             elif code is None:
                 outside.append(i)
-    fault = f"cells do not have {dims} coordinates"
-    forbid_cells("dimensions", misshapen, fault)
+    forbid_cells(
+        "dimensions",
+        misshapen,
+        f"does not have {dims} coordinates",
+        f"do not have {dims} coordinates",
+    )
     again = repeats(cells, codes)
-    forbid_cells("repeats", again, "entries name a cell that is visited before")
+    forbid_cells("repeats", again, "was visited before", "were visited before")
     if len(misshapen) == length:
         checks.skip(("inside", "walls", "moves"), f"No cell has {dims} coordinates.")
         return off_start.union(misshapen)
-    forbid_cells("inside", outside, "cells lie outside the box")
+    forbid_cells("inside", outside, "is outside the box", "are outside the box")
     entered: list[int] = []
     if not frame.walls.isdisjoint(codes):
         entered = [i for i, code in enumerate(codes) if code in frame.walls]
-    forbid_cells("walls", entered, "cells are walls")
-    # Moves to and from cells without a place.
+    forbid_cells("walls", entered, "is a wall", "are walls")
+    # Moves to and from cells without a place in the box.
     unjudged = set(misshapen).union(i + 1 for i in misshapen)
     apart = [i for i in jumps(frame.grid, cells, codes) if i not in unjudged]
     checks.forbid_many(
@@ -163,5 +177,6 @@ def judge_moves(
         apart,
         f"of {length - 1} moves do not change one coordinate by 1",
         lambda i: f"leads from {cell_text(cells[i - 1])} to {cell_at(cells, i)}",
+        one=f"of {counted(length - 1, 'move')} does not change one coordinate by 1",
     )
     return off_start.union(misshapen, outside, entered, again, apart)

@@ -1,4 +1,4 @@
-"""A snake that moves through its box, some cells at a time."""
+"""Actions of a snake that moves through its box, some cells at a time."""
 
 from typing import Annotated, Any, Literal
 
@@ -15,11 +15,11 @@ class Move(Action):
     """Move the snake on.
 
     {"action": "move", "cells": [[0, 1], [1, 1]]}, with the next cells of its path in order (at
-    most 100). Then you are told the `length` of the path so far in cells; the cell of its `end`;
-    the cells that it can go on to `next`; how many free cells of the box are `unvisited`, and how
-    many of these are `reachable` from the end by legal moves; and how much `food` is left, how
-    much of that is reachable, and the first twelve of it. If one of the cells cannot be moved to,
-    the snake stays where it is, and you are told why.
+    most 100). You see: the `length` of the path so far, in cells; its last cell, `end`; the cells
+    that can be `next`; the number of free cells that are `unvisited`, and how many of them are
+    `reachable` from the end by legal moves; and `food`: how many food items are left, how many of
+    them are reachable, and the first twelve. If one of the cells is not legal, the snake does not
+    move, and you see why.
     """
 
     action: Literal["move"]
@@ -46,7 +46,7 @@ class Play:
         """Move on through some cells and return the view from there.
 
         Raises:
-            QueryError: one of them cannot be moved to; the snake is where it was.
+            QueryError: one of them is not legal; the snake did not move.
         """
         ahead = Trail(self._trail.params)
         ahead.follow(self._trail.cells)
@@ -58,7 +58,7 @@ class Play:
 
     @property
     def over(self) -> bool:
-        """Whether there is no cell to go on to."""
+        """Whether there is no legal next cell."""
         return not self._trail.ways_on()
 
 

@@ -1,6 +1,6 @@
 """Queries about a snake's box: whether a path is legal, and which cells are free at its end.
 
-Any legal piece may be asked about, wherever it begins; what a path would score is left to who asks.
+A path may begin anywhere. Observations do not say what it would score.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ Cells = tuple[Annotated[tuple[WholeNumber, ...], Field(max_length=16)], ...]
 
 
 class Trail:
-    """The cells of a path as far as it is legal, but for where it begins."""
+    """The legal part of a path, wherever it begins."""
 
     def __init__(self, params: Params) -> None:
         self.params = params
@@ -36,28 +36,28 @@ class Trail:
         self._visited: set[int] = set()
 
     def follow(self, cells: Sequence[Cell]) -> str:
-        """Go on through cells up to the first that is not legal; return its fault."""
+        """Continue through cells up to the first that is not legal; return why it is not."""
         for cell in cells:
             wrong = self.obstacle(cell)
             if wrong:
-                place = f"cell {len(self.cells)} of the path (counted from 0)"
+                place = f"cell {len(self.cells)} of the path (counting from 0)"
                 return f"{place}, {cell_text(cell)}, {wrong}"
             self.cells.append(cell)
             self._visited.add(self.frame.grid.codes[cell])
         return ""
 
     def obstacle(self, cell: Cell) -> str:
-        """Return why the path cannot go on to a cell; empty if it can."""
+        """Return why a cell cannot be next on the path; empty if it can."""
         dims = len(self.params.size)
         if len(cell) != dims:
             return f"does not have {dims} coordinates"
         code = self.frame.grid.codes.get(cell)
         if code is None:
-            return "lies outside the box"
+            return "is outside the box"
         if code in self.frame.walls:
             return "is a wall"
         if code in self._visited:
-            return "is visited before"
+            return "was visited before"
         if self.cells:
             last = self.frame.grid.codes[self.cells[-1]]
             if abs(code - last) not in self.frame.grid.strides:
@@ -65,7 +65,7 @@ class Trail:
         return ""
 
     def ways_on(self) -> list[Cell]:
-        """Return the cells that the path can go on to."""
+        """Return the cells that can be next on the path."""
         return self._free_neighbours(self.cells[-1])
 
     def look(self) -> Observation:
@@ -90,27 +90,27 @@ class Trail:
         }
 
     def _free_neighbours(self, cell: Cell) -> list[Cell]:
-        """Return the cells beside one that are neither walls nor visited."""
+        """Return the neighbours of a cell that are neither walls nor visited."""
         codes = self.frame.grid.codes
         free = []
-        for beside in side_neighbours(cell):
-            code = codes.get(beside)
+        for neighbour in side_neighbours(cell):
+            code = codes.get(neighbour)
             blocked = code in self.frame.walls or code in self._visited
             if code is not None and not blocked:
-                free.append(beside)
+                free.append(neighbour)
         return free
 
 
 class Walk(Query):
-    """See whether a path is legal, and what is free where it ends.
+    """See whether a path is legal, and which cells are free at its end.
 
     {"query": "walk", "path": [[0, 0], [0, 1]]}, with the cells of a path in order (at most
-    5,000). It may be a piece that begins in any cell but a wall; whether that is the start is not
-    looked at. You are told `wrong`, the first cell that makes the path illegal and why (empty if
-    none does), and of the path before that cell: its `length` in cells; its `end`; the cells that
-    it can go on to `next`; how many free cells of the box are `unvisited` by it, and how many of
-    these are `reachable` from its end by legal moves; and how much `food` is left, how much of
-    that is reachable, and the first twelve of it.
+    5,000). The path may begin in any cell that is not a wall; it need not be the start. You see
+    `wrong`, the first illegal cell and why (empty if all cells are legal). Of the path before
+    that cell, you see: its `length` in cells; its last cell, `end`; the cells that can be `next`;
+    the number of free cells that are `unvisited`, and how many of them are `reachable` from the
+    end by legal moves; and `food`: how many food items are left, how many of them are reachable,
+    and the first twelve.
     """
 
     query: Literal["walk"]

@@ -17,6 +17,7 @@ from scbench.graders.interlocking_parts.cage_checks import (
     PlacedPart,
     check_gaps,
     check_grip,
+    check_held,
     check_interference,
     check_rods,
     check_size,
@@ -27,6 +28,7 @@ from scbench.graders.interlocking_parts.cage_checks import (
 )
 from scbench.graders.interlocking_parts.cage_sides import (
     check_sides,
+    check_slots,
     find_side_faults,
 )
 from scbench.graders.interlocking_parts.part_checks import (
@@ -45,7 +47,7 @@ from scbench.schemas.interlocking_parts import Answer, Params
 
 __all__ = ["CHECKS", "VERSION", "grade", "machine_facts"]
 
-VERSION = 5
+VERSION = 6
 
 # The checks, grouped by criterion; the numbers are positions in the result of `grade`.
 CHECKS = {
@@ -60,9 +62,11 @@ CHECKS = {
     "rigid": "Every transform is a turn and a shift: no scaling, no mirroring.",
     # First check of each of the criteria 1 to 8.
     "gate": "Every part is valid, as the first criterion asks.",
-    # Second check of each criterion on the assembly: 3, 4, 5, 6 and 8.
+    # Second and third check of each criterion on the assembly: 3, 4, 5, 6 and 8. Criterion 6 asks
+    # the third itself.
     "cage": "On each of the six sides a block larger than the widest gap gets in nowhere, and one "
     "smaller than the narrowest passes in places that reach all over the side.",
+    "held": "Every part goes all the way around enough rods.",
     # 1. Printing.
     "bed_size": "Every part fits the printer.",
     "bed_level": "Every part's lowest point is on the bed.",
@@ -82,13 +86,15 @@ CHECKS = {
     "interference": "No two parts are in the same place.",
     "one_assembly": "The parts hang together: from each to any other it is only short steps.",
     # 6. Grip.
-    "rods_gripped": "Every part grips enough rods.",
+    "rods_gripped": "Every part goes all the way around enough rods.",
     # 7. Thickness.
     "thickness_faces": "Every part has enough faces to measure its bars.",
     "thickness": "Every part's bars are as thick as asked for.",
+    "straps": "On no side of the cage does a square much wider than a bar fit on the bars.",
     # 8. Gaps of the cage.
     "gap_faces": "The cage has enough faces to measure its gaps.",
     "gaps": "The gaps of the cage are as wide as asked for, and alike.",
+    "slots": "The bars of every side stop a block as long as the widest gap, either way round.",
 }
 _CRITERIA = 9
 
@@ -137,12 +143,20 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
         checks.expect("gate", validity.all_passed, wrong)
         return checks
 
-    def new_assembly_checks() -> Checklist:
-        """Return the checks of a criterion on the assembly, the gate and the sides first."""
+    def new_cage_checks() -> Checklist:
+        """Return the checks of a criterion on the cage, the gate and the sides first."""
         checks = new_part_checks()
         check_sides(checks, sides)
         return checks
 
+    def new_assembly_checks() -> Checklist:
+        """Return the same, and whether the rods hold every part."""
+        checks = new_cage_checks()
+        check_held(checks, params, grips)
+        return checks
+
+    gap_checks = new_assembly_checks()
+    check_slots(gap_checks, params, sides)
     # Criteria 1 to 8, in the order of `CHECKS`.
     verdicts = [
         check_printing(new_part_checks(), params, parts),
@@ -152,9 +166,9 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
         check_interference(
             new_assembly_checks(), params, cage, too_many=too_many_overlaps
         ),
-        check_grip(new_assembly_checks(), params, grips),
-        check_thickness(new_part_checks(), params, parts),
-        check_gaps(new_assembly_checks(), params, cage, too_many=too_many_overlaps),
+        check_grip(new_cage_checks(), params, grips),
+        check_thickness(new_part_checks(), params, parts, sides),
+        check_gaps(gap_checks, params, cage, too_many=too_many_overlaps),
     ]
     sizes = [None if part.shell is None else size_of(part.shell) for part in parts]
     paper_score = paper_mean(verdicts) if validity.all_passed else 0.0

@@ -13,7 +13,9 @@ import numpy as np
 from manifold3d import Manifold
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.interlocking_parts.part_meshes import Shell
+from scbench.graders.interlocking_parts.rod_holes import rods_around
 from scbench.graders.interlocking_parts.stl_files import FARTHEST
 from scbench.graders.interlocking_parts.thickness import Distances, survey
 from scbench.graders.shared.checklist import Checklist
@@ -36,10 +38,12 @@ _SEAM = 1e-5
 _SPECK = 1e-4
 # Error that rounding may add to a distance.
 _EXACT = 1e-6
+# Decimals to which the commonest distance is compared with its limits.
+_MODE_DECIMALS = 2
 # A matrix with a smaller determinant makes a part flat.
 _FLAT = 1e-9
 _NOTHING = "No part has the geometry for this."
-_CROWDED = "The parts cut each other in too many places."
+_CROWDED = "The parts touch or cut each other in too many places."
 
 
 class PlacedPart(NamedTuple):
@@ -52,13 +56,13 @@ class PlacedPart(NamedTuple):
 
 
 class Grip(NamedTuple):
-    """Volumes that a part shares with the cylinders around the four rods."""
+    """How a part holds on to the four rods: the volumes that it shares with their cylinders."""
 
     number: int
     rods: list[float]
     nuts: list[float]
-    gripped: list[float]
-    """As ``nuts``, but between the heights at which parts are to be gripped."""
+    around: int
+    """Number of rods that the part goes all the way around."""
 
 
 # Placing parts
@@ -166,22 +170,16 @@ def volume_outside(part: PlacedPart, box: Manifold) -> float:
 
 
 def find_grips(params: Params, cage: Sequence[PlacedPart]) -> list[Grip]:
-    """Return the volumes that parts share with the cylinders around the rods, corner by corner."""
+    """Return how each part holds on to the rods, volumes corner by corner."""
     rods = params.rods
     thin = cylinders(rods.at, rods.free, rods.free_z, rods.facets)
     thick = cylinders(rods.at, rods.gripped, rods.free_z, rods.facets)
-    short = cylinders(rods.at, rods.gripped, rods.gripped_z, rods.facets)
-    low = max(rods.free_z[0], rods.gripped_z[0])
-    high = min(rods.free_z[1], rods.gripped_z[1])
     grips = []
     for part in cage:
         nuts = [common(part, tool) for tool in thick]
-        gripped = nuts
-        # Cylinders that are longer than the part at both ends share the same with it.
-        if part.box[2] < low or part.box[5] > high:
-            gripped = [common(part, tool) for tool in short]
         rod_volumes = [common(part, tool) for tool in thin]
-        grips.append(Grip(part.number, rod_volumes, nuts, gripped))
+        around = rods_around(params, part.body, rod_places(rods.at))
+        grips.append(Grip(part.number, rod_volumes, nuts, around))
     return grips
 
 
@@ -233,20 +231,30 @@ def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> Verd
 
 
 def check_grip(checks: Checklist, params: Params, grips: Sequence[Grip]) -> Verdict:
-    """Criterion 6: the rods hold every part."""
+    """Criterion 6: every part goes all the way around enough rods."""
+    judge_grips(checks, "rods_gripped", params, grips)
+    return checks.binary(rods=[[grip.number, grip.around] for grip in grips])
+
+
+def check_held(checks: Checklist, params: Params, grips: Sequence[Grip]) -> None:
+    """Record the same for another criterion on the assembly, as the check ``held``."""
+    judge_grips(checks, "held", params, grips)
+
+
+def judge_grips(
+    checks: Checklist, check_id: str, params: Params, grips: Sequence[Grip]
+) -> None:
+    """Record a check that every part goes all the way around enough rods."""
     least = params.rods.least
-    counts = []
-    for grip in grips:
-        count = sum(size > params.overlap for size in grip.gripped)
-        counts.append((grip.number, count))
     for_each(
         checks,
-        "rods_gripped",
-        counts,
-        lambda count: "" if count >= least else f"grips {count} rods",
+        check_id,
+        [(grip.number, grip.around) for grip in grips],
+        lambda count: (
+            "" if count >= least else f"goes all the way around {counted(count, 'rod')}"
+        ),
         lambda count: {"rods": count},
     )
-    return checks.binary(rods=[list(pair) for pair in counts])
 
 
 # Criterion 5
@@ -277,11 +285,13 @@ def check_interference(
                 }
             )
             overlapping.append((k, m))
-    checks.forbid_many(
+    checks.forbid(
         "interference",
         clashes,
-        "pairs of parts overlap",
-        lambda item: f"is {item['parts']}, by {item['volume']:g} mm³",
+        lambda item: (
+            f"Pairs of parts that overlap: {len(clashes)}. The first is {item['parts']}, by "
+            f"{item['volume']:g} mm³."
+        ),
     )
     check_assembly(checks, params, cage, overlapping)
     return checks.binary(pairs=len(cage) * (len(cage) - 1) // 2)
@@ -297,7 +307,7 @@ def check_assembly(
     bodies = [part.body for part in cage]
     apart = len(groups(bodies, overlapping)) > 1
     if apart and crowded(cage, params.touch, tangled=False):
-        close = "Parts are close to each other in too many places."
+        close = "Parts come close to each other in too many places."
         checks.expect("resource_limit", False, close)
         checks.skip("one_assembly", close)
         return
@@ -415,7 +425,8 @@ def mode_is_off(distances: Distances, rules: Survey) -> str:
     """Return the fault of measured distances, to follow the name of the part, or an empty text."""
     if distances.mode is None:
         return "has no distances"
-    if not rules.wanted[0] <= distances.mode <= rules.wanted[1]:
+    # Places of parts are rounded, so a distance of exactly the limit may be a little off.
+    if not rules.wanted[0] <= round(distances.mode, _MODE_DECIMALS) <= rules.wanted[1]:
         return f"mostly measures {distances.mode:g} mm"
     if distances.share < rules.share:
         return f"measures {distances.mode:g} mm in only {100 * distances.share:.3g} % of the places"

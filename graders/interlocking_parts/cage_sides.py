@@ -11,11 +11,19 @@ import numpy as np
 from manifold3d import CrossSection, Manifold
 
 from scbench.graders.interlocking_parts.columns import MAX_OUTLINE, grown
+from scbench.graders.interlocking_parts.side_bars import (
+    WIDE,
+    has_slot,
+    has_strap,
+    sections_of,
+)
 from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.vectors import Array
 from scbench.schemas.interlocking_parts import Params
 
 # Share of a side that the small block sweeps, wherever it passes.
 OPEN_SHARE = 0.5
+_NO_PART = "No part has the geometry for this."
 
 
 class Side(NamedTuple):
@@ -36,6 +44,10 @@ class SideFaults(NamedTuple):
     """Sides with the block that gets in, or does not, and why."""
     too_long: list[str]
     """Sides whose outline is too long to be looked at."""
+    with_straps: list[str]
+    """Sides on which a square much wider than a bar fits."""
+    with_slots: list[str]
+    """Sides whose bars let a long block in."""
 
 
 def find_side_faults(params: Params, bodies: Sequence[Manifold]) -> SideFaults:
@@ -46,13 +58,21 @@ def find_side_faults(params: Params, bodies: Sequence[Manifold]) -> SideFaults:
     """
     rules = params.spacing
     reach = params.gap[1] + params.bar
-    faults = SideFaults([], [])
+    faults = SideFaults([], [], [], [])
     for side in sides_of(params):
-        shadow = axis_shadow(bodies, side)
-        if shadow.num_vert() > MAX_OUTLINE:
+        turned = [body.transform(turn_to_z(side.axis)) for body in bodies]
+        shadow = axis_shadow(turned, side)
+        sections = sections_of(turned, params.bar, side.low, side.high)
+        outlines = (shadow, sections.inner, sections.outer)
+        if max(outline.num_vert() for outline in outlines) > MAX_OUTLINE:
             faults.too_long.append(side.name)
             continue
         face = face_of(params, side.axis)
+        if has_strap(sections, face, params.bar, rules.ignored_area):
+            faults.with_straps.append(side.name)
+        block = (rules.free, rules.blocked)
+        if has_slot(sections, face, params.bar, block, rules.ignored_area):
+            faults.with_slots.append(side.name)
         unblocked = round((face - grown(shadow, rules.blocked / 2)).area(), 3)
         free = without_specks(face - grown(shadow, rules.free / 2), rules.ignored_area)
         far = round((face - grown(free, reach)).area(), 3)
@@ -75,7 +95,7 @@ def find_side_faults(params: Params, bodies: Sequence[Manifold]) -> SideFaults:
 def check_sides(checks: Checklist, faults: SideFaults | None) -> None:
     """Record the check ``cage`` for a criterion on the assembly; None where there is no part."""
     if faults is None:
-        checks.skip("cage", "No part has the geometry for this.")
+        checks.skip("cage", _NO_PART)
         return
     if faults.too_long:
         checks.forbid(
@@ -89,6 +109,32 @@ def check_sides(checks: Checklist, faults: SideFaults | None) -> None:
         lambda item: (
             f"A block of {item['block']:g} x {item['block']:g} mm {item['why']} the {item['face']}."
         ),
+    )
+
+
+def check_straps(checks: Checklist, params: Params, faults: SideFaults | None) -> None:
+    """Record the check ``straps`` for the criterion on thickness; None where there is no part."""
+    if faults is None:
+        checks.skip("straps", _NO_PART)
+        return
+    square = f"{WIDE * params.bar:g} x {WIDE * params.bar:g} mm"
+    checks.forbid(
+        "straps",
+        faults.with_straps,
+        lambda name: f"A square of {square} fits on the bars of the {name}.",
+    )
+
+
+def check_slots(checks: Checklist, params: Params, faults: SideFaults | None) -> None:
+    """Record the check ``slots`` for the criterion on gaps; None where there is no part."""
+    if faults is None:
+        checks.skip("slots", _NO_PART)
+        return
+    block = f"{params.spacing.free:g} x {params.spacing.blocked:g} mm"
+    checks.forbid(
+        "slots",
+        faults.with_slots,
+        lambda name: f"A block of {block} gets in between the bars of the {name}.",
     )
 
 
@@ -115,21 +161,22 @@ def face_of(params: Params, axis: int) -> CrossSection:
     return CrossSection.square((east - west, high - low)).translate((west, low))
 
 
-def axis_shadow(bodies: Sequence[Manifold], side: Side) -> CrossSection:
-    """Return the shadow, along the axis of a side, of the material in its layer."""
-    forward = np.zeros(3)
-    forward[side.axis] = 1.0
-    # The axes in turn, so that this one comes last and the shadow falls along it.
-    turn = np.roll(np.eye(3, 4), -(side.axis + 1), axis=0)
+def turn_to_z(axis: int) -> Array:
+    """Return the matrix (3, 4) that turns an axis to z, and the axes after it to x and y."""
+    turn = np.roll(np.eye(3, 4), -(axis + 1), axis=0)
     turn[:, 3] = 0.0
-    turn = np.ascontiguousarray(turn)
+    return np.ascontiguousarray(turn)
+
+
+def axis_shadow(bodies: Sequence[Manifold], side: Side) -> CrossSection:
+    """Return the shadow along z of the material in a side's layer, after `turn_to_z`."""
     shadow = CrossSection()
     for body in bodies:
         box = body.bounding_box()
-        if box[side.axis] < side.high and box[side.axis + 3] > side.low:
-            above = body.trim_by_plane(forward, side.low)
-            layer = above.trim_by_plane(-forward, -side.high)
-            shadow += layer.transform(turn).project()
+        if box[2] < side.high and box[5] > side.low:
+            above = body.trim_by_plane((0, 0, 1), side.low)
+            layer = above.trim_by_plane((0, 0, -1), -side.high)
+            shadow += layer.project()
     return shadow
 
 

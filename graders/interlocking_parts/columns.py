@@ -40,8 +40,9 @@ def openings(body: Manifold, rules: Spacing) -> Openings | None:
     shadow = layer.project().translate((-(west + east) / 2, -(south + north) / 2))
     if shadow.num_vert() > MAX_OUTLINE:
         return None
-    free = free_places(shadow, rules.free, rules.free_reach)
-    unblocked = free_places(shadow, rules.blocked, rules.blocked_reach)
+    size = (east - west, north - south)
+    free = free_places(shadow, rules.free, rules.free_reach, size)
+    unblocked = free_places(shadow, rules.blocked, rules.blocked_reach, size)
     place = None
     pieces = sorted(unblocked.decompose(), key=lambda piece: -round(piece.area(), 3))
     if pieces:
@@ -52,9 +53,17 @@ def openings(body: Manifold, rules: Spacing) -> Openings | None:
     )
 
 
-def free_places(shadow: CrossSection, side: float, reach: float) -> CrossSection:
-    """Return the places of a column's centre, within reach of 0, at which it misses a shadow."""
-    places = CrossSection.square((2 * reach, 2 * reach), center=True)
+def free_places(
+    shadow: CrossSection, side: float, reach: float, size: tuple[float, float]
+) -> CrossSection:
+    """Return the places of a column's centre, within reach of 0, at which it misses a shadow.
+
+    The column stays within the bounding box of the part, which has this size.
+    """
+    width, depth = (min(2 * reach, length - side) for length in size)
+    if min(width, depth) <= 0:
+        return CrossSection()
+    places = CrossSection.square((width, depth), center=True)
     return places - grown(shadow, side / 2)
 
 
@@ -69,6 +78,13 @@ def grown(shape: CrossSection, by: float) -> CrossSection:
     if not swept:
         return shape
     return CrossSection(swept, FillRule.NonZero) + shape
+
+
+def grown_box(shape: CrossSection, x: float, y: float) -> CrossSection:
+    """Return the Minkowski sum of a shape and the rectangle from (-x, -y) to (x, y)."""
+    # Stretched so that the rectangle is a square.
+    stretched = shape.scale((1.0, x / y))
+    return grown(stretched, x).scale((1.0, y / x))
 
 
 def swept_square(p: Array, q: Array, by: float) -> Array:

@@ -16,6 +16,7 @@ from scbench.graders.interlocking_parts.cage_checks import (
     for_each,
     mode_is_off,
 )
+from scbench.graders.interlocking_parts.cage_sides import SideFaults, check_straps
 from scbench.graders.interlocking_parts.columns import Openings, openings
 from scbench.graders.interlocking_parts.part_meshes import (
     Shell,
@@ -256,9 +257,12 @@ def check_spacing(
 
 
 def check_thickness(
-    checks: Checklist, params: Params, parts: Sequence[Examined]
+    checks: Checklist,
+    params: Params,
+    parts: Sequence[Examined],
+    sides: SideFaults | None,
 ) -> Verdict:
-    """Criterion 7: the bars of every part are as thick as asked for."""
+    """Criterion 7: the bars of every part are as thick as asked for, also in the cage."""
     rules = params.thickness
     distances, too_large = [], []
     for i, part in enumerate(parts):
@@ -284,5 +288,6 @@ def check_thickness(
 
     for_each(checks, "thickness_faces", distances, too_few, distance_figures)
     for_each(checks, "thickness", distances, wrong_mode, distance_figures)
+    check_straps(checks, params, sides)
     modes = [None if part.thickness is None else part.thickness.mode for part in parts]
     return checks.binary(thickness=modes)

@@ -180,12 +180,12 @@ def face_distances(
         axis = nearest_axis(normal)
         grids = grids_on(faces, axis, rules.cell, rules.cells, meter)
         direction = normal * (1.0 if way == "out" else -1.0)
-        # Rays start a little away from the face, so that they do not hit it.
+        # Rays start a little away from the face, so that they do not hit it; that is added back.
         origins = np.concatenate(grids) + rules.offset * direction
         hits = cast(origins, direction, triangles, meter)
         ends = np.cumsum([len(grid) for grid in grids])
         for distances in np.split(hits, ends[:-1]):
-            rounded = np.round(distances, _DECIMALS)
+            rounded = np.round(distances + rules.offset, _DECIMALS)
             in_reach = (rounded > rules.reach[0]) & (rounded < rules.reach[1])
             if in_reach.any():
                 median = float(np.median(rounded[in_reach]))

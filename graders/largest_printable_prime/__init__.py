@@ -1,8 +1,8 @@
-"""Is this tower of digits printable, is its number a prime, and how long and tall is it?
+"""Grade a tower of digits: whether it can be printed, whether it is a prime, and its length.
 
-Every digit is judged in the orientation that is given for it; a 3 on its long side may be named
-either way. The score counts digits against the longest number known. Heights are sums of tenths of
-a millimetre; positions count from 0 at the bottom.
+Every digit counts in the orientation that the answer names; a 3 on its long side has two names. The
+score compares the number of digits with the longest number known. Heights are in tenths of a
+millimetre; positions count from 0 at the bottom.
 """
 
 from collections import Counter
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import gmpy2
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.largest_printable_prime import (
     Answer,
@@ -26,16 +27,16 @@ from scbench.schemas.largest_printable_prime import (
 VERSION = 1
 
 CHECKS = {
-    "not_empty": "There is a digit.",
-    "allowed": "Every digit and every orientation is one that may be used.",
+    "not_empty": "The tower has a digit.",
+    "allowed": "The item permits every digit and every orientation.",
     "leading_zero": "The number does not begin with 0.",
-    "max_digits": "The number has no more digits than it may have.",
+    "max_digits": "The number has no more digits than allowed.",
     "groups": "No two groups of digits are equal.",
     "printable": "Every digit can be printed in its orientation.",
     "prime": "The number is a prime.",
     "stack": "Every digit can be printed on the one below it.",
     "height": "The tower is taller than the target height.",
-    "length": "The number has as many digits as the longest one known.",
+    "length": "The number is as long as the longest one known.",
 }
 
 # Far more than any tower can have; longer numbers are not tested for primality.
@@ -94,7 +95,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     count = len(items)
     if count > MAX_DIGITS:
         return checks.too_large(
-            f"The number has {count} digits; at most {MAX_DIGITS} are judged."
+            f"The number has {count:,} digits; at most {MAX_DIGITS:,} are graded."
         )
     checks.expect("not_empty", count > 0, "The list of digits is empty.")
     banned = [
@@ -103,9 +104,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
         if item.digit not in params.digits
         or item.orientation not in params.orientations
     ]
-    fault = "digits may not be used or not be turned so"
     checks.forbid_many(
-        "allowed", banned, fault, lambda i: f"is the {digit_at(items, i)}"
+        "allowed",
+        banned,
+        "digits are not permitted, or not in their orientation",
+        lambda i: f"is the {digit_at(items, i)}",
+        one="digit is not permitted, or not in its orientation",
     )
     number = "".join(str(item.digit) for item in items)
     judge_number(checks, params, number)
@@ -115,12 +119,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
         checks.skip("height", "Not every digit can be printed.")
     else:
         wrong = (
-            f"The tower is {tenths / 10:g} mm tall, and not taller than "
+            f"The tower is {tenths / 10:g} mm tall; it should be taller than "
             f"{params.target_height_mm:g} mm."
         )
         checks.expect("height", tenths > round(10 * params.target_height_mm), wrong)
     factor = 1.0 if checks.all_passed else params.short_factor
-    wrong = f"The number has {count} digits; the longest one known has {params.best_digits}."
+    wrong = f"The number has {counted(count, 'digit')}; the longest one known has "
+    wrong += f"{params.best_digits}."
     checks.expect("length", count >= params.best_digits, wrong)
     score = min(1.0, count / params.best_digits) * factor
     return checks.partial(
@@ -132,18 +137,21 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def judge_number(checks: Checklist, params: Params, number: str) -> None:
-    """Check the number, wherever its digits are."""
+    """Check the number, whatever the tower is like."""
     checks.expect(
         "leading_zero", not number.startswith("0"), "The number begins with 0."
     )
     if params.max_digits is not None:
-        wrong = f"The number has {len(number)} digits; it may have {params.max_digits}."
+        wrong = f"The number has {counted(len(number), 'digit')}; the limit is {params.max_digits}."
         checks.expect("max_digits", len(number) <= params.max_digits, wrong)
     counts = Counter(groups(number, params.group))
     repeated = sorted(group for group, times in counts.items() if times > 1)
-    fault = f"groups of {params.group} digits occur more than once"
     checks.forbid_many(
-        "groups", repeated, fault, lambda group: f"is {group}, {counts[group]} times"
+        "groups",
+        repeated,
+        f"groups of {params.group} digits occur more than once",
+        lambda group: f"is {group} ({counts[group]} times)",
+        one=f"group of {params.group} digits occurs more than once",
     )
     if number:
         checks.expect("prime", is_prime(number), "The number is not a prime.")
@@ -160,9 +168,12 @@ def judge_tower(
         for item in items
     ]
     unprintable = [i for i, printed in enumerate(poses) if printed is None]
-    fault = "digits cannot be printed as they are turned"
     checks.forbid_many(
-        "printable", unprintable, fault, lambda i: f"is the {digit_at(items, i)}"
+        "printable",
+        unprintable,
+        "digits cannot be printed in their orientation",
+        lambda i: f"is the {digit_at(items, i)}",
+        one="digit cannot be printed in its orientation",
     )
     unsupported = [
         i
@@ -176,6 +187,7 @@ def judge_tower(
         lambda i: (
             f"is the {digit_at(items, i)}, on a {items[i - 1].digit} ({items[i - 1].orientation})"
         ),
+        one="digit cannot be printed on the one below",
     )
     if unprintable:
         return None

@@ -1,8 +1,8 @@
-"""Do the bricks stand as one can build them, and how well do they fill the target?
+"""Grade bricks by whether they can be built, and by how well they fill the target.
 
-Footprints are compared as polygons, studs in the frame of the lower brick, support goes along any
-path of contacts, and volumes are compared with the ideal body, integrated along z. Indices are
-those of the answer's list.
+Plans are compared as polygons, and studs in the frame of the brick listed first. Support goes along
+any path of joints. Volumes are compared with the ideal body, integrated along z. Indices count from
+0 in the answer's list.
 """
 
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.lego_hemispherical_shell.bricks import (
     CONTACT_GAP,
     HALF,
@@ -38,24 +39,24 @@ from scbench.schemas.lego_hemispherical_shell import Answer, Params
 VERSION = 2
 
 CHECKS = {
-    "not_empty": "There is a brick.",
+    "not_empty": "There is at least one brick.",
     "layers": "Every brick is in a layer: its z is within 0.96 mm of 4.8, 14.4, 24 and so on, and "
     "not below 4.7.",
-    "hollow": "No brick lies wholly in the hollow of the target.",
-    "outside": "No brick lies wholly outside the target.",
+    "hollow": "No brick is completely in the hollow of the target.",
+    "outside": "No brick is completely outside the target.",
     "duplicates": "No brick is listed twice.",
     "overlap": "No two bricks overlap.",
-    "studs": "Bricks that are joined, directly or through others, are on one stud grid.",
-    "support": "Every brick is joined to the ground, directly or through others.",
-    "balance": "Every group of joined bricks has its centre of gravity above its ground bricks.",
-    "volume": "The bricks agree with the target well enough for full marks.",
+    "studs": "Bricks that are joined, directly or through others, are on one grid of studs.",
+    "support": "Every brick is joined to the lowest layer, directly or through others.",
+    "balance": "Every group of joined bricks has its centre of gravity over its lowest layer.",
+    "volume": "The bricks agree with the target well enough for a score of 1.",
 }
 
-# Answers with more bricks are not judged: time grows with their number.
+# Answers with more bricks are not graded: time grows with their number.
 MAX_BRICKS = 20_000
-# Bricks that do not overlap have fewer to be compared with: about 37 in a solid block.
+# Bricks that do not overlap have fewer neighbours: about 37 in a solid block.
 PAIRS_PER_BRICK = 60
-# So many pairs may always be compared, however few the bricks are.
+# Pairs that may be compared in addition, however few bricks there are.
 PAIRS_FREE = 10_000
 # How far a middle may be above or below that of its layer, in millimetres.
 LAYER_SLACK = 0.96
@@ -67,8 +68,9 @@ TIP_SLACK = 0.001
 DIFFERENCE_WEIGHT = 0.5
 # Bricks farther out are outside every target, and not compared with others.
 _ARENA = 10_000.0
-# Granted at every limit for what rounding leaves.
+# Tolerance at every limit for rounding errors.
 _DUST = 1e-9
+_OFF_GRID = ("pair of joined bricks is", "pairs of joined bricks are")
 # Entries of lists in the metrics.
 _MAX_ENTRIES = 1000
 _MAX_GROUPS = 50
@@ -80,7 +82,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     count = len(answer.bricks)
     if count > MAX_BRICKS:
         return checks.too_large(
-            f"{count} bricks are listed; at most {MAX_BRICKS} are judged."
+            f"The list has {count:,} bricks; at most {MAX_BRICKS:,} are graded."
         )
     bricks = Bricks.of(
         [(*brick.Centroid, brick.RotationDegrees) for brick in answer.bricks]
@@ -95,14 +97,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
     agreement, figures = volume_agreement(target, boxes)
     score = min(max(round(agreement / params.full_marks, 9), 0.0), 1.0)
     if faults["overlapping"] != [] or len(names) < count:
-        checks.skip(
-            "volume", "Not all bricks lie beside each other, so volumes do not add up."
-        )
+        checks.skip("volume", "Some bricks overlap, so their volumes do not add up.")
     else:
         wrong = (
-            f"{figures['filled']:.2%} of the target is filled, and bricks of "
-            f"{figures['spill']:.2%} of its volume lie outside it: an agreement of "
-            f"{agreement:.4f}, where full marks ask for {params.full_marks:g}."
+            f"The bricks fill {figures['filled']:.2%} of the target; outside it they have "
+            f"{figures['spill']:.2%} of its volume. The agreement is {agreement:.4f}; a score of 1 "
+            f"requires {params.full_marks:g}."
         )
         checks.expect("volume", score == 1, wrong)
     return checks.partial(score if legal else 0.0, bricks=count, **figures, **faults)
@@ -122,7 +122,7 @@ def as_boxes(bricks: Bricks, centre: tuple[float, ...]) -> Boxes:
 def judge_single_bricks(
     checks: Checklist, target: Body, bricks: Bricks, boxes: Boxes
 ) -> None:
-    """Check that there are bricks, and of each its layer and that it meets the target."""
+    """Check that there are bricks, each in a layer and partly in the target."""
     checks.expect("not_empty", len(bricks.z) > 0, "The list of bricks is empty.")
     layer = np.maximum(np.rint((bricks.z - HEIGHT / 2) / HEIGHT), 0.0)
     off_layer = np.abs(bricks.z - HEIGHT / 2 - HEIGHT * layer) > LAYER_SLACK + _DUST
@@ -131,7 +131,8 @@ def judge_single_bricks(
         "layers",
         np.flatnonzero(off_layer).tolist(),
         "bricks are in no layer",
-        lambda i: f"is brick {i} at z = {bricks.z[i]:g}",
+        lambda i: f"is brick {i}, at z = {bricks.z[i]:g}",
+        one="brick is in no layer",
     )
     hollow, outside = strays(target, boxes)
     for check_id, mask, place in (
@@ -141,13 +142,14 @@ def judge_single_bricks(
         checks.forbid_many(
             check_id,
             np.flatnonzero(mask).tolist(),
-            f"bricks lie wholly {place}",
+            f"bricks are completely {place}",
             lambda i: f"is brick {i}",
+            one=f"brick is completely {place}",
         )
 
 
 def judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
-    """Check for repeats; return the first of each among bricks that are not absurdly far away."""
+    """Check for repeated bricks; return the first of each, without those that are far away."""
     far = np.max(np.abs(np.stack(bricks[:3])), axis=0) > _ARENA
     near = np.flatnonzero(~far)
     x, y, z, angle = (values[near] for values in bricks[:4])
@@ -161,6 +163,7 @@ def judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
         np.stack([near, earlier], axis=1)[repeats].tolist(),
         "bricks repeat an earlier one",
         lambda pair: f"is brick {pair[0]}, which repeats brick {pair[1]}",
+        one="brick repeats an earlier one",
     )
     return np.sort(near[first])
 
@@ -168,35 +171,41 @@ def judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
 def judge_structure(
     checks: Checklist, bricks: Bricks, names: Indices
 ) -> dict[str, Any]:
-    """Check pairs of different bricks, whose indices in the answer are their names.
+    """Check pairs of different bricks; ``names`` are their indices in the answer.
 
-    The metrics of what was found are returned, all None if the bricks are too crowded.
+    Returns:
+        The metrics of these checks, all None if the bricks are too crowded.
     """
     count = len(names)
     max_pairs = PAIRS_PER_BRICK * count + PAIRS_FREE
     pairs = close_pairs(bricks, max_pairs)
     if pairs is None:
         wrong = (
-            f"{count} bricks are so crowded that more than {max_pairs} pairs of them would have to "
-            "be compared."
+            f"The bricks are too crowded: more than {max_pairs:,} pairs of {count:,} bricks are in "
+            "the same or in touching cells."
         )
         checks.expect("resource_limit", False, wrong)
         checks.skip(
             ("overlap", "studs", "support", "balance"),
-            "The bricks are too crowded to be compared pair by pair.",
+            "The bricks are too crowded.",
         )
         return dict.fromkeys(("overlapping", "misaligned", "floating", "groups"))
     clash = pairs.where(pairs.depth >= CONTACT_GAP)
     overlapping = judge_overlap(checks, clash, names)
     label = groups(count, joints(pairs))
     misaligned = judge_studs(checks, bricks, label, names)
-    # A brick that sinks into the table stands on it; that it sinks is another check's matter.
+    # A brick that sinks into the table counts as in the lowest layer; another check reports it.
     ground = bricks.z < HEIGHT
     grounded = np.zeros(count, dtype=bool)
     grounded[label[ground]] = True
     floating = names[~grounded[label]].tolist()
-    fault = f"of {count} bricks are not joined to the ground"
-    checks.forbid_many("support", floating, fault, lambda i: f"is brick {i}")
+    checks.forbid_many(
+        "support",
+        floating,
+        f"of {count} bricks are not joined to the lowest layer",
+        lambda i: f"is brick {i}",
+        one=f"of {counted(count, 'brick')} is not joined to the lowest layer",
+    )
     balances = stances(bricks, label, ground)
     judge_balance(checks, balances, names)
     figures = [
@@ -227,6 +236,7 @@ def judge_overlap(checks: Checklist, clash: Pairs, names: Indices) -> list[list[
         lambda pair: (
             f"is {pair[0]} and {pair[1]}, whose plans share {clash.area[0]:g} square millimetres"
         ),
+        one="pair of bricks overlaps",
     )
     return overlapping
 
@@ -244,8 +254,8 @@ def judge_studs(
         "studs",
         misaligned,
         lambda pair: (
-            f"{at_least}{len(misaligned)} pairs of joined bricks are not on one stud grid; the "
-            f"first is {pair[0]} and {pair[1]}."
+            f"{at_least}{counted(len(misaligned), *_OFF_GRID)} not on one grid of studs, such as "
+            f"{pair[0]} and {pair[1]}."
         ),
     )
     return misaligned
@@ -267,17 +277,18 @@ def judge_balance(checks: Checklist, balances: list[Stance], names: Indices) -> 
         tipping,
         "groups of bricks fall over",
         lambda group: (
-            f"is that of {group['bricks']} bricks around brick {group['brick']}, whose centre of "
-            f"gravity lies {group['outside_mm']:.3f} mm outside its support"
+            f"has {group['bricks']} bricks, among them brick {group['brick']}, and its centre of "
+            f"gravity is {group['outside_mm']:.3f} mm outside its support"
         ),
+        one="group of bricks falls over",
     )
 
 
 def volume_agreement(target: Body, boxes: Boxes) -> tuple[float, dict[str, float]]:
     """Return I / R - D / 2R of bricks that do not overlap, and its parts.
 
-    R is the volume of the target, I that of its part inside bricks, and D the volume that only one
-    of both has.
+    R is the volume of the target, I that of its part inside bricks, and D the volume in only one of
+    target and bricks.
     """
     shared = round(float(shared_volumes(target, boxes).sum()), 6)
     filled = shared / target.volume

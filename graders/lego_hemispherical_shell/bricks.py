@@ -1,8 +1,7 @@
-"""Toy bricks in space: which of them overlap, hold each other, stand or tip.
+"""Toy bricks in space: which of them overlap, are joined, or fall over.
 
 A brick has 2 x 4 studs and is 32 x 16 x 9.6 mm once assembled; it may be turned about z by any
 angle. All arrays have one entry per brick, or one per pair of bricks. Lengths are in millimetres.
-The names of `target` can be imported from here, too.
 """
 
 from collections.abc import Sequence
@@ -25,13 +24,11 @@ HEIGHT = 9.6
 VOLUME = 4915.2
 # Distance between studs.
 STUD = 8.0
-# Top and bottom that are nearer than this are in contact; if they share more, they
-# overlap.
+# A top and a bottom closer than this are in contact. Bricks that share more height overlap.
 CONTACT_GAP = 0.5
 # Plans that share no more than this, in square millimetres, neither touch nor overlap.
 CONTACT_AREA = 1.0
-# Bricks in contact hold each other if their plans share at least this: half of a stud's
-# square.
+# Bricks in contact are joined if their plans share at least this area: half of a stud's square.
 JOINT_AREA = STUD * STUD / 2
 # How far a brick may be off the stud grid of another along each side.
 OFF_GRID = 0.5
@@ -39,7 +36,10 @@ OFF_GRID = 0.5
 OFF_ANGLE = 1.0
 # Middles that are farther apart than this, in plan, belong to plans that do not meet.
 _REACH = 36.0
-# Granted at every limit for what rounding leaves.
+# Sides of the cells in which neighbours of a brick are looked for: bricks that meet are in the same
+# cell or in cells that touch.
+CELL = (_REACH, _REACH, HEIGHT + CONTACT_GAP)
+# Tolerance at every limit for rounding errors.
 _DUST = 1e-9
 
 
@@ -102,7 +102,7 @@ class Pairs(NamedTuple):
 
 
 class Stance(NamedTuple):
-    """How a group of joined bricks stands."""
+    """The balance of a group of joined bricks."""
 
     first: int
     """Its smallest index."""
@@ -121,10 +121,9 @@ def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
     No brick is farther than 100 m from the origin. None is returned if more pairs than
     ``max_pairs`` would have to be looked at.
     """
-    # Each brick is in a cell of a grid; bricks that meet are in the same or in adjacent cells.
-    ix = np.floor(bricks.x / _REACH).astype(np.int64)
-    iy = np.floor(bricks.y / _REACH).astype(np.int64)
-    iz = np.floor(bricks.z / (HEIGHT + CONTACT_GAP)).astype(np.int64)
+    ix = np.floor(bricks.x / CELL[0]).astype(np.int64)
+    iy = np.floor(bricks.y / CELL[1]).astype(np.int64)
+    iz = np.floor(bricks.z / CELL[2]).astype(np.int64)
     width, depth = _cell_count(ix), _cell_count(iy)
     code = (iz * width + ix) * depth + iy
     order = np.argsort(code, kind="stable")
@@ -210,7 +209,7 @@ def _may_meet(bricks: Bricks, i: Indices, j: Indices) -> Mask:
 
 
 def joints(pairs: Pairs) -> Pairs:
-    """Return the pairs of bricks that hold each other."""
+    """Return the pairs of bricks that are joined."""
     return pairs.where((pairs.depth < CONTACT_GAP) & (pairs.area >= JOINT_AREA))
 
 

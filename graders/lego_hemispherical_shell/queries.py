@@ -1,7 +1,7 @@
 """Queries about a few bricks: which overlap or are joined, and how much is in the target.
 
-A query looks at no more bricks than a fraction of the smallest shell, so that all queries together
-tell less of a whole answer than judging it would.
+A query has far fewer bricks than the smallest shell, so all queries together reveal less about an
+answer than grading it would.
 """
 
 from typing import Annotated, Literal
@@ -30,14 +30,14 @@ _REACH = 10_000.0
 
 
 class BricksTogether(Query):
-    """See how a few bricks lie to each other and to the target.
+    """See which of a few bricks overlap or are joined, and how much of them is in the target.
 
-    {"query": "bricks", "bricks": [...]}, with at most 10 bricks of the form of an answer, none of
-    them with an x, y or z beyond 10,000. Bricks are named by their places in this list, from 0.
-    You are told: `in_target`, for each brick the share of its volume that lies in the target;
-    `overlaps`, every pair of bricks that overlap, [i, j, area that their plans share, height that
-    they share]; and `joined`, every pair that is joined, [lower, upper, area that their plans
-    share, "on one grid" or "off the grid" of studs]. Whether the bricks stand is not told.
+    {"query": "bricks", "bricks": [...]}, with at most 10 bricks as in an answer, no x, y or z of
+    which is beyond 10,000. Bricks are named by their positions in this list, counting from 0. You
+    see: `in_target`, for each brick the share of its volume that is in the target; `overlaps`,
+    every pair of bricks that overlap, as [i, j, area that their plans share, height that they
+    share]; and `joined`, every pair of joined bricks, as [lower, upper, area that their plans
+    share, "on one grid" or "off the grid" of studs]. You do not see whether the bricks fall over.
     """
 
     query: Literal["bricks"]
@@ -47,11 +47,13 @@ class BricksTogether(Query):
         """Return pairs of bricks that meet, and the share of each in the target."""
         rows = [(*brick.Centroid, brick.RotationDegrees) for brick in self.bricks]
         if any(abs(value) > _REACH for row in rows for value in row[:3]):
-            raise QueryError(f"the x, y and z of a brick are at most {_REACH:,.0f}")
+            raise QueryError(
+                f"the x, y and z of a brick must not be beyond {_REACH:,.0f}"
+            )
         bricks = Bricks.of(rows)
         pairs = close_pairs(bricks, _MAX_BRICKS * _MAX_BRICKS)
         if pairs is None:
-            raise QueryError("the bricks are too crowded to be compared pair by pair")
+            raise QueryError("the bricks are too crowded")
         boxes = as_boxes(bricks, params.centre_mm)
         shares = shared_volumes(body(params), boxes) / VOLUME
         return {

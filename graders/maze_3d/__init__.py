@@ -1,7 +1,7 @@
-"""Is this a maze of heights with exactly one route from A to B, long enough and with enough jumps?
+"""Grade a maze of heights that should have exactly one route from A to B.
 
 Steps and jumps are edges of a graph of cells. There is exactly one route if and only if each edge
-of some route is a bridge; then that route is the only one, and its cells and jumps can be counted.
+of some route is a bridge. Then the cells and jumps of that route are counted.
 """
 
 from collections import Counter
@@ -10,19 +10,20 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.maze_3d import Answer, Params
 
 VERSION = 2
 
 CHECKS = {
-    "shape": "The rows are a square of as many rows and columns as asked for.",
+    "shape": "The rows form a square of the required size.",
     "characters": "Every character is a digit from 0 to 9, A or B.",
-    "ends": "A and B occur once each, in their places if these are stated.",
-    "height_share": "No height fills more than its permitted share of the cells.",
+    "ends": "A and B occur once each, in the required cells if the item names any.",
+    "height_share": "No height fills more than the permitted share of the cells.",
     "route": "B can be reached from A.",
     "one_route": "There is only one route from A to B.",
-    "coverage": "The route visits its share of the cells.",
+    "coverage": "The route visits the required share of the cells.",
     "jumps": "The route has enough jumps.",
 }
 
@@ -53,33 +54,38 @@ def grade(params: Params, answer: Answer) -> Verdict:
     n = params.size
     rows = answer.maze
     size = sum(map(len, rows))
-    if max(size, len(rows)) > 4 * n * n + 4 * n:
+    if max(size, len(rows)) > most_characters(n):
         return checks.too_large(
-            f"The {len(rows):,} rows have {size:,} characters; a maze has {n * n}."
+            f"The {len(rows):,} rows have {size:,} characters; the limit is {most_characters(n):,}."
         )
     readable = judge_text(checks, n, rows)
     has_ends = judge_ends(checks, params, rows)
     if not readable:
-        checks.skip(("height_share", *_ROUTE), "The rows are not a square of heights.")
+        checks.skip(("height_share", *_ROUTE), "The rows are no square of heights.")
         return checks.binary()
     cells = "".join(rows)
     heights = [height_of(params, character) for character in cells]
     judge_shares(checks, params, heights)
     if not has_ends:
-        checks.skip(_ROUTE, "There is not one A and one B.")
+        checks.skip(_ROUTE, "The maze does not have one A and one B.")
         return checks.binary()
     routes = find_routes(move_graph(n, heights), cells.index("A"), cells.index("B"))
     return judge_routes(checks, params, routes)
 
 
+def most_characters(n: int) -> int:
+    """Return the most characters, and rows, of an answer that is graded."""
+    return 4 * n * n + 4 * n
+
+
 def judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
     """Check that the rows are a square of the permitted characters."""
     ragged = [y for y, row in enumerate(rows) if len(row) != n]
-    wrong = (
-        f"There are {len(rows)} rows, of which {len(ragged)} do not have {n} characters"
-    )
+    wrong = f"The maze must have {n} rows of {n} characters. It has {counted(len(rows), 'row')}"
     if ragged:
-        wrong += f"; the first is row {ragged[0]} with {len(rows[ragged[0]])}"
+        length = counted(len(rows[ragged[0]]), "character")
+        wrong += f", {len(ragged)} of another length; row {ragged[0]} (counting from 0) is the "
+        wrong += f"first, with {length}"
     square = checks.expect(
         "shape",
         len(rows) == n and not ragged,
@@ -97,7 +103,10 @@ def judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
         "characters",
         strange,
         "characters are not permitted",
-        lambda at: f"is {rows[at[1]][at[0]]!r} in row {at[1]}, column {at[0]} (from 0)",
+        lambda at: (
+            f"is {rows[at[1]][at[0]]!r} in row {at[1]}, column {at[0]} (counting from 0)"
+        ),
+        one="character is not permitted",
     )
     return square and clean
 
@@ -110,7 +119,7 @@ def judge_ends(checks: Checklist, params: Params, rows: Sequence[str]) -> bool:
             if character in places:
                 places[character].append([x, y])
     count_a, count_b = len(places["A"]), len(places["B"])
-    wrong = f"A occurs {count_a} times and B {count_b} times."
+    wrong = f"A must occur once and B once; the maze has {count_a} A and {count_b} B."
     once = count_a == 1 and count_b == 1
     right = once
     if once and params.ends is not None:
@@ -119,8 +128,8 @@ def judge_ends(checks: Checklist, params: Params, rows: Sequence[str]) -> bool:
             if (at_x, at_y) != (x, y):
                 right = False
                 wrong = (
-                    f"{end} is in row {at_y}, column {at_x} (from 0), not in row {y}, "
-                    f"column {x}."
+                    f"{end} must be in row {y}, column {x} (counting from 0), but is in row "
+                    f"{at_y}, column {at_x}."
                 )
     first_places = {end: cells[: params.size] for end, cells in places.items()}
     checks.expect("ends", right, wrong, **first_places)
@@ -148,7 +157,8 @@ def judge_shares(checks: Checklist, params: Params, heights: Sequence[int]) -> N
         "height_share",
         too_many,
         lambda item: (
-            f"Height {item[0]} fills {item[1]} of {len(heights)} cells, more than {percent} %."
+            f"Height {item[0]} fills {item[1]} of {len(heights)} cells; at most {percent} % are "
+            "permitted."
         ),
     )
 
@@ -159,7 +169,7 @@ def judge_routes(checks: Checklist, params: Params, routes: Routes) -> Verdict:
     route, detour, reached = routes
     places = as_places(route, n)
     unreached = {} if route else {"reached": as_places(reached, n)}
-    wrong = f"B cannot be reached from A; {len(reached)} cells can be."
+    wrong = f"B cannot be reached from A, but {counted(len(reached), 'cell')} can, including A."
     if not checks.expect("route", bool(route), wrong, **unreached):
         checks.skip(("one_route", "coverage", "jumps"), "There is no route.")
         return checks.binary()
@@ -168,15 +178,15 @@ def judge_routes(checks: Checklist, params: Params, routes: Routes) -> Verdict:
         for (x, y), (u, v) in pairwise(places)
         if abs(x - u) + abs(y - v) == 2
     ]
-    wrong = f"There is more than one route: one has {len(route)} cells, another {len(detour)}."
+    wrong = f"There are several routes, such as one of {len(route)} and one of {len(detour)} cells."
     if checks.expect("one_route", not detour, wrong):
         share = params.min_route_percent
-        wrong = f"The route visits {len(route)} of {n * n} cells, which is less than {share} %."
+        wrong = f"The route visits {len(route)} of {n * n} cells; at least {share} % are required."
         checks.expect("coverage", 100 * len(route) >= share * n * n, wrong)
-        wrong = f"The route has {len(jumps)} jumps, not {params.jumps} or more."
+        wrong = f"The route has {counted(len(jumps), 'jump')}; the minimum is {params.jumps}."
         checks.expect("jumps", len(jumps) >= params.jumps, wrong)
     else:
-        checks.skip(("coverage", "jumps"), "It is not clear which route to count.")
+        checks.skip(("coverage", "jumps"), "There are several routes.")
     return checks.binary(
         route=places, jumped_over=jumps, other_route=as_places(detour, n)
     )
@@ -196,12 +206,12 @@ def move_graph(n: int, heights: Sequence[int]) -> Graph:
         for step, room in ((1, n - 1 - x), (n, n - 1 - y)):
             if room < 1:
                 continue
-            beside = cell + step
-            difference = heights[beside] - height
+            neighbour = cell + step
+            difference = heights[neighbour] - height
             if -1 <= difference <= 1:
-                graph[cell].append(beside)
-                graph[beside].append(cell)
-            beyond = beside + step
+                graph[cell].append(neighbour)
+                graph[neighbour].append(cell)
+            beyond = neighbour + step
             if difference <= -2 and room > 1 and heights[beyond] == height:
                 graph[cell].append(beyond)
                 graph[beyond].append(cell)
@@ -213,10 +223,10 @@ def find_routes(graph: Graph, start: int, end: int) -> Routes:
     parents = {start: start}
     waiting = [start]
     for cell in waiting:  # grows meanwhile
-        for beside in graph[cell]:
-            if beside not in parents:
-                parents[beside] = cell
-                waiting.append(beside)
+        for neighbour in graph[cell]:
+            if neighbour not in parents:
+                parents[neighbour] = cell
+                waiting.append(neighbour)
     if end not in parents:
         return Routes([], [], sorted(parents))
     route = _back(parents, end)
@@ -234,17 +244,17 @@ def second_route(graph: Graph, route: list[int]) -> list[int]:
         parents = {start: start}
         waiting = [start]
         for cell in waiting:  # grows meanwhile
-            for beside in graph[cell]:
-                if beside in parents or beside in visited:
+            for neighbour in graph[cell]:
+                if neighbour in parents or neighbour in visited:
                     continue
-                j = place.get(beside, -1)
+                j = place.get(neighbour, -1)
                 if j < 0:
-                    parents[beside] = cell
-                    waiting.append(beside)
+                    parents[neighbour] = cell
+                    waiting.append(neighbour)
                 elif cell != start or abs(i - j) > 1:
                     # Not an edge of the route itself.
-                    parents[beside] = cell
-                    way_round = _back(parents, beside)
+                    parents[neighbour] = cell
+                    way_round = _back(parents, neighbour)
                     return route[:i] + way_round + route[j + 1 :]
         visited.update(parents)
     return []

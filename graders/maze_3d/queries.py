@@ -1,6 +1,6 @@
-"""Queries about a maze: which moves are legal in it, and which cells can be reached.
+"""Queries about a maze: which moves are legal, and which cells can be reached.
 
-Whether there is only one route, and whether the maze keeps the other rules, is left to who asks.
+Observations do not say whether there is only one route, or whether the maze keeps the other rules.
 """
 
 from typing import Annotated, Literal
@@ -59,14 +59,13 @@ def cell_number(n: int, place: tuple[int, ...]) -> int:
 
 
 class Walk(Query):
-    """See whether some moves are legal in a maze, and where one can go on from their end.
+    """See whether moves are legal in a maze, and which moves are possible at their end.
 
     {"query": "walk", "maze": ["A12", ...], "path": [[0, 0], [0, 1]]}, with all rows of the maze
-    from the top, and cells as [row, column], both from 0 (at most 5,000). It may have any number
-    of A and B, so a maze that is not finished can be looked at. You are told `wrong`, the first
-    pair of cells that is no legal move and why (empty if there is none); the `end` of the path
-    before it, and the height there; and from there the cells to which there is a step (`steps`)
-    or a jump (`jumps`).
+    from the top, and cells as [row, column], counting from 0 (at most 5,000 cells). The maze may
+    be unfinished, with any number of A and B. You see: `wrong`, the first move that is not legal
+    and why (empty if all are legal); the `end` of the path before that move, and the `height`
+    there; and the cells that can be reached from there by a step (`steps`) or a jump (`jumps`).
     """
 
     query: Literal["walk"]
@@ -83,7 +82,7 @@ class Walk(Query):
         for i, cell in enumerate(cells[1:], start=1):
             if cell not in graph[end]:
                 wrong = (
-                    f"cell {i} of the path (counted from 0), {list(self.path[i])} with height "
+                    f"cell {i} of the path (counting from 0), {list(self.path[i])} with height "
                     f"{heights[cell]}, is neither a step nor a jump from {[*divmod(end, n)]} with "
                     f"height {heights[end]}"
                 )
@@ -104,12 +103,13 @@ class Walk(Query):
 
 
 class Reach(Query):
-    """See what can be reached from a cell of a maze.
+    """See which cells can be reached from a cell of a maze.
 
     {"query": "reach", "maze": ["A12", ...], "start": [0, 0], "corner": [0, 0]}, with the maze and
-    cells as in "walk". You are told how many `cells` can be reached by any number of legal moves,
-    the start included, and as `map`, from the corner on, up to 40 rows of up to 40 characters: o
-    is a cell that can be reached, . is one that cannot. Without a corner it is [0, 0].
+    cells as in "walk". You see: `cells`, the number of cells that can be reached by legal moves,
+    including the start; and `map`, up to 40 rows of up to 40 characters, from the corner on
+    ([0, 0] if there is no corner). In the map, o is a cell that can be reached, and . is one that
+    cannot.
     """
 
     query: Literal["reach"]

@@ -1,18 +1,19 @@
 """Are exactly the listed prisms packed without overlap, and how full is their bounding box?
 
-All in whole numbers: each box has positive extents that are those of a listed prism, every prism is
-there exactly as often as listed, and only the extent of the packing counts, not where it lies.
-Positions in messages and details are those of the answer's list.
+All numbers are whole. The bounding box may lie anywhere. Positions in messages and details count
+from 0 in the answer's list.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scbench.base.model import Verdict
-from scbench.graders.shared.checklist import Checklist
+from scbench.base.wording import counted
+from scbench.graders.shared.checklist import Checklist, brief
+from scbench.graders.shared.sentences import with_total
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
 VERSION = 1
@@ -22,10 +23,10 @@ CHECKS = {
     "sizes": "Every box has the edge lengths of a listed prism, in some order.",
     "counts": "Every listed prism is placed exactly as often as it is listed.",
     "overlap": "No two boxes overlap.",
-    "density": "The boxes fill as much of their bounding box as full marks ask for.",
+    "density": "The boxes fill enough of their bounding box for a full score.",
 }
 
-# Longer edges of the packing say nothing and may not even be printable.
+# Longer edges of the packing are not reported: they may have too many digits to print.
 _MAX_EXTENT = 10**15
 
 # Smallest and largest corner of a box.
@@ -62,15 +63,19 @@ def grade(params: Params, answer: Answer) -> Verdict:
     box_count, prism_count = len(answer.boxes), prisms.counts.total()
     if box_count > 2 * prism_count + 50:
         return checks.too_large(
-            f"{box_count} boxes are listed; there are {prism_count} prisms."
+            f"The answer lists {box_count} boxes for {counted(prism_count, 'prism')}."
         )
     boxes = [(box.XyzMin, box.XyzMax) for box in answer.boxes]
     with_volume = judge_sizes(checks, prisms, boxes)
-    checks.forbid_many(
+    pairs = overlapping(boxes, with_volume)
+    checks.forbid(
         "overlap",
-        overlapping(boxes, with_volume),
-        "pairs of boxes overlap",
-        lambda pair: f"are those at positions {pair[0]} and {pair[1]}",
+        pairs,
+        lambda pair: with_total(
+            f"The boxes at positions {pair[0]} and {pair[1]} overlap",
+            len(pairs),
+            "pairs",
+        ),
     )
     if not checks.all_passed:
         checks.skip("density", "The boxes are not a packing of the listed prisms.")
@@ -88,8 +93,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
         "extent": extent if max(extent) < _MAX_EXTENT else None,
     }
     wrong = (
-        f"The boxes fill {100 * prisms.volume / volume:.4f} % of their bounding box; full marks "
-        f"ask for {params.full_marks_percent} %."
+        f"The boxes fill {100 * prisms.volume / volume:.4f} % of their bounding box; a full score "
+        f"requires {params.full_marks_percent} %."
     )
     checks.expect("density", full, wrong, **figures)
     return checks.partial(score, **figures)
@@ -124,21 +129,26 @@ def judge_sizes(
             tally[size] += 1
         else:
             unlisted.append(i)
-    for check_id, places, fault in (
-        (
-            "corners",
-            improper,
-            "have an XyzMax that is not greater than their XyzMin on every axis",
+    checks.forbid(
+        "corners",
+        improper,
+        lambda i: with_total(
+            f"XyzMax of the box at position {i} is not greater than XyzMin on every axis",
+            len(improper),
+            "boxes",
         ),
-        ("sizes", unlisted, "are no listed prism"),
-    ):
-        checks.forbid_many(
-            check_id,
-            places,
-            f"of {len(boxes)} boxes {fault}",
-            lambda i: f"is that at position {i}",
-        )
-    wrong = [
+    )
+    checks.forbid(
+        "sizes",
+        unlisted,
+        lambda i: with_total(
+            f"The box at position {i}, of size {size_text(edges_of(*boxes[i]))}, is not a listed "
+            "prism",
+            len(unlisted),
+            "boxes",
+        ),
+    )
+    wrong: list[dict[str, Any]] = [
         {"size": list(size), "placed": tally[size], "listed": count}
         for size, count in prisms.counts.items()
         if tally[size] != count
@@ -146,9 +156,11 @@ def judge_sizes(
     checks.forbid(
         "counts",
         wrong,
-        lambda line: (
-            f"{line['placed']} prisms of size {line['size']} are placed and {line['listed']} are "
-            f"listed; {len(wrong)} sizes have a wrong number."
+        lambda line: with_total(
+            f"{counted(line['listed'], 'prism')} of size {size_text(line['size'])} must be "
+            f"placed, but the answer has {line['placed']}",
+            len(wrong),
+            "sizes",
         ),
     )
     return with_volume
@@ -157,6 +169,11 @@ def judge_sizes(
 def edges_of(low: Sequence[int], high: Sequence[int]) -> Size:
     """Return the edges of a box, given its corners, ascending."""
     return tuple(sorted(b - a for a, b in zip(low, high, strict=True)))
+
+
+def size_text(size: Sequence[int]) -> str:
+    """Return the edges of a box in words, such as "2 x 3 x 5"."""
+    return " x ".join(map(brief, size))
 
 
 def overlapping(

@@ -1,4 +1,4 @@
-"""Prisms that are placed, and taken away."""
+"""Placing prisms and removing them again."""
 
 import math
 from collections import Counter
@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from scbench.base.wording import counted
 from scbench.graders.pack_rectangular_prisms import (
     edges_of,
     overlapping,
@@ -18,7 +19,7 @@ from scbench.schemas.pack_rectangular_prisms import Box, Params
 BUDGET = 100
 # Largest coordinate of a box.
 _REACH = 10**6
-# Sizes and boxes that are listed.
+# Most sizes and boxes in an observation.
 _SIZES = 40
 _BOXES = 20
 Boxes = Annotated[tuple[Box, ...], Field(min_length=1, max_length=50)]
@@ -27,10 +28,11 @@ Boxes = Annotated[tuple[Box, ...], Field(min_length=1, max_length=50)]
 class Place(Action):
     """Place prisms.
 
-    {"action": "place", "boxes": [{"XyzMin": [0, 0, 0], "XyzMax": [2, 3, 1]}]}, of the form of an
-    answer (at most 50), each of a size of which one is left, none overlapping another. You are told
-    how many are `placed`, what is `left` ([edges, how many], the first 40 sizes), the smallest and
-    the largest corner of the `bounds` of all, their `volume`, and how much of it is `filled`.
+    {"action": "place", "boxes": [{"XyzMin": [0, 0, 0], "XyzMax": [2, 3, 1]}]}: at most 50 boxes in
+    the form of an answer. Each has the size of a prism that is not placed yet, and none overlaps
+    another. You get the number of boxes `placed`, the prisms `left` ([edges, number], at most 40
+    sizes), the smallest and the largest corner of the `bounds` of all boxes, the `volume` of these
+    bounds, and how much of it is `filled`.
     """
 
     action: Literal["place"]
@@ -38,14 +40,17 @@ class Place(Action):
 
 
 class Remove(Action):
-    """Take prisms away, by places from 0: {"action": "remove", "places": [0, 3]}; see `place`."""
+    """Remove the prisms at positions, counted from 0; you get the same as after `place`.
+
+    {"action": "remove", "places": [0, 3]}
+    """
 
     action: Literal["remove"]
     places: Annotated[tuple[WholeIndex, ...], Field(min_length=1, max_length=50)]
 
 
 class Ask(Action):
-    """See twenty `boxes`, as two corners, from a place on: {"action": "ask", "first": 0}."""
+    """List twenty `boxes` from a position on, as two corners: {"action": "ask", "first": 0}."""
 
     action: Literal["ask"]
     first: WholeIndex
@@ -69,7 +74,7 @@ class Play:
         return {"boxes": boxes}
 
     def look(self) -> Observation:
-        """Return the number of boxes, the sizes that are left, and the bounds of all."""
+        """Return the number of boxes, the remaining sizes, and the bounds of all boxes."""
         sizes = [edges_of(low, high) for low, high in self._boxes]
         remaining = [
             [list(size), count]
@@ -89,12 +94,15 @@ class Play:
         }
 
     def step(self, action: Place | Remove | Ask) -> Observation:
-        """Carry it out; after a `QueryError` everything is as it was."""
+        """Carry out an action; a `QueryError` changes nothing."""
         if isinstance(action, Ask):
             return {"boxes": self._boxes[action.first : action.first + _BOXES]}
         if isinstance(action, Remove):
             if max(action.places) >= len(self._boxes):
-                raise QueryError(f"there are {len(self._boxes)} prisms, counted from 0")
+                raise QueryError(
+                    f"only {counted(len(self._boxes), 'prism')} placed so far; positions count "
+                    "from 0"
+                )
             gone = set(action.places)
             self._boxes = [box for i, box in enumerate(self._boxes) if i not in gone]
             return self.look()
@@ -103,15 +111,15 @@ class Play:
             far = max(map(abs, low + high)) > _REACH
             if far or not self._listed[edges_of(low, high)]:
                 raise QueryError(
-                    "a box is no listed prism, or farther out than 1,000,000"
+                    "a box is not a listed prism, or a coordinate is beyond 1,000,000"
                 )
         after = self._boxes + boxes
         if Counter(edges_of(low, high) for low, high in after) - self._listed:
-            raise QueryError("of one of these sizes, not so many are left")
+            raise QueryError("there are not enough prisms of one of these sizes left")
         pairs = overlapping(after, range(len(after)))
         if pairs:
             first, second = pairs[0]
-            raise QueryError(f"{after[second]} overlaps {after[first]}")
+            raise QueryError(f"box {after[second]} overlaps box {after[first]}")
         self._boxes = after
         return self.look()
 

@@ -1,8 +1,8 @@
 """Do these joints make one closed loop of 1 m pipes in the square that keeps every constraint?
 
-Any loop that does is right. Contact between pipes is decided exactly on the doubles given; every
-other measure is compared with its limit with a slack of `SLACK`. Positions in messages and details
-are those of the answer's list; pipe i leads from joint i to the next one.
+Any loop that does is right. Contact between pipes is decided exactly on the given doubles; every
+other limit has a slack of `SLACK`. Positions in messages and details are those in the answer's
+list, counted from 0; pipe i leads from joint i to the next one.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.pipe_loop_fitting.contacts import Pair, contacts
 from scbench.graders.pipe_loop_fitting.loop_constraints import (
     CONSTRAINT_CHECKS,
@@ -21,22 +22,23 @@ from scbench.graders.pipe_loop_fitting.loop_constraints import (
     measure,
 )
 from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.sentences import with_total
 from scbench.schemas.pipe_loop_fitting import Answer, Params
 
 VERSION = 1
 # Largest cosine of an interior angle.
 HAIRPIN = 0.99
-# Joints that agree when rounded to so many decimals are the same.
+# Joints that agree when rounded to this many decimals are the same.
 DECIMALS = 6
 
 CHECKS = {
-    "count": "Exactly the asked-for number of joints is listed.",
-    "inside": "Every joint lies in the square.",
-    "length": "Every pipe has the right length.",
+    "count": "The list has the required number of joints.",
+    "inside": "Every joint lies in the room.",
+    "length": "Every pipe is 1 m long, within the tolerance.",
     "repeats": "No two joints are the same.",
-    "crossings": "The loop crosses itself exactly as often as asked.",
-    "touches": "No two pipes touch without crossing, neighbours apart.",
-    "hairpins": "No pipe folds back on the one before.",
+    "crossings": "The loop has the required number of crossings.",
+    "touches": "No two pipes touch unless they cross or are neighbours.",
+    "hairpins": "The loop does not fold back on itself at any joint.",
     **CONSTRAINT_CHECKS,
 }
 
@@ -50,9 +52,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     n, side = len(answer.points), params.side
     if n > 2 * params.pipes + 16:
         return checks.too_large(
-            f"{n} joints are listed where {params.pipes} are asked for."
+            f"The answer lists {n} joints for {params.pipes} pipes."
         )
-    wrong = f"{n} joints are listed; {params.pipes} pipes have {params.pipes}."
+    wrong = f"The answer lists {counted(n, 'joint')} for {params.pipes} pipes."
     checks.expect("count", n == params.pipes, wrong, listed=n, wanted=params.pipes)
     points = [(point.x, point.y) for point in answer.points]
     low, high = -SLACK, side + SLACK
@@ -61,14 +63,22 @@ def grade(params: Params, answer: Answer) -> Verdict:
         for i, (x, y) in enumerate(points)
         if not (low <= min(x, y) <= max(x, y) <= high)
     ]
-    fault = f"of {n} joints lie outside the square of side {side} m"
-    checks.forbid_many("inside", outside, fault, lambda i: f"is joint {i}")
+    checks.forbid(
+        "inside",
+        outside,
+        lambda i: with_total(
+            f"Joint {i}, at ({points[i][0]:g}, {points[i][1]:g}), lies outside the room, whose "
+            f"side is {side} m",
+            len(outside),
+            "joints",
+        ),
+    )
     why = ""
     if n < 3:
-        why = "Fewer than three joints are listed."
+        why = "The answer has fewer than three joints."
     elif any(max(abs(x), abs(y)) > 10 * side + 10 for x, y in points):
         # Coordinates without a bound would overflow.
-        why = "Joints far outside the square are not measured."
+        why = "The loop is not measured: a joint lies too far outside the room."
     if why:
         checks.skip(_PIPES, why)
         checks.skip((constraint.type for constraint in params.constraints), why)
@@ -82,7 +92,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         "hairpins",
         loop,
         loop.cosines > HAIRPIN + SLACK,
-        lambda i: f"Pipe {i} folds back on the pipe before it at joint {i}.",
+        lambda i: f"At joint {i}, pipe {i} folds back on the pipe before it.",
     )
     for constraint in params.constraints:
         JUDGES[constraint.type](checks, side, constraint, loop)
@@ -95,11 +105,16 @@ def grade(params: Params, answer: Answer) -> Verdict:
 def judge_lengths(checks: Checklist, params: Params, loop: Loop) -> None:
     """Check that every pipe is 1 m long, within the tolerance."""
     tolerance = params.length_tolerance + SLACK
-    checks.forbid_many(
+    offenders = np.nonzero(np.abs(loop.length - 1.0) > tolerance)[0].tolist()
+    checks.forbid(
         "length",
-        np.nonzero(np.abs(loop.length - 1.0) > tolerance)[0].tolist(),
-        f"of {len(loop.length)} pipes are not 1 m long within {params.length_tolerance:g} m",
-        lambda i: f"is pipe {i}, from joint {i}, with {loop.length[i]:.4f} m",
+        offenders,
+        lambda i: with_total(
+            f"Pipe {i}, from joint {i}, is {loop.length[i]:.4f} m long instead of 1 m, give or "
+            f"take {params.length_tolerance:g} m",
+            len(offenders),
+            "pipes",
+        ),
     )
 
 
@@ -114,26 +129,29 @@ def judge_repeats(checks: Checklist, points: Sequence[tuple[float, float]]) -> N
     checks.forbid(
         "repeats",
         again,
-        lambda pair: (
-            f"Joints {pair[0]} and {pair[1]} are the same; {len(again)} joints repeat."
+        lambda pair: with_total(
+            f"Joint {pair[1]} repeats joint {pair[0]}", len(again), "joints"
         ),
     )
 
 
 def judge_contacts(checks: Checklist, params: Params, loop: Loop) -> None:
-    """Check how often the loop crosses itself, and that nothing else of it meets."""
+    """Check the number of crossings, and that no other pipes touch."""
     crossings, touches = contacts(loop.points)
     checks.expect(
         "crossings",
         len(crossings) == params.crossings,
-        f"The loop crosses itself {len(crossings)} times instead of {params.crossings}.",
+        f"The loop has {counted(len(crossings), 'crossing')} instead of {params.crossings}.",
         count=len(crossings),
         wanted=params.crossings,
         pipes=crossings[:MAX_ENTRIES],
     )
-    checks.forbid_many(
+    checks.forbid(
         "touches",
         touches,
-        "pairs of pipes touch",
-        lambda pair: f"are pipes {pair[0]} and {pair[1]}",
+        lambda pair: with_total(
+            f"Pipes {pair[0]} and {pair[1]} touch without crossing",
+            len(touches),
+            "pairs",
+        ),
     )

@@ -1,4 +1,4 @@
-"""Joints that are laid one after the other, and lifted again."""
+"""Laying joints one after the other and removing them again."""
 
 import math
 from collections.abc import Iterable
@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from scbench.base.wording import counted
 from scbench.graders.pipe_loop_fitting.contacts import Floats, contacts
 from scbench.graders.pipe_loop_fitting.loop_constraints import hull_area, measure
 from scbench.graders.shared.interaction import Action, Observation, QueryError
@@ -14,7 +15,7 @@ from scbench.schemas.base import Int
 from scbench.schemas.pipe_loop_fitting import Joint, Params
 
 BUDGET = 100
-# Pipes whose length and angle are told, and pairs of pipes that meet.
+# Most pipes with length and angle, and most pairs of pipes, in an observation.
 _LAST = 40
 _PAIRS = 20
 # Largest coordinate of a joint, in metres.
@@ -23,14 +24,14 @@ Joints = Annotated[tuple[Joint, ...], Field(min_length=1, max_length=200)]
 
 
 class Place(Action):
-    """Lay joints on.
+    """Lay the next joints.
 
-    {"action": "place", "joints": [{"x": 0, "y": 0}, {"x": 1, "y": 0}]}, the next in order (at most
-    200). You are told how many joints there are (`count`) and how many are `wanted`, and of the
-    loop that closes from the last to the first: the `lengths` of its last 40 pipes and the `angles`
-    at their first joints, in degrees; the pairs of pipes that make `crossings` and `touches`, the
-    first 20 each; its `bounds`, [left, bottom, right, top]; the `mean` of its joints, and the area
-    of their convex `hull`. Fewer than three joints are only counted.
+    {"action": "place", "joints": [{"x": 0, "y": 0}, {"x": 1, "y": 0}]}: at most 200 joints, in
+    order. You get the `count` of joints so far and the number `wanted`. From three joints on, you
+    also get measures of the loop that closes from the last joint to the first: the `lengths` of its
+    last 40 pipes and the `angles` at their first joints, in degrees; the first 20 pairs of pipes
+    that make `crossings` and that make `touches`; its `bounds`, [left, bottom, right, top]; the
+    `mean` of its joints; and the area of their convex `hull`.
     """
 
     action: Literal["place"]
@@ -38,14 +39,17 @@ class Place(Action):
 
 
 class Remove(Action):
-    """Lift the last joints: {"action": "remove", "count": 3}; told is as by `place`."""
+    """Remove the last joints; you get the same as after `place`.
+
+    {"action": "remove", "count": 3}
+    """
 
     action: Literal["remove"]
     count: Annotated[Int, Field(ge=1)]
 
 
 class Ask(Action):
-    """See what `place` would tell: {"action": "ask", "joints": [{"x": 0, "y": 0}]}."""
+    """Get the measures without placing: {"action": "ask", "joints": [{"x": 0, "y": 0}]}."""
 
     action: Literal["ask"]
     joints: Joints
@@ -70,18 +74,18 @@ class Play:
         return self._measures(self._joints)
 
     def step(self, action: Place | Remove | Ask) -> Observation:
-        """Carry it out; after a `QueryError` everything is as it was."""
+        """Carry out an action; a `QueryError` changes nothing."""
         after = list(self._joints)
         if isinstance(action, Remove):
             if action.count > len(after):
-                raise QueryError(f"{len(after)} joints are laid")
+                raise QueryError(f"only {counted(len(after), 'joint')} so far")
             del after[-action.count :]
         else:
             after += [(joint.x, joint.y) for joint in action.joints]
             far = any(max(abs(x), abs(y)) > _REACH for x, y in after)
             if far or len(after) > self._pipes:
                 raise QueryError(
-                    f"there are {self._pipes} joints, none farther than 10 km"
+                    f"a loop has {self._pipes} joints, with coordinates up to 10 km"
                 )
         if not isinstance(action, Ask):
             self._joints = after

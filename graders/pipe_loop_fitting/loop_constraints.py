@@ -1,8 +1,8 @@
-"""Measures of closed loops of pipes, and the further constraints that a loop can be asked to keep.
+"""Measures of closed loops of pipes, and the constraints of single rooms.
 
-Only sums, differences, products, quotients and square roots of doubles decide anything here; they
-are rounded alike on every machine, which cosines and arc cosines of a system's library are not.
-Every measure is compared with its limit after granting `SLACK`.
+Verdicts depend only on sums, differences, products, quotients and square roots of doubles, which
+every machine rounds in the same way. Cosines and arc cosines of system libraries are not used.
+Every limit has a slack of `SLACK`.
 """
 
 import math
@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scbench.base.wording import counted
 from scbench.graders.pipe_loop_fitting.contacts import Floats, Marks, successors
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.plane_geometry import hull_corners
+from scbench.graders.shared.sentences import with_total
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     CentroidBox,
@@ -39,18 +41,18 @@ WALLS = ("left", "right", "bottom", "top")
 # Entries of lists in the details of a check.
 MAX_ENTRIES = 50
 
-# Requirement of each type of constraint.
+# The requirement of each type of constraint.
 CONSTRAINT_CHECKS = {
-    "angle_range": "Every interior angle lies in the asked-for range.",
-    "centroid_box": "The mean of the joints lies in the asked-for box.",
-    "must_touch_boundary": "Joints touch the asked-for number of walls.",
-    "min_turns": "Enough joints are not straight.",
+    "angle_range": "Every interior angle is in the required range.",
+    "centroid_box": "The mean of the joints lies in the required box.",
+    "must_touch_boundary": "Joints touch the required number of walls.",
+    "min_turns": "The loop has enough turns.",
     "max_straight_run": "No run of straight joints is too long.",
-    "coverage_quadrants": "Every quadrant of the square has a joint inside.",
-    "avoid_margin": "Every joint keeps the asked-for distance from the walls.",
-    "min_convex_hull_area": "The convex hull of the joints has the asked-for area.",
-    "fixed_start": "The first joint lies near the asked-for place.",
-    "min_point_separation": "Joints that no pipe connects keep the asked-for distance.",
+    "coverage_quadrants": "Every quadrant of the room has a joint inside.",
+    "avoid_margin": "Every joint keeps the required distance from the walls.",
+    "min_convex_hull_area": "The convex hull of the joints has the required area.",
+    "fixed_start": "Joint 0 is near enough to the required point.",
+    "min_point_separation": "Joints that no pipe connects keep the required distance.",
 }
 
 _PI = Fraction(3141592653589793238462643383279502884197, 10**39)
@@ -64,7 +66,7 @@ class Loop(NamedTuple):
     length: Floats
     """(n,), metres."""
     cosines: Floats
-    """(n,), of the interior angles; NaN beside a pipe without length."""
+    """(n,), of the interior angles; NaN at the ends of a pipe without length."""
 
 
 # Measures.
@@ -161,7 +163,7 @@ def joint_distances(loop: Loop) -> Floats:
     return away
 
 
-# Checks: each is called with where to record, the side of the square, the constraint, and the loop.
+# Checks: each is called with the checklist, the side of the square, the constraint, and the loop.
 
 
 def judge_joints(
@@ -171,17 +173,21 @@ def judge_joints(
     bad: Marks,
     wrong: Callable[[int], str],
 ) -> None:
-    """Check something of every joint that needs its angle.
+    """Record a check on the angles at joints.
 
-    ``bad`` (n,) says which joints break it, and is False where the angle is unknown; ``wrong``
-    makes the sentence for the first of them.
+    Args:
+        checks: where to record.
+        check_id: the check.
+        loop: the measures of the loop.
+        bad: (n,), which joints break the rule; False where the angle is unknown.
+        wrong: makes the sentence about the first of them.
     """
     offenders = np.nonzero(bad)[0].tolist()
     if offenders or not np.isnan(loop.cosines).any():
         checks.forbid(check_id, offenders, wrong)
     else:
         checks.skip(
-            check_id, "A pipe has no length, so the angles at its ends are unknown."
+            check_id, "A pipe has length 0, so the angles at its ends are undefined."
         )
 
 
@@ -209,7 +215,9 @@ def judge_centroid(checks: Checklist, _: int, limits: CentroidBox, loop: Loop) -
         limits.xmin - SLACK <= x <= limits.xmax + SLACK
         and limits.ymin - SLACK <= y <= limits.ymax + SLACK
     )
-    wrong = f"The mean of the joints, ({x:.6f}, {y:.6f}), lies outside the box."
+    wrong = (
+        f"The mean of the joints, ({x:.6f}, {y:.6f}), lies outside the required box."
+    )
     checks.expect("centroid_box", inside, wrong, centroid=[x, y])
 
 
@@ -217,17 +225,17 @@ def judge_walls(checks: Checklist, side: int, limits: TouchWalls, loop: Loop) ->
     """Check that joints touch enough walls."""
     near = np.abs(wall_distances(side, loop)).min(axis=0) <= limits.tolerance + SLACK
     touched = [wall for wall, hit in zip(WALLS, near, strict=True) if hit]
-    wrong = f"Joints touch {len(touched)} walls; at least {limits.walls} are asked for."
+    wrong = f"Joints touch {counted(len(touched), 'wall')} instead of at least {limits.walls}."
     checks.expect(
         "must_touch_boundary", len(touched) >= limits.walls, wrong, touched=touched
     )
 
 
 def judge_turns(checks: Checklist, _: int, limits: MinTurns, loop: Loop) -> None:
-    """Check that enough joints are not straight."""
+    """Check that the loop has enough turns."""
     angles = int(np.count_nonzero(~np.isnan(loop.cosines)))
     turns = angles - sum(straight_joints(loop))
-    wrong = f"{turns} joints are not straight; at least {limits.turns} are asked for."
+    wrong = f"The loop has {counted(turns, 'turn')} instead of at least {limits.turns}."
     checks.expect("min_turns", turns >= limits.turns, wrong, turns=turns)
 
 
@@ -235,12 +243,16 @@ def judge_run(checks: Checklist, _: int, limits: MaxStraightRun, loop: Loop) -> 
     """Check that no run of straight joints is too long."""
     run = longest_run(straight_joints(loop))
     if len(run) <= limits.joints and np.isnan(loop.cosines).any():
-        checks.skip("max_straight_run", "A pipe has no length, so angles are unknown.")
+        checks.skip(
+            "max_straight_run",
+            "A pipe has length 0, so the angles at its ends are undefined.",
+        )
         return
     checks.expect(
         "max_straight_run",
         len(run) <= limits.joints,
-        f"{len(run)} straight joints follow each other; at most {limits.joints} may.",
+        f"The longest straight run has {counted(len(run), 'joint')} instead of at most "
+        f"{limits.joints}.",
         joints=run[:MAX_ENTRIES],
         length=len(run),
     )
@@ -260,7 +272,7 @@ def judge_quadrants(checks: Checklist, side: int, _: object, loop: Loop) -> None
     checks.forbid(
         "coverage_quadrants",
         [name for name, inside in quadrants.items() if not inside.any()],
-        lambda name: f"No joint lies strictly inside the {name} quadrant.",
+        lambda name: f"No joint lies inside the {name} quadrant.",
     )
 
 
@@ -271,7 +283,7 @@ def judge_margin(checks: Checklist, side: int, limits: WallMargin, loop: Loop) -
         "avoid_margin",
         np.nonzero(nearest < limits.margin - SLACK)[0].tolist(),
         lambda i: (
-            f"Joint {i} is {nearest[i]:.6f} m from a wall; {limits.margin:g} m are asked for."
+            f"Joint {i} is {nearest[i]:.6f} m from a wall instead of at least {limits.margin:g} m."
         ),
     )
 
@@ -279,7 +291,10 @@ def judge_margin(checks: Checklist, side: int, limits: WallMargin, loop: Loop) -
 def judge_hull(checks: Checklist, _: int, limits: HullArea, loop: Loop) -> None:
     """Check the area of the convex hull."""
     area = hull_area([(x, y) for x, y in loop.points.tolist()])
-    wrong = f"The convex hull has {area:.6f} square metres; at least {limits.area:g} are asked for."
+    wrong = (
+        f"The convex hull has an area of {area:.6f} square metres instead of at least "
+        f"{limits.area:g}."
+    )
     checks.expect("min_convex_hull_area", area >= limits.area - SLACK, wrong, area=area)
 
 
@@ -288,8 +303,8 @@ def judge_start(checks: Checklist, _: int, limits: FixedStart, loop: Loop) -> No
     dx, dy = float(loop.points[0, 0]) - limits.x, float(loop.points[0, 1]) - limits.y
     distance = float(np.sqrt(dx * dx + dy * dy))
     wrong = (
-        f"The first joint is {distance:.6f} m from ({limits.x:g}, {limits.y:g}); at most "
-        f"{limits.tolerance:g} m are allowed."
+        f"Joint 0 is {distance:.6f} m from ({limits.x:g}, {limits.y:g}) instead of at most "
+        f"{limits.tolerance:g} m."
     )
     checks.expect(
         "fixed_start", distance <= limits.tolerance + SLACK, wrong, distance=distance
@@ -301,12 +316,15 @@ def judge_separation(
 ) -> None:
     """Check the distances of joints that no pipe connects."""
     away = joint_distances(loop)
-    checks.forbid_many(
+    pairs = np.argwhere(np.triu(away < limits.distance - SLACK)).tolist()
+    checks.forbid(
         "min_point_separation",
-        np.argwhere(np.triu(away < limits.distance - SLACK)).tolist(),
-        "pairs of joints are too close",
-        lambda pair: (
-            f"are {pair[0]} and {pair[1]}, {away[pair[0], pair[1]]:.6f} m apart"
+        pairs,
+        lambda pair: with_total(
+            f"Joints {pair[0]} and {pair[1]} are {away[pair[0], pair[1]]:.6f} m apart instead of "
+            f"at least {limits.distance:g} m",
+            len(pairs),
+            "pairs",
         ),
     )
 

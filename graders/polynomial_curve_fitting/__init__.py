@@ -1,10 +1,11 @@
 """Does the sign of this polynomial redraw the picture?
 
-The formula's text is parsed, never run, and worked out exactly in every cell. The score is the
-fourth power of the share of cells that match, from three quarters on.
+The formula's text is parsed, never run, and computed exactly in every cell. The score is the fourth
+power of the share of cells that match, or 0 if that share is below three quarters.
 """
 
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,22 +29,23 @@ from scbench.graders.polynomial_curve_fitting.formula_values import (
     positive_cells,
 )
 from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.sentences import with_total
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 VERSION = 3
 
 CHECKS = {
-    "text": "The text holds nothing but the permitted words, signs and numbers.",
-    "form": "It is one function f(x, y) with a single return.",
-    "polynomial": "Divisors are constants, exponents whole numbers, and the degree is permitted.",
+    "text": "The text contains only the permitted words, signs and numbers.",
+    "form": "The text is one function f(x, y) with a single return.",
+    "polynomial": "Divisors are constants, exponents are whole numbers, the degree is allowed.",
     "variables": "Both x and y occur in the formula.",
     "defined": "No divisor is 0.",
     "two_colours": "The formula is positive in some cells but not in all.",
     "floor": "At least three quarters of the cells match.",
-    "missed": "Every # cell is positive.",
-    "surplus": "No . cell is positive.",
+    "missed": "The formula is positive in every black cell.",
+    "surplus": "The formula is positive in no white cell.",
 }
-# Those of a formula that has values.
+# The checks of a formula that has values.
 _PICTURE = ("two_colours", "floor", "missed", "surplus")
 Mask = NDArray[np.bool_]
 
@@ -53,17 +55,15 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     formula = read_formula(checks, plain_lines(answer.function.strip()))
     if formula is None or not checks.all_passed:
-        checks.skip(
-            ("defined", *_PICTURE), "There is no formula that could be worked out."
-        )
+        checks.skip(("defined", *_PICTURE), "There is no formula to compute.")
         return checks.binary()
     try:
         positive = positive_cells(formula, len(params.grid))
     except FormulaCostError as error:
-        return checks.too_large(f"Working out the formula {error}.")
+        return checks.too_large(f"Computing the formula {error}.")
     except UndefinedError:
         checks.expect("defined", False, "A divisor is 0.")
-        checks.skip(_PICTURE, "The formula has no value.")
+        checks.skip(_PICTURE, "The formula has no values.")
         return checks.binary()
     checks.expect("defined", True, "")
     return compare_pictures(checks, black_cells(params), positive)
@@ -80,24 +80,24 @@ def read_formula(checks: Checklist, text: str) -> Formula | None:
     """Parse the text; return None if there is no formula."""
     too_large = ""
     if len(text) > MAX_CHARACTERS:
-        too_large = (
-            f"The text has {len(text)} characters; up to {MAX_CHARACTERS} are read."
-        )
+        too_large = f"The text has {len(text)} characters; at most {MAX_CHARACTERS} are allowed."
     elif bracket_depth(text) > MAX_BRACKETS:
-        too_large = f"Brackets are nested deeper than {MAX_BRACKETS}."
+        too_large = f"Brackets are nested more than {MAX_BRACKETS} deep."
     if too_large:
         checks.expect("resource_limit", False, too_large)
         return None
     foreign = foreign_tokens(text)
-    checks.forbid_many(
+    checks.forbid(
         "text",
         foreign,
-        "things do not belong in the text of a polynomial",
-        lambda item: f"is {item[1]} at character {item[0]}",
+        lambda item: with_total(
+            f"At character {item[0]}, {item[1]} is not allowed", len(foreign), "faults"
+        ),
     )
     if foreign:
         checks.skip(
-            ("form", "polynomial", "variables"), "The text is not that of a polynomial."
+            ("form", "polynomial", "variables"),
+            "The text contains more than a polynomial.",
         )
         return None
     try:
@@ -105,18 +105,25 @@ def read_formula(checks: Checklist, text: str) -> Formula | None:
     except FormulaError as error:
         checks.expect("form", False, str(error))
         checks.skip(
-            ("polynomial", "variables"), "There is no function f(x, y) to look at."
+            ("polynomial", "variables"), "There is no function f(x, y) to check."
         )
         return None
     checks.expect("form", True, "")
-    wrong = f"This is refused: {'; '.join(formula.faults)}."
+    wrong = f"The formula is not an allowed polynomial: {'; '.join(formula.faults)}."
     checks.expect("polynomial", not formula.faults, wrong)
     missing = [
         name for name, axis in (("x", X_AXIS), ("y", Y_AXIS)) if not formula.axes & axis
     ]
-    wrong = f"Not in the formula: {' and '.join(missing)}."
+    wrong = f"The formula does not contain {' or '.join(missing)}."
     checks.expect("variables", not missing, wrong)
     return formula
+
+
+def cell_sentence(wrong_cells: Sequence[list[int]], fault: str, cell: list[int]) -> str:
+    """Return a sentence about the first wrong cell."""
+    x, y = cell
+    sentence = f"The formula {fault} x = {x}, y = {y}"
+    return with_total(sentence, len(wrong_cells), "cells")
 
 
 def compare_pictures(checks: Checklist, black: Mask, positive: Mask) -> Verdict:
@@ -129,18 +136,14 @@ def compare_pictures(checks: Checklist, black: Mask, positive: Mask) -> Verdict:
         positive=positive_count,
     )
     matched = int((positive == black).sum())
-    wrong = f"{matched} of {cells} cells match, which is less than three quarters."
+    wrong = f"The share of cells that match is {matched}/{cells}, below three quarters."
     enough = checks.expect("floor", 4 * matched >= 3 * cells, wrong, matched=matched)
     for check_id, mask, fault in (
-        ("missed", black & ~positive, "black cells are not positive"),
-        ("surplus", positive & ~black, "white cells are positive"),
+        ("missed", black & ~positive, "is not positive in the black cell"),
+        ("surplus", positive & ~black, "is positive in the white cell"),
     ):
-        checks.forbid_many(
-            check_id,
-            [[int(x), int(y)] for y, x in np.argwhere(mask)],
-            fault,
-            lambda cell: f"is x = {cell[0]}, y = {cell[1]}",
-        )
+        wrong_cells = [[int(x), int(y)] for y, x in np.argwhere(mask)]
+        checks.forbid(check_id, wrong_cells, partial(cell_sentence, wrong_cells, fault))
     score = matched**4 / cells**4 if two_colours and enough else 0.0
     return checks.partial(
         score,

@@ -1,8 +1,8 @@
 """Reads the text of one polynomial function f(x, y) without ever running it.
 
-The language is the part of Python that polynomials need, with Python's precedence and layout. It is
-read by a parser of its own: no nesting, length or character can exhaust or upset it, and it is the
-same under every Python version.
+The language is the part of Python that polynomials need, with Python's precedence and layout. Its
+parser behaves the same under every Python version, and no nesting, length or character can exhaust
+or break it.
 """
 
 import re
@@ -42,7 +42,7 @@ _HEAD = re.compile(
     # Brackets may go over several lines and end with a comma.
     \( [ \t\f\n]*+ x [ \t\f\n]*+ , [ \t\f\n]*+ y [ \t\f\n]*+ (?: , [ \t\f\n]*+ )? \)
     [ \t\f]*+ :
-    # The body follows on the same line, or indented on one of its own.
+    # The body follows on the same line, or indented on the next.
     (?: [ \t\f\n]* \n [ \t\f]+ | [ \t\f]* )
     return (?! \w )
     """,
@@ -65,7 +65,7 @@ class Op(IntEnum):
 
 
 # The ranks of operators: the higher binds closer. A sign before an operand binds closer than * and
-# less close than **. An open bracket holds back all operators before it.
+# less close than **. An open bracket delays all operators before it.
 _BRACKET_RANK = 0
 _SIGN_RANK = 3
 _POWER_RANK = 4
@@ -169,8 +169,8 @@ def parse(text: str) -> Formula:
     head = _HEAD.match(text)
     if head is None:
         raise FormulaError(
-            "The text does not begin with 'def f(x, y):' and, indented if on a line of its own, "
-            "'return'."
+            "The text does not begin with 'def f(x, y):' and 'return' (indented if on a line of "
+            "its own)."
         )
     reader = Reader()
     depth = 0
@@ -185,7 +185,7 @@ def parse(text: str) -> Formula:
             continue
         if ended:
             raise FormulaError(
-                f"There is more text after the return line, at character {at}."
+                f"More text follows the return statement, at character {at}."
             )
         if piece == "(":
             depth += 1
@@ -200,7 +200,7 @@ class Operand(NamedTuple):
 
     node: int
     is_plain: bool
-    """Whether it is a plain whole number as it stands."""
+    """Whether it is written as a plain whole number."""
 
 
 class Pending(NamedTuple):
@@ -212,7 +212,7 @@ class Pending(NamedTuple):
 
 @dataclass(slots=True)
 class Reader:
-    """Operator-precedence parsing with stacks of its own; equal steps are kept once."""
+    """An operator-precedence parser with explicit stacks; equal steps are kept once."""
 
     nodes: list[Node] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)

@@ -1,8 +1,8 @@
-"""The signs of a formula in all cells of a grid, worked out in fractions, so that none is rounded.
+"""The signs of a formula in all cells of a grid, computed in exact fractions.
 
 A value is a whole number over a denominator that all cells share, since divisors are constants.
-What depends on x or y alone is worked out once for every column or row, also within products.
-Memory is bounded by working on fewer cells at a time, work by counting.
+What depends on x or y alone is computed once for every column or row, also within products. Memory
+is bounded by computing fewer cells at a time, work by counting steps.
 """
 
 import math
@@ -27,17 +27,17 @@ MAX_BITS = 32_768
 # Roughly nanoseconds: no machine is taken down. Redrawing the largest picture row by
 # row, each factor over all cells, takes a twentieth of that.
 MAX_WORK = 20_000_000_000
-# Of all values that are still needed, at any time; more are worked out for fewer cells
-# at once.
+# Of all values that are still needed at one time; if there are more, fewer cells are computed
+# together.
 MAX_BYTES = 150_000_000
-# Numerators of up to so many bits are kept in machine words, where nothing can
+# Numerators of up to this many bits are kept in machine words, where nothing can
 # overflow.
 WORD_BITS = 62
 # Longer numbers take Python another way of finding room for them.
 _SMALL_BITS = 4_000
-# To look for the longest number takes as long as a step, so it is done once in so many.
+# Finding the longest number takes as long as a step, so it is done once in this many steps.
 _GUESSES = 16
-# A common divisor takes so many times as long as a product, as measured.
+# A common divisor takes about this many times as long as a product, as measured.
 _GCD_TIMES = 8
 # Nanoseconds of one operation, however few its cells.
 _OVERHEAD = 2_000
@@ -49,7 +49,7 @@ Block = tuple[slice, slice]
 
 
 class FormulaCostError(Exception):
-    """Working out the formula takes more time or digits than are given to it."""
+    """Computing the formula takes more work, memory or digits than is allowed."""
 
 
 class UndefinedError(Exception):
@@ -57,7 +57,7 @@ class UndefinedError(Exception):
 
 
 class CrowdedError(Exception):
-    """Values for all these cells at once take more memory than is given to them."""
+    """The values for all these cells together take more memory than is allowed."""
 
 
 @dataclass(slots=True)
@@ -100,7 +100,7 @@ class Values:
 
 @dataclass(slots=True)
 class Product:
-    """A product that is not yet worked out: of columns, of rows, and of cells."""
+    """A product that is not yet computed: of columns, of rows, and of cells."""
 
     parts: tuple[Values | None, Values | None, Values | None]
 
@@ -146,7 +146,7 @@ def half_blocks(rows: slice, columns: slice) -> list[Block]:
     """
     high, wide = rows.stop - rows.start, columns.stop - columns.start
     if high == wide == 1:
-        raise FormulaCostError("needs more memory than is given to it")
+        raise FormulaCostError("needs too much memory")
     if high >= wide:
         middle = rows.start + high // 2
         return [
@@ -185,7 +185,7 @@ class Evaluation:
         live: dict[int, Values | Product] = {}
         memory = 0
         for number, node in enumerate(nodes):
-            # The exponent of a power is nobody's child.
+            # The exponent of a power is not a node.
             if not uses[number] and number < len(nodes) - 1:
                 continue
             children = children_of(node)
@@ -228,7 +228,7 @@ class Evaluation:
         return Product((across, down, both))
 
     def _multiplied(self, values: Values | Product) -> Values:
-        """Return a product worked out."""
+        """Return the values of a product."""
         if isinstance(values, Values):
             return values
         result, *factors = (part for part in values.parts if part)
@@ -311,7 +311,7 @@ class Evaluation:
         """Count an operation that takes about this many nanoseconds."""
         self._work += _OVERHEAD + time
         if self._work > MAX_WORK:
-            raise FormulaCostError("takes more work than is given to it")
+            raise FormulaCostError("takes too much work")
 
     def _pay(self, cells: Array | np.broadcast, bits: int, each: int = 0) -> None:
         """Count an operation on whole numbers; ``each`` is the time of one long multiplication."""

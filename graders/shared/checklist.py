@@ -81,10 +81,17 @@ class Checklist:
         offenders: Sequence[T],
         fault: str,
         first: Callable[[T], str],
+        *,
+        one: str = "",
     ) -> bool:
-        """Do as `forbid` with the sentence "12 ``fault``; the first ``first``."."""
+        """Do as `forbid` with the sentence "12 ``fault``; the first ``first``.".
+
+        With ``one``, the sentence on a single offender is "1 ``one``; it ``first``.".
+        """
 
         def sentence(offender: T) -> str:
+            if one and len(offenders) == 1:
+                return f"1 {one}; it {first(offender)}."
             return f"{len(offenders)} {fault}; the first {first(offender)}."
 
         return self.forbid(check_id, offenders, sentence)

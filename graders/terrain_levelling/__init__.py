@@ -1,8 +1,8 @@
-"""How much larger do these blasts make the largest flat region?
+"""Grade how much larger blasts make the largest flat region.
 
-The blasts are simulated one after the other in PyBullet; nothing else gives the same numbers, and
-PyBullet does only on the same kind of machine, so each verdict says what it was judged with, and
-holds the fingerprint of the machine.
+PyBullet simulates the blasts one after the other. No other engine gives the same numbers, and
+PyBullet gives them only on the same kind of machine. So each verdict names the engine, and has the
+fingerprint of the machine.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from scbench.base.model import Verdict
 from scbench.base.progress import beat
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist, brief
 from scbench.graders.terrain_levelling.blast_simulation import (
     blast_cell,
@@ -35,14 +36,14 @@ VERSION = 2
 
 CHECKS = {
     "count": "The plan has no more blasts than allowed.",
-    "grid": "Every blast is at a cell of the map.",
-    "positive": "Every blast lowers its cell by more than 0.",
-    "depth": "No blast goes deeper than its cell is high when its turn comes.",
-    "level": "The largest flat region has grown by as much as a score of 1 takes.",
+    "grid": "Every blast is in a cell of the map.",
+    "positive": "Every blast has a depth above 0.",
+    "depth": "No blast is deeper than its cell is high when its turn comes.",
+    "level": "The largest flat region has grown enough for a score of 1.",
 }
 
-# Most work for one plan, see `blast_work`: at most 250 seconds of a processor, if every
-# ball falls into a deep pit; one that rolls takes a fifth of that.
+# Most work for one plan, see `blast_work`: at most 250 s of CPU time, if every ball falls into a
+# deep pit; balls that roll take a fifth of that.
 MAX_WORK = 20_000
 # Decimals of heights in the metrics.
 _DECIMALS = 4
@@ -55,7 +56,7 @@ class Start(NamedTuple):
     flat: tuple[int, ...]
     """Cells of the largest flat region."""
     gain: float
-    """Flat cells more that score 1."""
+    """Gain in flat cells that scores 1."""
 
 
 class End(NamedTuple):
@@ -69,11 +70,11 @@ class End(NamedTuple):
     work: float
     """See `blast_work`."""
     stopped: tuple[str, str] | None
-    """The check that the next blast fails, and how; None if every blast was simulated."""
+    """The check that the next blast fails, and why; None if every blast was simulated."""
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return the gain in flat cells over the gain that is wanted, or 0 if a blast breaks a rule.
+    """Return the gain in flat cells over the gain that scores 1, or 0 if a blast breaks a rule.
 
     Raises:
         CannotGrade: PyBullet is not installed.
@@ -81,15 +82,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
     engine()
     n, start, blasts = len(params.heights), start_of(params), answer.blasts
     checks = Checklist(CHECKS)
-    wrong = (
-        f"The plan has {len(blasts)} blasts; at most {params.max_blasts} are allowed."
-    )
+    wrong = f"The plan has {counted(len(blasts), 'blast')}; the limit is {params.max_blasts}."
     checks.expect("count", len(blasts) <= params.max_blasts, wrong)
     checks.forbid(
         "grid",
         [i for i, blast in enumerate(blasts) if not is_on_map(blast, n)],
         lambda i: (
-            f"Blast {i} (counted from 0) is at x = {brief(blasts[i].x)}, "
+            f"Blast {i} (counting from 0) is at x = {brief(blasts[i].x)}, "
             f"y = {brief(blasts[i].y)}; both must be in 0..{n - 1}."
         ),
     )
@@ -97,7 +96,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         "positive",
         [i for i, blast in enumerate(blasts) if blast.z <= 0],
         lambda i: (
-            f"Blast {i} (counted from 0) has depth {blasts[i].z}, which is not above 0."
+            f"Blast {i} (counting from 0) has depth {blasts[i].z}; it must be above 0."
         ),
     )
     end = simulate(n, blasts, End(start.heights, 0, 0, 0.0, None))
@@ -108,7 +107,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         # The other two are checked already.
         if check_id in {"depth", "resource_limit"}:
             checks.expect(check_id, False, wrong, blast=end.simulated)
-        why = f"Only the blasts before number {end.simulated} (counted from 0) could be simulated."
+        why = f"The simulation stopped before blast {end.simulated} (counting from 0)."
         checks.skip(("level",) if check_id == "depth" else ("depth", "level"), why)
     legal = checks.all_passed
 
@@ -119,8 +118,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
         score = min(1.0, max(0.0, gain / start.gain))
     if end.stopped is None:
         wrong = (
-            f"The largest flat region went from {len(start.flat)} to {len(flat)} cells; a score of "
-            f"1 takes {start.gain:g} more than before."
+            f"The largest flat region changed from {len(start.flat)} to {len(flat)} cells; a score "
+            f"of 1 requires a gain of {start.gain:g}."
         )
         checks.expect("level", score == 1, wrong)
     heights = [round(height, _DECIMALS) for height in end.heights]
@@ -146,7 +145,7 @@ def start_of(params: Params) -> Start:
     n = len(params.heights)
     heights = tuple(height for row in params.heights for height in row)
     flat = tuple(largest_flat(heights, n, params.flat_tolerance))
-    # No more cells can become flat than are not.
+    # The gain cannot be larger than the number of cells that are not flat yet.
     gain = min(params.share * n * n, n * n - len(flat))
     return Start(heights, flat, gain)
 
@@ -164,9 +163,7 @@ def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
     """
     heights = list(before.heights)
     if len(blasts) > MAX_BLASTS:
-        wrong = (
-            f"The plan has more than {MAX_BLASTS} blasts; none of them was simulated."
-        )
+        wrong = f"The plan has more than {MAX_BLASTS:,} blasts, so none was simulated."
         return End(heights, 0, before.lost, before.work, ("resource_limit", wrong))
     work, lost = before.work, before.lost
     for i, blast in enumerate(blasts[before.simulated :], before.simulated):
@@ -174,12 +171,15 @@ def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
         if stopped is None:
             work += blast_work(blast.z)
             if work > MAX_WORK:
-                wrong = f"Blasts 0 to {i} throw up more balls than a plan may."
+                wrong = (
+                    f"Up to blast {i} (counting from 0), the sum of m + (m/20)^4 is {work:.0f}; "
+                    f"the limit is {MAX_WORK:,}."
+                )
                 stopped = ("resource_limit", wrong)
         if stopped is not None:
             return End(heights, i, lost, work, stopped)
         lost += blast_cell(heights, n, blast.x, blast.y, blast.z)
-        # Nobody who waits takes a long simulation for a dead one.
+        # Shows that a long simulation is alive.
         beat(i + 1, len(blasts))
     return End(heights, len(blasts), lost, work, None)
 
@@ -187,7 +187,7 @@ def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
 def broken_rule(
     i: int, blast: Blast, n: int, heights: Sequence[float]
 ) -> tuple[str, str] | None:
-    """Return the check that blast i fails on a map of these heights, and how; None if none."""
+    """Return the check that blast i fails on a map of these heights, and why; None if none."""
     if not is_on_map(blast, n):
         return "grid", ""
     x, y, z = blast.x, blast.y, blast.z
@@ -196,15 +196,15 @@ def broken_rule(
     height = heights[y * n + x]
     if z > height:
         wrong = (
-            f"Blast {i} (counted from 0) goes {z} deep at x = {x}, y = {y}, where the ground is "
-            f"{height:.12g} high by then."
+            f"Blast {i} (counting from 0) has depth {z} at x = {x}, y = {y}, where the height is "
+            f"{height:.12g} at that time."
         )
         return "depth", wrong
     return None
 
 
 def _map_rows(cells: Sequence[int], n: int) -> list[str]:
-    """Return the map as one text a row, with # at these cells."""
+    """Return the map as one string per row, with # at these cells."""
     inside = set(cells)
     marks = ["#" if cell in inside else "." for cell in range(n * n)]
     return ["".join(marks[i : i + n]) for i in range(0, n * n, n)]

@@ -1,4 +1,4 @@
-"""Blasts set on the true ground, some at a time, with a look at the ground after them."""
+"""Actions on the ground: blasts go off, some at a time, and the ground after them is shown."""
 
 from typing import Annotated, Any, Literal
 
@@ -13,16 +13,16 @@ BUDGET = 100
 
 
 class SetBlasts(Action):
-    """Set some blasts on the ground as it is now.
+    """Set off some blasts on the present ground.
 
     {"action": "blast", "blasts": [...], "corner": [0, 0]}, with at most 100 blasts of the form
-    {"x": 0, "y": 0, "z": 0.0}, which are set in this order after all earlier ones. Then you are
-    told: `blasts`, how many were set in all; `lost`, the rock that left the grid so far, as a sum
-    of heights; and `heights` of the cells from the corner [x, y] on, up to 24 along x and along y
-    (without a corner, from [0, 0]): one text for each y, the smallest first, and in it one number
-    for each x, the smallest first. They are in hundredths and rounded, so 512 is a height from
-    5.115 to 5.125. If a blast breaks a rule, none of this list is set. An empty list only looks.
-    The cost is 1, or 1 for each 1,000 begun of the sum of m + (m/20)^4 if that is more.
+    {"x": 0, "y": 0, "z": 0.0}, which go off in this order, after all earlier ones. You see:
+    `blasts`, the number of blasts so far; `lost`, the rock that left the grid so far, as a sum of
+    heights; and `heights` of up to 24 cells along x and y, from the corner [x, y] on ([0, 0] if
+    there is no corner). `heights` has one string for each y, the smallest first, with one number
+    for each x, the smallest first. Heights are in hundredths and rounded: 512 is a height from
+    5.115 to 5.125. If a blast breaks a rule, no blast of the list goes off. An empty list only
+    shows the ground. The cost is the sum of m + (m/20)^4 / 1,000, rounded up, and at least 1.
     """
 
     action: Literal["blast"]
@@ -43,23 +43,23 @@ class Play:
 
     @property
     def answer(self) -> dict[str, Any]:
-        """The plan of all blasts that were set."""
+        """The plan of all blasts so far."""
         return {"blasts": [blast.model_dump(mode="json") for blast in self._blasts]}
 
     @property
     def over(self) -> bool:
-        """Whether as many blasts were set as a plan may have."""
+        """Whether the plan has all the blasts that it may have."""
         return len(self._blasts) >= self._params.max_blasts
 
     def look(self) -> Observation:
-        """Return the ground as it is now, from its first corner on."""
+        """Return the present ground, from its first corner on."""
         return look_from(self._params, self._blasts, (0, 0))
 
     def step(self, action: SetBlasts) -> Observation:
-        """Set blasts and return the ground after them.
+        """Set off blasts and return the ground after them.
 
         Raises:
-            QueryError: a blast breaks a rule; none was set.
+            QueryError: a blast breaks a rule; none went off.
             CannotGrade: PyBullet is not installed.
         """
         blasts = self._blasts + action.blasts

@@ -1,4 +1,4 @@
-"""Loosened rock as balls: one blast simulated in PyBullet, and the flat regions of a height map.
+"""Blasts and flat regions of a height map: PyBullet simulates the rock of a blast as balls.
 
 Heights are one list, row by row: the cell (x, y) of a map with n columns is number y * n + x.
 """
@@ -12,14 +12,14 @@ from pathlib import Path
 from scbench.base.canonical import sha256
 from scbench.machine.physics import Engine, PhysicsError, engine_python, open_engine
 
-# Balls start in a disc of this radius around the middle of their cell, so high above the ground,
-# and each of five layers so much above the one below.
+# Balls start in five layers around the middle of their cell: radius of the disc, height above the
+# ground, and distance of the layers.
 DISC_RADIUS = 0.25
 CLEARANCE = 0.6
 LIFT = 0.02
 MIN_BALLS = 3
 MAX_BALLS = 120
-# What heights may differ by beyond the tolerance of a flat region.
+# Added to the tolerance of a flat region, for rounding errors.
 TRIFLE = 1e-9
 # Turning by it spreads balls evenly over a disc.
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
@@ -63,14 +63,14 @@ def machine_facts() -> dict[str, str]:
 
 
 def ball_count(depth: float) -> int:
-    """Return how many balls the rock of one blast breaks into; depths too great give the most."""
+    """Return the number of balls that the rock of one blast breaks into."""
     return max(MIN_BALLS, int(min(MAX_BALLS, 4 * depth)))
 
 
 def blast_work(depth: float) -> float:
-    """Return the work of simulating one blast, in units of up to 12 milliseconds of a processor.
+    """Return the work of simulating one blast, in units of up to 12 ms of CPU time.
 
-    Few balls take time each; many that burst apart at one place meet each other as well.
+    Each ball takes time; many balls in one place also collide with each other.
     """
     balls = ball_count(depth)
     return balls + (balls / 20) ** 4
@@ -96,7 +96,7 @@ def roll(
 ) -> list[list[float]]:
     """Let balls fall on the ground and return x, y and z of each one at the end (``engine.py``).
 
-    A child that dies at it is tried once more: the next one may find more memory.
+    If the child process dies, the call is repeated once: a new one may get more memory.
 
     Raises:
         CannotGrade: see `engine`.
@@ -111,9 +111,9 @@ def roll(
 
 
 def blast_cell(heights: list[float], n: int, x: int, y: int, depth: float) -> int:
-    """Lower a cell of ``n * n`` and let its rock come to lie elsewhere; heights change in place.
+    """Lower a cell of ``n * n`` and move its rock to other cells; heights change in place.
 
-    The depth is more than 0. How many of the balls left the map is returned.
+    The depth is above 0. Returns the number of balls that left the map.
 
     Raises:
         CannotGrade: see `engine`.
@@ -147,11 +147,11 @@ def neighbours(n: int) -> tuple[tuple[int, ...], ...]:
 def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int]:
     """Return the cells of the largest flat region, in order; of several, the first in the map.
 
-    A region is joined edge to edge, and cells that meet in it differ by at most the tolerance at
-    some edge of each cell: a gentle slope is flat. Heights (``n * n``) are doubles, of which 5.0
-    and 4.8 differ by a trifle more than 0.2, so a trifle is overlooked.
+    Cells that share an edge are joined if their heights differ by at most the tolerance, so a
+    gentle slope is flat. As doubles, 5.0 and 4.8 differ by slightly more than 0.2, so `TRIFLE` is
+    added to the tolerance.
     """
-    beside = neighbours(n)
+    adjacent = neighbours(n)
     max_step = tolerance + TRIFLE
     fresh = [True] * len(heights)
     best: list[int] = []
@@ -162,7 +162,7 @@ def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int
         region = [start]
         for cell in region:  # grows while it is gone through
             height = heights[cell]
-            for neighbour in beside[cell]:
+            for neighbour in adjacent[cell]:
                 if fresh[neighbour] and abs(height - heights[neighbour]) <= max_step:
                     fresh[neighbour] = False
                     region.append(neighbour)

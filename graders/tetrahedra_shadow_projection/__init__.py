@@ -13,6 +13,7 @@ from shapely import Polygon
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.sentences import with_total
 from scbench.graders.tetrahedra_shadow_projection.bodies import (
     BASE,
     Floats,
@@ -32,7 +33,7 @@ from scbench.graders.tetrahedra_shadow_projection.shadows import (
 )
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
-# Those of the modules are for builders, who draw and solve with them.
+# Builders draw and solve with the names of the modules.
 __all__ = [
     "BASE",
     "CHECKS",
@@ -53,17 +54,17 @@ __all__ = [
 VERSION = 2
 
 CHECKS = {
-    "count": "There are at most 50 copies and 10 more for each unit of the target's area.",
+    "count": "There are at most 50 copies, plus 10 for each unit of the target's area.",
     "reach": "No x, y or z is larger than 1,000,000 in absolute value.",
-    "rotation": "Every quaternion has a direction.",
+    "rotation": "No quaternion is all zeros.",
     "unit_quaternions": "Every quaternion has a squared length within 0.01 of 1.",
-    "intersection": "No two tetrahedra reach more than 0.001 into each other.",
+    "intersection": "No two copies reach more than 0.001 into each other.",
     "cover": "The shadow covers 99 % of the target, or enough for a full score.",
-    "difference": "Spill and gaps beyond the slack are at most 2 % of the target's area, none "
-    "of it cast by copies beside the target, or little enough for a full score.",
+    "difference": "Spill and gaps that are not near the covered part are at most 2 % of the "
+    "target's area, and strays cast none of it; or it is little enough for a full score.",
 }
 
-# Answers with more tetrahedra are not judged: time grows with the square of their number.
+# Answers with more copies are not graded: time grows with the square of their number.
 MAX_TETRAHEDRA = 2000
 COPIES, COPIES_PER_AREA = 50, 10
 # Largest x, y or z; farther out, doubles are too coarse.
@@ -88,42 +89,53 @@ _POINTS_DRAWN = 2000
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return the share covered, less what lies outside, over the instance's divisor."""
+    """Return the covered share minus a penalty for spill and gaps, over the divisor."""
     poses = answer.tetrahedrons
     checks = Checklist(CHECKS)
     if len(poses) > MAX_TETRAHEDRA:
         return checks.too_large(
-            f"{len(poses)} tetrahedra are placed; at most {MAX_TETRAHEDRA} are judged."
+            f"The answer places {len(poses)} copies; at most {MAX_TETRAHEDRA} are graded."
         )
     far = [i for i, p in enumerate(poses) if max(abs(p.x), abs(p.y), abs(p.z)) > REACH]
     lost = [i for i, p in enumerate(poses) if p.q0 == p.q1 == p.q2 == p.q3 == 0]
     sound = checks.forbid(
-        "reach", far, lambda i: f"Tetrahedron {i} is farther out than that."
+        "reach",
+        far,
+        lambda i: with_total(
+            f"x, y or z of copy {i} is beyond 1,000,000", len(far), "copies"
+        ),
     )
     sound &= checks.forbid(
-        "rotation", lost, lambda i: f"The quaternion of tetrahedron {i} is all zeros."
+        "rotation",
+        lost,
+        lambda i: with_total(
+            f"The quaternion of copy {i} is all zeros", len(lost), "copies"
+        ),
     )
+    not_unit = [i for i, pose in enumerate(poses) if not is_unit(pose)]
     unit = checks.forbid(
         "unit_quaternions",
-        [i for i, pose in enumerate(poses) if not is_unit(pose)],
-        lambda i: f"The quaternion of tetrahedron {i} is not of length 1.",
+        not_unit,
+        lambda i: with_total(
+            f"The quaternion of copy {i} is not of length 1", len(not_unit), "copies"
+        ),
     )
     most = most_copies(params)
     wrong = f"There are {len(poses)} copies; at most {most} are allowed."
     sound &= checks.expect("count", len(poses) <= most, wrong, count=len(poses))
 
-    # What is out of reach or has no direction has no shadow; the others are still judged.
+    # Copies out of reach or without a direction have no shadow; the others are still graded.
     used = sorted(set(range(len(poses))).difference(far, lost))
     bodies = corners(table([poses[i] for i in used]))
     clashes = cuts(bodies, TOUCH, _CUTS_SHOWN)
     pairs = [[used[i], used[j], depth] for i, j, depth in clashes.pairs]
-    at_least = "" if clashes.complete else "At least "
     apart = checks.forbid(
         "intersection",
         pairs,
-        lambda pair: (
-            f"{at_least}{len(pairs)} pairs of tetrahedra cut each other; the first is {pair[0]} "
-            f"and {pair[1]}, {pair[2]:.6f} deep."
+        lambda pair: with_total(
+            f"Copies {pair[0]} and {pair[1]} reach {pair[2]:.6f} into each other",
+            len(pairs),
+            "pairs" if clashes.complete else "pairs at least",
         ),
     )
     factor = 1.0
@@ -140,8 +152,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks.expect("cover", full or shadow.covered >= 0.99 * target_area, wrong)
     small = not shadow.strays and shadow.difference <= 0.02 * target_area
     wrong = (
-        f"Spill and gaps beyond the slack are {shadow.difference / target_area:.2%} of the "
-        f"target's area; {shadow.spill / target_area:.2%} is spill."
+        f"Spill and gaps that are not near the covered part are "
+        f"{shadow.difference / target_area:.2%} of the target's area; "
+        f"{shadow.spill / target_area:.2%} is spill."
     )
     strays = [used[i] for i in shadow.stray]
     checks.expect("difference", full or small, wrong, strays=strays)
@@ -165,7 +178,7 @@ def score_of(shadow: Cover, target_area: float, factor: float, divisor: float) -
     score = round(min(raw / divisor, 1.0), 9)
     if score >= FULL:
         score = 1.0
-    # What strays cast is taken off a full score, too, whatever may be missing from that.
+    # What strays cast is subtracted from a full score, too.
     lost = DIFFERENCE_WEIGHT * shadow.strays / target_area / divisor
     return max(0.0, round(score - lost, 9))
 

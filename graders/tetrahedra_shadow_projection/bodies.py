@@ -1,6 +1,6 @@
 """Tetrahedra in space: where their corners lie, and how deep two of them reach into each other.
 
-Sums of products are written out, so that every machine rounds them alike.
+Sums of products are written out, so that every machine rounds them in the same way.
 """
 
 import math
@@ -28,7 +28,7 @@ _FACES = ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3))
 _EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
 # Squared length below which the cross product of two edges has no direction: they are parallel.
 _PARALLEL = 1e-10
-# Depths are rounded to so many digits.
+# Depths are rounded to this many digits.
 _DIGITS = 9
 # Bodies whose boxes are compared with all others at a time, and pairs that are measured at a time:
 # both bound the memory.

@@ -1,6 +1,6 @@
 """Queries about a few tetrahedra: their shadow, and how deep they reach into each other.
 
-Shadows are not compared with the target: what they cover of it is the score.
+Shadows are not compared with the target, because that comparison is the score.
 """
 
 from collections.abc import Sequence
@@ -48,19 +48,19 @@ def bodies_at(poses: Sequence[Pose]) -> Floats:
 
 
 class Shadow(Query):
-    """See the shadow of a few tetrahedra.
+    """Get the shadow of a few tetrahedra.
 
-    {"query": "shadow", "tetrahedrons": [...]}, with at most 12 entries of the form of an answer.
-    You are told the `area` of their common shadow, and for each tetrahedron its `outlines`: the
-    corners [x, y] of its own shadow, in order round it, and its `heights`: the smallest and the
-    largest z. All are rounded to 4 decimals. The shadow is not compared with the target.
+    {"query": "shadow", "tetrahedrons": [...]}, with at most 12 entries in the form of an answer.
+    You get the `area` of their common shadow. For each tetrahedron, `outlines` gives the corners
+    [x, y] of its own shadow, in order around it, and `heights` the smallest and the largest z. All
+    numbers are rounded to 4 decimals. The shadow is not compared with the target.
     """
 
     query: Literal["shadow"]
     tetrahedrons: Poses
 
     def observe(self, params: Params) -> Observation:  # noqa: ARG002  (the same for every target)
-        """Return the area of the shadow and where each tetrahedron's own is."""
+        """Return the area of the shadow, and the outline of each tetrahedron's own shadow."""
         bodies = bodies_at(self.tetrahedrons)
         shadows = outlines(bodies)
         # The same ring whatever corner GEOS begins with.
@@ -83,12 +83,12 @@ def rounded_rows(values: Floats) -> list[list[float]]:
 
 
 class Cut(Query):
-    """See which of a few tetrahedra reach into each other.
+    """Find out which of a few tetrahedra reach into each other.
 
-    {"query": "cut", "tetrahedrons": [...]}, with at most 12 entries of the form of an answer,
-    named by their places in this list, from 0. You are told in `pairs` every pair that reaches
-    into each other, [i, j, depth]: the depth is the length of the shortest move that parts the
-    two, rounded to 6 decimals. A pair that is not listed is apart, or touches only.
+    {"query": "cut", "tetrahedrons": [...]}, with at most 12 entries in the form of an answer. You
+    get in `pairs` every pair that reaches into each other, as [i, j, depth]: i and j are positions
+    in the list, counted from 0, and depth is the length of the shortest move that parts the two,
+    rounded to 6 decimals. Pairs that are not listed are apart or only touch.
     """
 
     query: Literal["cut"]

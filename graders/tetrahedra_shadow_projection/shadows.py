@@ -17,7 +17,7 @@ from scbench.graders.tetrahedra_shadow_projection.bodies import Floats
 Shapes = NDArray[np.object_]
 # A shape with a smaller share of its area on the target is a stray.
 STRAY = 0.1
-# Areas are rounded to so many digits.
+# Areas are rounded to this many digits.
 _DIGITS = 9
 
 
@@ -108,7 +108,7 @@ def polygons(shape: Geometry) -> list[Polygon]:
 def polygon_rings(shapes: Iterable[Polygon], points: int) -> list[dict[str, Any]]:
     """Return the first polygons as JSON values for a picture: rings of points rounded to 4 digits.
 
-    There are as many as have no more ``points`` together.
+    The first polygons are returned that together have no more than ``points`` points.
     """
     figures: list[dict[str, Any]] = []
     for shape in shapes:

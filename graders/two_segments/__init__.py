@@ -1,7 +1,7 @@
 """Do these two segments cut the frame into exactly the wanted polygons?
 
-Endpoints are read as exact decimals and moved to the nearest place on the true quadrilateral; see
-the module `frame`.
+Endpoints are read as exact decimals and moved to the nearest place on the boundary; see the module
+`frame`.
 """
 
 from collections import Counter
@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeGuard
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.sentences import with_total
 from scbench.graders.two_segments.frame import (
     Chord,
     Frame,
@@ -39,12 +41,12 @@ __all__ = [
 VERSION = 1
 
 CHECKS = {
-    "grid": "Both coordinates of every endpoint are values of the grid.",
+    "grid": "Both coordinates of every endpoint are allowed values.",
     "boundary": "Every endpoint lies on the boundary of the frame, within the tolerance.",
     "length": "The endpoints of each segment are different.",
     "one_side": "No segment has both endpoints on one side of the frame.",
     "distinct": "The two segments are different.",
-    "regions": "The segments cut the frame into exactly the regions asked for.",
+    "regions": "The segments cut the frame into exactly the wanted regions.",
 }
 
 # Names of regions by their number of sides.
@@ -79,7 +81,7 @@ class Endpoint(NamedTuple):
 
     def __str__(self) -> str:
         x, y = self.point
-        return f"({x!r}, {y!r}), end {self.end} of segment {self.segment}"
+        return f"End {self.end} of segment {self.segment}, at ({x!r}, {y!r}),"
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -94,9 +96,14 @@ def grade(params: Params, answer: Answer) -> Verdict:
     ]
     if facts.grid is not None:
         off = [(end.segment, end.end) for end in ends if not end.on_grid]
-        fault = "endpoints have a coordinate that is no value of the grid"
-        checks.forbid_many(
-            "grid", off, fault, lambda at: f"is {ends[2 * at[0] + at[1]]}"
+        checks.forbid(
+            "grid",
+            off,
+            lambda at: with_total(
+                f"{ends[2 * at[0] + at[1]]} has a coordinate that is not an allowed value",
+                len(off),
+                "endpoints",
+            ),
         )
     figures = [figures_of(end, unit) for end in ends]
     judge_boundary(checks, ends)
@@ -105,7 +112,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     first, second = chords
     if not (cuts(first, unit) and cuts(second, unit)):
         checks.skip(
-            "regions", "Not counted: not every segment goes from boundary to boundary."
+            "regions", "Regions are not counted: a segment does not cut the frame."
         )
         return checks.binary(observed=None, endpoints=figures)
     observed = dict(region_counts(first, second, unit))
@@ -113,7 +120,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     wrong = ""
     if not right:
         wrong = (
-            f"The segments make {region_list(observed)}; asked for: "
+            f"The segments make {region_list(observed)} instead of "
             f"{region_list(facts.target)}."
         )
     checks.expect("regions", right, wrong, observed=observed, wanted=facts.target)
@@ -180,14 +187,14 @@ def judge_boundary(checks: Checklist, ends: Sequence[Endpoint]) -> None:
         for end in off
     ]
 
-    def first(_: object) -> str:
+    def sentence(_: object) -> str:
         spot = off[0].spot
-        how = "far outside"
+        where = "far outside the frame"
         if spot is not None:
-            how = f"{spot.relative:.3g} of a side away from it"
-        return f"is {off[0]}, {how}"
+            where = f"{spot.relative:.3g} of a side length off the boundary"
+        return with_total(f"{off[0]} is {where}", len(off), "endpoints")
 
-    checks.forbid_many("boundary", offenders, "endpoints are off the boundary", first)
+    checks.forbid("boundary", offenders, sentence)
 
 
 def judge_segments(
@@ -207,7 +214,7 @@ def judge_segments(
         elif chord is not None and on_one_side(chord, unit):
             along.append(i)
     for check_id, offenders, sentence in (
-        ("length", empty, "Segment {} starts and ends at one place."),
+        ("length", empty, "Segment {} starts and ends at the same point."),
         ("one_side", along, "Segment {} runs along a side of the frame."),
     ):
         if offenders or not unknown:
@@ -218,7 +225,7 @@ def judge_segments(
     ends = (first, second) if first and second else points
     same = set(ends[0]) == set(ends[1])
     if same or not unknown:
-        checks.expect("distinct", not same, "Both segments join the same two places.")
+        checks.expect("distinct", not same, "Both segments join the same two points.")
     else:
         checks.skip("distinct", why)
 
@@ -234,11 +241,7 @@ def region_counts(
 
 def region_list(counts: Mapping[str, int]) -> str:
     """Return numbers of regions in words."""
-    parts = []
-    for kind, n in counts.items():
-        if n:
-            plural = "s" if n > 1 else ""
-            parts.append(f"{n} {kind}{plural}")
+    parts = [counted(n, kind) for kind, n in counts.items() if n]
     return ", ".join(parts) or "nothing"
 
 

@@ -1,37 +1,39 @@
-"""Is this a set of so many cells, with three full projections and no symmetry?
+"""Does this set of cells have the right size, three full views and no symmetry?
 
-Decided on whole-number cells; all 48 symmetries of the cube are about the grid's centre.
+Cells are whole numbers. The 48 symmetries of the cube keep the centre of the grid in place.
 """
 
 from collections import Counter
 from collections.abc import Collection
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import permutations, product
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.grid_paths import reachable, side_neighbours
-from scbench.schemas.voxel_grid_projection import Answer, Params
+from scbench.graders.shared.sentences import with_total
+from scbench.schemas.voxel_grid_projection import Answer, Params, Voxel
 
 VERSION = 1
 
 CHECKS = {
     "cells": "Every entry is a cell of the grid.",
     "permitted": "No cell is forbidden.",
-    "count": "The list has as many entries as asked for.",
+    "count": "The list has the required number of entries.",
     "repeats": "No cell is listed twice.",
-    "projection_xy": "Along z, every pair (x, y) is covered.",
-    "projection_xz": "Along y, every pair (x, z) is covered.",
-    "projection_yz": "Along x, every pair (y, z) is covered.",
-    "no_symmetry": "No rotation or reflection of the cube keeps the set.",
-    "connected": "Where that is asked for, the cells hang together by their faces.",
+    "projection_xy": "The view along z is full: every pair (x, y) occurs.",
+    "projection_xz": "The view along y is full: every pair (x, z) occurs.",
+    "projection_yz": "The view along x is full: every pair (y, z) occurs.",
+    "no_symmetry": "No rotation or reflection of the cube maps the set onto itself.",
+    "connected": "The cells are connected through shared faces, where that is required.",
 }
 
 # 1e-9 and a little, so that a coordinate printed as 5.000000001 is within it however it
 # rounds.
 _TOLERANCE = 1.00001e-9
-# An answer with so many times the cells is not judged.
+# An answer with more than this many times the cells is not graded.
 _TOO_MANY = 20
 _AXES = "xyz"
 # Checks of views, and the axes of each.
@@ -83,46 +85,71 @@ def grade(params: Params, answer: Answer) -> Verdict:
     n, length = params.size, len(answer.voxels)
     if length > _TOO_MANY * params.cells:
         return checks.too_large(
-            f"{length} cells are listed where {params.cells} are asked for."
+            f"The answer lists {length} cells instead of {params.cells}."
         )
     cells, outside = sort_entries(answer, n)
-    checks.forbid_many(
+    checks.forbid(
         "cells",
         outside,
-        f"of {length} entries are not whole numbers from 0 to {n - 1}",
-        lambda i: f"is entry {i} (from 0), {list(answer.voxels[i].xyz)}",
+        lambda i: with_total(
+            f"Entry {i} (counted from 0), {entry_text(answer.voxels[i])}, is not three whole "
+            f"numbers from 0 to {n - 1}",
+            len(outside),
+            "entries",
+        ),
     )
     counts = Counter(cells)
     bad_sums, bad_cells = forbidden(params)
     barred = [
         list(cell) for cell in counts if sum(cell) in bad_sums or cell in bad_cells
     ]
-    checks.forbid_many(
-        "permitted", barred, "cells are forbidden", lambda cell: f"is {cell}"
+    checks.forbid(
+        "permitted",
+        barred,
+        lambda cell: with_total(f"Cell {cell} is forbidden", len(barred), "cells"),
     )
-    wrong = f"There are {length} entries, not {params.cells}."
+    entries = counted(length, "entry", "entries")
+    wrong = f"The list has {entries} instead of {params.cells}."
     checks.expect("count", length == params.cells, wrong, listed=length)
     repeated = [list(cell) for cell, count in counts.items() if count > 1]
-    fault = "cells are listed more than once"
-    checks.forbid_many("repeats", repeated, fault, lambda cell: f"is {cell}")
+    checks.forbid(
+        "repeats",
+        repeated,
+        lambda cell: with_total(
+            f"Cell {cell} is listed more than once", len(repeated), "cells"
+        ),
+    )
     voxels = counts.keys()
     judge_projections(checks, n, voxels)
     if voxels:
         names = symmetries_of(n, voxels)
-        fault = "symmetries keep the set"
-        checks.forbid_many("no_symmetry", names, fault, lambda name: f"is {name}")
+        checks.forbid(
+            "no_symmetry",
+            names,
+            lambda name: with_total(
+                f"The symmetry {name} maps the set onto itself",
+                len(names),
+                "symmetries",
+            ),
+        )
     else:
-        checks.skip("no_symmetry", "There is no cell to look at.")
+        checks.skip("no_symmetry", "There are no cells to check.")
     if params.connected:
         apart = unconnected_cells(voxels)
         checks.forbid(
             "connected",
             apart,
-            lambda cell: (
-                f"{len(apart)} cells do not hang together with the first, such as {cell}."
+            lambda cell: with_total(
+                f"Cell {cell} is not connected to the first cell", len(apart), "cells"
             ),
         )
     return checks.binary(distinct=len(voxels))
+
+
+def entry_text(voxel: Voxel) -> str:
+    """Return an entry of an answer with few digits."""
+    numbers = ", ".join(f"{value:g}" for value in voxel.xyz)
+    return f"[{numbers}]"
 
 
 def sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
@@ -130,7 +157,7 @@ def sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
     cells, outside = [], []
     for i, voxel in enumerate(answer.voxels):
         a, b, c = voxel.xyz
-        # Before rounding: it would fail for numbers without end.
+        # Before rounding, which fails for infinite numbers.
         if -0.5 < a < n - 0.5 and -0.5 < b < n - 0.5 and -0.5 < c < n - 0.5:
             x, y, z = round(a), round(b), round(c)
             if max(abs(a - x), abs(b - y), abs(c - z)) <= _TOLERANCE:
@@ -154,7 +181,7 @@ def forbidden(params: Params) -> tuple[frozenset[int], frozenset[tuple[int, ...]
 
 
 def judge_projections(checks: Checklist, n: int, voxels: Collection[Cell]) -> None:
-    """Check that every view of the cells is full."""
+    """Check that every view along an axis is full."""
     for check_id, i, j in _PROJECTIONS:
         covered = {(cell[i], cell[j]) for cell in voxels}
         holes: list[list[int]] = []
@@ -162,16 +189,20 @@ def judge_projections(checks: Checklist, n: int, voxels: Collection[Cell]) -> No
         if len(covered) < n * n:
             pairs = product(range(n), repeat=2)
             holes = [list(pair) for pair in pairs if pair not in covered]
-        checks.forbid_many(
-            check_id,
-            holes,
-            f"of {n * n} pairs ({_AXES[i]}, {_AXES[j]}) are not covered",
-            lambda hole: f"is ({hole[0]}, {hole[1]})",
+        checks.forbid(
+            check_id, holes, partial(hole_sentence, holes, _AXES[i] + _AXES[j])
         )
 
 
+def hole_sentence(holes: Collection[list[int]], axes: str, hole: list[int]) -> str:
+    """Return a sentence about the first hole of a view."""
+    a, b = axes
+    sentence = f"No cell has {a} = {hole[0]} and {b} = {hole[1]}"
+    return with_total(sentence, len(holes), "pairs")
+
+
 def symmetries_of(n: int, voxels: Collection[Cell]) -> list[str]:
-    """Return the names of the symmetries of the grid that keep a set of cells."""
+    """Return the names of the symmetries of the grid that map a set of cells onto itself."""
     return [
         symmetry.name(n)
         for symmetry in _SYMMETRIES
@@ -180,7 +211,7 @@ def symmetries_of(n: int, voxels: Collection[Cell]) -> list[str]:
 
 
 def unconnected_cells(voxels: Collection[Cell]) -> list[list[int]]:
-    """Return the cells that no walk through faces joins to the first."""
+    """Return the cells that are not connected to the first through shared faces."""
     if not voxels:
         return []
     cells: set[tuple[int, ...]] = set(voxels)

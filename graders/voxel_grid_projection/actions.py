@@ -1,4 +1,4 @@
-"""Cells that are chosen in the cube, and given up."""
+"""Choosing cells of the cube and removing them again."""
 
 from itertools import product
 from typing import Annotated, Any, Literal
@@ -11,7 +11,7 @@ from scbench.schemas.base import WholeIndex
 from scbench.schemas.voxel_grid_projection import Params
 
 BUDGET = 100
-# Pairs and symmetries that are listed.
+# Most pairs and symmetries in an observation.
 _EMPTY = 40
 _SYMMETRIES = 8
 Line = Annotated[WholeIndex, Field(le=10**6)]
@@ -24,9 +24,9 @@ _VIEWS = (("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2))
 class Place(Action):
     """Choose cells.
 
-    {"action": "place", "cells": [[0, 0, 0], [1, 0, 1]]}, at most 200, none of them forbidden or
-    chosen before. You are told how many are `chosen` and are `wanted`, and of each view ("xy",
-    "xz", "yz") how many pairs are `empty`, and the first 40 of these in `pairs`.
+    {"action": "place", "cells": [[0, 0, 0], [1, 0, 1]]}: at most 200 cells, none of them forbidden
+    or already chosen. You get the number of cells `chosen` and `wanted`. For each view ("xy", "xz",
+    "yz") you get the number of `empty` pairs, and the first 40 of them in `pairs`.
     """
 
     action: Literal["place"]
@@ -34,17 +34,20 @@ class Place(Action):
 
 
 class Remove(Action):
-    """Give up chosen cells: {"action": "remove", "cells": [[0, 0, 0]]}; told is as by `place`."""
+    """Remove chosen cells; you get the same as after `place`.
+
+    {"action": "remove", "cells": [[0, 0, 0]]}
+    """
 
     action: Literal["remove"]
     cells: Cells
 
 
 class Ask(Action):
-    """See which symmetries a set of cells has: those chosen, and these.
+    """Find the symmetries that the chosen cells and some more would have.
 
-    {"action": "ask", "cells": [[0, 0, 0]]}. You are told in `symmetries` those of the 47 rotations
-    and reflections that keep it, at most eight, and their `count`.
+    {"action": "ask", "cells": [[0, 0, 0]]}. You get the `count` of rotations and reflections, out
+    of 47, that map the set onto itself, and at most eight of them in `symmetries`.
     """
 
     action: Literal["ask"]
@@ -87,25 +90,27 @@ class Play:
         }
 
     def step(self, action: Place | Remove | Ask) -> Observation:
-        """Carry it out; after a `QueryError` everything is as it was."""
+        """Carry out an action; a `QueryError` changes nothing."""
         after, size = dict(self._chosen), self._params.size
         sums, cells = forbidden(self._params)
         for cell in action.cells:
             if isinstance(action, Remove):
                 if cell not in after:
-                    raise QueryError(f"{list(cell)} is not chosen")
+                    raise QueryError(f"cell {list(cell)} is not chosen")
                 del after[cell]
                 continue
             if max(cell) >= size or sum(cell) in sums or cell in cells:
-                raise QueryError(f"{list(cell)} is forbidden or outside the cube")
+                raise QueryError(f"cell {list(cell)} is forbidden or outside the cube")
             if cell in after and isinstance(action, Place):
-                raise QueryError(f"{list(cell)} is chosen before")
+                raise QueryError(f"cell {list(cell)} is already chosen")
             after[cell] = None
         if isinstance(action, Ask):
             names = symmetries_of(size, {(x, y, z) for x, y, z in after})
             return {"count": len(names), "symmetries": names[:_SYMMETRIES]}
         if len(after) > 2 * self._params.cells:
-            raise QueryError(f"that would be {len(after)} cells")
+            raise QueryError(
+                f"that would be {len(after)} cells; at most {2 * self._params.cells} can be chosen"
+            )
         self._chosen = after
         return self.look()
 

@@ -1,7 +1,8 @@
-"""Are two runs different? Paired, answer by answer, over the scores that both have."""
+"""Comparing runs: paired differences over the answers that both runs have."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from scbench.analysis.sheets import (
     NOTE,
     after_sums,
     chance,
-    interval_below,
+    interval,
     line_words,
     share,
     signed,
@@ -42,17 +43,27 @@ SCHEMA: Mapping[str, Any] = (
 
 # Verdicts that name no run.
 TIED = "tied"
-APART = "not told apart"
+INCONCLUSIVE = "inconclusive"
 TOO_FEW = "too few items to tell"
 NO_ROOM = "no room"
-_UNDECIDED = frozenset({TIED, APART, TOO_FEW, NO_ROOM})
-# Runs are tied where an interval says that they differ by no more than this.
+_UNDECIDED = frozenset({TIED, INCONCLUSIVE, TOO_FEW, NO_ROOM})
+# Runs are tied if the interval of their difference is within this on either side of 0.
 MARGIN = 0.05
 # Rounding of the level, and of the gain of an answer.
 _LEVEL_ROUNDING = 1e-12
 _GAIN_ROUNDING = 1e-9
-# Columns that a narrow terminal does without, in this order.
-_DROPS = ("of means", "shows", "p", "1st ahead", "2nd ahead", "N")
+# Columns that a narrow terminal drops, in this order.
+_DROPS = (
+    "of means, 95 %",
+    "of means",
+    "detectable",
+    "p",
+    "ahead",
+    "N",
+    "p corrected",
+    "second",
+    "first",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +103,8 @@ def compare_runs(
 ) -> pl.DataFrame:
     """Compare each pair of runs, overall, by bucket and by task.
 
-    Runs on terse prompts, or on pictures, are compared with those of the same models on full
-    prompts and with no others: the difference is then the worth of a full specification, or the
-    cost of seeing the data instead of reading it.
+    Runs on terse prompts or pictures are only compared with runs of the same models on full
+    prompts. The difference is then the effect of the full prompt, or of text instead of pictures.
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them, of two or more runs.
@@ -103,24 +113,27 @@ def compare_runs(
         level: of the intervals, and one minus the level of the tests.
 
     Returns:
-        One row per pair and per task, bucket and overall, with columns `SCHEMA`: over (the tasks
-        of a line, if not all tasks of its bucket are there), n (scores that both have), the two
-        normalized scores over those, difference (second minus first) with its interval; the means,
-        of_means (their difference) with its own; answers with room above their floors, and on how
-        many of them each run is ahead; p_value and p_corrected, shows (the difference that would be
-        found with a chance of 80 %; null if none would), and verdict: the name of the better run if
-        p_corrected is at most 0.05, else "tied" where the interval lies within `MARGIN` to either
-        side of 0, "not told apart", "too few items to tell" where no outcome could have reached
-        that, or "no room" where every floor is 1. The overall lines of all pairs are corrected
-        among themselves, as the board's ranks are, and so are all other lines. In results without
-        floors, means are compared instead of normalized scores.
+        One row per pair and per task, bucket and overall, with columns `SCHEMA`:
+
+        - over: the tasks of a line, if they are not all tasks of its bucket;
+        - n: scores that both runs have, and the two normalized scores over those;
+        - difference: second minus first, with its interval; of_means is that of the plain means;
+        - answers: those with room above their floors, and on how many of them each run is ahead;
+        - p_value and p_corrected;
+        - shows: the smallest difference that would be detected with 80 % power; null if none would;
+        - verdict: the name of the better run if p_corrected is at most 0.05; "tied" if the interval
+          lies within `MARGIN` on either side of 0; "too few items to tell" if no outcome could have
+          been significant; "no room" if every floor is 1; otherwise "inconclusive".
+
+        The overall lines of all pairs are corrected together, as are the ranks of the leaderboard;
+        so are all other lines. Without floors, means are compared instead of normalized scores.
 
     Raises:
         ResultsError: there are fewer than two runs, or two have no score in common.
     """
     matrix = score_matrix(results)
     if len(matrix.runs) < 2:
-        raise ResultsError("to compare, name the results of two runs or more")
+        raise ResultsError("comparing needs the results of at least two runs")
     # Families of lines that are corrected among themselves.
     main_lines: list[PairLine] = []
     lines: list[PairLine] = []
@@ -185,7 +198,7 @@ def test_cells(tested: Tested, place: int, row: Row, level: float) -> dict[str, 
     elif tested.too_few[place]:
         verdict = TOO_FEW
     else:
-        verdict = APART
+        verdict = INCONCLUSIVE
     return {
         "p_value": float(tested.p_value[place]),
         "p_corrected": corrected,
@@ -208,7 +221,7 @@ def lines_of_pair(
         task: paired(block, first, second) for task, block in matrix.blocks.items()
     }
     if not any(len(pair.weights) for pair in pairs.values()):
-        raise ResultsError(f"{first_name} and {second_name} have no score in common")
+        raise ResultsError(f"{first_name} and {second_name} have no common score")
     # One unknown floor makes all lines of the pair ones of means.
     has_floors = all(pair.is_known for pair in pairs.values())
     if not has_floors:
@@ -278,44 +291,38 @@ def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
     columns = (
         Column("task", line_words, is_words=True),
         Column("N", "n"),
+        Column("difference", lambda row: signed(row["difference"])),
+        Column("95 %", partial(interval, form=signed)),
+        Column("verdict", verdict_cell, is_words=True, wraps=True),
         Column("first", share("first_normalized")),
         Column("second", share("second_normalized")),
-        Column("difference", difference_cell),
-        Column("1st ahead", "first_ahead"),
-        Column("2nd ahead", "second_ahead"),
+        Column("ahead", lambda row: f"{row['first_ahead']} : {row['second_ahead']}"),
         Column("p", lambda row: chance(row["p_value"])),
         Column("p corrected", lambda row: chance(row["p_corrected"])),
-        Column("shows", share("shows")),
-        Column("verdict", verdict_cell, is_words=True, wraps=True),
-        Column("of means", difference_of_means_cell),
+        Column("detectable", share("shows")),
+        Column("of means", lambda row: signed(row["of_means"])),
+        Column("of means, 95 %", partial(interval, name="of_means_", form=signed)),
     )
     notes = [NOTE, *notes_of("compare")]
     sheets = []
     for (first, second), part in frame.group_by("first", "second", maintain_order=True):
         rows = part.to_dicts()
         title = comparison_title(str(first), str(second))
-        sheets.append(sheet_of(title, columns, rows, notes, after_sums(rows), _DROPS))
+        breaks = after_sums(rows)
+        sheets.append(
+            sheet_of(title, columns, rows, notes, breaks, _DROPS, one_line=True)
+        )
     return sheets
 
 
 def comparison_title(first: str, second: str) -> str:
     """Return the title of a comparison of two runs."""
-    title = f"{printable(first)} (first) against {printable(second)} (second)"
+    title = f"{printable(second)} (second) compared with {printable(first)} (first)"
     if ON_TERSE in first:
-        title += ": what a full specification is worth"
+        title += ": effect of the full prompt"
     if any(words in first for words in ON_PICTURES.values()):
-        title += ": what text is worth"
+        title += ": effect of text instead of pictures"
     return title
-
-
-def difference_cell(row: Row) -> str:
-    """Return a difference, its interval below."""
-    return signed(row["difference"]) + interval_below(row, form=signed)
-
-
-def difference_of_means_cell(row: Row) -> str:
-    """Return a difference of means, its interval below."""
-    return signed(row["of_means"]) + interval_below(row, "of_means_", signed)
 
 
 def verdict_cell(row: Row) -> str:

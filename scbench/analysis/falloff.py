@@ -141,6 +141,4 @@ def falloff_sheet(frame: pl.DataFrame) -> Sheet:
         Column("half at", number("half")),
         Column("95 %", half_interval),
     )
-    return sheet_of(
-        "Where half is lost", columns, frame.to_dicts(), notes_of("falloff")
-    )
+    return sheet_of("Halfway points", columns, frame.to_dicts(), notes_of("falloff"))

@@ -1,10 +1,10 @@
-"""Is a public ladder known by heart? One model on it and on a private twin, paired by rung.
+"""Gap between a public ladder and a private twin: has a model memorized public items?
 
-The items of a rung are drawn alike in both, so for a model that knows neither, the mean of a rung
-is as likely to be higher here as there: the signs of the differences are random. The difference is
-tested by `scbench.analysis.sign_flips`, with a rung of a task as its unit. Knowledge by heart is
-seen best where a model solves little, so a rung weighs 1 / (m + 0.1), where m is the mean that the
-curves fitted to both ladders expect. Tasks are tested item by item, see `scbench.analysis.leaks`.
+The items of a rung are generated in the same way for both ladders, so for a model that knows
+neither, the sign of the difference of a rung is random. `scbench.analysis.sign_flips` tests this,
+with a rung of a task as its unit. Memorized items are easiest to detect where a model solves
+little, so a rung has the weight 1 / (m + 0.1), where m is the mean that the curves fitted to both
+ladders expect. Single tasks are tested item by item, see `scbench.analysis.leaks`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,8 +53,8 @@ SCHEMA: Mapping[str, Any] = (
 # Verdicts.
 HIGHER = "public is higher"
 LOWER = "private is higher"
-ALIKE = "alike"
-UNCLEAR = "too few to tell"
+ALIKE = "no difference found"
+UNCLEAR = "too few items to tell"
 
 
 class RungCell(NamedTuple):
@@ -116,9 +116,7 @@ def gap_table(
     private_means = rung_means(there.climbs[0])
     cells = sorted(public_means.keys() & private_means.keys())
     if not cells:
-        raise ResultsError(
-            "the two ladders have no rung in common on which both have scores"
-        )
+        raise ResultsError("the two ladders have no common rung with scores in both")
     # Tasks, buckets, overall and rungs share one table, and most share one correction.
     lines = list(gap_lines(here, there, cells))
     main_line = main_line_of(lines)
@@ -159,12 +157,12 @@ def check_twins(public: pl.DataFrame, private: pl.DataFrame) -> None:
     runs = [one_run(rows).select(RUN).unique().rows() for rows in (public, private)]
     if runs[0] != runs[1]:
         raise ResultsError(
-            f"the public results are of {_run_words(runs[0][0])}, the private ones of "
-            f"{_run_words(runs[1][0])}; a gap is that of one run"
+            f"the public results are from {_run_words(runs[0][0])}, the private ones from "
+            f"{_run_words(runs[1][0])}; a gap needs results of the same run"
         )
     if public["release_hash"][0] == private["release_hash"][0]:
         raise ResultsError(
-            "both results are of the same ladder; a private one is drawn with "
+            "both results are from the same ladder; create a private one with "
             "`scbench generate ladder --private --out FOLDER`"
         )
     # Other graders give other scores to the same answers.
@@ -310,11 +308,11 @@ def gap_figures(
         "public": here,
         "private": there,
         "difference": here - there,
-        # A share known by heart lifts the private mean by its distance to 1.
+        # A memorized share raises the mean by that share of its distance to 1.
         "low": leak.low * (1 - there),
         "high": leak.high * (1 - there),
     }
-    # A private mean of 1 leaves nothing to be known by heart.
+    # With a private mean of 1, no leak can be estimated.
     if there < 1:
         cells_of_line |= {"leak": leak.share}
         cells_of_line |= {"leak_low": leak.low, "leak_high": leak.high}
@@ -334,7 +332,7 @@ def line_cell(row: Row) -> str:
 
 
 def leak_cell(row: Row) -> str:
-    """Return a leak in percent, its interval below; a dash where there is none."""
+    """Return a leak in percent with its interval below; a dash if there is none."""
     if row["leak"] is None:
         return "-"
     return f"{points(row['leak'])} %\n{interval(row, 'leak_')}"
@@ -359,5 +357,5 @@ def gap_sheet(frame: pl.DataFrame) -> Sheet:
     for i, row in enumerate(rows[:-1], 1):
         if row["task"] is None and row["rung"] is None:
             breaks.append(i)
-    title = f"Public against private ladder, {run_words(rows[0])}"
+    title = f"Public and private ladder, {run_words(rows[0])}"
     return sheet_of(title, columns, rows, notes_of("gap"), breaks)

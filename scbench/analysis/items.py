@@ -1,4 +1,4 @@
-"""Below the task: single items over all runs, and whether difficulty labels fit the scores."""
+"""Single items over all runs, and whether difficulty labels agree with the scores."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,12 +34,12 @@ LABELS: Mapping[str, Any] = (
 
 # Difficulty labels, the easiest first.
 ORDER = ("easy", "medium", "hard", "very-hard")
-# Runs below which a correlation says nothing.
+# Least number of runs for a correlation.
 _LEAST_RUNS = 3
 # Rounding of a full score, and of means that are the same.
 _RIGHT = 1 - 1e-9
 _SAME = 1e-12
-_IN_ORDER = {None: "-", True: "yes", False: "no: easier labels score lower"}
+_IN_ORDER = {None: "-", True: "yes", False: "no, an easier label scores lower"}
 
 
 def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.DataFrame:
@@ -92,7 +92,7 @@ def difficulty_labels(release: Release, results: pl.DataFrame) -> dict[str, str]
 
 
 def correlation_of(first: Floats, second: Floats) -> float | None:
-    """Return the correlation of two columns; null where it says nothing."""
+    """Return the correlation of two columns; None if it is undefined or has too few runs."""
     has_both = ~(np.isnan(first) | np.isnan(second))
     a, b = first[has_both], second[has_both]
     # Columns that do not vary have no correlation.
@@ -102,7 +102,7 @@ def correlation_of(first: Floats, second: Floats) -> float | None:
 
 
 def label_table(results: pl.DataFrame, release: Release) -> pl.DataFrame:
-    """Return means by difficulty label, of all runs together, and whether they fall as labels say.
+    """Return means by difficulty label over all runs, and whether they decrease with difficulty.
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them.
@@ -169,7 +169,7 @@ def item_sheets(items: pl.DataFrame, labels: pl.DataFrame) -> list[Sheet]:
         Column("difficulty", lambda row: row["difficulty"] or "-", is_words=True),
         Column("runs", "runs"),
         Column("mean", share("mean")),
-        Column("share right", share("right")),
+        Column("solved", share("right")),
         Column("discrimination", number("discrimination")),
     )
     label_columns = (
@@ -182,14 +182,14 @@ def item_sheets(items: pl.DataFrame, labels: pl.DataFrame) -> list[Sheet]:
     )
     return [
         sheet_of(
-            "Items, over all runs",
+            "Items",
             item_columns,
             items.to_dicts(),
             notes_of("items"),
             changes_of(items["task"].to_list()),
         ),
         sheet_of(
-            "Difficulty labels against means",
+            "Means by difficulty label",
             label_columns,
             labels.to_dicts(),
             notes_of("labels"),

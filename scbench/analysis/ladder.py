@@ -57,7 +57,7 @@ COMPARED: Mapping[str, Any] = (
 
 
 def is_ladder(results: pl.DataFrame) -> bool:
-    """Whether there are instances of a ladder among the rows."""
+    """Whether any row belongs to a ladder."""
     return any(rung_of(name) for name in results["id"].unique())
 
 
@@ -72,7 +72,7 @@ def on_ladder(results: pl.DataFrame) -> pl.DataFrame:
     rows = results.with_columns(rung=rung).filter(pl.col("rung").is_not_null())
     if rows.is_empty():
         raise ResultsError(
-            "the results hold no item of a ladder; answers to that config are graded with "
+            "the results contain no ladder items; grade answers to the ladder with "
             "`scbench-grade --tasks ladder`"
         )
     return rows
@@ -115,14 +115,14 @@ def one_run(rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:
     names = rows["model"].unique().sort().to_list()
     if model is not None and model not in names:
         raise ResultsError(
-            f"the results hold no model {model!r}.{did_you_mean(model, names)}"
+            f"the results contain no model {model!r}.{did_you_mean(model, names)}"
         )
     of_model = rows if model is None else rows.filter(pl.col("model") == model)
     count = of_model.select(RUN).unique().height
     if count > 1:
         raise ResultsError(
-            f"the results hold {count} runs ({', '.join(names)}); name one with --model, or a file "
-            "that holds one"
+            f"the results contain {count} runs ({', '.join(names)}); select one with --model, or "
+            "name a file of one run"
         )
     return of_model
 
@@ -218,7 +218,7 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
 def overall_levels(results: pl.DataFrame) -> dict[tuple[object, ...], str]:
     """Return the overall level of each run and that of its text tasks, if it is on a ladder.
 
-    They are in words with their intervals, by model, setting, budget and bucket.
+    They are texts with their intervals, by model, setting, budget and bucket.
     """
     if not is_ladder(results):
         return {}
@@ -282,7 +282,7 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
     """
     runs = all_climbs.matrix.runs
     if len(runs) < 2:
-        raise ResultsError("to compare, name the results of two runs or more")
+        raise ResultsError("comparing needs the results of at least two runs")
     rows: list[dict[str, Any]] = []
     for a, b in combinations(range(len(runs)), 2):
         first_fits, second_fits = all_climbs.fits[a], all_climbs.fits[b]

@@ -18,7 +18,7 @@ from scbench.analysis.sheets import (
 from scbench.base.errors import printable
 from scbench.grading.means import RUN
 
-# Columns that a narrow terminal does without, in this order.
+# Columns that a narrow terminal drops, in this order.
 _DROPS = ("floor", "slope", "readable", "fit")
 
 
@@ -91,7 +91,9 @@ def ladder_sheets(frame: pl.DataFrame) -> list[Sheet]:
         # Notes go below the last table only.
         notes = notes_of("ladder") if run is runs[-1] else []
         if any(row["coverage"] < 1 for row in rows):
-            notes.append("Answers without a score are left out: scored/asked for.")
+            notes.append(
+                "Answers without a score are left out; the column shows scored/all."
+            )
         title = f"Levels, {run_words(rows[0])}"
         sheets.append(sheet_of(title, columns, rows, notes, after_sums(rows), _DROPS))
     return sheets

@@ -1,8 +1,8 @@
-"""Tables for people: their columns and cells, in Markdown and in LaTeX.
+"""Tables for people: columns and cells, and their output as Markdown and LaTeX.
 
-A table declares its `Column`s next to the code that computes it; `sheet_of` writes the cells of a
-`Sheet`, which each form prints. Cells that tables share are in `scbench.analysis.sheets`, the form
-for a terminal in `scbench.analysis.terminal_tables`.
+The module that computes a table also declares its `Column`s. `sheet_of` formats the cells into a
+`Sheet`, which is then printed as Markdown, LaTeX or text. `scbench.analysis.sheets` has the cells
+that tables share, `scbench.analysis.terminal_tables` the output for terminals.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from scbench.base.errors import printable
 # A row of a frame, by column.
 Row = Mapping[str, Any]
 
-# Signs that mean something in LaTeX, or that its fonts do not have.
+# Special characters of LaTeX, and characters that its fonts do not have.
 _LATEX = {
     "&": r"\&",
     "%": r"\%",
@@ -41,10 +41,10 @@ class Column(NamedTuple):
 
     Attributes:
         head: heading.
-        cell: a function that writes the cell of a row; or a key, whose value is shown as it is, and
-            nothing where it is null.
-        is_words: whether it has words, which are aligned left; figures are aligned right.
-        wraps: whether cells are broken where a terminal is narrow.
+        cell: a function that formats the cell of a row, or a key whose value is shown unchanged
+            (null is shown as nothing).
+        is_words: whether it has words, which are aligned left; numbers are aligned right.
+        wraps: whether cells are broken over lines on a narrow terminal.
     """
 
     head: str
@@ -67,11 +67,12 @@ class Sheet:
         title: its subject.
         heads: one heading per column.
         rows: cells as text; a cell may have several lines.
-        words: headings of columns that have words; the others have figures.
-        notes: sentences below the table.
+        words: headings of columns of words; all others have numbers.
+        notes: below the table.
         breaks: rows before which a new section begins.
-        wraps: headings of columns whose cells are broken where a terminal is narrow.
-        drops: headings of columns in the order in which a narrow terminal does without them.
+        wraps: headings of columns whose cells are broken over lines on a narrow terminal.
+        drops: headings of columns in the order in which a narrow terminal drops them.
+        one_line: whether columns are dropped before names are broken over lines.
     """
 
     title: str
@@ -82,10 +83,11 @@ class Sheet:
     breaks: frozenset[int] = frozenset()
     wraps: frozenset[str] = frozenset()
     drops: Sequence[str] = ()
+    one_line: bool = False
 
 
 def notes_of(table: str) -> list[str]:
-    """Return the sentences below a table."""
+    """Return the notes below a table."""
     return [*packaged_toml("scbench.analysis", "notes.toml")[table]]
 
 
@@ -96,16 +98,19 @@ def sheet_of(
     notes: Sequence[str] = (),
     breaks: Collection[int] = (),
     drops: Sequence[str] = (),
+    *,
+    one_line: bool = False,
 ) -> Sheet:
-    """Write the cells of a table.
+    """Format the cells of a table.
 
     Args:
         title: its subject.
         columns: from left to right.
         rows: of the frame.
-        notes: sentences below the table.
+        notes: below the table.
         breaks: rows before which a new section begins.
-        drops: headings in the order in which a narrow terminal does without them.
+        drops: headings in the order in which a narrow terminal drops them.
+        one_line: whether columns are dropped before names are broken over lines.
     """
     return Sheet(
         title,
@@ -116,6 +121,7 @@ def sheet_of(
         breaks=frozenset(breaks),
         wraps=frozenset(column.head for column in columns if column.wraps),
         drops=drops,
+        one_line=one_line,
     )
 
 
@@ -144,7 +150,7 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def latex(sheet: Sheet) -> str:
-    """Return a sheet as a LaTeX table in the style of booktabs; intervals go below the figures."""
+    """Return a sheet as a LaTeX table in booktabs style, intervals below the figures."""
     kinds = ("l" if head in sheet.words else "r" for head in sheet.heads)
     caption = " ".join(map(latex_text, [f"{sheet.title}.", *sheet.notes]))
     lines = [
@@ -169,7 +175,7 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 
 def latex_text(text: str) -> str:
-    """Return a text with the signs escaped that mean something in LaTeX."""
+    """Return a text with LaTeX's special characters escaped."""
     # After the end of a line, LaTeX takes a bracket or star for an option.
     guard = "{}" if text[:1] in {"[", "*"} else ""
     return guard + "".join(_LATEX.get(sign, sign) for sign in text)

@@ -1,7 +1,7 @@
-"""How much of a public ladder is known by heart, and whether single tasks differ.
+"""The share of a public ladder that a model has memorized, and tests of single tasks.
 
-A share x of items known by heart lifts the mean of a rung by x times the distance to 1. The
-interval of the share has the x that the test of `scbench.analysis.sign_flips` would not refuse.
+A memorized share x raises the mean of a rung by x times its distance to 1. The interval of the
+share contains every x that the test of `scbench.analysis.sign_flips` would not reject.
 
 A task has few rungs, and each is little more than one number, so a task is tested item by item: the
 items of a rung are as likely to be on the one ladder as on the other.
@@ -25,12 +25,12 @@ EASY = 0.1
 ROUNDING = 1e-12
 # How often the items of a rung are dealt to two ladders.
 _DEALS = 2000
-# With fewer different deals than this, none is rare enough to tell anything.
+# With fewer distinct deals than this, no result can be significant.
 _LEAST_DEALS = 1000
 
 
 class Leak(NamedTuple):
-    """The share of items known by heart, from -1 to 1, and the ends of its interval."""
+    """The memorized share of items, from -1 to 1, and the ends of its interval."""
 
     share: float
     low: float
@@ -59,7 +59,7 @@ class Deals(NamedTuple):
 
 
 def leak_of(means: Floats, weight: Floats, level: float, draws: int, seed: int) -> Leak:
-    """Return the share known by heart that fits best, and its interval.
+    """Return the memorized share that fits best, and its interval.
 
     A share x lifts a rung by x times its distance to 1. Without that lift, the differences that
     remain may have any sign: the interval has the x whose statistic, over the same signs, is none

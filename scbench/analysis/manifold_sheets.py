@@ -7,6 +7,7 @@ import polars as pl
 
 from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
 from scbench.analysis.sheets import (
+    GAP_NOTE,
     changes_of,
     interval,
     marked,
@@ -56,7 +57,7 @@ def manifold_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     heads = {column.head for column in labels}
     notes = notes_of("manifolds")
     if any(row["coverage"] < 1 for row in rows):
-        notes.append("* over scored rows only: coverage is below 1.")
+        notes.append(GAP_NOTE)
     if "kind" in heads and "parameter" not in heads:
         notes += notes_of("kinds")
     section = ("model", "task", "parameter", "kind")
@@ -94,7 +95,7 @@ def heat_sheets(frame: pl.DataFrame, metric: str) -> list[Sheet]:
             lines.append([value, *figures])
         title = f"{task_cell(rows[0])}, {run_words(rows[0])}: {METRICS[metric]}"
         corner = f"{rows[0]['parameter']} \\ {rows[0]['second_parameter']}"
-        note = "Below each figure: the number of its rows."
+        note = "Below each figure: number of rows."
         sheets.append(
             Sheet(title, [corner, *across], lines, frozenset({corner}), [note])
         )

@@ -1,4 +1,4 @@
-"""Where accuracy falls off: results over points of parameter spaces.
+"""Accuracy over the parameters of generated items.
 
 Every table has accuracy, plain and above the floor (the score of a guess), shares of truncated and
 unreadable answers, and output tokens. It groups by task, by the values of each parameter, by the
@@ -70,14 +70,14 @@ _FIGURES = (
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Instances that make one line of a table."""
+    """The instances of one line of a table."""
 
     labels: Mapping[str, str]
     ids: frozenset[str]
 
 
 class Cases:
-    """The drawn instances of a release that results are about.
+    """The generated instances of a release.
 
     Args:
         release: the one that was graded against.
@@ -90,20 +90,20 @@ class Cases:
     def __init__(self, release: Release, tasks: Collection[str] | None = None) -> None:
         records = release.manifest.tasks
         for name in tasks or ():
-            # A misspelt task would give an empty table.
+            # A misspelled task would give an empty table.
             if name not in records:
                 raise ResultsError(
                     f"task {name!r} is not in release {release.version}."
                     f"{did_you_mean(name, records)}"
                 )
-        # Instances of the paper were not drawn and have no point.
+        # The instances of the paper were not generated and have no point.
         instances = release.instances(tasks).values()
         rows = [row for row in instances if row.point is not None]
         if not rows:
             of_tasks = " of these tasks" if tasks else ""
             raise ResultsError(
-                f"release {release.version} holds no drawn items{of_tasks}, so there are no "
-                "parameters to look along"
+                f"release {release.version} contains no generated items{of_tasks}; only "
+                "generated items have parameters"
             )
         self.points = {row.id: row.whole_point for row in rows}
         self.hashes = {row.id: row.content_hash for row in rows}
@@ -150,8 +150,8 @@ class Cases:
         if tasks:
             return tasks
         names = {key: None for point in self.points.values() for key in point}
-        hint = did_you_mean(name, names) or f" There are {', '.join(names)}."
-        raise ResultsError(f"no drawn item has a parameter or fact {name!r}.{hint}")
+        hint = did_you_mean(name, names) or f" Available: {', '.join(names)}."
+        raise ResultsError(f"no generated item has a parameter or fact {name!r}.{hint}")
 
 
 def manifold_table(
@@ -201,10 +201,8 @@ def heat_table(
     """
     tasks = [task for task in cases.with_name(first) if task in cases.with_name(second)]
     if not tasks or first == second:
-        raise ResultsError(
-            f"no task has both {first} and {second}, so there is no map of them"
-        )
-    # A map of one line says nothing, if there are better ones.
+        raise ResultsError(f"no task has both {first} and {second}")
+    # Maps of a single line are left out if there are larger ones.
     maps = []
     for task in tasks:
         sizes = (len(cases.values(task, name)) for name in (first, second))
@@ -358,7 +356,7 @@ def joined(results: pl.DataFrame, cases: Cases) -> pl.DataFrame:
     rows = results.filter(pl.col("id").is_in(cases.points.keys()))
     if rows.is_empty():
         raise ResultsError(
-            "the results hold no drawn item of this release; text tasks are graded with "
+            "the results contain no generated items of this release; grade text tasks with "
             "`scbench-grade --tasks manifolds`"
         )
     row_id = pl.col("id")
@@ -366,8 +364,7 @@ def joined(results: pl.DataFrame, cases: Cases) -> pl.DataFrame:
     expected = row_id.replace_strict(cases.hashes, return_dtype=pl.String)
     if not rows.select((pl.col("instance_hash") == expected).all()).item():
         raise ResultsError(
-            "the results are of other items than those of this release; name the one they "
-            "were graded against with --release"
+            "the results are for items of another release; name that release with --release"
         )
     floors = row_id.replace_strict(cases.floors, default=None, return_dtype=pl.Float64)
     return rows.with_columns(floor=floors)

@@ -59,7 +59,7 @@ def modality_table(
     if not pictures or not texts_of_configs:
         missing = "of text" if pictures else "of the config pictures (--tasks pictures)"
         raise ResultsError(
-            f"name results of text and of pictures; there are none {missing}"
+            f"this needs results of text and of pictures; there are none {missing}"
         )
     rows: list[dict[str, Any]] = []
     for files in texts_of_configs:
@@ -68,7 +68,7 @@ def modality_table(
         )
         rows += gap_lines(results)
     if not rows:
-        raise ResultsError("no run has scores of text and of pictures")
+        raise ResultsError("no run has scores of both text and pictures")
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -124,7 +124,7 @@ def modality_sheets(frame: pl.DataFrame) -> list[Sheet]:
         rows = part.to_dicts()
         run, style, rung = (rows[0][name] for name in ("run", "style", "rung"))
         place = "" if rung is None else f", rung {rung}"
-        title = f"{printable(run)}: text against pictures ({style}){place}"
+        title = f"{printable(run)}: text or pictures ({style}){place}"
         # Notes go below the last table only.
         notes = notes_of("modality") if part is parts[-1] else []
         sheets.append(sheet_of(title, columns, rows, notes, after_sums(rows)))

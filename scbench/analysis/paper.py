@@ -1,29 +1,34 @@
-"""Tables in the paper's form: a mean per model without tools, and the change with tools.
+"""Scores by task or bucket and run, and the change with tools, as in the paper's tables.
 
-Every score counts the same, in a task, a bucket and overall; means are computed from unrounded
-scores and rounded once, for display, as the paper does. Differences are over the scores that
-both runs have.
+Every score has the same weight in the mean of a task, a bucket and overall. Means are computed from
+unrounded scores and rounded once, for display, as in the paper. Differences are over the scores
+that both runs have.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from scbench.analysis.columns import LINE_TYPES, counts, figures, texts
 from scbench.analysis.differences import Difference, difference_of, paired
-from scbench.analysis.layout import Row, Sheet, notes_of
+from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.sheets import (
-    GAP,
+    GAP_NOTE,
     LESS,
     NOTE,
     interval,
     interval_below,
     line_name,
+    marked,
     marked_normalized,
-    mean_beside,
+    mean_and_readable,
+    number,
     rounded,
+    share,
     signed,
     task_titles,
 )
@@ -50,6 +55,18 @@ SCHEMA: Mapping[str, Any] = (
         "delta delta_low delta_high delta_mean delta_mean_low delta_mean_high",
     )
     | counts("delta_n")
+)
+
+# Columns that a narrow terminal drops, in this order.
+_DROPS = (
+    "Δ tools, 95 %",
+    "Δ mean",
+    "cost",
+    "tokens",
+    "readable",
+    "N",
+    "mean",
+    "setting",
 )
 
 
@@ -157,8 +174,149 @@ def _change_cells(difference: Difference) -> dict[str, Any]:
     }
 
 
+class PaperGrid(NamedTuple):
+    """The rows of a table by line and run.
+
+    Attributes:
+        cells: row of each line and run that has one.
+        lines: all lines, in order.
+        over: tasks that each line is over, in the run with most scores.
+        sizes: number of scores of each line in that run.
+        by_task: whether tasks have lines.
+    """
+
+    cells: Mapping[tuple[PaperLine, PaperRun], Row]
+    lines: Sequence[PaperLine]
+    over: Mapping[PaperLine, str | None]
+    sizes: Mapping[PaperLine, int]
+    by_task: bool
+
+    def name(self, line: PaperLine) -> str:
+        """Return the name of a line."""
+        titles = task_titles()
+        return line_name(*line, self.over[line], titles, every=self.by_task)
+
+
+def paper_grid(frame: pl.DataFrame) -> PaperGrid:
+    """Return the rows of a table of `paper_table` by line and run."""
+    cells: dict[tuple[PaperLine, PaperRun], Row] = {}
+    for row in frame.to_dicts():
+        line = PaperLine(row["bucket"], row["task"])
+        cells[line, PaperRun(row["model"], row["budget"], row["setting"])] = row
+    lines = list(dict.fromkeys(line for line, _ in cells))
+    over = {}
+    sizes = {}
+    # The run with most scores names a line, so it comes last.
+    for (line, _), row in sorted(cells.items(), key=lambda pair: pair[1]["n"]):
+        over[line] = row["over"]
+        sizes[line] = row["n"]
+    return PaperGrid(cells, lines, over, sizes, any(line.task for line in lines))
+
+
+def run_lines_sheet(title: str, frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `paper_table` with one line per task, or bucket, and run.
+
+    Columns that are empty in all lines are left out.
+    """
+    grid = paper_grid(frame)
+    runs = sorted({run for _, run in grid.cells}, key=run_order)
+    rows: list[dict[str, Any]] = []
+    breaks = set()
+    for line in grid.lines:
+        name = grid.name(line)
+        for run in runs:
+            if (line, run) not in grid.cells:
+                continue
+            row = grid.cells[line, run]
+            # The name is printed once per line of tasks.
+            marks = LESS if row["n"] < grid.sizes[line] else ""
+            rows.append({**row, "name": name, "marks": marks})
+            name = ""
+        # With tasks, each bucket ends a section.
+        if line.task is None and grid.by_task:
+            breaks.add(len(rows))
+    says = {name for name in frame.columns if frame[name].is_not_null().any()}
+    if frame["readable"].min() == 1:
+        says.discard("readable")
+    columns = [
+        Column("task" if grid.by_task else "bucket", "name", is_words=True),
+        Column("model", "model", is_words=True),
+        Column("setting", "setting", is_words=True),
+        Column("budget", "budget"),
+        Column("N", "n"),
+        Column("normalized", _normalized_cell),
+        Column("95 %", partial(interval, name="normalized_")),
+        Column("mean", marked("mean")),
+        Column("readable", share("readable")),
+        Column("tokens", number("output_tokens", ",.0f")),
+        Column("cost", number("cost", ",.4f")),
+        Column("Δ tools", _tools_cell),
+        Column("Δ tools, 95 %", partial(interval, name="delta_", form=signed)),
+        Column("Δ mean", _tools_mean_cell),
+    ]
+    optional = {
+        "setting": "setting" in says,
+        "budget": "budget" in says,
+        "readable": "readable" in says,
+        "tokens": "output_tokens" in says,
+        "cost": "cost" in says,
+        "Δ tools": "delta_n" in says,
+        "Δ tools, 95 %": "delta_n" in says,
+        "Δ mean": "delta_n" in says,
+    }
+    columns = [column for column in columns if optional.get(column.head, True)]
+    notes = [NOTE, *notes_of("tables")]
+    if "delta_n" in says:
+        notes += notes_of("tools")
+    notes += remarks_of(grid, any(row["marks"] for row in rows))
+    return sheet_of(title, columns, rows, notes, breaks, _DROPS, one_line=True)
+
+
+def _normalized_cell(row: Row) -> str:
+    """Return a normalized score with its marks."""
+    return "-" if row["mean"] is None else marked_normalized(row) + row["marks"]
+
+
+def _tools_cell(row: Row) -> str:
+    """Return the change of a normalized score with tools; nothing for runs without tools."""
+    if row["delta_n"] is None:
+        return ""
+    marks = LESS if row["delta_n"] < row["n"] else ""
+    return signed(row["delta"]) + marks
+
+
+def _tools_mean_cell(row: Row) -> str:
+    """Return the change of the mean with tools; nothing for runs without tools."""
+    return "" if row["delta_n"] is None else signed(row["delta_mean"])
+
+
+def remarks_of(grid: PaperGrid, has_less: bool) -> list[str]:  # noqa: FBT001
+    """Return the notes on figures that are over fewer scores than others.
+
+    Args:
+        grid: of the table.
+        has_less: whether any figure has the mark of fewer scores than N.
+    """
+    notes = []
+    if any(row["coverage"] < 1 for row in grid.cells.values()):
+        notes.append(GAP_NOTE)
+    if has_less:
+        titles = task_titles()
+        missing: dict[str, None] = {}
+        for (line, run), row in grid.cells.items():
+            if row["over"] and row["over"] != grid.over[line]:
+                name = line_name(
+                    line.bucket, None, row["over"], titles, every=grid.by_task
+                )
+                setting = f" {run.setting}" if run.setting else ""
+                missing[f"{name}: {printable(run.model)}{setting}"] = None
+        remark = f" Whole tasks are missing: {'; '.join(missing)}." if missing else ""
+        notes.append(f"{LESS} over fewer scores than N.{remark}")
+    return notes
+
+
 def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
-    """Lay out a table of `scbench.analysis.paper.paper_table` as the paper does.
+    """Lay out a table of `paper_table` as the paper does.
 
     A column for each model's mean (without tools, if there is such a run), one for the change with
     tools.
@@ -167,44 +325,22 @@ def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         title: of the table.
         frame: the table.
     """
-    cells: dict[tuple[PaperLine, PaperRun], Row] = {}
-    for row in frame.to_dicts():
-        line = PaperLine(row["bucket"], row["task"])
-        cells[line, PaperRun(row["model"], row["budget"], row["setting"])] = row
-    lines = list(dict.fromkeys(line for line, _ in cells))
-    columns = paper_columns(sorted({run for _, run in cells}, key=run_order))
-    by_task = any(line.task for line in lines)
-    titles = task_titles()
-    # The run with most scores names a line; the scores missing in others go below.
-    over = {}
-    for (line, _), cell in sorted(cells.items(), key=lambda pair: pair[1]["n"]):
-        over[line] = cell["over"]
+    grid = paper_grid(frame)
+    columns = paper_columns(sorted({run for _, run in grid.cells}, key=run_order))
     rows = []
     breaks = set()
-    for i, line in enumerate(lines):
-        of_columns = [cells.get((line, column.run)) for column in columns]
+    for i, line in enumerate(grid.lines):
         # N is that of the fullest run; runs with less get a mark.
-        n = max(row["n"] for row in of_columns if row)
-        texts_of_line = [line_name(*line, over[line], titles, every=by_task), str(n)]
-        for column, of_column in zip(columns, of_columns, strict=True):
-            texts_of_line.append(figure_cell(column, of_column, n))
-        rows.append(texts_of_line)
+        n = grid.sizes[line]
+        rows_of_line = [grid.cells.get((line, column.run)) for column in columns]
+        figures_of_line = map(figure_cell, columns, rows_of_line, repeat(n))
+        rows.append([grid.name(line), str(n), *figures_of_line])
         # A sum ends its section.
-        if i and lines[i - 1].task is None and by_task:
+        if i and grid.lines[i - 1].task is None and grid.by_task:
             breaks.add(i)
-    notes = [NOTE, *notes_of("tables")]
-    if any(row["coverage"] < 1 for row in cells.values()):
-        notes.append(f"{GAP} over scored rows only: coverage is below 1.")
-    if any(LESS in cell for row in rows for cell in row[2:]):
-        missing: dict[str, None] = {}
-        for (line, run), cell in cells.items():
-            if cell["over"] and cell["over"] != over[line]:
-                name = line_name(line.bucket, None, cell["over"], titles, every=by_task)
-                setting = f" {run.setting}" if run.setting else ""
-                missing[f"{name}: {printable(run.model)}{setting}"] = None
-        remark = f" Whole tasks are missing: {'; '.join(missing)}." if missing else ""
-        notes.append(f"{LESS} over fewer scores than N.{remark}")
-    first_head = "task" if by_task else "bucket"
+    has_less = any(LESS in cell for row in rows for cell in row[2:])
+    notes = [NOTE, *notes_of("paper"), *remarks_of(grid, has_less)]
+    first_head = "task" if grid.by_task else "bucket"
     heads = [first_head, "N", *(column.head for column in columns)]
     return Sheet(title, heads, rows, notes=notes, breaks=frozenset(breaks))
 
@@ -258,11 +394,11 @@ def score_cell(row: Row, n: int) -> str:
     lines = [marked_normalized(row) + marks]
     if row["normalized_low"] is not None:
         lines.append(interval(row, "normalized_"))
-    lines += mean_beside(row)
+    lines += mean_and_readable(row)
     if row["output_tokens"] is not None:
         lines.append(f"{rounded(row['output_tokens'], 0):,} tokens")
     if row["cost"] is not None:
-        lines.append(f"{rounded(row['cost'], 4)} US$")
+        lines.append(f"${rounded(row['cost'], 4)}")
     return "\n".join(lines)
 
 

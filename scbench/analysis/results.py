@@ -1,7 +1,7 @@
-"""Reading results for analysis: results that cannot be compared are refused, by name.
+"""Reading results for analysis, and refusing results that are not comparable.
 
-Nothing is guessed. A file with holes, duplicates, unknown tasks, impossible scores, or rows of two
-releases or two versions of a grader ends with an error that says which.
+Missing rows, duplicates, unknown tasks, impossible scores, and rows of two releases or grader
+versions are errors that name the cause.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -251,15 +251,15 @@ def check_release(rows: pl.DataFrame) -> None:
         is_terse = reworded[0].endswith(PLUS_TERSE)
         prompts = "of terse prompts" if is_terse else "of pictures"
         raise ResultsError(
-            f"the results are of full prompts and {prompts}, which share no table; `scbench "
-            "compare` says what the difference is worth"
+            f"the results are of full prompts and {prompts}, which cannot share a table; use "
+            "`scbench compare`"
         )
     names = ", ".join(
         f"{release} ({digest[:12]})" for release, digest in releases.iter_rows()
     )
     raise ResultsError(
-        f"the results are of {releases.height} releases: {names}; scores of different "
-        "releases cannot be compared, grade all predictions against one"
+        f"the results are of {releases.height} releases: {names}; scores of different releases "
+        "are not comparable, so grade all predictions against one release"
     )
 
 
@@ -292,8 +292,8 @@ def one_grader(rows: pl.DataFrame) -> None:
             for task, numbers in mixed.head(_MAX_NAMES).iter_rows()
         )
         raise ResultsError(
-            f"the results were graded by different graders: {names}; grade them anew with one "
-            "version of scbench"
+            f"the results were graded by different grader versions: {names}; grade them again with "
+            "one version of scbench"
         )
 
 
@@ -316,12 +316,12 @@ def check_scores(rows: pl.DataFrame) -> None:
     impossible = (~score.is_between(0.0, 1.0) | is_partial).fill_null(value=True)
     refuse_rows(
         rows.filter(score.is_not_null() & impossible),
-        "{rows} scores cannot be: {id} (subtask {subtask}) of model {model!r} has {score}",
+        "impossible scores ({rows}): {id} (subtask {subtask}) of model {model!r} has {score}",
     )
     if "floor" in rows.columns:
         refuse_rows(
             rows.filter(~pl.col("floor").is_between(0.0, 1.0)),
-            "{id} has the floor {floor}; a floor is from 0 to 1",
+            "{id} has the floor {floor}; a floor must be from 0 to 1",
         )
 
 
@@ -332,8 +332,8 @@ def check_statuses(rows: pl.DataFrame) -> None:
     valid = pl.col("status").is_in([status.value for status in Status])
     refuse_rows(
         rows.filter(~(fits & valid).fill_null(value=False)),
-        "{rows} scores do not fit their status: {id} (subtask {subtask}) of model {model!r} is "
-        "{status!r} with the score {score}",
+        "scores that contradict their status ({rows}): {id} (subtask {subtask}) of model {model!r} "
+        "is {status!r} with the score {score}",
     )
 
 
@@ -349,8 +349,8 @@ def check_duplicates(rows: pl.DataFrame) -> None:
         return
     refuse_rows(
         rows.group_by(key).len().filter(pl.col("len") > 1).sort(key),
-        "{rows} scores are there more than once: {id} (subtask {subtask}, sample {sample}) of "
-        "model {model!r} {len} times; is a file named twice, or a model's name used for two runs?",
+        "duplicate scores ({rows}): {id} (subtask {subtask}, sample {sample}) of model {model!r} "
+        "occurs {len} times; is a file named twice, or do two runs have the same model name?",
     )
 
 
@@ -369,10 +369,10 @@ def check_holes(rows: pl.DataFrame, *, partial: bool) -> None:
         row = holes.sort(*RUN, "sample", "task").row(0, named=True)
         further = ""
         if holes.height > 1:
-            further = f", and there are {holes.height - 1} more such gaps"
+            further = f" (more such gaps: {holes.height - 1})"
         raise ResultsError(
-            f"the results have holes: of {row['task']}, sample {row['sample']} of model "
-            f"{row['model']!r} has {row['count']} of {row['expected']} scores{further}"
+            f"the results are incomplete: sample {row['sample']} of model {row['model']!r} has "
+            f"{row['count']} of {row['expected']} scores of {row['task']}{further}"
         )
     if partial:
         return
@@ -390,9 +390,9 @@ def check_holes(rows: pl.DataFrame, *, partial: bool) -> None:
         if len(missing) > _MAX_NAMES:
             further = f" and {len(missing) - _MAX_NAMES} more"
         raise ResultsError(
-            f"sample {row['sample']} of model {row['model']!r} has no row of "
-            f"{', '.join(missing[:_MAX_NAMES])}{further}, and no {SUMMARY} beside the "
-            "results says that this is intended; grade with --partial, or with --tasks"
+            f"sample {row['sample']} of model {row['model']!r} has no rows of "
+            f"{', '.join(missing[:_MAX_NAMES])}{further}, and there is no {SUMMARY} next to the "
+            "results that allows this; grade with --partial or --tasks"
         )
 
 

@@ -1,4 +1,4 @@
-"""How the runs in results were made: the paper's table of runs."""
+"""The metadata of runs, as in the paper's table of runs."""
 
 import json
 from collections.abc import Mapping, Sequence

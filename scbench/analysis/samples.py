@@ -1,4 +1,4 @@
-"""Several samples per item: one, k and a vote of them, and where scores vary."""
+"""Several samples per item: mean, majority, pass@k and variances."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -51,12 +51,12 @@ _Noise = Mapping[tuple[Any, ...], float | None]
 def pass_at_k(
     results: pl.DataFrame, ks: Sequence[int] = (1,), *, passes: float = 1.0
 ) -> pl.DataFrame:
-    """Return the figures of several samples per item.
+    """Return mean, majority, pass@k and variances of several samples per item.
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
-        ks: numbers of tries; a k above the samples that any item of a row has is left out.
-        passes: the score from which on a sample passes.
+        ks: numbers of samples; a k for which no item of a row has enough samples is left out.
+        passes: the lowest score that passes.
 
     Returns:
         One row per run, per task, bucket and overall, and per k, with columns `SCHEMA`: n (scores
@@ -97,8 +97,8 @@ def pass_at_k(
 
 
 def item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:
-    """Return each item's samples: how many, how many pass, their variance, and their vote."""
-    # Results have the answer in the first of its rows only.
+    """Return by item the number of samples, how many pass, their variance, and their vote."""
+    # Only the first row of an answer contains it.
     answer = pl.col("answer").drop_nulls().first().over(*RUN, "sample", "id")
     scored = results.filter(pl.col("score").is_not_null()).with_columns(answer=answer)
     passed = (pl.col("score") >= passes - _EXACT).sum()
@@ -138,7 +138,7 @@ def _vote(samples: pl.Series) -> pl.Series:
 def sampling_noise(results: pl.DataFrame) -> _Noise:
     """Return by run and task the variance of the mean of u that comes from samples alone.
 
-    An answer with one sample varies like the others of its task.
+    An answer with one sample gets the mean variance of its task.
     """
     by_item = (
         normalized_answers(results)
@@ -179,7 +179,7 @@ def line_spread(items: pl.DataFrame) -> dict[str, Any]:
 def same_items_range(
     matrix: Matrix, tasks: Sequence[str], run: int, noise: _Noise
 ) -> float | None:
-    """Return how far other samples of the same items would lie from the normalized score."""
+    """Return the distance from the normalized score to the ends of the range of new samples."""
     total = variance = 0.0
     for task in tasks:
         # Weights of tasks make the mean, their squares its variance.
@@ -253,7 +253,7 @@ def samples_sheet(frame: pl.DataFrame) -> Sheet:
 
 
 def pass_cell(row: Row) -> str:
-    """Return pass@k, the number of its scores if it is not over all, and its interval."""
+    """Return pass@k, the number of its scores if it is not over all of them, and its interval."""
     lines = [points(row["pass_at_k"])]
     if row["pass_n"] < row["n"]:
         lines.append(f"of {row['pass_n']}")
@@ -262,7 +262,7 @@ def pass_cell(row: Row) -> str:
 
 
 def same_items_cell(row: Row) -> str:
-    """Return the range of other samples of the same items; a dash where it is unknown."""
+    """Return the range for new samples of the same items; a dash if unknown."""
     return "-" if row["same_items"] is None else f"± {points(row['same_items'])}"
 
 

@@ -1,4 +1,4 @@
-"""Tables of scores for people: a line for each run, or for each run and line."""
+"""Tables of scores for people: one line per run, or per run and task or bucket."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -8,7 +8,7 @@ import polars as pl
 
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.sheets import (
-    GAP,
+    GAP_NOTE,
     NORMALIZED_INTERVAL,
     NOTE,
     changes_of,
@@ -24,7 +24,7 @@ from scbench.catalog import MANIFOLDS
 from scbench.grading.means import RUN
 from scbench.grading.score_tables import OVERALL
 
-# Columns that a narrow terminal does without, in this order.
+# Columns that a narrow terminal drops, in this order.
 _DROPS = (
     "status",
     "missing as 0",
@@ -36,8 +36,8 @@ _DROPS = (
 )
 _TOKENS = Column("tokens", number("output_tokens", ",.0f"))
 _COST = Column("cost", number("cost", ",.4f"))
-# Columns next to a normalized score where they are known, by the cell that they show.
-_BESIDE = {
+# Optional columns after a normalized score, by the field that they show.
+_OPTIONAL = {
     "level": Column("level", "level"),
     "readable": Column("readable", share("readable")),
     "output_tokens": _TOKENS,
@@ -50,12 +50,12 @@ def overview_sheets(
     frame: pl.DataFrame,
     levels: Mapping[tuple[object, ...], str] | None = None,
 ) -> list[Sheet]:
-    """Lay out a table by bucket, of `score_table`, as a line for each run; text tasks apart.
+    """Lay out a table by bucket, of `score_table`, as one line per run; text tasks get their own.
 
     Args:
         title: of the table.
         frame: the scores by bucket.
-        levels: on the ladder, in words, by model, setting, budget, and overall or text tasks.
+        levels: on the ladder, as text, by model, setting, budget, and overall or text tasks.
     """
     is_text = pl.col("bucket") == MANIFOLDS
     spatial, text = frame.filter(~is_text), frame.filter(is_text)
@@ -103,44 +103,41 @@ def overview_sheet(
         lines: as `overview_lines` gives them.
     """
     # Columns that are empty in all lines are left out.
-    says = set()
-    for name in (*RUN, *_BESIDE):
+    filled = set()
+    for name in (*RUN, *_OPTIONAL):
         if any(line[name] is not None for line in lines):
-            says.add(name)
+            filled.add(name)
     columns = [
-        Column(name, name, is_words=name != "budget") for name in RUN if name in says
+        Column(name, name, is_words=name != "budget") for name in RUN if name in filled
     ]
     columns += [
         Column("scored", coverage_cell),
         Column("normalized", marked_normalized),
         NORMALIZED_INTERVAL,
     ]
-    columns += [column for name, column in _BESIDE.items() if name in says]
     buckets = [*frame["bucket"].unique(maintain_order=True)]
     if OVERALL in buckets:
         buckets.remove(OVERALL)
     # The only bucket is the overall column.
     if len(buckets) > 1:
         columns += [Column(name, partial(bucket_cell, name)) for name in buckets]
+    columns += [column for name, column in _OPTIONAL.items() if name in filled]
     columns += [
         Column("mean", marked("mean")),
-        Column("what went wrong", failures_cell, is_words=True, wraps=True),
+        Column("not answered", failures_cell, is_words=True, wraps=True),
     ]
     notes = [NOTE]
-    if "level" in says:
+    if "level" in filled:
         notes += notes_of("levels")
-    # The mark is explained where it occurs.
     if any(line["scored"] < line["n"] * line["samples"] for line in lines):
-        notes.append(
-            f"{GAP} over the rows that have a score; the others lower the coverage."
-        )
+        notes.append(GAP_NOTE)
     return sheet_of(title, columns, lines, notes, drops=("mean", "setting"))
 
 
 def score_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `scbench.grading.score_tables.score_table`.
 
-    Columns that say nothing are left out.
+    Columns without information are left out.
     """
     rows = frame.to_dicts()
     by_task = "task" in frame.columns
@@ -165,7 +162,7 @@ def score_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         Column("coverage", coverage_cell),
         Column("status", statuses, is_words=True, wraps=True),
     ]
-    says = {
+    shown = {
         "setting": _is_reported(rows, "setting"),
         "budget": _is_reported(rows, "budget"),
         "tokens": _is_reported(rows, "output_tokens"),
@@ -176,7 +173,7 @@ def score_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         "missing as 0": any(row["scored"] < row["n"] * row["samples"] for row in rows),
         "floor": any(row["floor"] for row in rows),
     }
-    columns = [column for column in columns if says.get(column.head, True)]
+    columns = [column for column in columns if shown.get(column.head, True)]
     # A section for each model.
     breaks = changes_of([row["model"] for row in rows])
     return sheet_of(title, columns, rows, [NOTE], breaks, _DROPS)

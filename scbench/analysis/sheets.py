@@ -1,4 +1,4 @@
-"""Figures of tables for people, rounded here, once; names of lines, and cells that tables share."""
+"""Numbers in tables for people, rounded in one place; names of lines; cells that tables share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
@@ -10,31 +10,32 @@ from scbench.base.model import Status
 from scbench.catalog import all_tasks
 from scbench.grading.score_tables import OVERALL
 
-# A function that writes a figure.
+# A function that formats a number.
 Words = Callable[[float | None], str]
 
-# Digits that sums of floats have right.
+# Decimals up to which sums of floats are exact.
 _NOISE = 8
 NOTE = (
-    "Normalized: 0 is the score of the trivial baseline, 100 is a perfect score; tasks have the "
+    "Normalized: 0 is the score of the trivial baseline, 100 is a perfect score. Tasks have the "
     "weights of the release."
 )
-# Marks figures over rows some of which have no score: coverage is below 1.
+# Marks figures with a coverage below 1.
 GAP = "*"
-# Marks figures over fewer scores than the line says.
+GAP_NOTE = f"{GAP} over scored rows only; rows without a score lower coverage."
+# Marks figures over fewer scores than N.
 LESS = "†"
 
 
 def rounded(value: float, digits: int = 1) -> Decimal:
-    """Return a figure rounded for any display, halves away from zero.
+    """Return a number rounded for display, halves away from zero.
 
-    The error of sums is taken away first, or a mean of 65.25 would be 65.2 in one place and 65.3 in
-    another.
+    The rounding error of sums is removed first. Otherwise a mean of 65.25 would be shown as 65.2 in
+    one place and 65.3 in another.
     """
     step = Decimal(1).scaleb(-digits)
     exact = Decimal(repr(round(float(value), _NOISE)))
     result = exact.quantize(step, ROUND_HALF_UP)
-    # No minus before a zero.
+    # -0.0 is printed as 0.0.
     return result or abs(result)
 
 
@@ -62,22 +63,22 @@ def chance(p: float) -> str:
 
 
 def share(key: str) -> Callable[[Row], str]:
-    """Return a function that writes a share in points."""
+    """Return a function that formats a share as a percentage."""
     return lambda row: points(row[key])
 
 
 def number(key: str, form: str = ".2f", missing: str = "-") -> Callable[[Row], str]:
-    """Return a function that writes a number in a format of Python."""
+    """Return a function that formats a number by a Python format specification."""
     return lambda row: missing if row[key] is None else format(row[key], form)
 
 
 def marked(key: str) -> Callable[[Row], str]:
-    """Return a function that writes a mean, with a mark where rows have no score."""
+    """Return a function that formats a mean, with a mark if rows have no score."""
     return lambda row: points(row[key]) + coverage_mark(row)
 
 
 def coverage_mark(row: Row) -> str:
-    """Return the mark of figures that leave out rows without a score."""
+    """Return the mark of figures with a coverage below 1."""
     return GAP if row["scored"] and row["coverage"] < 1 else ""
 
 
@@ -114,7 +115,7 @@ def task_cell(row: Row) -> str:
 
 
 def run_words(row: Row) -> str:
-    """Return model, setting and budget of a row, as far as there are such."""
+    """Return model, setting and budget of a row, without missing ones."""
     parts = (row["model"], row["setting"], row["budget"])
     return " ".join(printable(str(part)) for part in parts if part is not None)
 
@@ -135,11 +136,11 @@ def line_name(
     """Return the name of a line of a table.
 
     Args:
-        bucket: that it is of.
-        task: None if it adds tasks up.
-        over: the tasks of the line, if not all that its name says.
+        bucket: of the line.
+        task: None for a sum over tasks.
+        over: the tasks of the line, if they are not all tasks of its bucket.
         titles: of tasks.
-        every: whether tasks have lines, too.
+        every: whether the table also has lines for tasks.
     """
     # Tasks of other versions have no title here.
     if task:
@@ -154,7 +155,9 @@ def changes_of(labels: Sequence[object]) -> frozenset[int]:
 
 
 def after_sums(rows: Sequence[Row]) -> frozenset[int]:
-    """Return the rows that follow one in which tasks are added up."""
+    """Return the rows that follow a sum over tasks; none in a table of sums alone."""
+    if all(row["task"] is None for row in rows):
+        return frozenset()
     return frozenset(i for i in range(1, len(rows)) if rows[i - 1]["task"] is None)
 
 
@@ -166,7 +169,7 @@ def normalized_words(row: Row) -> str:
 
 
 # Columns that lead a table of means; they name the functions above.
-NORMALIZED_INTERVAL = Column("normalized, 95 %", partial(interval, name="normalized_"))
+NORMALIZED_INTERVAL = Column("95 %", partial(interval, name="normalized_"))
 NORMALIZED_COLUMNS = (Column("normalized", normalized_words), NORMALIZED_INTERVAL)
 
 
@@ -176,15 +179,15 @@ def mean_cell(row: Row) -> str:
 
 
 def marked_normalized(row: Row) -> str:
-    """Return a normalized score, with a mark where rows without a score are left out."""
+    """Return a normalized score, with a mark if its coverage is below 1."""
     return normalized_words(row) + coverage_mark(row)
 
 
-def mean_beside(row: Row) -> list[str]:
-    """Return the mean, and the readable share if it is not all, to go with a normalized score."""
+def mean_and_readable(row: Row) -> list[str]:
+    """Return the mean of a row, and its readable share if that is below 100 %."""
     words = [] if row["mean"] is None else [f"mean {points(row['mean'])}"]
     if row["readable"] is not None and row["readable"] < 1:
-        words.append(f"{points(row['readable'])} readable")
+        words.append(f"{points(row['readable'])} % readable")
     return words
 
 

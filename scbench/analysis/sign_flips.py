@@ -1,14 +1,13 @@
-"""Are runs different? A paired test for all kinds of scores, corrected over a whole table.
+"""A paired test for the difference of runs, corrected over all lines of a table.
 
-Under the hypothesis that two runs are alike, each answer could as well have gone the other way
-round: the signs of the differences are random. A line's statistic is the sum of its answers'
-differences over the root of their summed squares; for right-or-wrong scores its test is McNemar's
-exact one. Signs are drawn once for all lines of a table, so that lines that share answers stay
-together, and scores of one answer get one sign.
+Under the null hypothesis that two runs do not differ, the signs of the differences are random. A
+line's statistic is the sum of its answers' differences over the root of their summed squares; for
+scores of 0 or 1 the test is McNemar's exact one. Signs are drawn once for all lines of a table, so
+lines that share answers stay together, and all scores of one answer get the same sign.
 
 The correction is the step-down of Romano and Wolf: the largest statistic is compared with the
-largest of each draw, the next with the largest among those that are left, and so on. With a chance
-of 95 % no line of runs that are alike is called different anywhere in the table.
+largest of each draw, the next with the largest of the remaining lines, and so on. If runs do not
+differ, the chance of any significant line in the table is at most 5 %.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +22,7 @@ from scbench.base.intervals import LEVEL, Floats
 from scbench.base.seeding import Stream
 
 DRAWS = 10_000
-# Chance of finding a difference that a line shows.
+# Power at the detectable difference.
 POWER = 0.8
 EXACT = 1e-9
 # Draws of signs that are multiplied in one go.
@@ -42,8 +41,8 @@ class Tested:
     Attributes:
         p_value: of the line by itself, exact where answers are few or differ by one amount.
         p_corrected: over the table.
-        too_few: whether no outcome on the line's answers could reach the level.
-        shows: the mean difference that would be found with the chance `POWER`; NaN if none would.
+        too_few: whether no outcome could be significant.
+        shows: the detectable difference at the power `POWER`; NaN if there is none.
     """
 
     p_value: Floats

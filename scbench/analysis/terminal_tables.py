@@ -1,7 +1,8 @@
-"""Tables on a terminal, however narrow.
+"""Tables for terminals of any width.
 
-A table that is too wide loses columns in the order that its sheet states; then it is broken into
-tables one below the other, each with the columns that name its rows. No figure is ever shortened.
+If a table is too wide, columns are dropped in the order that its sheet defines. If it is still too
+wide, it is split into tables below each other, each with the columns that name the rows. Numbers
+are never shortened.
 """
 
 import os
@@ -31,28 +32,28 @@ KEYS = frozenset(
         "subtask",
     }
 )
-# Signs in a line of the narrowest terminal.
+# Widths are in characters: of the narrowest terminal,
 _NARROWEST = 40
 _GUTTER = "  "
-# Signs that a column of words has at least, before the table is broken.
+# of a column of words at least, before the table is split,
 _LEAST = 12
-# Signs that columns which name rows may share so that no word in them is broken.
+# and of all columns that name rows, up to which no word in them is broken.
 _WHOLE = 40
 
 
 class _Columns(NamedTuple):
-    """The columns that fit, and the headings of those that do not."""
+    """The columns that fit, and the headings of the dropped ones."""
 
     fitting: list[int]
     dropped: list[str]
 
 
 def terminal(sheet: Sheet, width: int | None = None) -> str:
-    """Return a sheet for a terminal; without bold type if it is piped, or NO_COLOR is set.
+    """Return a sheet as text; the title is bold on a terminal unless NO_COLOR is set.
 
     Args:
         sheet: to be printed.
-        width: signs in a line. None takes those of the terminal; piped output has no end.
+        width: characters in a line. None: width of the terminal; unlimited if output is piped.
     """
     is_terminal = sys.stdout.isatty()
     if width is None and is_terminal:
@@ -69,9 +70,10 @@ def terminal(sheet: Sheet, width: int | None = None) -> str:
     notes = [*sheet.notes]
     if dropped:
         notes.append(
-            f"Not shown at this width: {', '.join(dropped)}. What is piped has all."
+            f"Hidden at this width: {', '.join(dropped)}. Widen the terminal or pipe the output "
+            "to see all columns."
         )
-    # The last table ends with a blank line, which parts it from notes.
+    # The last table ends with a blank line, which separates it from the notes.
     if not notes:
         printed.pop()
     for note in notes:
@@ -80,14 +82,14 @@ def terminal(sheet: Sheet, width: int | None = None) -> str:
 
 
 class _Table:
-    """The cells of a sheet as lines of text, and the room they take.
+    """The cells of a sheet as lines of text, and their widths.
 
     Attributes:
         sheet: to be printed.
         rows: lines of each cell.
-        keys: number of the columns that name a row.
-        full: signs that each column takes unbroken.
-        least: signs that it takes at least.
+        keys: number of columns that name a row.
+        full: width of each column without line breaks.
+        least: minimum width of each column.
     """
 
     def __init__(self, sheet: Sheet) -> None:
@@ -119,15 +121,16 @@ class _Table:
         return min(self.full[column], max(least, cell_len(head)))
 
     def room(self, columns: Sequence[int], sizes: Sequence[int]) -> int:
-        """Return the signs that columns take side by side."""
+        """Return the total width of columns side by side."""
         return sum(sizes[i] + len(_GUTTER) for i in columns) - len(_GUTTER)
 
     def columns_at(self, width: int) -> _Columns:
         """Return the columns that fit at a width, and the headings of those dropped."""
         fitting = list(range(len(self.sheet.heads)))
         dropped = []
+        sizes = self.full if self.sheet.one_line else self.least
         for head in self.sheet.drops:
-            if self.room(fitting, self.least) <= width:
+            if self.room(fitting, sizes) <= width:
                 break
             places = [i for i in fitting if self.sheet.heads[i] == head]
             if not places:

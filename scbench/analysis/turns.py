@@ -1,7 +1,7 @@
-"""The worth of each turn of a loop: scores after every turn, and the gain by it.
+"""Scores after each turn of a loop, and the gain of each turn.
 
-The score after a turn is that of the last answer up to then: 0 before there is one, and from the
-end of a trial on that of the whole trial. Turns are compared as runs are, answer by answer.
+The score after a turn is that of the last answer so far: 0 before the first answer, and the final
+score after the end of a trial. Turns are compared like runs, answer by answer.
 """
 
 import json
@@ -45,11 +45,11 @@ SCHEMA: Mapping[str, Any] = (
     | figures("normalized floor")
 )
 
-# Turns that have a row; the last one has one, too.
+# Turns that have a row, in addition to the last one.
 _LISTED_TURNS = (*range(1, 11), 20, 50, 100, 200, 500)
 # Rounding of a full score.
 _EXACT = 1e-9
-# Parts of a setup that titles name, by setting.
+# Parts of a setup that a title names, by setting.
 _PROMISED = {
     "retry": ("attempts", "disclose"),
     "probe": ("budget",),
@@ -91,8 +91,8 @@ def turn_table(
     trials = results.filter(is_trial & pl.col("score").is_not_null())
     if trials.is_empty():
         raise ResultsError(
-            f"there are no scored trials of setting {', '.join(LOOP_SETTINGS)}; their predictions "
-            'hold "loop" and "turns"'
+            f"no scored trials with setting {', '.join(LOOP_SETTINGS)}; their predictions need "
+            '"loop" and "turns"'
         )
     trials = with_shared_setups(trials)
     runs = trials.select(*RUN, "loop").unique().sort(*RUN, "loop", nulls_last=False)
@@ -218,21 +218,21 @@ def turn_sheet(title: str, rows: Sequence[Row]) -> Sheet:
 
 
 def setup_words(loop: Mapping[str, Any]) -> str:
-    """Return the promises of a setup to the model, in words."""
+    """Return the parts of a setup that the model knows, as text."""
     names = _PROMISED[loop["setting"]]
     return ", ".join(f"{name} {loop[name]}" for name in names if name in loop)
 
 
 def line_cell(row: Row) -> str:
-    """Return the name of a line, at its first turn only."""
+    """Return the name of a line, only at its first turn."""
     return line_words(row) if row["turn"] == 1 else ""
 
 
 def gain_cell(row: Row) -> str:
-    """Return the gain of a turn, its interval below."""
+    """Return the gain of a turn with its interval below."""
     return signed(row["gain"]) + interval_below(row, "gain_", signed)
 
 
 def solved_cell(row: Row) -> str:
-    """Return the share with the full score, its interval below."""
+    """Return the share with full score, with its interval below."""
     return points(row["solved"]) + interval_below(row, "solved_")

@@ -1,8 +1,7 @@
-"""The usage of runs, as the provider reports it, and its yield: per answer, and per budget.
+"""Tokens, time and cost of runs per answer, and scores by token budget.
 
-Tokens are those that the provider reports, reasoning included, never an estimate. In a sweep of
-budgets a wrong answer is not an invalid one: truncated, empty and unreadable answers are counted
-apart.
+Tokens are as reported by the provider, including reasoning, and never estimated. A budget sweep
+counts truncated, empty and unreadable answers separately from wrong ones.
 """
 
 from collections.abc import Iterator, Mapping
@@ -90,7 +89,7 @@ def _hit_a_limit(reasons: pl.Series) -> pl.Series:
 
 
 def was_answered() -> pl.Expr:
-    """Whether the model said something, if only up to a limit: it was called, and replied.
+    """Whether the model was called and replied, if only up to a limit.
 
     A refusal and an answer that cannot be read are replies, too; a prompt that was never sent,
     blocked, or lost on the way has none.
@@ -117,14 +116,14 @@ def cost_table(results: pl.DataFrame) -> pl.DataFrame:
     """
     if results["usage"].is_null().all():
         raise ResultsError(
-            'no row reports what it used; give predictions what the provider reports as "usage"'
+            'no row reports usage; add the provider\'s usage to the predictions as "usage"'
         )
     matrix = score_matrix(results)
     amounts = {name: usage(name) for name in _FORMS}
     rows_of_answers = results.filter(was_answered()).with_columns(
         cut=was_cut_off(), **amounts
     )
-    # One answer may have several scores, and was paid for once.
+    # An answer with several scores is paid for once.
     answers = (
         rows_of_answers.group_by(*RUN, "task", "sample", "id")
         .agg(pl.col("score").sort().sum(), pl.col("cut", *_FORMS).first())
@@ -190,7 +189,7 @@ def cost_sheet(frame: pl.DataFrame) -> Sheet:
         Column("cut off", share("cut_off")),
     ]
     breaks = changes_of([run_words(row) for row in rows])
-    return sheet_of("What answers cost", columns, rows, notes_of("cost"), breaks)
+    return sheet_of("Cost per answer", columns, rows, notes_of("cost"), breaks)
 
 
 def amount_cell(name: str, form: str, row: Row) -> str:
@@ -225,13 +224,13 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
     rows = results.filter(pl.col("budget").is_not_null())
     if rows.is_empty():
         raise ResultsError(
-            "no row has a budget; give each prediction of a sweep its output-token limit as "
-            '"budget", and what the provider reports as "usage"'
+            'no row has a budget; add the output-token limit to each prediction as "budget", and '
+            'the provider\'s usage as "usage"'
         )
     stated = run_table(rows).select(*RUN, stated="budget_stated")
     tokens = usage("output_tokens")
     is_unparsed = pl.col("status") == Status.UNPARSED.value
-    # One answer may have several scores, and was paid for once.
+    # An answer with several scores is paid for once.
     answers = rows.unique([*RUN, "task", "id", "sample"], maintain_order=True)
     points_of_sweep = answers.group_by(RUN).agg(
         answers=pl.len().cast(pl.Int64),

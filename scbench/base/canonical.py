@@ -85,7 +85,7 @@ def parse_json(data: bytes) -> JsonValue:
         message = str(error).replace(" at line 1 column ", " at column ")
         raise JsonError(message) from None
     if may_overflow(data) and not is_finite(value):
-        raise JsonError("a number is too large for a double")
+        raise JsonError("a number is too large for a 64-bit float")
     return value
 
 

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scbench.base.wording import counted, form_in_words
+
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
@@ -22,12 +24,12 @@ _CLIP = 200
 _REFUSALS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
-    errno.EFBIG: "a file may not grow any more (see ulimit -f)",
-    errno.EMFILE: "no more files may be open (see ulimit -n)",
-    errno.ENFILE: "no more files may be open on this machine",
+    errno.EFBIG: "a file reached the size limit (see ulimit -f)",
+    errno.EMFILE: "too many files are open (see ulimit -n)",
+    errno.ENFILE: "too many files are open on this machine",
     errno.ENOMEM: "there is not enough memory (see ulimit -v)",
-    errno.EAGAIN: "no more processes or threads may be started (see ulimit -u)",
-    errno.EIO: "the disk cannot be read or written",
+    errno.EAGAIN: "too many processes or threads (see ulimit -u)",
+    errno.EIO: "the disk failed to read or write",
 }
 # Python's message if a thread cannot be started; it comes without an error number.
 _NO_THREAD = "can't start new thread"
@@ -57,29 +59,32 @@ _MESSAGES = {
     "less_than": "must be below {lt}",
     "less_than_equal": "must be at most {le}",
     "multiple_of": "must be a multiple of {multiple_of}",
-    "too_short": "must have at least {min_length} entries",
-    "too_long": "must have at most {max_length} entries",
-    "string_too_short": "must have at least {min_length} characters",
-    "string_too_long": "must have at most {max_length} characters",
-    "string_pattern_mismatch": "must match {pattern}",
+    "string_pattern_mismatch": "must be text {form}",
     "literal_error": "must be {expected}",
     "enum": "must be {expected}",
+}
+# Bounds of lengths, by pydantic's type of error: the bound, and what it counts.
+_LENGTHS = {
+    "too_short": ("at least", "entry", "entries"),
+    "too_long": ("at most", "entry", "entries"),
+    "string_too_short": ("at least", "character", "characters"),
+    "string_too_long": ("at most", "character", "characters"),
 }
 
 
 class ScbenchError(Exception):
-    """Base of all errors raised on purpose. Its text can be shown to a user."""
+    """Base of all errors raised on purpose. Its text can be shown to users."""
 
 
 class CannotGrade(ScbenchError):  # noqa: N818  (nothing went wrong)
     """This installation cannot grade an answer: an engine is missing, or code may not run.
 
-    A grader raises it; the row is ``not_run``, never 0, with the message as its reason.
+    A grader raises it. The row becomes ``not_run``, never 0, with the message as its reason.
     """
 
 
 class CatalogError(ScbenchError):
-    """A task id is unknown, registered twice, or its modules do not keep the contract."""
+    """A task id is unknown or registered twice, or the modules of a task are incomplete."""
 
 
 class ClusterError(ScbenchError):
@@ -99,7 +104,10 @@ class GenerationError(ScbenchError):
 
 
 class WorkSpentError(GenerationError):
-    """A builder worked so long in vain that no further seed is tried, unless one gave a case."""
+    """A builder reached its limit of work without success.
+
+    No further seed is tried, unless one gave a case.
+    """
 
 
 class HubError(ScbenchError):
@@ -123,7 +131,7 @@ class ResultsError(ScbenchError):
 
 
 class MachineError(ScbenchError):
-    """The machine refuses a resource that a run needs: space, memory, open files, processes."""
+    """The machine refuses a resource that a run needs: space, memory, open files or processes."""
 
 
 class Fault(NamedTuple):
@@ -142,7 +150,7 @@ class Fault(NamedTuple):
 
 
 def refused(error: BaseException) -> str:
-    """Return the resource that a machine refused, and the file; empty if the error is another."""
+    """Return the resource that a machine refused, and the file; empty for other errors."""
     number = _error_number(error)
     if number not in _REFUSALS:
         return ""
@@ -181,7 +189,7 @@ def faults_of(error: "ValidationError", limit: int | None = None) -> list[Fault]
 
 
 def items_of(error: "ValidationError") -> "list[ErrorDetails]":
-    """Return pydantic's list of errors, without consequences of other errors.
+    """Return pydantic's list of errors, without errors that follow from others.
 
     pydantic also calls a list too short if it is long enough but some of its entries are wrong.
     """
@@ -207,8 +215,14 @@ def problem_of(item: Mapping[str, Any]) -> str:
         # Bounds of whole numbers come as floats: 3.0 is printed as 3.
         if isinstance(value, float) and value.is_integer():
             context[name] = int(value)
+    if "pattern" in context:
+        context["form"] = form_in_words(context["pattern"])
     if context.get("min_length") == 1:
         problem = "must not be empty"
+    elif kind in _LENGTHS:
+        bound, noun, plural = _LENGTHS[kind]
+        limit = context.get("min_length", context.get("max_length", 0))
+        problem = f"must have {bound} {counted(limit, noun, plural)}"
     elif kind in _MESSAGES:
         problem = _MESSAGES[kind].format(**context)
     else:
@@ -264,11 +278,11 @@ def did_you_mean(wrong: str, candidates: Iterable[str]) -> str:
 
 @contextmanager
 def reading_parquet(what: object, refusal: type[ScbenchError]) -> "Iterator[None]":
-    """Turn every failure of polars on a damaged Parquet file into one error of one sentence.
+    """Turn every failure of polars on a damaged Parquet file into an error of one sentence.
 
     Args:
         what: the file, for the message.
-        refusal: type of error that is raised.
+        refusal: type of the error that is raised.
     """
     import polars as pl  # noqa: PLC0415  (heavy)
 

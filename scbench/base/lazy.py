@@ -20,7 +20,7 @@ def lazy_lookup(
     """
     home_of = {name: module for module, names in homes.items() for name in names}
 
-    def lookup(name: str) -> Any:  # noqa: ANN401  (whatever the name stands for)
+    def lookup(name: str) -> Any:  # noqa: ANN401  (whatever the name means)
         if name in submodules:
             return import_module(f"{package}.{name}")
         if name not in home_of:

@@ -25,6 +25,7 @@ from pydantic import (
 )
 
 from scbench.base.canonical import canonical_json, content_hash, sha256
+from scbench.base.wording import pattern_for
 
 Values = Mapping[str, JsonValue]
 LoopSetting = Literal["retry", "probe", "act"]
@@ -33,18 +34,26 @@ Setting = Literal[OneShot, LoopSetting]
 Bucket = Literal["axiomatic", "constructive", "planning", "manifolds"]
 # Difficulty of an instance in a fixed list; drawn instances are unrated.
 Difficulty = Literal["easy", "medium", "hard", "very-hard"]
-# Number of things. Columns of results, and some readers of JSON, cannot hold larger ones.
+# Number of things. Larger ones fit neither columns of results nor some readers of JSON.
 Count = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]
 Amount = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 OneLine = Annotated[
-    StrictStr, Field(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")
+    StrictStr,
+    Field(
+        min_length=1,
+        max_length=200,
+        pattern=pattern_for("without line breaks", r"^[^\r\n]*$"),
+    ),
 ]
-Sha256 = Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
+Sha256 = Annotated[
+    StrictStr,
+    Field(pattern=pattern_for("of 64 characters 0-9 and a-f", r"^[0-9a-f]{64}$")),
+]
 
 # Settings in which a model gets feedback. Their scores compare with those of the same setting only.
 LOOP_SETTINGS: tuple[LoopSetting, ...] = ("retry", "probe", "act")
 # Version of the rules by which observations are written; raised when one could change.
-RULES = 3
+RULES = 4
 MAX_ATTEMPTS = 10
 MAX_BUDGET = 500
 # More than any setup allows.
@@ -170,53 +179,61 @@ class Frozen(BaseModel):
 
 
 class Setup(Frozen):
-    """What a model is promised at the beginning of a trial."""
+    """The setup of a trial, which the model learns at its beginning."""
 
     setting: LoopSetting = Field(
-        description="retry: answers, and what is wrong with each; probe: queries, then one answer; "
-        "act: one action at a time"
+        description=(
+            "retry: the model answers and learns its errors; probe: queries, then one "
+            "answer; act: one action at a time"
+        )
     )
     attempts: Annotated[StrictInt, Field(ge=1, le=MAX_ATTEMPTS)] = Field(
-        default=3, description="answers that may be given (retry)"
+        default=3, description="maximum number of answers (retry)"
     )
     disclose: Literal["score", "checks", "places"] = Field(
         default="checks",
-        description="what is told of an answer (retry): its score; also what is wrong; also where",
+        description=(
+            "what the model learns about an answer (retry): its score; also the failed "
+            "checks; also the places"
+        ),
     )
     budget: Annotated[StrictInt, Field(ge=1, le=MAX_BUDGET)] | None = Field(
         default=None,
-        description="what queries (probe) or actions (act) may cost; null: the task's",
+        description="limit on the total cost of queries (probe) or actions (act); null: the task's",
     )
     closed: StrictBool = Field(
         default=False,
-        description="whether what a blind guess solves one time in ten or more is played (retry)",
+        description=(
+            "whether to play items that a blind guess solves at least 10 % of the time "
+            "(retry)"
+        ),
     )
 
 
 class Played(Setup):
-    """A setup, and with what it was played: observations are only compared with their like."""
+    """A setup, with the versions of a trial: only equal versions give equal observations."""
 
     rules: Annotated[StrictInt, Field(ge=1)] = Field(
         default=RULES,
-        description="version of the rules by which observations are written",
+        description="version of the rules that determine observations",
     )
     grader: Annotated[StrictInt, Field(ge=1)] | None = Field(
         default=None, description="version of the task's grader"
     )
     fingerprint: Annotated[StrictStr, Field(max_length=200)] | None = Field(
         default=None,
-        description="of the machine, where observations depend on how it computes",
+        description="fingerprint of the machine, if observations depend on how it computes",
     )
 
 
 class Turn(Frozen):
-    """What a model said, and what it was shown then."""
+    """A reply of a model, and the observation it got."""
 
     action: Annotated[StrictStr, Field(max_length=MAX_ACTION)] = Field(
         description="the model's reply, verbatim"
     )
     observation: Annotated[StrictStr, Field(max_length=MAX_OBSERVATION)] = Field(
-        description="what it was shown then, verbatim"
+        description="the observation that followed, verbatim"
     )
 
 
@@ -230,20 +247,20 @@ def fault_of(
     *,
     answered: bool,
 ) -> str | None:
-    """Return why a prediction's trace is missing, incomplete or superfluous; None if it is fine."""
+    """Return the fault of a prediction's trace (missing, incomplete or superfluous), or None."""
     if setting not in LOOP_SETTINGS:
         if loop is None and turns is None:
             return None
         extra = "turns" if loop is None else "loop"
         settings = " or ".join(LOOP_SETTINGS)
-        return f"{extra} is given, so setting must be {settings}; got {setting}"
+        return f"{extra} needs setting {settings}; got {setting}"
     if loop is None or turns is None:
         lacking = "loop" if loop is None else "turns"
-        return f"setting {setting} needs {lacking}: what was played is played again to be graded"
+        return f"setting {setting} needs {lacking}, because grading replays the trial"
     if loop.setting != setting:
-        return f"setting is {setting}, but loop says {loop.setting}"
+        return f"setting is {setting}, but loop has the setting {loop.setting}"
     if answered:
-        return "give turns alone: the answer is looked for in their actions"
+        return "leave out answer and response: the answer is read from the turns"
     return None
 
 
@@ -382,53 +399,60 @@ class Verdict:
 class Instance(Frozen):
     """One item of a release: a row of its Parquet files.
 
-    It holds no ground truth. Graders derive that from parameters, so what the prompt prints is what
-    is graded; the few that no prompt prints stand with the reference answers, in a config of their
-    own, and come with an instance that is loaded or drawn as `unprinted`.
+    It contains no ground truth. Graders derive that from the parameters, so they grade what the
+    prompt prints. The few parameters that no prompt prints are stored with the reference answers,
+    in their own config; an instance that is loaded or drawn has them as `unprinted`.
     """
 
     id: str = Field(
-        description="task and subtask, such as csg_union/03; csg_union/03-terse with the prompt of "
-        "the config terse, csg_union/03-picture with that of the config pictures; "
-        "csg_union/ladder-03-2 for the second on rung 3 of the config ladder; of a generated "
-        "instance with a prefix that no release has, such as b001f663:csg_union/03"
+        description=(
+            "task and subtask, such as csg_union/03; csg_union/03-terse for the prompt of "
+            "the config terse, csg_union/03-picture for that of the config pictures, "
+            "csg_union/ladder-03-2 for the second item on rung 3 of the config ladder; "
+            "generated items have a prefix that no release has, such as "
+            "b001f663:csg_union/03"
+        )
     )
     task: str = Field(description="id of the task")
     bucket: str = Field(description="axiomatic, constructive, planning or manifolds")
     subtask: int = Field(description="position inside the task, from 0", ge=0)
     difficulty: str = Field(description="easy, medium, hard or very-hard")
-    prompt: str = Field(description="the full text put to a model")
+    prompt: str = Field(description="the full text sent to a model")
     images: tuple[bytes, ...] = Field(
         description="PNG files that belong to the prompt, in order"
     )
     params: str = Field(
-        description="what the prompt prints and the grader uses, as canonical JSON"
+        description="parameters that the prompt states and the grader uses, as canonical JSON"
     )
     answer_schema: str = Field(
         description="JSON Schema of the answer, as canonical JSON"
     )
     scores: int = Field(
-        description="how many scores one answer gets (9 in interlocking_parts)"
+        description="number of scores of one answer (9 in interlocking_parts)"
     )
-    seed: int | None = Field(description="seed it was drawn with, if it was drawn")
+    seed: int | None = Field(description="seed of the draw; null if it was not drawn")
     point: str | None = Field(
         default=None,
-        description="point of the parameter space it was drawn at, as canonical JSON; null for "
-        "items of a fixed list",
+        description=(
+            "point of the parameter space, as canonical JSON; null for items of a fixed "
+            "list"
+        ),
     )
     content_hash: str = Field(
         description="SHA-256 of everything above, in canonical form"
     )
     unprinted: str | None = Field(
         default=None,
-        description="what graders and tables use besides and no prompt prints, as canonical JSON; "
-        "no part of the row, nor of its hash, which would give it away",
+        description=(
+            "further parameters that graders and tables use and no prompt states, as "
+            "canonical JSON; not part of the row or its hash, which would reveal them"
+        ),
     )
 
     @model_validator(mode="before")
     @classmethod
     def drop_derived_columns(cls, row: Any) -> Any:  # noqa: ANN401
-        """Accept rows as files have them, with the canary and columns that follow from ids."""
+        """Accept rows as files have them, with the canary and columns derived from ids."""
         if not isinstance(row, dict):
             return row
         return {name: row[name] for name in row if name not in _DERIVED_COLUMNS}
@@ -440,7 +464,7 @@ class Instance(Frozen):
 
     @property
     def whole_point(self) -> dict[str, JsonValue]:
-        """The point it was drawn at, with facts of the case; empty for items of a fixed list."""
+        """The point it was drawn at, with facts about the case; empty for items of a fixed list."""
         return whole_point(self.point or "{}", self.unprinted)
 
     @classmethod
@@ -514,7 +538,7 @@ def _row_hash(row: dict[str, Any], images: tuple[bytes, ...]) -> str:
 
 
 class Usage(BaseModel):
-    """What the provider reported for one call. Never an estimate by a local tokeniser.
+    """Usage that the provider reported for one call, never an estimate by a local tokeniser.
 
     The names of OpenAI and Anthropic are understood as well.
     """
@@ -523,12 +547,16 @@ class Usage(BaseModel):
 
     input_tokens: Count | None = None
     output_tokens: Count | None = Field(
-        default=None, description="all generated tokens, reasoning included"
+        default=None, description="all generated tokens, including reasoning"
     )
     reasoning_tokens: Count | None = None
-    seconds: Amount | None = Field(default=None, description="wall time of the call")
-    cost: Amount | None = Field(default=None, description="in US dollars")
-    attempts: Count | None = Field(default=None, description="calls made for this row")
+    seconds: Amount | None = Field(
+        default=None, description="wall-clock time of the call"
+    )
+    cost: Amount | None = Field(default=None, description="cost in US dollars")
+    attempts: Count | None = Field(
+        default=None, description="number of calls made for this row"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -569,36 +597,38 @@ class Usage(BaseModel):
 
 
 class RunMetadata(Frozen):
-    """How a run was made: what its tables and receipts say beside the model's name."""
+    """Metadata of a run: what tables and receipts state in addition to the model's name."""
 
     model_version: OneLine | None = Field(
-        default=None, description="the provider's id of the model, as it was returned"
+        default=None, description="the model id that the provider returned"
     )
     effort: OneLine | None = Field(
         default=None, description="reasoning effort or thinking budget"
     )
     temperature: Amount | None = None
     tools: tuple[OneLine, ...] | None = Field(
-        default=None, max_length=20, description="tools that were offered; [] for none"
+        default=None,
+        max_length=20,
+        description="tools that the model was offered; [] for none",
     )
     system_prompt_sha256: Sha256 | None = Field(
-        default=None, description="of the system prompt's UTF-8 bytes"
+        default=None, description="SHA-256 of the system prompt in UTF-8"
     )
     date: StrictStr | None = Field(
         default=None,
-        pattern=r"^\d{4}-\d{2}-\d{2}$",
-        description="of the answers, YYYY-MM-DD",
+        pattern=pattern_for("of the form YYYY-MM-DD", r"^\d{4}-\d{2}-\d{2}$"),
+        description="date of the answers, YYYY-MM-DD",
     )
     budget_stated: StrictBool | None = Field(
-        default=None, description="whether the prompt said how many tokens there were"
+        default=None, description="whether the prompt stated the limit of tokens"
     )
 
 
 class Prediction(BaseModel):
-    """One line of a predictions file: what a model said to one instance.
+    """One line of a predictions file: the reply of a model to one item.
 
-    Give `answer` (the object the instance's answer schema describes) or `response` (the model's
-    text, from which the answer is found), or a `status` that says why there is neither.
+    Give `answer` (an object that fits the item's answer schema), `response` (the model's text, from
+    which the answer is extracted), or a `status` that says why there is neither.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -606,34 +636,36 @@ class Prediction(BaseModel):
     id: StrictStr = Field(
         min_length=1,
         max_length=200,
-        description="id of the instance, such as csg_union/03",
+        description="id of the item, such as csg_union/03",
     )
     instance_hash: StrictStr | None = Field(
         default=None,
-        pattern="^[0-9a-f]{12,64}$",
-        description="content_hash of the instance that was answered, or 12 or more of its first "
-        "digits; a line whose instance has another one is not graded",
+        pattern=pattern_for("of 12 to 64 characters 0-9 and a-f", "^[0-9a-f]{12,64}$"),
+        description=(
+            "content_hash of the item that was answered, or at least its first 12 "
+            "characters; the line is not graded if the item has another hash"
+        ),
     )
     answer: Annotated[JsonValue, SkipValidation] = Field(
         default=None,
-        description="the answer, as the instance's answer_schema describes it",
+        description="the answer, in the form of the item's answer_schema",
     )
     response: StrictStr | None = Field(
         default=None, description="the model's text, verbatim"
     )
     model: StrictStr = Field(default="unnamed", min_length=1, max_length=200)
     setting: Setting | None = Field(
-        default=None, description="tools, none, or a loop's setting"
+        default=None, description="no_tools, tools, or the setting of a loop"
     )
-    sample: Count = Field(default=0, description="which of several tries, from 0")
+    sample: Count = Field(default=0, description="number of the sample, from 0")
     budget: Count | None = Field(
-        default=None, description="output-token limit of a budget sweep"
+        default=None, description="limit of output tokens in a budget sweep"
     )
     usage: Usage | None = None
     finish_reason: StrictStr | None = Field(
         default=None,
         max_length=200,
-        description="as the provider gave it: stop, length, ...",
+        description="reason as the provider gave it: stop, length, ...",
     )
     status: Status | None = Field(
         default=None, description="what happened, if there is no answer to grade"
@@ -642,27 +674,25 @@ class Prediction(BaseModel):
         default=None, description="the provider's error text"
     )
     run: RunMetadata | None = Field(
-        default=None, description="how the run was made; say the same on all its lines"
+        default=None, description="metadata of the run; the same on all its lines"
     )
     prompt_sha256: Sha256 | None = Field(
-        default=None, description="of the text that was really sent, as UTF-8"
+        default=None, description="SHA-256 of the prompt that was sent, in UTF-8"
     )
     reasoning: StrictStr | None = Field(
         default=None,
         description="the model's reasoning, for judges of failures; never graded",
     )
-    loop: Played | None = Field(default=None, description="setup of that loop")
+    loop: Played | None = Field(default=None, description="setup of the loop")
     turns: Turns | None = Field(
-        default=None, description="what was said and shown in it"
+        default=None, description="replies and observations of the loop"
     )
 
     @model_validator(mode="after")
     def check_consistency(self) -> "Prediction":
-        """Refuse fields that contradict each other."""
+        """Reject fields that contradict each other."""
         if self.answer is not None and self.response is not None:
-            raise ValueError(
-                "give answer or response, not both: which one is to be graded?"
-            )
+            raise ValueError("give either answer or response, not both")
         answered = self.answer is not None or self.response is not None
         fault = fault_of(self.setting, self.loop, self.turns, answered=answered)
         if fault:
@@ -672,18 +702,18 @@ class Prediction(BaseModel):
         return self
 
     def check_status(self, status: Status, *, answered: bool) -> None:
-        """Refuse a status that only the grader may give, or that contradicts the other fields."""
+        """Reject a status that only the grader may give, or that contradicts other fields."""
         is_unparsed_trial = self.turns is not None and status is Status.UNPARSED
         if status not in REPORTABLE and not is_unparsed_trial:
             raise ValueError(
-                f"status {status} is found by the grader; "
-                f"use one of {', '.join(sorted(REPORTABLE))}"
+                f"only the grader may give the status {status}; use one of "
+                f"{', '.join(sorted(REPORTABLE))}"
             )
         if not status.scored and self.answer is not None:
             raise ValueError(
-                f"status {status} says there is no answer, but one is given"
+                f"status {status} means that there is no answer, but there is one"
             )
         if status is Status.ANSWERED and not answered and not self.turns:
             raise ValueError(
-                "status answered says there is an answer, but none is given"
+                "status answered means that there is an answer, but there is none"
             )

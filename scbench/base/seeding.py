@@ -338,7 +338,7 @@ class Streams:
     __slots__ = ("_kind", "_prefix_hash")
 
     def __init__(self, *name: object, kind: type[Stream] = Stream) -> None:
-        # The canonical JSON of the name up to its last part: a 0 stands in for that and is cut off.
+        # The canonical JSON of the name up to its last part: a 0 replaces that part and is cut off.
         prefix = canonical_json([*name, 0]).removesuffix("0]")
         self._prefix_hash = kind.hash_of_name(prefix.encode())
         self._kind = kind

@@ -1,8 +1,19 @@
-"""Words of messages that depend on numbers."""
+"""Words of messages: numbers with their nouns, and forms of text."""
+
+import re
+
+# A pattern of text whose characters all belong to one class, such as ``^[01]+$``.
+_CLASS = re.compile(
+    r"\^(?:\(\?:)?\[(?P<characters>[^^\]\\](?:\\.|[^\]\\])*)\](?P<times>[+*])(?:\)(?P<may>\?))?\$"
+)
+# A character or a range in such a class.
+_MEMBER = re.compile(r"(?:\\.|[^\\])(?:-(?:\\.|[^\\]))?")
+# Forms of text in words, by pattern; see `pattern_for`.
+_FORMS: dict[str, str] = {}
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:
-    """Return a number with its noun, such as "1 box" or "2 boxes".
+    """Return a number with its noun, such as "1 box" or "2,000 boxes".
 
     Args:
         number: how many there are.
@@ -11,4 +22,33 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     """
     if number == 1:
         return f"1 {singular}"
-    return f"{number} {plural or singular + 's'}"
+    return f"{number:,} {plural or singular + 's'}"
+
+
+def pattern_for(form: str, pattern: str) -> str:
+    """Return a pattern, after recording the words that messages show instead of it.
+
+    Args:
+        form: the words, which follow "text", such as "of the form YYYY-MM-DD".
+        pattern: regular expression.
+    """
+    _FORMS[pattern] = form
+    return pattern
+
+
+def form_in_words(pattern: str) -> str:
+    """Return the form of text that a pattern demands, such as "of the characters 0 and 1"."""
+    if pattern in _FORMS:
+        return _FORMS[pattern]
+    match = _CLASS.fullmatch(pattern)
+    if match is None:
+        return "in the documented form"
+    members = [
+        "space" if member == " " else member.replace("\\", "")
+        for member in _MEMBER.findall(match["characters"])
+    ]
+    names = " and ".join(filter(None, (", ".join(members[:-1]), members[-1])))
+    form = f"of the characters {names}"
+    if match["times"] == "*" or match["may"]:
+        form += ", or empty"
+    return form

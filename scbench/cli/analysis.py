@@ -13,7 +13,7 @@ from scbench.analysis.items import item_sheets, item_table, label_table
 from scbench.analysis.ladder import climbs_of, compare_levels, is_ladder, overall_levels
 from scbench.analysis.ladder_sheets import level_pairs_sheets
 from scbench.analysis.modality import modality_sheets, modality_table
-from scbench.analysis.paper import paper_sheet, paper_table
+from scbench.analysis.paper import paper_sheet, paper_table, run_lines_sheet
 from scbench.analysis.results import kept_apart, machines, read_results, release_weights
 from scbench.analysis.runs import COLUMNS as RUN_COLUMNS
 from scbench.analysis.runs import run_table, runs_sheet
@@ -37,6 +37,7 @@ from scbench.cli.options import (
     PlotOption,
     ReleaseOption,
     ResultsArgument,
+    TableForm,
     TableFormOption,
     TableOutOption,
 )
@@ -56,13 +57,13 @@ from scbench.report.charts import (
 
 # Lines of a table.
 By = Literal["bucket", "task"]
-# Lines of the table of scores; those of runs say how they were made.
+# Lines of the table of scores; lines of runs include their metadata.
 ScoreLines = Literal["model", "bucket", "task", "run", "modality"]
 # Lines of the table of costs.
 CostLines = Literal["model", "budget"]
 
 ByOption = Annotated[
-    By, typer.Option(help="Sums over buckets only, or every task as well.")
+    By, typer.Option(help="Show a line for each bucket, or also for each task.")
 ]
 BucketOption = Annotated[str | None, typer.Option(help="Only this bucket.")]
 
@@ -76,8 +77,8 @@ def tables(
         ScoreLines,
         typer.Option(
             help=(
-                "A line for each model, each bucket or each task; or how each run "
-                "was made."
+                "Lines of the table: models, buckets, tasks, runs (with how each was made) or "
+                "modalities."
             )
         ),
     ] = "model",
@@ -87,16 +88,17 @@ def tables(
 ) -> None:
     """Print the scores of models, with intervals.
 
-    One line for each model; --by bucket and --by task print the paper's tables, with what tools
-    add; --by modality sets text against pictures of the same items, given results of both. Every
-    score counts the same. Results of different releases or grader versions are refused.
+    By default, each model has one line. --by bucket and --by task print the paper's tables and how
+    much tools add. --by modality compares text with pictures of the same items; it needs results of
+    both. Every score has the same weight. Results of different releases or grader versions are
+    refused.
     """
     with reported_errors():
-        write_result(scores_by(results, by), style, out, plot)
+        write_result(scores_by(results, by, style), style, out, plot)
 
 
-def scores_by(results: list[Path], by: ScoreLines) -> Result:
-    """Return the table of scores of `tables`."""
+def scores_by(results: list[Path], by: ScoreLines, style: TableForm) -> Result:
+    """Return the table of scores of `tables`; for LaTeX in the paper's form."""
     if by == "modality":
         gaps = modality_table(results)
         return Result(gaps, modality_sheets(gaps))
@@ -115,7 +117,8 @@ def scores_by(results: list[Path], by: ScoreLines) -> Result:
         return Result(table, sheets, chart)
     title = f"Scores by {by}, release {release}"
     if rows.select(RUN).n_unique() > 1:
-        return Result(table, [paper_sheet(title, table)], chart)
+        lay_out = paper_sheet if style == "latex" else run_lines_sheet
+        return Result(table, [lay_out(title, table)], chart)
     # A single run leaves room for its coverage and its statuses.
     scores = score_table(rows, by, release_weights(rows))
     return Result(table, [score_sheet(title, scores)], chart)
@@ -128,22 +131,24 @@ def compare(
     levels: Annotated[
         bool,
         typer.Option(
-            "--levels", help="Of a ladder: only the differences of levels, in rungs."
+            "--levels",
+            help="For the ladder: show only the differences of levels, in rungs.",
         ),
     ] = False,
     plot: PlotOption = None,
     style: TableFormOption = "table",
     out: TableOutOption = None,
 ) -> None:
-    """Compare runs, and say which is better.
+    """Compare runs and say which is better.
 
-    By intervals and one paired test.
+    Prints intervals and a paired test.
 
-    The verdict comes from the test alone, corrected over all tasks, whatever is printed. Runs of
-    one name in two files are told apart by the files. Given results on full and on terse prompts,
-    it compares each model with itself: what a full specification is worth; given
-    those on pictures, what text is worth. Of a ladder,
-    differences of levels follow.
+    The verdict comes from the test alone, corrected for all tasks, even those not shown. Runs of
+    the same name in two files are treated as two runs.
+
+    Results on full and terse prompts compare each model with itself: what a full specification
+    adds. Results on text and pictures show what text adds. For results of the ladder, differences
+    of levels follow.
     """
     with reported_errors():
         write_result(comparison(results, by, levels=levels), style, out, plot)
@@ -167,7 +172,7 @@ def comparison(results: list[Path], by: By, *, levels: bool) -> Result:
 
 
 def lines_by(table: pl.DataFrame, by: By) -> pl.DataFrame:
-    """Return the lines of a table that people are shown: without tasks, if there are others."""
+    """Return the lines of a table to show to people: without tasks, if there are other lines."""
     if by == "task":
         return table
     sums = table.filter(pl.col("task").is_null())
@@ -181,16 +186,16 @@ def samples(
     k: Annotated[
         str,
         typer.Option(
-            help="With several samples per item: pass@k for these k, by commas."
+            help="For several samples per item: show pass@k for these k, separated by commas."
         ),
     ] = "1",
     plot: PlotOption = None,
     style: TableFormOption = "table",
     out: TableOutOption = None,
 ) -> None:
-    """Show what several answers to an item are worth.
+    """Show how scores change with several answers to an item.
 
-    Of samples: their mean, majority, pass@k and variances. Of a loop (setting retry, probe or act):
+    For samples: mean, majority vote, pass@k and variances. For loops (setting retry, probe or act):
     mean, gain and share solved after each turn.
     """
     with reported_errors():
@@ -201,7 +206,7 @@ def sizes_in(k: str) -> list[int]:
     """Return the numbers of samples in --k, in order.
 
     Raises:
-        ResultsError: one of them is no positive number.
+        ResultsError: one of them is not a positive number.
     """
     sizes = set()
     for part in k.split(","):
@@ -210,14 +215,14 @@ def sizes_in(k: str) -> list[int]:
         size = int(digits[:9]) if is_whole_number(digits) else 0
         if size < 1:
             raise ResultsError(
-                f"--k takes numbers from 1, separated by commas, not {k!r}"
+                f"--k must be whole numbers from 1, separated by commas, not {k!r}"
             )
         sizes.add(size)
     return sorted(sizes)
 
 
 def answers_per_item(results: list[Path], by: By, sizes: list[int]) -> Result:
-    """Return the table of `samples`: of turns if all answers are of loops, else of samples."""
+    """Return the table of `samples`: of turns if all answers are from loops, else of samples."""
     rows = read_results(results, (*SAMPLE_COLUMNS, *TURN_COLUMNS), tell_apart=True)
     is_loop = pl.col("setting").is_in(LOOP_SETTINGS).fill_null(value=False)
     loop_rows = rows.filter(is_loop)
@@ -239,16 +244,16 @@ def cost(
     results: ResultsArgument,
     by: Annotated[
         CostLines,
-        typer.Option(help="A line for each model, or for each limit of output tokens."),
+        typer.Option(help="Lines of the table: models, or limits of output tokens."),
     ] = "model",
     bucket: BucketOption = None,
     plot: PlotOption = None,
     style: TableFormOption = "table",
     out: TableOutOption = None,
 ) -> None:
-    """Show tokens, seconds and money.
+    """Show tokens, time and cost.
 
-    For predictions with "usage". --by budget: scores against the limit of output tokens.
+    Needs predictions with "usage". --by budget shows scores by limit of output tokens.
     """
     with reported_errors():
         if by == "budget":
@@ -268,15 +273,18 @@ def items(
     release: ReleaseOption = None,
     labels: Annotated[
         bool,
-        typer.Option("--labels", help="For programs: the table of difficulty labels."),
+        typer.Option(
+            "--labels",
+            help="For CSV, JSON and Parquet: write the table of difficulty labels.",
+        ),
     ] = False,
     plot: PlotOption = None,
     style: TableFormOption = "table",
     out: TableOutOption = None,
 ) -> None:
-    """Show single items over all runs.
+    """Show each item's scores over all runs.
 
-    And whether difficulty labels fit what models score.
+    Also shows whether difficulty labels agree with the scores of models.
     """
     with reported_errors():
         rows = kept_apart(rows_of_bucket(results, (), bucket))
@@ -294,7 +302,7 @@ def items(
 def rows_of_bucket(
     results: list[Path], columns: Sequence[str], bucket: str | None
 ) -> pl.DataFrame:
-    """Return the rows of results, all or those of a bucket.
+    """Return the rows of results: all, or those of one bucket.
 
     Raises:
         ResultsError: there is no such bucket.
@@ -305,7 +313,7 @@ def rows_of_bucket(
     buckets = rows["bucket"].unique()
     if bucket not in buckets:
         near = did_you_mean(bucket, buckets)
-        raise ResultsError(f"the results hold no bucket {bucket!r}.{near}")
+        raise ResultsError(f"the results contain no bucket {bucket!r}.{near}")
     return rows.filter(pl.col("bucket") == bucket)
 
 
@@ -314,10 +322,10 @@ def release_of(rows: pl.DataFrame, name: str | None) -> Release:
 
     Args:
         rows: of results, all graded against one release.
-        name: of that release, its folder and so on; None for the version that the rows name.
+        name: name or folder of that release; None for the version that the rows name.
 
     Raises:
-        ResultsError: it is not installed, or it is not the one of the results.
+        ResultsError: it is not installed, or it is not the release of the results.
         ReleaseError: there is no release of that name.
     """
     version, digest = rows.select("release", "release_hash").row(0)
@@ -327,13 +335,14 @@ def release_of(rows: pl.DataFrame, name: str | None) -> Release:
         if name is not None:
             raise
         raise ResultsError(
-            f"the results are of release {version}, which is not installed; name its folder with "
-            f"--release ({error})"
+            f"the results are of release {version}, which is not installed; give its folder "
+            f"with --release ({error})"
         ) from None
     if release.manifest.rows_hash != digest:
         raise ResultsError(
-            f"the results are of release {version} with rows {digest[:12]}, and {release.root} "
-            f"holds {release.version} with rows {release.manifest.rows_hash[:12]}; name the one "
-            "they were graded against with --release"
+            f"the results are of release {version} with rows {digest[:12]}, but "
+            f"{release.root} contains {release.version} with rows "
+            f"{release.manifest.rows_hash[:12]}; give the release they were graded against "
+            "with --release"
         )
     return release

@@ -1,6 +1,6 @@
 """Errors and messages on a terminal, for all commands.
 
-Messages go to standard error, results to standard output, so that output pipes.
+Messages go to standard error, results to standard output, so that output can be piped.
 """
 
 import json
@@ -21,10 +21,10 @@ PROBLEMS = 1
 USAGE = 2
 GRADER_ERRORS = 3
 FAILED = 4
-# As shells say it of a command that Ctrl-C ended: 128 plus the number of SIGINT.
+# The exit code that shells give to Ctrl-C: 128 plus the number of SIGINT.
 INTERRUPTED = 130
 
-# Libraries that only some commands need, by the extra that brings them.
+# Libraries that only some commands need, by the extra that installs them.
 NEEDS = {
     "build": ("yaml", "jinja2", "pyarrow", "PIL", "highspy", "vl_convert"),
     "leaderboard": ("yaml", "jinja2", "confusable_homoglyphs"),
@@ -43,14 +43,8 @@ def say(message: str) -> None:
 
 
 def plain(text: str) -> str:
-    """Return lines that are safe to print on a terminal, whatever they quote."""
+    """Return text that is safe to print on a terminal, whatever it quotes."""
     return "\n".join(map(printable, text.split("\n")))
-
-
-def counted(count: int, word: str) -> str:
-    """Return a count with its noun, such as "1 line" or "2 lines"."""
-    plural = "" if count == 1 else "s"
-    return f"{count:,} {word}{plural}"
 
 
 def as_json(value: object) -> str:
@@ -59,19 +53,19 @@ def as_json(value: object) -> str:
 
 
 def names_in(text: str | None) -> list[str] | None:
-    """Return the names in an option that takes several with commas; None if it was not given."""
+    """Return the names in a comma-separated option; None if it was not given."""
     if not text:
         return None
     return [name.strip() for name in text.split(",")]
 
 
 def is_whole_number(text: str) -> bool:
-    """Return whether a text consists of the digits 0 to 9; those of other scripts do not count."""
+    """Return whether a text consists of the digits 0 to 9, not of digits of other scripts."""
     return text.isascii() and text.isdecimal()
 
 
 def hush() -> None:
-    """Discard all further output, because its reader has closed the pipe."""
+    """Discard all further output, because its reader closed the pipe."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -80,7 +74,7 @@ def hush() -> None:
 
 
 def misused(message: str) -> NoReturn:
-    """Print the error in a command line, and exit with code 2."""
+    """Print an error in the command line, and exit with code 2."""
     say(f"error: {message}")
     raise typer.Exit(USAGE)
 
@@ -89,12 +83,12 @@ def misused(message: str) -> NoReturn:
 def reported_errors(
     needed: str | None = None, *, required: bool = False, instead: str | None = None
 ) -> Iterator[None]:
-    """Turn errors that a user can mend into one line and an exit code; Ctrl-C into 130.
+    """Print errors that a user can fix as one line, and exit with their code; Ctrl-C gives 130.
 
     Args:
-        needed: extra to name if a library is missing that several bring.
-        required: whether all libraries of that extra must be there before anything is done.
-        instead: the option that works without them, for the message.
+        needed: extra to name if a missing library belongs to several extras.
+        required: whether to check first that all libraries of that extra are installed.
+        instead: option that works without them, for the message.
 
     Raises:
         typer.Exit: in place of these errors.
@@ -113,19 +107,19 @@ def reported_errors(
         say("interrupted")
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
-        # Not an error: `scbench tables RESULTS | head` closes the pipe once it has read enough.
+        # Not an error: `scbench tables RESULTS | head` closes the pipe when it has enough lines.
         hush()
         raise typer.Exit(0) from None
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
         extras = [extra for extra, libraries in NEEDS.items() if library in libraries]
-        # A module of no extra is missing by our own mistake, and needs its traceback.
+        # A missing module of no extra is a bug of ours, which needs its traceback.
         if not extras:
             raise
         extra = needed if needed in extras else extras[0]
-        way_out = f", or {instead}" if instead else ""
+        alternative = f", or use {instead}" if instead else ""
         misused(
-            f"{error.name} is not installed; this needs `pip install 'scbench[{extra}]'`{way_out}"
+            f"{error.name} is not installed; run `pip install 'scbench[{extra}]'`{alternative}"
         )
     except (OSError, MemoryError) as error:
         machine_refusal = refused(error)
@@ -134,11 +128,11 @@ def reported_errors(
 
 
 def need(extra: str, instead: str) -> None:
-    """Refuse to begin long work that would fail because an extra is missing.
+    """Exit before long work that would fail because an extra is missing.
 
     Args:
         extra: name of the extra.
-        instead: the option that works without it.
+        instead: option that works without it.
 
     Raises:
         typer.Exit: one of its libraries is not installed.
@@ -148,7 +142,7 @@ def need(extra: str, instead: str) -> None:
 
 
 def require(*modules: str) -> None:
-    """Check that libraries are there before work begins that needs them at its end.
+    """Check that libraries are installed, before the work that needs them at its end.
 
     Raises:
         ModuleNotFoundError: one is not; see `reported_errors`.
@@ -159,7 +153,7 @@ def require(*modules: str) -> None:
 
 
 def checked_chart_path(path: Path | None) -> Path | None:
-    """Return the file of ``--plot``, after a check that charts can be drawn."""
+    """Return the file of ``--plot``, after checking that charts can be drawn."""
     if path is not None:
         with reported_errors("report"):
             require("vl_convert")

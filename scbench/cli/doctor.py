@@ -1,4 +1,4 @@
-"""``scbench doctor``: tasks that this machine can grade, missing parts, and ways to get them."""
+"""``scbench doctor``: the tasks that this machine can grade, missing parts, and fixes."""
 
 import os
 import platform
@@ -41,7 +41,7 @@ class Line(NamedTuple):
     name: str
     text: str
     missing: bool = False
-    """Whether it is something that this machine has not; the text says why then."""
+    """Whether this machine does not have it; if so, the text gives the reason."""
 
 
 app = typer.Typer(rich_markup_mode=None)
@@ -54,16 +54,16 @@ def doctor(
         typer.Option(
             "--fix",
             help=(
-                "Offer to make what is missing: an environment for the physics "
-                "engine, by uv or venv."
+                "Offer to set up what is missing: an environment for the physics engine, made "
+                "with uv or venv."
             ),
         ),
     ] = False,
     terrain_python: TerrainPythonOption = None,
 ) -> None:
-    """Say what this machine can grade, and what it lacks.
+    """Show what this machine can grade, and what is missing.
 
-    Exit code 1: something is missing; the line says what to do about it.
+    Exit code 1: something is missing; its line says what to do.
     """
     with reported_errors():
         use_python(terrain_python)
@@ -72,14 +72,12 @@ def doctor(
         physics_tasks = {task.id for task in available_tasks() if task.fingerprinted}
         if fix and not physics_tasks.isdisjoint(missing):
             if os.environ.get(VARIABLE):
-                say(f"{VARIABLE} names another Python; unset it first")
+                say(f"{VARIABLE} is set to another Python; unset it first")
                 raise typer.Exit(PROBLEMS)
-            question = (
-                f"Make an environment for PyBullet (400 MB) in {environment_folder()}?"
-            )
+            question = f"Set up an environment for PyBullet (400 MB) in {environment_folder()}?"
             if typer.confirm(question, err=True):
                 make_environment(say)
-                # All lines once more: the environment may change several.
+                # All lines again, because the environment may change several.
                 missing = print_lines()
         if missing:
             raise typer.Exit(PROBLEMS)
@@ -90,7 +88,7 @@ def print_lines() -> list[str]:
     missing = []
     for line in machine_lines():
         mark = "MISSING  " if line.missing else ""
-        # Each at once, since some take seconds.
+        # Printed immediately, because some take seconds.
         print(f"{line.name:{NAME_WIDTH}}{mark}{line.text}", flush=True)  # noqa: T201
         if line.missing:
             missing.append(line.name)
@@ -99,7 +97,7 @@ def print_lines() -> list[str]:
 
 
 def machine_lines() -> Iterator[Line]:
-    """Yield the lines on this machine, on its installation and on all tasks."""
+    """Yield the lines on this machine, this installation and all tasks."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     system = f"{platform.system()} {platform.machine()}"
     yield Line("python", f"{python}, {system}, {sys.executable}")
@@ -114,7 +112,7 @@ def machine_lines() -> Iterator[Line]:
 
 
 def checked_line(name: str, text_of: Callable[[], str]) -> Line:
-    """Return a line of which the text may fail: then it is missing, for that reason."""
+    """Return a line; if making its text fails, it is marked missing, with the error as its text."""
     try:
         return Line(name, text_of())
     except (ScbenchError, sandbox.ChildError) as error:
@@ -158,12 +156,12 @@ def memory_text() -> str:
     # macOS does not count unused pages.
     if "SC_AVPHYS_PAGES" in os.sysconf_names:
         text += f", {page * os.sysconf('SC_AVPHYS_PAGES') / 2**30:.1f} unused"
-    return f"{text}; each worker may take 4 (--memory)"
+    return f"{text}; limit per worker: 4 GiB (--memory)"
 
 
 def workers_text() -> str:
     """Return the method by which workers are started."""
-    return f"start by {clean_context().get_start_method()}"
+    return f"started by {clean_context().get_start_method()}"
 
 
 def sandbox_text() -> str:
@@ -196,12 +194,12 @@ def task_lines() -> Iterator[Line]:
             yield line
     text = f"{count - len(failed)} of {count} can be graded here"
     if failed:
-        text += f"; not {', '.join(failed)}"
+        text += f"; not gradable: {', '.join(failed)}"
     yield Line("tasks", text)
 
 
 def facts_text(task: Task) -> str:
-    """Return the facts of this machine that decide scores of a task; empty if there are none.
+    """Return the facts of this machine that affect scores of a task; empty if there are none.
 
     Raises:
         CannotGrade: this machine cannot grade the task.
@@ -212,5 +210,5 @@ def facts_text(task: Task) -> str:
     if record is None or not record.fingerprint:
         return text
     if record.fingerprint == facts.get("fingerprint"):
-        return f"{text}, as the release"
-    return f"{text}; the release has {record.fingerprint}"
+        return f"{text}, same as the release"
+    return f"{text}; differs from the release ({record.fingerprint})"

@@ -1,4 +1,4 @@
-"""Commands between scbench and other programs: prompts, replies, results, and examples of them."""
+"""Commands that exchange prompts, replies, results and examples with other programs."""
 
 import sys
 from importlib.resources import files
@@ -11,7 +11,8 @@ from scbench.analysis.exported_runs import COLUMNS, runs_in
 from scbench.analysis.results import read_results
 from scbench.base.errors import PredictionsError, ResultsError
 from scbench.base.model import Instance
-from scbench.cli.console import PROBLEMS, counted, names_in, reported_errors, say
+from scbench.base.wording import counted
+from scbench.cli.console import PROBLEMS, names_in, reported_errors, say
 from scbench.cli.options import (
     BudgetsOption,
     ColumnMapOption,
@@ -35,14 +36,14 @@ from scbench.formats.prompts import (
     ids_in_words,
     line_of,
     requests,
-    told_apart,
+    split_by_images,
     write_files,
     write_left_out,
 )
 from scbench.freezing.example import example_predictions
 from scbench.release.load import Release, find_release
 
-# Folders in `scbench.integrations` that other programs read, by the name to ask for.
+# Folders in `scbench.integrations` for other programs, by their names on the command line.
 PROGRAM_FOLDERS = {"lm-eval": "lm_eval", "verifiers": "verifiers_env"}
 
 app = typer.Typer(rich_markup_mode=None)
@@ -57,18 +58,21 @@ def prompts(
     budget: BudgetsOption = None,
     max_output_tokens: Annotated[
         int | None,
-        typer.Option(min=1, help="Limit of output tokens of a run without budgets."),
+        typer.Option(min=1, help="Limit of output tokens, for runs without --budget."),
     ] = None,
-    form: Annotated[Form, typer.Option("--format", help="Whose lines.")] = Form.SCBENCH,
+    form: Annotated[
+        Form,
+        typer.Option("--format", help="Format of the lines: our own, or a provider's."),
+    ] = Form.SCBENCH,
     model: Annotated[
         str | None,
-        typer.Option(show_default=False, help="The provider's name of the model."),
+        typer.Option(show_default=False, help="Model name, as the provider calls it."),
     ] = None,
     structured: Annotated[
         bool,
         typer.Option(
             "--structured/--plain",
-            help="Hold replies to the answer's JSON Schema, or take them as text.",
+            help="Require replies that fit the answer's JSON Schema, or request plain text.",
         ),
     ] = False,
     images: Annotated[
@@ -76,55 +80,59 @@ def prompts(
         typer.Option(
             "--images/--no-images",
             help=(
-                "Leave out what needs vision; in --out, left-out.jsonl lists it as "
-                "not_run."
+                "Include or leave out items that need vision. With --out, left-out.jsonl lists "
+                "the items left out as not_run."
             ),
         ),
     ] = True,
     solutions: Annotated[
-        bool, typer.Option("--solutions", help="For harbor: also write right answers.")
+        bool,
+        typer.Option(
+            "--solutions", help="For harbor: also write the reference answers."
+        ),
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
             show_default=False,
             help=(
-                "Folder for files that the provider takes, split at its limits. "
-                "[default: all lines to standard output]"
+                "Folder for files in the form the provider accepts, split at its size limits. "
+                "[default: print all lines]"
             ),
         ),
     ] = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Write prompts, or a provider's batch files.
+    """Write prompts, or batch files for a provider.
 
-    Images stand in the lines. For harbor it is a folder for each item.
+    Images are embedded in the lines. With --format harbor, each item is a folder.
 
-    custom_id carries item, sample and budget, so that `scbench-grade` takes the provider's
-    output files as they are. vLLM's run_batch takes openai-chat.
+    custom_id encodes item, sample and budget, so `scbench-grade` accepts the provider's output
+    files unchanged. For vLLM's run_batch, use --format openai-chat.
     """
     with reported_errors():
-        # Whatever can be refused is, before anything is printed or written.
+        # All checks come before anything is printed or written.
         settings = Settings(model, structured, max_output_tokens)
         check_settings(form, settings, budgets=bool(budget))
         only_ids = None if ids is None else ids_in(ids)
         source, names = find_release(release).choose(names_in(tasks))
         if only_ids is not None:
-            # The config that holds one of them holds all.
+            # The config that contains one of them contains all.
             source = source.fitting(min(only_ids))
         instances = chosen_instances(source, names, only_ids)
-        with_images = told_apart(instances)[True]
-        sent = instances if images else told_apart(instances)[False]
+        with_images = split_by_images(instances)[True]
+        sent = instances if images else split_by_images(instances)[False]
         if with_images and not quiet:
-            consequence = "are sent with them" if images else "are left out"
-            share = f"{len(with_images)} of {len(instances)} need vision"
-            say(f"{share} and {consequence}: {ids_in_words(with_images)}")
+            share = f"{len(with_images)} of {counted(len(instances), 'prompt')}"
+            consequence = "with images" if images else "left out because of images"
+            say(f"{share} {consequence}: {ids_in_words(with_images)}")
         budgets = budget or ()
         if form is Form.HARBOR:
-            # Harbor's own command asks several times, and sets limits.
+            # Harbor sets these itself.
             if out is None or budgets or samples > 1:
                 raise PredictionsError(
-                    "harbor takes --out, and tries and limits on its command"
+                    "--format harbor needs --out, and takes no --samples or --budget: set these in "
+                    "Harbor's own command"
                 )
             write_harbor_tasks(source, sent, out, solutions=solutions, quiet=quiet)
             return
@@ -135,7 +143,8 @@ def prompts(
         if out is None:
             if with_images and not images and not quiet:
                 say(
-                    f"with --out they are listed in {LEFT_OUT}, which scbench-grade counts not_run"
+                    f"add --out to list them in {LEFT_OUT}, so that scbench-grade counts them as "
+                    "not_run"
                 )
             for line in lines:
                 sys.stdout.buffer.write(line)
@@ -160,12 +169,12 @@ def write_harbor_tasks(
     solutions: bool,
     quiet: bool,
 ) -> None:
-    """Write a folder of Harbor for each item, with right answers if asked for."""
+    """Write a Harbor folder for each item, with reference answers if asked for."""
     from scbench.integrations.harbor import write_tasks
 
     right_answers = None
     if solutions:
-        say("solution/ holds right answers: keep it from whatever is evaluated")
+        say("solution/ contains the reference answers: keep it away from the model")
         right_answers = {
             reference.id: reference.answer
             for reference in source.references()
@@ -179,7 +188,7 @@ def write_harbor_tasks(
 
 
 def ids_in(source: str) -> set[str]:
-    """Read ids, one on each line.
+    """Read ids, one per line.
 
     Raises:
         PredictionsError: there are none, or the file cannot be read.
@@ -190,7 +199,9 @@ def ids_in(source: str) -> set[str]:
         raise PredictionsError(f"cannot read ids from {source}: {error}") from None
     ids = {line.strip() for line in text.splitlines() if line.strip()}
     if not ids:
-        raise PredictionsError(f"{source} holds no ids")
+        raise PredictionsError(
+            f"{source} contains no ids; write one per line, such as csg_union/12"
+        )
     return ids
 
 
@@ -199,12 +210,12 @@ def import_(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             show_default=False,
             help=(
-                "What a batch (OpenAI, Anthropic, Gemini, vLLM), Inspect, "
-                "lm-evaluation-harness, lighteval or verifiers wrote; a folder of a "
-                "Harbor job; a table; predictions. - reads standard input."
+                "Output of a batch API (OpenAI, Anthropic, Gemini, vLLM), Inspect, "
+                "lm-evaluation-harness, lighteval or verifiers; a Harbor job folder; a table; "
+                "or predictions. - reads standard input."
             ),
         ),
     ],
@@ -213,16 +224,15 @@ def import_(
     setting: ReplySettingOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Turn files of other programs into predictions.
+    """Convert files of other programs to predictions.
 
-    One line for each reply.
-
-    Files are told by what is in them. Errors, refusals, cut-offs and usage come along. Every entry
-    that cannot be placed is named with its file and line; then the exit code is 1.
+    Each reply becomes one line. The file format is detected from the content. Errors, refusals, cut
+    replies and usage are kept. Every entry that matches no item is reported with its file and line;
+    the exit code is then 1.
     """
     with reported_errors():
         overrides = ImportOptions.of(mapped, model, setting)
-        # Predictions go to standard output as they are read; problems follow.
+        # Predictions are printed as they are read; problems follow.
         gathered = gather(files, sys.stdout.buffer, overrides)
         sys.stdout.buffer.flush()
         if not quiet:
@@ -238,11 +248,12 @@ def export_results(
         list[Path],
         typer.Argument(
             show_default=False,
-            help="results.parquet files, or the folders that scbench-grade wrote.",
+            help="results.parquet files, or folders that contain one.",
         ),
     ],
     schema: Annotated[
-        Schema, typer.Option("--format", show_default=False, help="Whose schema.")
+        Schema,
+        typer.Option("--format", show_default=False, help="Format of the files."),
     ],
     out: Annotated[
         Path, typer.Option("--out", show_default=False, help="Folder for the files.")
@@ -252,18 +263,19 @@ def export_results(
         typer.Option(
             metavar="YYYY-MM-DD",
             show_default=False,
-            help="Of the answers, for runs that do not say it.",
+            help="Date of the answers, for runs that do not state it.",
         ),
     ] = None,
     release: ReleaseOption = None,
     organisation: Annotated[
-        str, typer.Option(help="Who evaluated, for every-eval-ever.")
+        str,
+        typer.Option(help="Organisation that ran the evaluation, for every-eval-ever."),
     ] = "unnamed",
     quiet: QuietOption = False,
 ) -> None:
-    """Write results as other tools do.
+    """Write results in the formats of other tools.
 
-    As every-eval-ever, Inspect or lm-evaluation-harness.
+    The formats are every-eval-ever, Inspect and lm-evaluation-harness.
     """
     with reported_errors():
         rows = read_results(results, COLUMNS)
@@ -271,10 +283,10 @@ def export_results(
             for name, text in run_files(run, schema, organisation):
                 file = out / name
                 file.parent.mkdir(parents=True, exist_ok=True)
-                # The same command twice is no error.
+                # Running the same command twice is not an error.
                 if file.exists() and file.read_text("utf-8") != text:
                     raise ResultsError(
-                        f"{file} is there already, and differs; name another --out"
+                        f"{file} exists with other content; choose another --out"
                     )
                 file.write_text(text, "utf-8")
                 if not quiet:
@@ -283,9 +295,9 @@ def export_results(
 
 @app.command()
 def example(release: ReleaseOption = None, tasks: TasksOption = None) -> None:
-    """Print predictions to try the grader on.
+    """Print sample predictions to try the grader on.
 
-    Two invented models made them.
+    The answers are of two made-up models.
     """
     with reported_errors():
         source, names = find_release(release).choose(names_in(tasks))
@@ -302,18 +314,17 @@ def export(
             metavar="FOLDER|lm-eval|verifiers",
             show_default=False,
             help=(
-                "Folder to make; or the name of a program, to print the installed "
-                "folder that it reads: tasks for lm_eval --include_path, a package "
-                "for verifiers."
+                "Folder to create. Or the name of a program, to print the path of the installed "
+                "folder for it: tasks for lm_eval --include_path, a package for verifiers."
             ),
         ),
     ],
     release: ReleaseOption = None,
 ) -> None:
-    """Copy a release to a folder, for other programs.
+    """Copy a release to a folder that other programs can load.
 
-    `load_dataset("FOLDER")` reads it from there. Other programs read a folder that is installed,
-    whose path is printed:
+    Load it with `load_dataset("FOLDER")`. For lm-eval and verifiers, the command prints the path of
+    a folder that is already installed:
 
     lm_eval --include_path "$(scbench export lm-eval)" --tasks scbench
     """

@@ -1,4 +1,4 @@
-"""``scbench failure-modes``: reasons of low scores, judged by rules, by a model or by people."""
+"""``scbench failure-modes``: labels for the causes of low scores, by rules, a model or people."""
 
 import sys
 from pathlib import Path
@@ -29,8 +29,9 @@ from scbench.analysis.failure_modes.transitions import (
 )
 from scbench.analysis.results import read_results
 from scbench.base.errors import ResultsError
+from scbench.base.wording import counted
 from scbench.catalog import get_task
-from scbench.cli.console import PROBLEMS, counted, reported_errors, say
+from scbench.cli.console import PROBLEMS, reported_errors, say
 from scbench.cli.options import (
     PlotOption,
     ResultsArgument,
@@ -46,11 +47,13 @@ app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
     help="""\
-Diagnose low scores. Five labels, from evasion to near miss; no score is changed.
+Label the causes of low scores.
 
-`judge` labels by rules, without a model. To have a model or people judge, `export` writes one
-prompt per candidate, and `import` reads their decisions back. `shares`, `deltas` and `matrix`
-show labels by run, `agree` compares two judges.
+There are five labels, from evasion to near miss. Labels change no score.
+
+`judge` labels by rules, without a model. For a model or people as judges, `export` writes one
+prompt per candidate and `import` reads the decisions. `shares`, `deltas` and `matrix` show the
+labels of each run; `agree` compares two judges.
 
 Exit codes: 0 done, 1 problems in the decisions, 2 wrong usage.""",
 )
@@ -60,29 +63,25 @@ LabelsOutOption = Annotated[
 ]
 ThresholdOption = Annotated[
     float,
-    typer.Option(min=0, max=1, help="Scores below this are candidates, others pass."),
+    typer.Option(min=0, max=1, help="Label scores below this; others pass."),
 ]
 LabelledResultsOption = Annotated[
     list[Path],
     typer.Option(
         "--results",
-        help=(
-            "What the labels are of: results.parquet or its folder. Repeat for more."
-        ),
+        help="Results that were labelled: results.parquet or its folder. Repeat for more.",
     ),
 ]
 LabelFiles = Annotated[
-    list[Path], typer.Argument(help="Files of labels, as judge and import write them.")
+    list[Path], typer.Argument(help="Files of labels, written by judge or import.")
 ]
 FirstRunOption = Annotated[
     str | None,
-    typer.Option(
-        help='Run to start from, such as "my-model no_tools". [default: no_tools]'
-    ),
+    typer.Option(help='First run, such as "my-model no_tools". [default: no_tools]'),
 ]
 SecondRunOption = Annotated[
     str | None,
-    typer.Option(help="Run to compare it with. [default: the same model's tools]"),
+    typer.Option(help="Second run. [default: tools, of the same model]"),
 ]
 
 
@@ -92,7 +91,7 @@ def card(
         str, typer.Argument(help="Id of a task; `scbench tasks` lists them.")
     ],
 ) -> None:
-    """Print a task's card: what a judge is told of it."""
+    """Print a task's card: the description that judges get."""
     with reported_errors():
         sys.stdout.write(task_card(get_task(task)))
         sys.stdout.flush()
@@ -104,38 +103,38 @@ def judge(
 ) -> None:
     """Label candidates by rules, without a model.
 
-    The rules look at status, answer and checks alone: the same results, the same labels.
+    The rules use only status, answer and checks, so the same results always give the same labels.
     """
     with reported_errors():
         rows = rows_to_judge(results, threshold)
         labels = labels_by_rules(rows)
         write_file(out, labels_file(labels))
-        say(f"{labels.height} candidates labelled")
+        say(f"labelled {counted(labels.height, 'candidate')}")
 
 
 @app.command()
 def export(
     results: ResultsArgument,
-    out: Annotated[Path, typer.Option("--out", help="Bundle to write (JSON Lines).")],
+    out: Annotated[
+        Path, typer.Option("--out", help="File of prompts to write (JSON Lines).")
+    ],
     predictions: Annotated[
         list[str] | None,
         typer.Option(
-            help="Predictions that were graded, to show judges the raw replies."
+            help="Predictions that were graded, so that judges see the raw replies."
         ),
     ] = None,
     release: Annotated[
         str | None,
-        typer.Option(
-            help="Release the prompts come from. [default: the one that was graded]"
-        ),
+        typer.Option(help="Release of the prompts. [default: the one that was graded]"),
     ] = None,
     threshold: ThresholdOption = 0.6,
 ) -> None:
     """Write a prompt per candidate, for any judge.
 
-    The judge may be a model or a person. Each line is a JSON object; "prompt" is all that a judge
-    is to read, "reply_schema" the JSON Schema of its decision. Collect the decisions, one per line,
-    and hand them to import. Prompts name neither the model nor its setting.
+    The judge may be a model or a person. Each line is a JSON object: "prompt" is everything the
+    judge should read, "reply_schema" the JSON Schema of the decision. Collect the decisions, one
+    per line, and pass them to import. Prompts do not name the model or its setting.
     """
     with reported_errors():
         rows = rows_to_judge(results, threshold)
@@ -154,24 +153,27 @@ def import_(
     decisions: Annotated[
         str,
         typer.Argument(
-            help="JSON Lines, one decision per candidate; - for standard input."
+            help="Decisions as JSON Lines, one per candidate; - reads standard input."
         ),
     ],
     results: LabelledResultsOption,
     out: LabelsOutOption,
     judge: Annotated[
-        str, typer.Option("--judge", help="Who judged: stored with every label.")
+        str,
+        typer.Option(
+            "--judge", help="Name of the judge, which is stored with every label."
+        ),
     ],
     threshold: ThresholdOption = 0.6,
 ) -> None:
-    """Read decisions back and write them as labels.
+    """Read decisions and write them as labels.
 
-    There must be exactly one for each candidate. Everything that is wrong is listed with its line,
-    and nothing is written if anything is.
+    Every candidate needs exactly one decision. If there are problems, each is printed with its line
+    and nothing is written.
     """
     with reported_errors():
         if not judge.strip():
-            raise ResultsError("--judge must name who judged")
+            raise ResultsError("--judge must not be empty")
         rows = rows_to_judge(results, threshold)
         with open_predictions(decisions) as stream:
             decided, problems = import_decisions(stream, rows)
@@ -181,7 +183,7 @@ def import_(
             say(f"{counted(len(problems), 'problem')}; nothing was written")
             raise typer.Exit(PROBLEMS)
         write_file(out, labels_file(labelled(rows, decided, judge, PROMPT_VERSION)))
-        say(f"{decided.height} candidates labelled")
+        say(f"labelled {counted(decided.height, 'candidate')}")
 
 
 @app.command()
@@ -189,16 +191,16 @@ def shares(
     labels: LabelFiles,
     results: LabelledResultsOption,
     by_task: Annotated[
-        bool, typer.Option("--by-task", help="Count each task separately.")
+        bool, typer.Option("--by-task", help="Show each task separately.")
     ] = False,
     style: TableFormOption = "table",
     out: TableOutOption = None,
     plot: PlotOption = None,
     threshold: ThresholdOption = 0.6,
 ) -> None:
-    """Show labels by run, with status counts beside.
+    """Show labels by run, with counts of statuses.
 
-    Shares are of the judged candidates: a share can rise while its count falls.
+    Shares are of the judged candidates, so a share can rise while its count falls.
     """
     with reported_errors():
         row_states = labelled_states(labels, results, threshold)
@@ -223,7 +225,7 @@ def deltas(
 ) -> None:
     """Show how rates of labels differ between runs.
 
-    By default: for each model, what tools change.
+    By default, shows for each model what tools change.
     """
     with reported_errors():
         row_states = labelled_states(labels, results, threshold)
@@ -241,9 +243,9 @@ def matrix(
     out: TableOutOption = None,
     threshold: ThresholdOption = 0.6,
 ) -> None:
-    """Show what became of each score between runs.
+    """Show how each item's state changes between runs.
 
-    A square matrix of states: pass, the five labels, and statuses where there is none.
+    Prints a square matrix of states: pass, the five labels, and the statuses without a label.
     """
     with reported_errors():
         row_states = labelled_states(labels, results, threshold)
@@ -253,35 +255,35 @@ def matrix(
 
 @app.command()
 def agree(
-    labels_a: Annotated[
-        Path, typer.Argument(help="Labels of one judge, or of people.")
-    ],
+    labels_a: Annotated[Path, typer.Argument(help="Labels of the first judge.")],
     labels_b: Annotated[
         Path | None,
         typer.Argument(
             show_default=False,
             help=(
-                "Labels of another, on the same candidates. [default: the rules, on "
-                "--results]"
+                "Labels of the second judge, on the same candidates. [default: labels by the "
+                "rules, on --results]"
             ),
         ),
     ] = None,
     results: Annotated[
         list[Path] | None,
         typer.Option(
-            "--results", help="What the labels are of, for the rules. Repeat for more."
+            "--results",
+            help="Results that were labelled, for the rules. Repeat for more.",
         ),
     ] = None,
     style: TableFormOption = "table",
     out: TableOutOption = None,
     threshold: ThresholdOption = 0.6,
 ) -> None:
-    """Compare two judges, or one with the rules: kappa, confusion."""
+    """Compare two judges, or a judge with the rules.
+
+    Prints Cohen's kappa and the confusion matrix.
+    """
     with reported_errors():
         if (labels_b is None) == (not results):
-            raise ResultsError(
-                "name a second file of labels, or --results for the rules"
-            )
+            raise ResultsError("name either a second file of labels or --results")
         first = read_labels([labels_a])
         if labels_b is not None:
             second = read_labels([labels_b])
@@ -305,11 +307,11 @@ def labels_by_rules(rows: pl.DataFrame) -> pl.DataFrame:
 def labelled_states(
     labels: list[Path], results: list[Path], threshold: float
 ) -> pl.DataFrame:
-    """Return the state of every row of results: pass, its label, or its status."""
+    """Return the state of every row of results: pass, a label, or a status."""
     rows = read_results(results, COLUMNS)
     return states(rows, read_labels(labels), threshold)
 
 
 def judges_of(labels: pl.DataFrame) -> str:
-    """Return the names of the judges of labels, in words."""
+    """Return the names of the judges of labels, for a heading."""
     return ", ".join(sorted(set(labels["judge"])))

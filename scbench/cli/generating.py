@@ -1,4 +1,4 @@
-"""``scbench generate``: new items of a task, of an experiment, or of the ladder."""
+"""``scbench generate``: new items of a task, an experiment or the ladder."""
 
 import json
 import secrets
@@ -11,13 +11,13 @@ import typer
 
 from scbench.base.errors import ExperimentError, did_you_mean
 from scbench.base.model import LADDER
+from scbench.base.wording import counted
 from scbench.builders.shared.builder import Case
 from scbench.catalog import Task, all_tasks, get_task
 from scbench.cli.console import (
     INTERRUPTED,
     NEEDS,
     PROBLEMS,
-    counted,
     reported_errors,
     require,
     say,
@@ -46,11 +46,11 @@ from scbench.freezing.experiment import (
 from scbench.machine.processes import open_executor, processors
 from scbench.release.load import open_release
 
-# Forms in which items are printed; the first is the default.
+# Formats in which items are printed; the first is the default.
 PRINT_FORMS = ("jsonl", "text")
-# Private seeds below this can be found by trying all.
+# Private seeds below this can be guessed by trying all of them.
 SHORT_SEED = 2**64
-# Settings of ``generate``, whose options beyond its own are the parameters of the task.
+# Settings of ``generate``, which reads unknown options as parameters of the task.
 PARAMETERS_FOLLOW = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 app = typer.Typer(rich_markup_mode=None)
@@ -65,39 +65,39 @@ def generate(
             metavar="EXPERIMENT|TASK",
             show_default=False,
             help=(
-                "TOML file of an experiment, or the id of a task, with its "
-                "parameters as options; or ladder, for rungs of rising difficulty "
-                "of all tasks, and ladder,TASK,TASK or ladder,FILE.toml, for those "
-                "of some or of a table of your own."
+                "A TOML file of an experiment; or a task, with its parameters as options; or "
+                "ladder, for the rungs of all tasks. ladder,TASK,TASK makes the rungs of some "
+                "tasks, ladder,FILE.toml those of your own table."
             ),
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help=(
-                "Folder to make, in the shape of a release; without it items are "
-                "printed."
-            )
+            help="Folder to create, in the layout of a release. Without it, items are printed."
         ),
     ] = None,
     count: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Items of a task, or on each rung. [default: 1; the table's]"
+            min=1,
+            help=(
+                "Number of items, or of items on each rung. [default: 1, or the number in the "
+                "table of rungs]"
+            ),
         ),
     ] = None,
     rung: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Only this rung of the ladder, which may be above its top."
+            min=1, help="Only this rung of the ladder; it may lie beyond the top."
         ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="Base seed, instead of the experiment's. [default for a task: 0]",
+            help="Base seed, overriding the experiment's. [default for a task: 0]",
         ),
     ] = None,
     private: Annotated[
@@ -105,7 +105,8 @@ def generate(
         typer.Option(
             "--private",
             help=(
-                "Write the base seed nowhere; without one, choose one and show it once."
+                "Do not store the base seed. Without --seed, choose a random one and show it "
+                "once."
             ),
         ),
     ] = False,
@@ -113,40 +114,40 @@ def generate(
         bool,
         typer.Option(
             "--prompts-only",
-            help=(
-                "Also make FOLDER-prompts, which holds prompts and no answers, to "
-                "be given away."
-            ),
+            help="Also create FOLDER-prompts, with prompts but no answers, to share.",
         ),
     ] = False,
     name: Annotated[
         str | None,
-        typer.Option(help="What the folder calls itself. [default: generated-HASH]"),
+        typer.Option(
+            help="Name of the release in the folder. [default: generated-HASH]"
+        ),
     ] = None,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Throw away what an interrupted run left.")
+        bool,
+        typer.Option("--restart", help="Discard the interrupted run and start over."),
     ] = False,
     form: Annotated[
         list[str] | None,
         typer.Option(
             "--format",
             help=(
-                "How items are printed: jsonl (default) or text. Other values go to "
-                "a parameter of that name."
+                "Format of printed items: jsonl (default) or text. Any other value sets the "
+                "task's parameter of that name."
             ),
         ),
     ] = None,
     workers: WorkersOption = 0,
     quiet: QuietOption = False,
 ) -> None:
-    """Generate new items of a task, or a whole experiment.
+    """Generate new items of a task, an experiment or the ladder.
 
-    The first are printed, the second is a folder.
+    Items of one task are printed; experiments and ladders are written to a folder.
 
-    The parameters of a task are options: scbench generate arithmetic --length 8 --max-depth 3
-    --count 5. `scbench tasks TASK` lists them. A folder is graded with scbench-grade --release
-    FOLDER. The same seed gives the same bytes with any number of workers. Exit code 1: a point
-    could not give as many items as were asked for.
+    A task's parameters are options: scbench generate arithmetic --length 8 --max-depth 3 --count 5.
+    `scbench tasks TASK` lists them. Grade answers to a folder with scbench-grade --release FOLDER.
+    The same seed gives the same bytes with any number of workers. Exit code 1: fewer items exist
+    than you asked for.
     """
     with reported_errors("build"):
         if target is not None and target.startswith("-"):
@@ -158,43 +159,45 @@ def generate(
             extra = [*context.args, *(form or [])]
             if extra:
                 raise ExperimentError(
-                    f"{extra[0]!r}: the parameters of rungs are in the table of the ladder"
+                    f"{extra[0]!r} is not allowed here: the parameters of rungs come from "
+                    "the table of the ladder"
                 )
             ladder_target = (ladder_tasks or None) if is_ladder else target
             experiment = rungs_of(ladder_target, rung, count, seed, private=private)
         elif target is None:
-            raise ExperimentError("name an experiment or task, or the ladder")
+            raise ExperimentError(
+                "name a task, the TOML file of an experiment, or ladder"
+            )
         elif target in all_tasks():
             task = get_task(target)
             print_form, format_options = split_formats(task, form or [])
             parameters = task_parameters(task, [*format_options, *context.args])
-            # Everybody gets the same items, unless they are to be kept secret.
+            # Everybody gets the same items, unless they are private.
             task_seed = 0 if seed is None and not private else seed
             experiment = experiment_of_task(task, parameters, count or 1, task_seed)
         else:
             experiment = experiment_in_file(target, context.args, count, form)
             if seed is not None:
                 experiment = experiment.model_copy(update={"seed": seed})
-        # Before a private seed is shown, whatever can be refused is.
+        # All checks come before a private seed is shown.
         if out is not None:
             require(*NEEDS["build"])
         prompts = None
         if prompts_only:
             if out is None:
-                raise ExperimentError(
-                    "--prompts-only is for folders; name one with --out"
-                )
+                raise ExperimentError("--prompts-only needs --out")
             prompts = out.with_name(f"{out.name}-prompts")
             if prompts.exists():
                 raise ExperimentError(
-                    f"{prompts} exists, and --prompts-only writes it; name another"
+                    f"--prompts-only would write {prompts}, which exists; remove it or choose "
+                    "another --out"
                 )
         experiment = with_seed(experiment, private=private, in_folder=out is not None)
         if out is None:
             if print_form is None:
                 kind = "a ladder" if experiment.measures else "an experiment"
                 raise ExperimentError(
-                    f"{kind} is written into a folder; name it with --out"
+                    f"{kind} is written to a folder; name it with --out"
                 )
             complete = print_cases(experiment, print_form, workers or 1)
         else:
@@ -213,26 +216,26 @@ def generate(
 
 
 def split_formats(task: Task, values: list[str]) -> tuple[str, list[str]]:
-    """Tell the form of printing from values of a task's parameter that happens to be called format.
+    """Separate the format of printing from values of a task's parameter that is also called format.
 
     Args:
         task: to be generated.
-        values: of --format, which may be given twice then.
+        values: of --format, which may be given twice in this case.
 
     Returns:
-        The form of printing, and options of the task.
+        The format of printing, and options of the task.
 
     Raises:
-        ExperimentError: the task has no such parameter, or there are two forms of printing.
+        ExperimentError: the task has no such parameter, or there are two formats of printing.
     """
     print_forms = [value for value in values if value in PRINT_FORMS]
     parameter_values = [value for value in values if value not in PRINT_FORMS]
     if parameter_values and "format" not in task.builder.space.model_fields:
         raise ExperimentError(
-            f"--format takes {' or '.join(PRINT_FORMS)}, not {parameter_values[0]!r}"
+            f"--format must be {' or '.join(PRINT_FORMS)}, not {parameter_values[0]!r}"
         )
     if len(print_forms) > 1:
-        raise ExperimentError(f"--format is given as {' and as '.join(print_forms)}")
+        raise ExperimentError(f"--format was given twice: {' and '.join(print_forms)}")
     print_form = print_forms[0] if print_forms else PRINT_FORMS[0]
     return print_form, [f"--format={value}" for value in parameter_values]
 
@@ -241,7 +244,7 @@ def task_parameters(task: Task, words: Sequence[str]) -> dict[str, Any]:
     """Return the values of a task's parameters in words of the command line.
 
     An option takes its value as ``--length=8`` or as ``--length 8``; a flag is set by ``--flag``
-    and unset by ``--no-flag``. Underscores stand for hyphens.
+    and unset by ``--no-flag``. Underscores count as hyphens.
 
     Raises:
         ExperimentError: there is no such parameter, or its value is missing or wrong.
@@ -265,8 +268,8 @@ def task_parameters(task: Task, words: Sequence[str]) -> dict[str, Any]:
         if option not in options:
             near = did_you_mean(option, options).replace("'", "")
             raise ExperimentError(
-                f"{task.id} has no option {option}.{near} "
-                f"`scbench tasks {task.id}` lists its parameters: {', '.join(options)}"
+                f"{task.id} has no option {option}.{near} Its parameters are "
+                f"{', '.join(options)}; `scbench tasks {task.id}` describes them"
             )
         if is_negated:
             value = "false"
@@ -279,7 +282,7 @@ def task_parameters(task: Task, words: Sequence[str]) -> dict[str, Any]:
                 raise ExperimentError(f"{option} needs a value")
         name = options[option]
         if name in parameters:
-            raise ExperimentError(f"{option} is given twice")
+            raise ExperimentError(f"{option} was given twice")
         parameters[name] = read_parameter(space, name, value)
     return parameters
 
@@ -302,10 +305,10 @@ def experiment_of_task(
 def experiment_in_file(
     target: str, words: Sequence[str], count: int | None, form: list[str] | None
 ) -> Experiment:
-    """Return the experiment in a TOML file, which takes no options of a task.
+    """Return the experiment in a TOML file.
 
     Raises:
-        ExperimentError: there is no such file, it is wrong, or there are options of a task.
+        ExperimentError: there is no such file, it is wrong, or options of a task were given.
     """
     path = Path(target)
     if not path.is_file() and path.suffix != ".toml":
@@ -319,35 +322,39 @@ def experiment_in_file(
         task_options.append("--format")
     if task_options:
         raise ExperimentError(
-            f"{task_options[0]} goes with a task; what an experiment draws is in its file"
+            f"{task_options[0]} works only with a task; the file of an experiment has its "
+            "own settings"
         )
     return read_experiment(path)
 
 
 def with_seed(experiment: Experiment, *, private: bool, in_folder: bool) -> Experiment:
-    """Return an experiment with its seed, which is drawn and shown if it is private and missing.
+    """Return an experiment with its seed; a private seed that is missing is drawn and shown.
 
     Raises:
         ExperimentError: items of a private seed would be printed.
     """
     private = private or experiment.private
     if private and not in_folder:
-        raise ExperimentError("--private is for folders; name one with --out")
+        raise ExperimentError("--private needs --out: private items are not printed")
     if experiment.seed is None and private:
         seed = secrets.randbits(128)
         say(f"private seed: {seed}")
-        say("keep it: it is not stored anywhere; --seed continues or verifies with it")
+        say(
+            "keep it, because it is stored nowhere; you need it as --seed to continue or "
+            "verify"
+        )
         return experiment.model_copy(update={"seed": seed, "private": True})
     if private and experiment.seed is not None and experiment.seed < SHORT_SEED:
         say(
-            "warning: a private seed this short can be found by trying all; without a seed, "
-            "--private chooses one of 128 bits"
+            "warning: a seed below 2^64 can be guessed by trying all of them; without "
+            "--seed, --private chooses one of 128 bits"
         )
     return experiment.model_copy(update={"private": private})
 
 
 def print_cases(experiment: Experiment, print_form: str, workers: int) -> bool:
-    """Print the items of one task as they are drawn; return whether there are as many as asked."""
+    """Print the items of one task as they are drawn; return whether all could be drawn."""
     complete = True
     with open_executor(workers) as executor:
         for batch in draw(plan(experiment), experiment.seed or 0, executor, set()):
@@ -367,8 +374,8 @@ def print_cases(experiment: Experiment, print_form: str, workers: int) -> bool:
 
 
 def case_text(task: Task, case: Row, number: int, total: int) -> str:
-    """Return an item for people: its number of a total, parameters, prompt and right answer."""
-    # Facts that are recorded with an item are fields of its own.
+    """Return an item for people: its number, parameters, prompt and right answer."""
+    # Recorded facts of an item are further fields of its row.
     facts = {
         name: value for name, value in case.items() if name not in Case.model_fields
     }
@@ -404,7 +411,7 @@ def write_folder(
                 on_cases=lambda cases: bar.done(cases, cases),
             )
     except KeyboardInterrupt:
-        say("interrupted; the same command continues")
+        say("interrupted; run the same command to continue")
         raise typer.Exit(INTERRUPTED) from None
     if generated.resumed and not quiet:
         say(f"{counted(generated.resumed, 'point')} drawn before the interruption")
@@ -417,13 +424,14 @@ def write_folder(
     if not quiet:
         manifest = generated.manifest
         say(
-            f"{out}: {manifest.version}, {manifest.instances} items, rows {manifest.rows_hash}"
+            f"{out}: {manifest.version}, {counted(manifest.instances, 'item')}, rows "
+            f"{manifest.rows_hash}"
         )
     return not shortfalls
 
 
 def write_prompts(folder: Path, out: Path, *, quiet: bool) -> None:
-    """Write the part of a folder that may be given away: its prompts, with images and ids."""
+    """Write the part of a folder that may be shared: prompts with images and ids."""
     instances = list(open_release(folder).instances().values())
     lines = (
         line_of(request, Form.SCBENCH, Settings())
@@ -432,4 +440,4 @@ def write_prompts(folder: Path, out: Path, *, quiet: bool) -> None:
     paths = write_files(lines, out, LIMITS[Form.SCBENCH])
     if not quiet:
         names = ", ".join(map(str, paths))
-        say(f"{names}: prompts alone, to be given away; {folder} has answers")
+        say(f"{names}: prompts only, to share; the answers are in {folder}")

@@ -10,6 +10,7 @@ import typer
 from scbench.base.errors import PredictionsError
 from scbench.cli.console import is_whole_number, misused, names_in, reported_errors
 from scbench.cli.options import (
+    HELP_OPTIONS,
     ColumnMapOption,
     QuietOption,
     ReplyModelOption,
@@ -31,27 +32,25 @@ if TYPE_CHECKING:
     from scbench.grading.rows.chunks import Shard
 
 EPILOG = """\
-Exit codes: 0 graded, 1 problems in the input (the rest is graded all the same), 2 wrong usage,
-3 a grader failed on some row, 4 the run failed (disk full, out of memory, a fault of scbench),
-130 interrupted (129 and 143: by SIGHUP and SIGTERM). After 4 and up, continue with --resume.
+Exit codes: 0 graded, 1 problems in the input (all other lines were graded), 2 wrong usage,
+3 a grader failed on some row, 4 the run failed (disk full, out of memory, a bug in scbench),
+130 interrupted (129 by SIGHUP, 143 by SIGTERM). After codes from 4 on, continue with --resume.
 """
 
-app = typer.Typer(
-    rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False
-)
+app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
-@app.command(epilog=EPILOG)
+@app.command(epilog=EPILOG, context_settings=HELP_OPTIONS)
 def grade(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             show_default=False,
             help=(
-                "Predictions (JSON Lines, plain, .gz or .zst; - reads standard "
-                "input); or what a batch, vLLM, Inspect, lm-evaluation-harness, "
-                "lighteval or verifiers wrote, or a table. Several make one run."
+                "Predictions as JSON Lines (plain, .gz or .zst; - reads standard input); output "
+                "of a batch API, vLLM, Inspect, lm-evaluation-harness, lighteval or verifiers; "
+                "or a table. Several files are graded as one run."
             ),
         ),
     ] = None,
@@ -62,8 +61,8 @@ def grade(
         str | None,
         typer.Option(
             help=(
-                "Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. "
-                "[default: newest installed]"
+                "Release to grade against: an installed version, a folder, a .zip file, or "
+                "ORG/NAME@REVISION on the Hub. [default: newest installed]"
             )
         ),
     ] = None,
@@ -71,8 +70,8 @@ def grade(
         Path | None,
         typer.Option(
             help=(
-                "Folder for results.parquet and summary.json. [default: in "
-                "scbench-results, by the file's path]"
+                "Folder for results.parquet and summary.json. [default: a folder in "
+                "scbench-results, named after the file]"
             )
         ),
     ] = None,
@@ -80,8 +79,8 @@ def grade(
         str | None,
         typer.Option(
             help=(
-                "Grade only these tasks or buckets, separated by commas; ladder and "
-                "terse stand for answers to the prompts of that config."
+                "Grade only these tasks or buckets, separated by commas. The names terse, "
+                "pictures, ladder and manifolds select answers to the items of that config."
             )
         ),
     ] = None,
@@ -89,13 +88,16 @@ def grade(
         bool,
         typer.Option(
             "--partial",
-            help="The file is not meant to answer every item (not for leaderboards).",
+            help=(
+                "Do not report missing items, because the file answers only some (not accepted "
+                "by leaderboards)."
+            ),
         ),
     ] = False,
     check: Annotated[
         bool,
         typer.Option(
-            "--check", help="Only validate: print every problem, grade nothing."
+            "--check", help="Validate only: print the problems and grade nothing."
         ),
     ] = False,
     self_test: Annotated[
@@ -103,16 +105,19 @@ def grade(
         typer.Option(
             "--self-test",
             help=(
-                "Grade the release's references (must be 1.0) and "
+                "Grade the release's reference answers (which must score 1.0) and "
                 "counter-references (below 1.0)."
             ),
         ),
     ] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the interrupted run in --out.")
+        bool, typer.Option("--resume", help="Continue the interrupted run in --out.")
     ] = False,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Throw the interrupted run in --out away.")
+        bool,
+        typer.Option(
+            "--restart", help="Discard the interrupted run in --out and start over."
+        ),
     ] = False,
     workers: WorkersOption = 0,
     timeout: Annotated[
@@ -121,22 +126,22 @@ def grade(
             min=0.1,
             show_default=False,
             help=(
-                "Seconds an item may take before its worker is killed. [default: "
-                "120; more for tasks that simulate]"
+                "Time limit per item in seconds, after which its worker is killed. [default: "
+                "120, more for tasks that run simulations]"
             ),
         ),
     ] = None,
     memory: Annotated[
         float,
-        typer.Option(min=0, help="GiB of address space per worker; 0 for no limit."),
+        typer.Option(min=0, help="Address space per worker, in GiB; 0 means no limit."),
     ] = 4.0,
     allow_code: Annotated[
         bool,
         typer.Option(
             "--allow-code",
             help=(
-                "Run Python programs among the answers in a sandbox (no network, no "
-                "files). Without it such rows are not_run."
+                "Run answers that are Python programs, in a sandbox without network or files. "
+                "Without this option, such rows are not_run."
             ),
         ),
     ] = False,
@@ -145,7 +150,7 @@ def grade(
         bool,
         typer.Option(
             "--exclude-withdrawn",
-            help="Leave out what the release lists as withdrawn because it is wrong.",
+            help="Exclude items that the release lists as withdrawn because they are wrong.",
         ),
     ] = False,
     shard: Annotated[
@@ -153,10 +158,7 @@ def grade(
         typer.Option(
             metavar="I/N",
             show_default=False,
-            help=(
-                "Grade only lines I, I+N, I+2N and so on; `scbench merge` puts all "
-                "N together."
-            ),
+            help="Grade only lines I, I+N, I+2N and so on; `scbench merge` merges all N shards.",
         ),
     ] = None,
     cluster: Annotated[
@@ -165,8 +167,8 @@ def grade(
             metavar="tcp://HOST:PORT",
             show_default=False,
             help=(
-                "Let the workers of this dask scheduler grade. They need scbench in "
-                "this version."
+                "Grade on the workers of this Dask scheduler, which need the same version of "
+                "scbench."
             ),
         ),
     ] = None,
@@ -176,7 +178,7 @@ def grade(
             "--run",
             metavar="FILE",
             show_default=False,
-            help='JSON file that says how the runs were made, for lines without "run".',
+            help='JSON file with run metadata, for lines without "run".',
         ),
     ] = None,
     report: Annotated[
@@ -184,8 +186,8 @@ def grade(
         typer.Option(
             "--report",
             help=(
-                "Also write report.html into --out: every item with its picture and "
-                "checks."
+                "Also write report.html into --out, with the picture and the checks of every "
+                "item."
             ),
         ),
     ] = False,
@@ -194,8 +196,8 @@ def grade(
         typer.Option(
             "--log",
             help=(
-                "Also log tables, scores and files by this tracker, as it is "
-                "configured."
+                "Also log tables, scores and files to this tracker, as it is configured on this "
+                "machine."
             ),
         ),
     ] = None,
@@ -205,18 +207,20 @@ def grade(
 ) -> None:
     """Grade a predictions file.
 
-    No network, no model, nothing executed.
+    Works offline, calls no model, and runs no code from answers (unless --allow-code).
 
-    Each line is a JSON object: "id" (such as "two_segments/07"), and "answer" (the object that the
-    item's answer_schema describes) or "response" (the model's text); optional are "model",
-    "setting" (no_tools, tools), "sample", "budget", "usage", "finish_reason", "status", "error",
-    "run" (how it was made), "prompt_sha256" and "reasoning". Settings retry, probe and act hold
-    "loop" and "turns" instead, which are played again (docs/environments.md).
+    Each line is a JSON object with "id" (such as "two_segments/07") and either "answer" (an object
+    that fits the item's answer_schema) or "response" (the model's text). Optional fields: "model",
+    "setting" (no_tools or tools), "sample", "budget", "usage", "finish_reason", "status", "error",
+    "run" (metadata), "prompt_sha256" and "reasoning". With the settings retry, probe and act, a
+    line has "loop" and "turns" instead, and the turns are replayed (docs/environments.md).
 
-    Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
+    Rows without an answer are not scored 0; they lower coverage, which is shown next to every mean.
     """
-    # Exactly one of the two. `misused` exits.
-    if bool(files) == self_test:
+    # Each `misused` exits.
+    if files and self_test:
+        misused("--self-test takes no predictions file; leave one of them out")
+    if not files and not self_test:
         misused("name a predictions file, or use --self-test (see --help)")
     if check or self_test:
         grading_options = {
@@ -227,8 +231,9 @@ def grade(
         }
         for name, value in grading_options.items():
             if value:
-                misused(f"--{name} goes with grading, not with --check or --self-test")
-    # Before grading, which can take long: is a library that the report or the log needs missing?
+                action = "--check" if check else "--self-test"
+                misused(f"--{name} has no effect with {action}; leave it out")
+    # Libraries of the report and the log are checked before grading, which can take long.
     with reported_errors("report" if report else log, required=True):
         check_memory()
         use_python(terrain_python)
@@ -236,7 +241,7 @@ def grade(
             # The server that forks workers imports their modules while this process reads the
             # release. A check and a cluster need no workers here.
             start_server(*IMPORTS)
-        # Imported after the server was started, as they are slow to import.
+        # Imported after the server was started, because they import slowly.
         from scbench.cli import verdicts
         from scbench.formats.imports.gather import ImportOptions
         from scbench.grading.options import Options, choose_tasks, tasks_in
@@ -245,19 +250,18 @@ def grade(
         from scbench.release.load import find_release
 
         graded_release, task_names = find_release(release).choose(names_in(tasks))
-        # Grading chooses them again; here, unknown names are refused before any file is read.
+        # Grading chooses them again; this call rejects unknown names before any file is read.
         selection = choose_tasks(graded_release, task_names)
         limits = WorkerLimits(
             workers or processors(), timeout, int(memory * 2**30), allow_code
         )
-        # Each function of `verdicts` that is called below prints its result and exits, except
-        # `taken_in`.
+        # Each function of `verdicts` called below prints its result and exits, except `taken_in`.
         if not files:
             verdicts.tell_self_test(
                 graded_release, selection, limits, style, quiet=quiet
             )
-        # Returns the path of one predictions file, made in the folder if the files have another
-        # format, and where its lines come from.
+        # Returns the path of one predictions file, written to the folder if the files have another
+        # format, and the origin of its lines.
         read_inputs = bound(
             verdicts.taken_in,
             files,
@@ -268,7 +272,7 @@ def grade(
         if check:
             with TemporaryDirectory() as temporary:
                 path, imported = read_inputs(folder=Path(temporary))
-                # Without --tasks, the tasks that the file answers are checked.
+                # Without --tasks, the check covers the tasks that the file answers.
                 if task_names is None:
                     selection = choose_tasks(
                         graded_release, tasks_in(path, graded_release)
@@ -278,8 +282,7 @@ def grade(
                     graded_release,
                     selection,
                     style,
-                    # With --tasks, a check does not report missing items; grading does.
-                    partial=partial or bool(task_names),
+                    partial=partial,
                     exclude_withdrawn=exclude_withdrawn,
                     imported=imported,
                 )
@@ -307,7 +310,7 @@ def grade(
 
 
 def results_folder(file: str, shard: str | None) -> Path:
-    """Return the folder for the results of a file, or of a shard of it, without --out."""
+    """Return the default folder for the results of a file, or of a shard of it."""
     from scbench.grading.options import default_folder
 
     folder = default_folder(file)
@@ -324,8 +327,8 @@ def shard_in(text: str | None, *, imported: bool) -> "Shard | None":
         imported: whether the predictions were converted from another format.
 
     Raises:
-        PredictionsError: it is no shard, or the predictions were converted: shards of these are
-            not supported.
+        PredictionsError: it is not a shard, or the predictions were converted: these cannot be
+            sharded.
     """
     from scbench.grading.rows.chunks import Shard
 
@@ -333,8 +336,8 @@ def shard_in(text: str | None, *, imported: bool) -> "Shard | None":
         return None
     if imported:
         raise PredictionsError(
-            "--shard needs one file of predictions: `scbench import FILE... > predictions.jsonl` "
-            "makes it"
+            "--shard works on one predictions file; make it with `scbench import FILE... > "
+            "predictions.jsonl`"
         )
     number, _, total = text.partition("/")
     shard = None
@@ -342,7 +345,7 @@ def shard_in(text: str | None, *, imported: bool) -> "Shard | None":
         shard = Shard(int(number), int(total))
     if shard is None or not 1 <= shard.number <= shard.total:
         raise PredictionsError(
-            f"--shard takes I/N with I from 1 to N, such as 2/8, not {text!r}"
+            f"--shard must be I/N with I from 1 to N, such as 2/8, not {text!r}"
         )
     return shard
 

@@ -34,12 +34,16 @@ def ladder(
         list[Path] | None,
         typer.Argument(
             show_default=False,
-            help="results.parquet files, or the folders that scbench-grade wrote.",
+            help="results.parquet files, or folders that contain one.",
         ),
     ] = None,
     by: ByOption = "bucket",
     rungs: Annotated[
-        bool, typer.Option("--rungs", help="For programs: the table of means by rung.")
+        bool,
+        typer.Option(
+            "--rungs",
+            help="For CSV, JSON and Parquet: write the table of means by rung.",
+        ),
     ] = False,
     next_items: Annotated[
         int | None,
@@ -47,25 +51,25 @@ def ladder(
             "--next",
             min=1,
             show_default=False,
-            help="Name so many items to ask next, in place of a table.",
+            help="Print this number of items to ask next, instead of a table.",
         ),
     ] = None,
     private: Annotated[
         list[Path] | None,
         typer.Option(
             show_default=False,
-            help="Results of the same model on a private ladder: the gap.",
+            help="Results of the same model on a private ladder; shows the gap between the two.",
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Of several runs, that of this model.")
+        str | None, typer.Option(help="Model to use, if the results contain several.")
     ] = None,
     release: Annotated[
         str | None,
         typer.Option(
             help=(
-                "Of --next without results: version, folder, .zip or Hub. [default: "
-                "newest]"
+                "Release for --next without results: an installed version, a folder, a .zip "
+                "file, or ORG/NAME@REVISION on the Hub. [default: newest installed]"
             )
         ),
     ] = None,
@@ -75,20 +79,24 @@ def ladder(
 ) -> None:
     """Show how far models get on the ladder.
 
-    That is the rung at which each scores half, from answers to the config ladder. What lies beyond
-    the ladder is "below 1" or "above 8". Results on rungs above the top count together with those
-    of the release.
+    A model's level is the rung at which it scores 50 %, computed from its answers to the config
+    ladder. A level outside the ladder is shown as "below 1" or "above 8". Results on rungs beyond
+    the top count together with those of the release.
 
-    --next names the items to ask a model next, one id on a line; without results, those to begin
-    with. Grade all answers so far, and ask again: an interval as short as that of the whole ladder
-    takes a small part of its items. --private compares with results on a private ladder: was the
-    public one known by heart? Means are paired by rung, and the overall line has the verdict.
+    --next prints the ids of the items to ask a model next, one per line; without results, those to
+    start with. Grade all answers so far and ask again: a small part of the items is enough for an
+    interval as short as the whole ladder's.
+
+    --private compares with results on a private ladder, to show whether the model memorised the
+    public one. Means are paired by rung; the verdict is on the overall line.
     """
     with reported_errors():
         if next_items is not None:
             result = items_to_ask(results, next_items, model, release)
         elif not results:
-            raise ResultsError("name results of the ladder; --next goes without")
+            raise ResultsError(
+                "name results of the ladder (only --next works without them)"
+            )
         elif private:
             public_run = one_run(read_ladders(results), model)
             private_run = one_run(read_ladders(private), model)
@@ -100,7 +108,7 @@ def ladder(
 
 
 def levels_of_models(results: list[Path], by: By, *, rungs: bool) -> Result:
-    """Return the levels of models, for programs with ``rungs`` their means by rung."""
+    """Return the levels of models; with ``rungs``, their means by rung for programs."""
     climbs = climbs_of(read_ladders(results))
     table = ladder_table(climbs)
     by_rung = rung_table(climbs)
@@ -112,13 +120,13 @@ def levels_of_models(results: list[Path], by: By, *, rungs: bool) -> Result:
 def items_to_ask(
     results: list[Path] | None, count: int, model: str | None, release: str | None
 ) -> Result:
-    """Return the items that say most about a model: for people, their ids and nothing else.
+    """Return the most informative items for a model; people see only their ids.
 
     Args:
-        results: of the model so far; none for the items to begin with.
+        results: of the model so far; none for the items to start with.
         count: of items.
-        model: whose answers count, if results are of several.
-        release: of the items, where there are no results.
+        model: whose answers count, if the results are of several models.
+        release: of the items, if there are no results.
     """
     if results:
         standing = asked_of(one_run(read_ladders(results, partial=True), model))
@@ -129,9 +137,9 @@ def items_to_ask(
     for top, tasks in standing.passed.items():
         names = ",".join(tasks)
         say(
-            f"the top rung is passed on {names}; `scbench generate {names} --rung {top + 1} "
-            "--out FOLDER` makes more, above it"
+            f"{names} passed at the top rung; make items beyond it with `scbench generate "
+            f"ladder,{names} --rung {top + 1} --out FOLDER`"
         )
     if table.is_empty():
-        say("every item of the ladder has its answer")
+        say("every item of the ladder has an answer already")
     return Result(table, [], lines=table["id"].to_list())

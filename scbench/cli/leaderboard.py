@@ -1,4 +1,4 @@
-"""``scbench leaderboard``: the board of a folder of submissions."""
+"""``scbench leaderboard``: a leaderboard from a folder of submissions."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from scbench.cli.console import PROBLEMS, counted, need, reported_errors, say
+from scbench.base.wording import counted
+from scbench.cli.console import PROBLEMS, need, reported_errors, say
 from scbench.cli.options import AllowCodeOption, WorkersOption
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -18,9 +19,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
     help="""\
-Build the board of a folder of submissions.
+Build the leaderboard from a folder of submissions.
 
-Exit codes: 0 done, 1 some submissions were refused (the others are shown), 2 wrong usage.""",
+Exit codes: 0 done, 1 some submissions were rejected (others are shown), 2 wrong usage.""",
 )
 
 
@@ -28,45 +29,49 @@ Exit codes: 0 done, 1 some submissions were refused (the others are shown), 2 wr
 def build(
     submissions: Annotated[
         Path,
-        typer.Argument(help="Folder in which every folder or archive is a submission."),
+        typer.Argument(help="Folder whose subfolders and archives are submissions."),
     ],
     out: Annotated[
         Path,
-        typer.Option(help="Folder of the board: page, JSON, Parquet, and graded/."),
+        typer.Option(help="Folder of the board: web page, JSON, Parquet, and graded/."),
     ] = Path("leaderboard"),
     release: Annotated[
         list[str] | None,
         typer.Option(
             help=(
-                "A release besides the installed ones: folder, .zip or "
-                "ORG/NAME@REVISION. Repeat for more."
+                "Release to accept in addition to the installed ones: a folder, a .zip file, or "
+                "ORG/NAME@REVISION on the Hub. Repeat for more."
             )
         ),
     ] = None,
     regrade: Annotated[
         bool,
-        typer.Option("--regrade", help="Grade everything anew, whatever receipts say."),
+        typer.Option(
+            "--regrade", help="Grade every submission again and ignore receipts."
+        ),
     ] = False,
     organisations: Annotated[
         Path | None,
         typer.Option(
-            help="organisations.toml: who may submit for whom. [default: anybody]"
+            help="organisations.toml: who may submit for whom. [default: anyone]"
         ),
     ] = None,
     private: Annotated[
         Path | None,
         typer.Option(
             help=(
-                "Folder with release/, a private ladder, and submissions/ to it. "
-                "Scores, ranks and the gap to the public ladder are shown, and "
-                "nothing else of it."
+                "Folder with release/ (a private ladder) and submissions/ to it. The board "
+                "shows only scores, ranks and the gap to the public ladder."
             )
         ),
     ] = None,
     dataset: Annotated[
         str | None,
         typer.Option(
-            help="ORG/NAME on the Hub: also write .eval_results files for its board."
+            help=(
+                "ORG/NAME of a dataset on the Hub: also write .eval_results files for its "
+                "leaderboard."
+            )
         ),
     ] = None,
     allow_code: AllowCodeOption = False,
@@ -76,10 +81,10 @@ def build(
     ] = True,
     workers: WorkersOption = 0,
 ) -> None:
-    """Grade what is new or has changed, and write the board.
+    """Grade new and changed submissions, and write the board.
 
-    A receipt is used again while release, grader versions and the hashes of the submission are what
-    it says; everything else is graded anew. Keep the folder of the board: the receipts are in it.
+    A receipt saves grading a submission again while the release, the grader versions and the hashes
+    of the submission stay the same. Keep the folder of the board, because it contains the receipts.
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.board import make_board
@@ -125,19 +130,19 @@ def build(
         if private_entries is not None:
             add_private(board, public_entries, private_entries)
         for path in write_board(out, board, public_entries.entries, dataset):
-            say(f"{path} written")
+            say(f"wrote {path}")
         entries = public_entries.entries
         reused = sum(entry.reused for entry in entries)
         say(
-            f"{counted(len(entries), 'submission')}, {reused} by their receipts; "
-            f"{len(public_entries.refused)} refused"
+            f"{counted(len(entries), 'submission')} on the board "
+            f"({reused} graded before, by receipt), {len(public_entries.refused)} rejected"
         )
         any_refused = any(part.refused for _, part in parts)
         raise typer.Exit(PROBLEMS if any_refused else 0)
 
 
 def print_findings(folder: Path, findings: Mapping[str, Sequence[Finding]]) -> None:
-    """Print the findings in submissions of a folder, by their names, with the file of each."""
+    """Print the findings in submissions of a folder, with the name and file of each."""
     for name, of_submission in findings.items():
         for finding in of_submission:
             place = f"{folder / name}/{finding.file}"

@@ -14,10 +14,10 @@ from scbench.analysis.results import read_results
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.model import Instance, task_of
 from scbench.base.progress import listen
+from scbench.base.wording import counted
 from scbench.catalog import get_task
 from scbench.cli.console import (
     NEEDS,
-    counted,
     is_whole_number,
     misused,
     plain,
@@ -51,22 +51,23 @@ ShownReleaseOption = Annotated[
     str | None,
     typer.Option(
         help=(
-            "Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. "
-            "[default: that of the results, or the newest installed]"
+            "Release: an installed version, a folder, a .zip file, or ORG/NAME@REVISION on "
+            "the Hub. [default: that of the results, or the newest installed]"
         )
     ),
 ]
 DarkOption = Annotated[
-    bool, typer.Option("--dark", help="Colours for a dark page, in PNG and SVG files.")
+    bool,
+    typer.Option("--dark", help="Draw PNG and SVG files in colours for a dark page."),
 ]
 
-# Items without a picture, and pages of a report, that are named on the terminal.
+# Limits on the items without a picture, and on the pages of a report, that are printed.
 MAX_FAILURES = 10
 MAX_PAGES = 3
 # Kinds of files that `show` writes, by suffix.
 PICTURE_FORMS = ("svg", "png", "html")
 SOLID_FORMS = ("glb", "stl")
-# Suffixes of a contact sheet, which the gallery draws in place of a folder.
+# Suffixes of a contact sheet, which the gallery draws instead of a folder.
 SHEET_SUFFIXES = (".svg", ".png")
 
 app = typer.Typer(rich_markup_mode=None)
@@ -82,27 +83,30 @@ def report(
     predictions: Annotated[
         str | None,
         typer.Option(
-            help="The predictions file that was graded: shows the models' texts, too."
+            help="Predictions file that was graded, to show the models' replies."
         ),
     ] = None,
     items: Annotated[
         ReportItems,
-        typer.Option(help="Which items to show: all, those short of full marks, none."),
+        typer.Option(
+            help="Items to show: all, those below full marks (failed), or none."
+        ),
     ] = "failed",
     workers: Annotated[
         int,
         typer.Option(
-            min=0, help="Processes that draw; 0 takes one per usable processor."
+            min=0,
+            help="Processes that draw pictures; 0 means one per available processor.",
         ),
     ] = 0,
     quiet: QuietOption = False,
 ) -> None:
     """Write an HTML report.
 
-    Tables, charts, and every item short of full marks with its picture and checks.
+    The report has tables, charts, and every item below full marks with its picture and checks.
 
-    It opens from disk and needs no network. What does not fit into 5 MB goes into further files
-    beside it (report-2.html and so on). Numbers, checks and answers need no scripts.
+    It opens from disk and needs no network. Anything beyond 5 MB goes to further files next to it
+    (report-2.html and so on). Numbers, checks and answers need no scripts.
     """
     with reported_errors("report", required=True):
         make_report(
@@ -126,7 +130,7 @@ def make_report(
     workers: int = 0,
     quiet: bool = False,
 ) -> WrittenReport:
-    """Write a report, and list on standard error its pages and the items without a picture."""
+    """Write a report; print its pages and the items without a picture to standard error."""
     started = time.monotonic()
     with progress(
         None, quiet=quiet, doing="drawing", done="drew", things="items", estimate=True
@@ -143,12 +147,13 @@ def make_report(
         )
     failures = output.without_picture
     if failures:
-        say(f"no picture could be drawn for {len(failures)} of {output.items} items:")
+        say(f"{len(failures)} of {counted(output.items, 'item')} could not be drawn:")
     for name, reason in failures[:MAX_FAILURES]:
         say(f"  {name}: {reason}")
     if len(failures) > MAX_FAILURES:
         say(
-            f"  ... and {len(failures) - MAX_FAILURES} more; each item says it in its place"
+            f"  ... and {len(failures) - MAX_FAILURES} more; the report states the reason at "
+            "each item"
         )
     if not quiet:
         pages = ", ".join(map(str, output.pages[:MAX_PAGES]))
@@ -156,7 +161,7 @@ def make_report(
             pages += f" and {len(output.pages) - MAX_PAGES} more"
         seconds = time.monotonic() - started
         say(
-            f"{pages} written: {output.items} items, {output.bytes / 1e6:.1f} MB, "
+            f"wrote {pages}: {counted(output.items, 'item')}, {output.bytes / 1e6:.1f} MB, "
             f"{seconds:.1f} s"
         )
     return output
@@ -168,12 +173,17 @@ def show(
     predictions: Annotated[
         str | None,
         typer.Option(
-            help="Grade and show its answer in this predictions file; - for stdin."
+            help="Grade and show the answer in this predictions file; - reads standard input."
         ),
     ] = None,
     results: Annotated[
         Path | None,
-        typer.Option(help="Show what this results.parquet, or folder, holds on it."),
+        typer.Option(
+            help=(
+                "Show the stored result in this results.parquet, or the folder that contains "
+                "it."
+            )
+        ),
     ] = None,
     reference: Annotated[
         bool,
@@ -182,32 +192,37 @@ def show(
         ),
     ] = False,
     model: Annotated[
-        str | None, typer.Option(help="Whose answer, if the file holds several.")
+        str | None,
+        typer.Option(help="Model whose answer to show, if the file contains several."),
     ] = None,
     setting: Annotated[
-        ToolSetting | None, typer.Option(help="In which setting, if there are several.")
+        ToolSetting | None,
+        typer.Option(help="Setting of the answer, if there are several."),
     ] = None,
     budget: Annotated[
         int | None,
-        typer.Option(min=0, help="With which limit of output tokens, of a sweep."),
+        typer.Option(
+            min=0, help="Limit of output tokens of the answer, if there are several."
+        ),
     ] = None,
     sample: Annotated[
-        int | None, typer.Option(min=0, help="Which of its samples.")
+        int | None,
+        typer.Option(min=0, help="Number of the sample, if there are several."),
     ] = None,
     release: ShownReleaseOption = None,
     out: Annotated[
         Path | None,
         typer.Option(
             help=(
-                "Write it: FILE.svg, FILE.png, FILE.html to turn in 3D; its solids: "
-                "FILE.glb, FILE.stl."
+                "Write the item to FILE.svg, FILE.png, or FILE.html (a 3D view); or its solids "
+                "to FILE.glb or FILE.stl."
             )
         ),
     ] = None,
     scale: Annotated[
         float,
         typer.Option(
-            min=0.2, max=8, help="Pixels of a PNG file for one of the picture."
+            min=0.2, max=8, help="Scale of a PNG file: pixels per unit of the picture."
         ),
     ] = 2.0,
     dark: DarkOption = False,
@@ -215,27 +230,34 @@ def show(
         bool, typer.Option("--prompt", help="Print only the prompt of the item.")
     ] = False,
     text: Annotated[
-        bool, typer.Option("--text", help="Print it, whatever it is.")
+        bool,
+        typer.Option(
+            "--text", help="Print the item as text, even if the picture shows more."
+        ),
     ] = False,
     open_page: Annotated[
         bool,
         typer.Option(
-            "--open", help="Open it in the browser, even if it can be printed."
+            "--open",
+            help="Open the picture in the browser, even if the text shows everything.",
         ),
     ] = False,
     allow_code: Annotated[
         bool,
-        typer.Option("--allow-code", help="Run a Python program among the answers."),
+        typer.Option("--allow-code", help="Run an answer that is a Python program."),
     ] = False,
     timeout: Annotated[
         float | None,
-        typer.Option(min=0.1, show_default=False, help="Seconds grading may take."),
+        typer.Option(
+            min=0.1, show_default=False, help="Time limit for grading, in seconds."
+        ),
     ] = None,
 ) -> None:
-    """Show one item, and what an answer did to it.
+    """Show one item, with an answer and its checks.
 
-    Prints the text form where there is one (text tasks, grids), with every check. Otherwise the
-    picture opens in the browser, if there is a terminal; with --out it is written to a file.
+    Prints the item and every check as text. If the text does not show the picture, the picture also
+    opens in the browser, provided that standard output is a terminal. With --out, it is written to
+    a file instead.
     """
     answer_sources = [predictions is not None, results is not None, reference]
     if sum(answer_sources) > 1:
@@ -243,10 +265,10 @@ def show(
     if prompt and (any(answer_sources) or out is not None or text or open_page):
         misused("--prompt prints the prompt only: leave out the other options")
     if out is not None and text:
-        misused("--text prints and --out writes: choose one")
+        misused("--text prints and --out writes a file; choose one")
     with reported_errors("report"):
         form = "" if out is None else checked_form(item, out)
-        # Missing libraries are named before an answer is graded, which can take minutes.
+        # Missing libraries are reported before an answer is graded, which can take minutes.
         if form in {"png", "html"} or open_page:
             require(*NEEDS["report"])
         if not release:
@@ -266,7 +288,7 @@ def show(
         response = None
         if line is not None:
             response = transcript(line.prediction)
-            # In a worker, as answers may be hostile.
+            # In a worker, because answers may be hostile.
             limits = WorkerLimits(1, timeout, MEMORY, allow_code)
             with progress(None, quiet=False) as bar:
                 view = grade_line(line, instance, source, limits, bar.waiting)
@@ -294,7 +316,7 @@ def print_prompt(instance: Instance) -> None:
 
 
 def checked_form(item: str, out: Path) -> str:
-    """Return the kind of file to write, by its suffix.
+    """Return the format of the file to write, from its suffix.
 
     Raises:
         ResultsError: no such file can be written, or the item has no solids.
@@ -305,8 +327,8 @@ def checked_form(item: str, out: Path) -> str:
         return form
     if form not in SOLID_FORMS:
         raise ResultsError(
-            f"pictures are written as .svg, .png or .html, solids as .glb or .stl, not as "
-            f"{out.name!r}"
+            "the file must end in .svg, .png or .html for a picture, or in .glb or .stl for "
+            f"solids, not {out.name!r}"
         )
     task = get_task(task_of(item))
     if solids_of(task) is None:
@@ -325,13 +347,13 @@ def release_of_results(results: Path) -> str:
 def print_or_open(
     item: Item, instance: Instance, response: str | None, *, text: bool, open_page: bool
 ) -> None:
-    """Print an item; also open it in the browser if asked for, or if its text says too little.
+    """Print an item; open it in the browser if asked to, or if its text does not show the picture.
 
     Args:
         item: with an answer, or without.
         instance: of the item.
         response: of the model, for the page.
-        text: print it only.
+        text: only print.
         open_page: open it in any case.
     """
     has_picture = draw_of(get_task(item.task)) is not None
@@ -339,7 +361,7 @@ def print_or_open(
     print(plain(single.as_text(item, instance, picture)))  # noqa: T201
     if picture is None or text:
         return
-    # Without a terminal nobody may be there to look at a browser.
+    # Without a terminal, nobody may be there to look at a browser.
     needs_browser = picture.text is None and sys.stdout.isatty()
     if open_page or needs_browser:
         open_in_browser(item.id, single.single_page(item, instance, picture, response))
@@ -365,14 +387,14 @@ def picture_bytes(
 
 
 def open_in_browser(name: str, page: str) -> None:
-    """Open a page in the browser, from a folder that stays until the system cleans up."""
+    """Open a page in the browser, from a temporary folder that stays until the system cleans up."""
     folder = Path(tempfile.mkdtemp(prefix="scbench-show-"))
     path = folder / f"{name.replace('/', '-')}.html"
     path.write_text(page, "utf-8")
     if webbrowser.open(path.as_uri()):
         say(f"opened {path}")
     else:
-        say(f"no browser could be opened; the page is {path}")
+        say(f"no browser could be opened; the page is in {path}")
 
 
 @app.command()
@@ -380,7 +402,7 @@ def gallery(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="Folder to make; or FILE.svg or FILE.png, for one contact sheet."
+            help="Folder to create; or FILE.svg or FILE.png, for a single contact sheet."
         ),
     ],
     release: ShownReleaseOption = None,
@@ -388,8 +410,8 @@ def gallery(
         str | None,
         typer.Option(
             help=(
-                "A contact sheet of these rungs of the ladder, separated by commas: "
-                "1,4,8."
+                "For a contact sheet: show these rungs of the ladder, separated by commas, such "
+                "as 1,4,8."
             )
         ),
     ] = None,
@@ -400,8 +422,8 @@ def gallery(
             max=8,
             show_default=False,
             help=(
-                "Pixels of a PNG file for one of the picture. [default: few bytes; "
-                "of a contact sheet 1]"
+                "Scale of PNG files: pixels per unit of the picture. [default: 1 for a contact "
+                "sheet, else chosen for small files]"
             ),
         ),
     ] = None,
@@ -409,15 +431,15 @@ def gallery(
 ) -> None:
     """Draw one item of every task.
 
-    With its reference answer, as PNG files. An index.html shows them all; gallery.md holds them for
-    a page in Markdown. A contact sheet has a right and a wrong answer to every task in one picture,
-    or a few rungs of each.
+    Writes PNG files with the reference answers, index.html to view them, and gallery.md to embed
+    them in Markdown. A contact sheet is a single picture: a right and a wrong answer to every task,
+    or some rungs of each.
     """
     with reported_errors("report"):
         is_sheet = folder.suffix.lower() in SHEET_SUFFIXES
         if rungs is not None and not is_sheet:
             raise ReleaseError(
-                f"a contact sheet is written as .svg or .png, not as {folder.name!r}"
+                f"--rungs draws a contact sheet; name a .svg or .png file, not {folder.name!r}"
             )
         require(*NEEDS["report"])
         source = find_release(release)
@@ -434,7 +456,7 @@ def gallery(
                 write_contact_sheet(source, folder, rungs, scale or 1, dark=dark)
             else:
                 count = write_gallery(source, folder, processors(), Look(scale, dark))
-                say(f"{folder}: {count} pictures")
+                say(f"wrote {counted(count, 'picture')} to {folder}")
             listen(None)
 
 
@@ -451,16 +473,18 @@ def write_contact_sheet(
 
 
 def rungs_in(text: str) -> list[int]:
-    """Return the numbers in --rungs, each once, in the order they are given.
+    """Return the numbers in --rungs, without repeats, in the given order.
 
     Raises:
-        ReleaseError: one of them is no number, or too large for a rung.
+        ReleaseError: one of them is not a number, or too large for a rung.
     """
     rungs: list[int] = []
     for part in text.split(","):
         digits = part.strip()
         if not is_whole_number(digits) or len(digits) > 4:
-            raise ReleaseError(f"--rungs takes numbers such as 1,4,8, not {text!r}")
+            raise ReleaseError(
+                f"--rungs must be whole numbers separated by commas, such as 1,4,8, not {text!r}"
+            )
         rung = int(digits)
         if rung not in rungs:
             rungs.append(rung)

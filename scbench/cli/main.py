@@ -1,4 +1,4 @@
-"""``scbench``: all commands. A command's module is imported when the command is run."""
+"""``scbench``: all commands. The module of a command is imported when the command runs."""
 
 import os
 import sys
@@ -10,77 +10,85 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from scbench.cli.console import USAGE, misused, reported_errors, say
-from scbench.cli.options import VersionOption
+from scbench.cli.options import HELP_OPTIONS, VersionOption
 from scbench.cli.start import start
 
 
 class LazyCommand(NamedTuple):
-    """A command that is known without its module."""
+    """A command that is listed without importing its module."""
 
     module: str
-    """Module in `scbench.cli`, whose ``app`` has the command or is the group of commands."""
+    """Module in `scbench.cli` whose ``app`` has the command, or is the group of commands."""
     summary: str
-    """First line of its help, which `scbench --help` lists."""
+    """First line of its help, shown by `scbench --help`."""
 
 
 # Commands by name, under the headings of `scbench --help`.
 SECTIONS = {
     "Run a model": {
         "run": LazyCommand(
-            "running", "Ask a model, grade its answers, and print the scores."
+            "running", "Run a model, grade its answers, and print the scores."
         ),
         "prompts": LazyCommand(
-            "exchange", "Write prompts, or a provider's batch files."
+            "exchange", "Write prompts, or batch files for a provider."
         ),
         "import": LazyCommand(
-            "exchange", "Turn files of other programs into predictions."
+            "exchange", "Convert files of other programs to predictions."
         ),
         "export": LazyCommand(
-            "exchange", "Copy a release to a folder, for other programs."
+            "exchange", "Copy a release to a folder that other programs can load."
         ),
-        "example": LazyCommand("exchange", "Print predictions to try the grader on."),
+        "example": LazyCommand(
+            "exchange", "Print sample predictions to try the grader on."
+        ),
     },
     "Grade answers": {
         "grade": LazyCommand("grade", "Grade a predictions file."),
-        "merge": LazyCommand("merging", "Join the results of all shards of a file."),
+        "merge": LazyCommand("merging", "Merge the results of all shards of a file."),
         "submission": LazyCommand(
-            "submission", "Prepare, check and grade an entry for the leaderboard."
+            "submission", "Prepare, check and grade a leaderboard submission."
         ),
     },
     "Analyse results": {
         "tables": LazyCommand(
             "analysis", "Print the scores of models, with intervals."
         ),
-        "compare": LazyCommand("analysis", "Compare runs, and say which is better."),
+        "compare": LazyCommand("analysis", "Compare runs and say which is better."),
         "report": LazyCommand("looking", "Write an HTML report."),
-        "show": LazyCommand("looking", "Show one item, and what an answer did to it."),
-        "failure-modes": LazyCommand("failure_modes", "Diagnose low scores."),
-        "items": LazyCommand("analysis", "Show single items over all runs."),
+        "show": LazyCommand("looking", "Show one item, with an answer and its checks."),
+        "failure-modes": LazyCommand(
+            "failure_modes", "Label the causes of low scores."
+        ),
+        "items": LazyCommand("analysis", "Show each item's scores over all runs."),
         "samples": LazyCommand(
-            "analysis", "Show what several answers to an item are worth."
+            "analysis", "Show how scores change with several answers to an item."
         ),
-        "cost": LazyCommand("analysis", "Show tokens, seconds and money."),
+        "cost": LazyCommand("analysis", "Show tokens, time and cost."),
         "manifolds": LazyCommand(
-            "manifolds", "Show where accuracy on text tasks falls off."
+            "manifolds", "Show how accuracy on text tasks depends on their parameters."
         ),
-        "export-results": LazyCommand("exchange", "Write results as other tools do."),
+        "export-results": LazyCommand(
+            "exchange", "Write results in the formats of other tools."
+        ),
     },
-    "Climb the ladder": {
+    "Generate items and use the ladder": {
         "ladder": LazyCommand("ladder", "Show how far models get on the ladder."),
         "generate": LazyCommand(
-            "generating", "Generate new items of a task, or a whole experiment."
+            "generating", "Generate new items of a task, an experiment or the ladder."
         ),
-        "tasks": LazyCommand("task_lists", "List tasks, or one task's parameters."),
+        "tasks": LazyCommand(
+            "task_lists", "List the tasks, or the parameters of one task."
+        ),
     },
-    "Maintain a release or a board": {
+    "Maintain releases and leaderboards": {
         "doctor": LazyCommand(
-            "doctor", "Say what this machine can grade, and what it lacks."
+            "doctor", "Show what this machine can grade, and what is missing."
         ),
         "release": LazyCommand(
             "releases", "Build, verify, publish and compare releases."
         ),
         "leaderboard": LazyCommand(
-            "leaderboard", "Build the board of a folder of submissions."
+            "leaderboard", "Build the leaderboard from a folder of submissions."
         ),
         "gallery": LazyCommand("looking", "Draw one item of every task."),
     },
@@ -102,11 +110,12 @@ RENAMED = {
 
 
 class LazyCommands(TyperGroup):
-    """The commands of ``scbench``: listed without importing them, imported to be run."""
+    """The commands of ``scbench``, which are imported only when they run."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401
         super().__init__(**settings)
-        # Stand-ins, so that click knows the names for its suggestions.
+        self._completes_names = False
+        # Placeholders, so that click knows the names for its suggestions.
         for name, command in COMMANDS.items():
             self.commands[name] = TyperCommand(
                 name, help=command.summary, rich_markup_mode=None
@@ -114,15 +123,27 @@ class LazyCommands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002
         """Import and return a command; None if there is none of that name."""
+        if self._completes_names:
+            return self.commands.get(cmd_name)
         if cmd_name in RENAMED:
-            misused(f"scbench {cmd_name} is now scbench {RENAMED[cmd_name]}")
+            misused(
+                f"`scbench {cmd_name}` was renamed: use `scbench {RENAMED[cmd_name]}`"
+            )
         if cmd_name not in COMMANDS:
             return None
         with reported_errors():
             module = import_module(f"scbench.cli.{COMMANDS[cmd_name].module}")
         group = typer.main.get_group(module.app)
-        # Without a command of that name, the module is a group of its own: scbench release build.
+        # A module without a command of that name is a group, such as `scbench release`.
         return group.commands.get(cmd_name, group)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:  # noqa: ANN401
+        """Return the completions of a word. Completing a command's name does not import it."""
+        self._completes_names = True
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self._completes_names = False
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
         """List the commands under their headings."""
@@ -135,17 +156,20 @@ class LazyCommands(TyperGroup):
 
 app = typer.Typer(
     cls=LazyCommands,
-    add_completion=False,
+    context_settings=HELP_OPTIONS,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    help="The Spatial Competence Benchmark. scbench-grade is short for scbench grade.",
+    help=(
+        "The Spatial Competence Benchmark. `scbench-grade` is short for `scbench "
+        "grade`."
+    ),
 )
 
 
 @app.callback()
 def main(version: VersionOption = False) -> None:
-    """Take the options of ``scbench`` itself."""
+    """Accept the options of ``scbench`` itself."""
 
 
 def run() -> None:

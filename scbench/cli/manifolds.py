@@ -37,8 +37,9 @@ def manifolds(
         str | None,
         typer.Option(
             help=(
-                "What was graded against: version, folder, .zip or Hub. [default: "
-                "the installed release that the results name]"
+                "Release that was graded: an installed version, a folder, a .zip file, or "
+                "ORG/NAME@REVISION on the Hub. [default: the installed release that the results "
+                "name]"
             )
         ),
     ] = None,
@@ -49,8 +50,8 @@ def manifolds(
         Along,
         typer.Option(
             help=(
-                "Tasks, each value of each parameter, what tasks stress, or kinds "
-                "of difficulty."
+                "Lines of the table: tasks, values of parameters, dimensions (what tasks "
+                "stress), or kinds of difficulty."
             )
         ),
     ] = "task",
@@ -62,43 +63,50 @@ def manifolds(
     ] = None,
     heat: Annotated[
         str | None,
-        typer.Option(help="A map over two parameters or facts: length,max_depth."),
+        typer.Option(
+            help="Heat map over two parameters or facts, such as length,max_depth."
+        ),
     ] = None,
-    metric: Annotated[Metric, typer.Option(help="What a map shows.")] = "accuracy",
+    metric: Annotated[
+        Metric, typer.Option(help="Value to show in the heat map.")
+    ] = "accuracy",
     half: Annotated[
         bool,
         typer.Option(
             "--half",
-            help="Only where half is lost along each parameter, or --parameter.",
+            help=(
+                "Show only the values at which half the accuracy is lost, for each parameter or "
+                "for --parameter."
+            ),
         ),
     ] = False,
     plot: Annotated[
         Path | None,
         typer.Option(
             callback=checked_chart_path,
-            help="Also draw --heat or --parameter: FILE.svg, FILE.png, or FILE.html.",
+            help="Also draw the chart of --heat or --parameter: FILE.svg, FILE.png or FILE.html.",
         ),
     ] = None,
     style: TableFormOption = "table",
     out: TableOutOption = None,
 ) -> None:
-    """Show where accuracy on text tasks falls off.
+    """Show how accuracy on text tasks depends on their parameters.
 
-    By task and along parameters, plain and above guessing.
+    Shows accuracy and accuracy above guessing, by task and along parameters.
 
-    Results of text tasks come from `scbench-grade --tasks manifolds`, or from grading a folder that
-    `scbench generate` wrote; name such a folder with --release.
+    Get results of text tasks from `scbench-grade --tasks manifolds`, or by grading answers to a
+    folder that `scbench generate` wrote; name this folder with --release.
     """
     with reported_errors():
         if heat is not None and parameter is not None:
             raise ResultsError(
-                "--heat and --parameter show different tables; give one of them"
+                "--heat and --parameter show different tables; choose one"
             )
         if plot is not None and heat is None and parameter is None:
-            raise ResultsError("--plot draws --heat or --parameter; give one of them")
+            raise ResultsError("--plot needs --heat or --parameter")
         if half and (heat is not None or plot is not None):
             raise ResultsError(
-                "--half prints a table of its own; leave --heat and --plot out"
+                "--half prints its own table; leave out --heat and --plot"
             )
         axes = None if heat is None else axes_in(heat)
         rows = read_results(results, COLUMNS, partial=True)
@@ -108,7 +116,7 @@ def manifolds(
             table = falloff_table(rows, cases, parameter)
             if table.is_empty():
                 raise ResultsError(
-                    "no parameter with numbers has more than one value here"
+                    "no numeric parameter has more than one value in these results"
                 )
             result = Result(table, [falloff_sheet(table)])
         elif axes is not None:
@@ -140,5 +148,8 @@ def axes_in(heat: str) -> tuple[str, str]:
     """
     names = [part.strip() for part in heat.split(",")]
     if len(names) != 2 or not all(names):
-        raise ResultsError(f"--heat takes two names with a comma between, not {heat!r}")
+        raise ResultsError(
+            "--heat must be two names separated by a comma, such as length,max_depth, not "
+            f"{heat!r}"
+        )
     return names[0], names[1]

@@ -1,4 +1,4 @@
-"""``scbench merge``: the results of all shards of a file, joined."""
+"""``scbench merge``: the results of all shards of a file, merged."""
 
 from pathlib import Path
 from typing import Annotated
@@ -35,25 +35,24 @@ def merge(
         str | None,
         typer.Option(
             help=(
-                "What was graded against, if it is not installed: folder, .zip, or "
-                "ORG/NAME@REVISION on the Hub. [default: the installed version of "
-                "that name]"
+                "Release that was graded, if it is not installed: a folder, a .zip file, or "
+                "ORG/NAME@REVISION on the Hub. [default: the installed version that the shards "
+                "name]"
             )
         ),
     ] = None,
     style: ScoreFormOption = "table",
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No messages but errors.")
+        bool, typer.Option("--quiet", "-q", help="Print errors only.")
     ] = False,
 ) -> None:
-    """Join the results of all shards of a file.
+    """Merge the results of all shards of a file.
 
-    They are those of one run.
+    The merged results, tables, problems and exit code are the same as without --shard.
 
-    Shards are made by `scbench-grade FILE --shard I/N --out DIR`, for I from 1 to N, on any
-    machines. Results, tables, problems and exit code are those of a run without --shard. Shards
-    that lack, or are there twice, or are of different files, releases, versions or options, are
-    refused.
+    Make the shards with `scbench-grade FILE --shard I/N --out DIR` for I from 1 to N, on any
+    machines. Refuses missing or duplicate shards, and shards of different files, releases, versions
+    or options.
     """
     with reported_errors():
         runs = read_shards(shards)

@@ -8,15 +8,18 @@ import typer
 from scbench.base import __version__
 from scbench.cli.console import checked_chart_path
 
-# Forms of the scores of a run.
+# Settings of every command line.
+HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
+
+# Formats of the scores of a run.
 ScoreForm = Literal["table", "json", "csv", "markdown"]
-# Forms of an analysis: three for people, three for programs.
+# Formats of an analysis: three for people, three for programs.
 TableForm = Literal["table", "markdown", "latex", "csv", "json", "parquet"]
-# Forms of a list of tasks, and of the scores of a submission.
+# Formats of a list of tasks, and of the scores of a submission.
 ListForm = Literal["table", "markdown", "json"]
-# Experiment trackers that can get results, too.
+# Experiment trackers that can receive results.
 Tracker = Literal["wandb", "mlflow"]
-# Settings in files of other programs, and of the answers that `scbench show` takes.
+# Settings in files of other programs, and of answers that `scbench show` can select.
 ToolSetting = Literal["no_tools", "tools"]
 
 
@@ -32,20 +35,20 @@ VersionOption = Annotated[
     typer.Option(
         "--version",
         callback=show_version,
-        # Checked before missing arguments are complained about.
+        # Works without the arguments that the command requires.
         is_eager=True,
         help="Show the version and exit.",
     ),
 ]
 
-# Which items.
+# Choice of items.
 ReleaseOption = Annotated[
     str | None,
     typer.Option(
         "--release",
         help=(
-            "Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. "
-            "[default: newest]"
+            "Release to use: an installed version, a folder, a .zip file, or "
+            "ORG/NAME@REVISION on the Hub. [default: newest installed]"
         ),
     ),
 ]
@@ -54,8 +57,8 @@ TasksOption = Annotated[
     typer.Option(
         "--tasks",
         help=(
-            "Only these tasks or buckets, separated by commas; ladder, terse "
-            "and manifolds stand for these configs."
+            "Only these tasks or buckets, separated by commas. The names terse, pictures, "
+            "ladder and manifolds select the items of that config."
         ),
     ),
 ]
@@ -66,15 +69,15 @@ IdsOption = Annotated[
         metavar="FILE",
         show_default=False,
         help=(
-            "Only these items: a file with an id on each line, as `scbench "
-            "ladder --next` prints them; - for standard input."
+            "Only these items: a file with one id per line, as printed by `scbench ladder "
+            "--next`; - reads standard input."
         ),
     ),
 ]
 
-# How a model is asked.
+# Requests to a model.
 SamplesOption = Annotated[
-    int, typer.Option("--samples", min=1, help="How often each is asked.")
+    int, typer.Option("--samples", min=1, help="Answers to request for each item.")
 ]
 BudgetsOption = Annotated[
     list[int] | None,
@@ -83,13 +86,13 @@ BudgetsOption = Annotated[
         min=1,
         show_default=False,
         help=(
-            "Limit of output tokens, which the results then tell runs apart by. "
-            "Several times for a sweep."
+            "Limit of output tokens for each answer; results treat each limit as a separate "
+            "run. Repeat for a sweep."
         ),
     ),
 ]
 
-# How files of other programs are read.
+# Files of other programs.
 ColumnMapOption = Annotated[
     str | None,
     typer.Option(
@@ -97,8 +100,8 @@ ColumnMapOption = Annotated[
         metavar="id=COLUMN,response=COLUMN",
         show_default=False,
         help=(
-            "Which columns of a table (CSV, Parquet, JSON Lines) hold the "
-            "fields of a prediction."
+            "For tables (CSV, Parquet, JSON Lines): the columns that contain the fields of "
+            "a prediction."
         ),
     ),
 ]
@@ -107,7 +110,7 @@ ReplyModelOption = Annotated[
     typer.Option(
         "--model",
         show_default=False,
-        help="Name of the model, in place of what files of other programs say.",
+        help="For files of other programs: the model's name, overriding the one in the file.",
     ),
 ]
 ReplySettingOption = Annotated[
@@ -115,19 +118,19 @@ ReplySettingOption = Annotated[
     typer.Option(
         "--setting",
         show_default=False,
-        help="Whether the model had tools, in files of other programs.",
+        help="For files of other programs: whether the model had tools.",
     ),
 ]
 
-# How work is done.
+# Work on this machine.
 WorkersOption = Annotated[
     int,
-    typer.Option(min=0, help="Worker processes; 0 takes one per usable processor."),
+    typer.Option(min=0, help="Worker processes; 0 means one per available processor."),
 ]
 AllowCodeOption = Annotated[
     bool,
     typer.Option(
-        "--allow-code", help="Run Python programs among the answers in a sandbox."
+        "--allow-code", help="Run answers that are Python programs, in a sandbox."
     ),
 ]
 TerrainPythonOption = Annotated[
@@ -139,8 +142,8 @@ TerrainPythonOption = Annotated[
         dir_okay=False,
         show_default=False,
         help=(
-            "A Python 3.11 that has PyBullet, for terrain_levelling, if this "
-            "one has not."
+            "Python 3.11 with PyBullet, for terrain_levelling, if this Python does not have "
+            "it."
         ),
     ),
 ]
@@ -149,41 +152,41 @@ FromScratchOption = Annotated[
     typer.Option(
         "--from-scratch",
         help=(
-            "Forget what was done on this machine before: generate, solve and "
-            "judge everything, and remember that."
+            "Ignore cached work on this machine: generate, solve and grade everything "
+            "again, and cache the results."
         ),
     ),
 ]
 
-# Results, and how tables of them are printed.
+# Results and their tables.
 ResultsArgument = Annotated[
     list[Path],
-    typer.Argument(
-        help="results.parquet files, or the folders that scbench-grade wrote."
-    ),
+    typer.Argument(help="results.parquet files, or folders that contain one."),
 ]
 ScoreFormOption = Annotated[
     ScoreForm,
-    typer.Option("--format", help="How results are printed to standard output."),
+    typer.Option("--format", help="Format of the printed results."),
 ]
 TableFormOption = Annotated[
-    TableForm, typer.Option("--format", help="How the table is written.")
+    TableForm, typer.Option("--format", help="Format of the table.")
 ]
 TableOutOption = Annotated[
     Path | None,
-    typer.Option("--out", help="File to write, instead of standard output."),
+    typer.Option("--out", help="File to write to, instead of standard output."),
 ]
 PlotOption = Annotated[
     Path | None,
     typer.Option(
         callback=checked_chart_path,
         help=(
-            "Also plot it: FILE.svg, FILE.png, or FILE.html; FILE-dark.png for "
-            "a dark page."
+            "Also draw a chart: FILE.svg, FILE.png or FILE.html. A name ending in -dark, "
+            "such as FILE-dark.png, gives dark colours."
         ),
     ),
 ]
 QuietOption = Annotated[
     bool,
-    typer.Option("--quiet", "-q", help="No progress and no messages but errors."),
+    typer.Option(
+        "--quiet", "-q", help="Print errors only, without progress or messages."
+    ),
 ]

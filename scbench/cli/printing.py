@@ -1,4 +1,4 @@
-"""Tables that commands compute: printed or saved in one of six forms, with a chart if asked for."""
+"""Tables that commands compute: printed or saved in six formats, with a chart if asked for."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -17,14 +17,14 @@ from scbench.machine.files import write_whole
 from scbench.machine.tables import csv_bytes
 from scbench.report.charts import Spec, draw
 
-# Forms in which several tables may follow one another, and the function that prints each.
+# Formats for people, which can contain several tables, with the functions that write them.
 PEOPLE = {"table": terminal, "markdown": markdown, "latex": latex}
-# Columns of a table in a file, which need not fit a terminal.
+# Width of a table in a file, which need not fit a terminal.
 UNLIMITED_WIDTH = 10**6
 
 
 class Result(NamedTuple):
-    """A table that a command computed, in all that its forms need."""
+    """A table that a command computed, with everything that its formats need."""
 
     table: pl.DataFrame
     """For programs: CSV, JSON and Parquet."""
@@ -33,7 +33,7 @@ class Result(NamedTuple):
     chart: Callable[[], Spec] | None = None
     """Makes the chart of --plot; None where there is none."""
     lines: Sequence[str] | None = None
-    """For people, in place of sheets."""
+    """For people, instead of sheets."""
 
 
 def write_result(
@@ -43,7 +43,7 @@ def write_result(
 
     Args:
         result: of a command.
-        style: form of the table.
+        style: format of the table.
         out: file of the table; None for standard output.
         plot: file of the chart; None for no chart.
 
@@ -52,7 +52,7 @@ def write_result(
     """
     if plot is not None:
         if result.chart is None:
-            raise ResultsError("--plot has no chart of this table")
+            raise ResultsError("this table has no chart; leave out --plot")
         draw_chart(plot, result.chart())
     if style in PEOPLE:
         data = text_for_people(result, style, in_file=out is not None).encode()
@@ -61,20 +61,20 @@ def write_result(
     if out is not None:
         write_file(out, data)
         return
-    # What was printed as text so far goes first.
+    # Text printed so far must come first.
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 
 def draw_chart(path: Path, spec: Spec) -> None:
-    """Draw a chart into a file of the kind that its suffix names, dark if its name says so."""
+    """Draw a chart into a file, in the format of its suffix, dark if its name ends in -dark."""
     dark = path.stem.endswith("-dark")
     write_file(path, draw(spec, path.suffix.lower().removeprefix("."), dark=dark))
 
 
 def text_for_people(result: Result, style: TableForm, *, in_file: bool) -> str:
-    """Return the lines or sheets of a result; in a file, sheets are as wide as they need."""
+    """Return the lines or sheets of a result; sheets in a file are as wide as they need."""
     if result.lines is not None:
         return "".join(f"{line}\n" for line in result.lines)
     texts = []
@@ -101,7 +101,7 @@ def bytes_for_programs(table: pl.DataFrame, style: TableForm) -> bytes:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file, whole or not at all, and say so.
+    """Write a file completely or not at all, and say so.
 
     Raises:
         ResultsError: it cannot be written.
@@ -110,4 +110,4 @@ def write_file(path: Path, data: bytes) -> None:
         write_whole(path, lambda part: part.write_bytes(data))
     except OSError as error:
         raise ResultsError(f"cannot write {path}: {error.strerror}") from None
-    say(f"{path} written")
+    say(f"wrote {path}")

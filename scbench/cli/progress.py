@@ -1,6 +1,6 @@
-"""Progress of long work: a bar on a terminal, a line now and then elsewhere, nothing if quiet.
+"""Progress of long work: a bar on a terminal, occasional lines elsewhere, nothing if quiet.
 
-All of it goes to standard error, so that output pipes.
+Everything goes to standard error, so that output can be piped.
 """
 
 import os
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from scbench.grading.workers.pool import Waiting
 
-# Seconds between lines about rows, at least: logs are read by people, too.
+# Least seconds between lines about rows, because people read logs, too.
 SECONDS_BETWEEN_LINES = 2.0
-# Seconds between lines about items that take long.
+# Seconds between lines about slow items.
 SECONDS_BETWEEN_WAITS = 30.0
 
 
@@ -48,7 +48,7 @@ def progress(
     if quiet:
         yield Quiet()
         return
-    # Logs of CI look like terminals to some programs, and must not be filled with bars.
+    # Some CI systems look like terminals, and their logs must not fill with bars.
     if not sys.stderr.isatty() or os.environ.get("CI"):
         yield LogLines(total, done, things, estimate=estimate)
         return
@@ -83,14 +83,14 @@ class Quiet:
     def done(
         self, rows: int, size: int, total: int | None = None, cost: str = ""
     ) -> None:
-        """Take rows and bytes done so far, their total, if known, and the cost so far in words."""
+        """Show rows and bytes done so far, their total, if known, and the cost so far in words."""
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
-        """Take the items that take long; called about once a second."""
+        """Show the items that take long; called about once a second."""
 
 
 class LogLines(Quiet):
-    """A line now and then.
+    """A display that prints occasional lines.
 
     Args:
         total: bytes to come; None if unknown.
@@ -149,11 +149,11 @@ class LogLines(Quiet):
         now = time.monotonic()
         if items and now - self._last_wait > SECONDS_BETWEEN_WAITS:
             self._last_wait = now
-            murmur("still at " + "; ".join(map(waiting_text, items)))
+            murmur("still working on " + "; ".join(map(waiting_text, items)))
 
 
 class TerminalBar(Quiet):
-    """A bar on a terminal, with the items that take long behind it.
+    """A bar on a terminal, followed by the slow items.
 
     Args:
         bar: of rich.
@@ -180,7 +180,7 @@ class TerminalBar(Quiet):
 
 
 def murmur(message: str) -> None:
-    """Say something optional: if its reader has closed the pipe, work goes on without it."""
+    """Print an optional message; work continues even if its reader has closed the pipe."""
     try:
         say(message)
     except BrokenPipeError:
@@ -188,6 +188,6 @@ def murmur(message: str) -> None:
 
 
 def waiting_text(item: "Waiting") -> str:
-    """Return an item that takes long, with its steps, if they are counted, and its seconds."""
+    """Return a slow item with its seconds, and its steps, if they are counted."""
     steps = f" step {item.done:,} of {item.total:,}," if item.total else ""
     return f"{item.instance_id}:{steps} {item.seconds:.0f} s"

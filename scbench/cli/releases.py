@@ -13,11 +13,11 @@ import typer
 
 from scbench.analysis.layout import Sheet
 from scbench.analysis.terminal_tables import terminal
+from scbench.base.wording import counted
 from scbench.catalog import MANIFOLDS, get_task
 from scbench.cli.console import (
     NEEDS,
     PROBLEMS,
-    counted,
     misused,
     names_in,
     reported_errors,
@@ -67,35 +67,39 @@ def publish(
         str, typer.Argument(help="Folder or installed version of the release.")
     ],
     repo: Annotated[
-        str | None, typer.Option(help="ORG/NAME of a data set on the Hugging Face Hub.")
+        str | None, typer.Option(help="ORG/NAME of a dataset on the Hugging Face Hub.")
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option(help="Folder, or URL of any fsspec target, with its index."),
+        typer.Option(
+            help="Folder, or URL of any fsspec target, to publish to with its index."
+        ),
     ] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
-            help="Say what would happen, and change nothing; no token is needed.",
+            help="Print the steps without taking them; needs no token.",
         ),
     ] = False,
     workers: Annotated[
         int,
         typer.Option(
-            min=0, help="Processes that verify; 0 takes one per usable processor."
+            min=0,
+            help="Processes for verification; 0 means one per available processor.",
         ),
     ] = 0,
 ) -> None:
-    """Publish a release that verifies.
+    """Verify a release, then publish it.
 
-    What comes back is compared byte by byte.
+    The published files are read back and compared byte by byte.
 
-    On the Hub: one commit, and a tag such as v2.0.0, which is never moved. The token is that of
-    `hf auth login` or HF_TOKEN. What was interrupted goes on when the same command is run again.
+    On the Hub, a release is one commit with a tag such as v2.0.0, which never moves. The token
+    comes from `hf auth login` or HF_TOKEN. If publishing is interrupted, run the same command
+    again.
     """
     if (repo is None) == (to is None):
-        misused("name one target, --repo ORG/NAME or --to PATH_OR_URL")
+        misused("name one target: either --repo ORG/NAME or --to PATH_OR_URL")
     with reported_errors("build", required=True):
         # The Hub and URLs need libraries; a folder needs none.
         if to is None or "://" in to:
@@ -109,7 +113,7 @@ def publish(
             print(problem)  # noqa: T201
         if problems:
             count = counted(len(problems), "problem")
-            say(f"{root} does not verify ({count}), so it is not published")
+            say(f"{root} was not published: verification found {count}")
             raise typer.Exit(PROBLEMS)
         release = open_release(root)
         if repo is not None:
@@ -120,7 +124,7 @@ def publish(
             on_step = print_plan if dry_run else say
             publish_to_target(release, to, on_step, dry_run=dry_run)
         if not dry_run:
-            say(f"release {release.version} is published and verified")
+            say(f"release {release.version} was published and verified")
 
 
 def upload_to_hub(release: Release, repo: str, *, dry_run: bool) -> None:
@@ -134,7 +138,9 @@ def upload_to_hub(release: Release, repo: str, *, dry_run: bool) -> None:
         return
     publish_on_hub(release, plan, say)
     if plan.tagged:
-        say(f"{repo} held {plan.tag} already, byte for byte; nothing was uploaded")
+        say(
+            f"{repo} already contains {plan.tag} with the same bytes; nothing was uploaded"
+        )
     say(f'load it with load_dataset("{repo}", revision="{plan.tag}")')
 
 
@@ -146,14 +152,22 @@ def print_plan(step: str) -> None:
 @app.command()
 def diff(
     old: Annotated[
-        str, typer.Argument(help="Version, folder, .zip or ORG/NAME@REVISION.")
+        str,
+        typer.Argument(
+            help=(
+                "Release: an installed version, a folder, a .zip file, or ORG/NAME@REVISION on "
+                "the Hub."
+            )
+        ),
     ],
-    new: Annotated[str, typer.Argument(help="The same, of the newer release.")],
+    new: Annotated[
+        str, typer.Argument(help="The newer release, named in the same way.")
+    ],
 ) -> None:
-    """List what changed between two releases.
+    """List the differences between two releases.
 
-    Items added, removed, changed and withdrawn: first how many of each task, on standard
-    error, then each on a line.
+    Lists items that were added, removed, changed or withdrawn, one per line. Counts per task go to
+    standard error first.
     """
     with reported_errors():
         before, after = find_release(old), find_release(new)
@@ -163,29 +177,38 @@ def diff(
         lines = list(changes.lines())
         for line in lines:
             print(line)  # noqa: T201
-        say(f"{before.version} to {after.version}: {len(lines)} differences")
+        say(f"{before.version} to {after.version}: {counted(len(lines), 'difference')}")
 
 
 @app.command()
 def overlap(
     first: Annotated[
-        str, typer.Argument(help="Version, folder, .zip or ORG/NAME@REVISION.")
+        str,
+        typer.Argument(
+            help=(
+                "Release: an installed version, a folder, a .zip file, or ORG/NAME@REVISION on "
+                "the Hub."
+            )
+        ),
     ],
-    second: Annotated[str, typer.Argument(help="The same, of the other.")],
+    second: Annotated[
+        str, typer.Argument(help="Another release, named in the same way.")
+    ],
 ) -> None:
-    """Count the items that two releases or generated folders share. Exit 1 if there is one."""
+    """Count the items that two releases or generated folders share. Exit code 1: there are some."""
     with reported_errors():
         total = 0
         for shared in measure(find_release(first), find_release(second)):
             print(  # noqa: T201
-                f"{shared.task}: {len(shared.prompts)} prompts and {len(shared.params)} params of "
-                f"{shared.first} are among the {shared.second}"
+                f"{shared.task}: {shared.first:,} and {shared.second:,} items share "
+                f"{counted(len(shared.prompts), 'prompt')} and "
+                f"{counted(len(shared.params), 'parameter set')}"
             )
             total += len({*shared.prompts, *shared.params})
             # A few, to look at.
             for row_id in shared.prompts[:5]:
                 print(f"  {row_id}")  # noqa: T201
-        say(f"{total} shared")
+        say(f"{counted(total, 'shared item')}")
         if total:
             raise typer.Exit(PROBLEMS)
 
@@ -214,7 +237,7 @@ def rungs_of(
 
 
 def ladder_of(target: str | None) -> tuple[Ladder, list[str] | None]:
-    """Return the table in a file, or our own with the names of the tasks that are meant."""
+    """Return the table in a file, or our own with the names of the selected tasks."""
     if target is not None and target.endswith(".toml"):
         return read_ladder(Path(target)), None
     return ladder(), names_in(target)
@@ -228,39 +251,42 @@ def rungs(
             metavar="TABLE|TASKS",
             show_default=False,
             help=(
-                "TOML file of a table of rungs, or tasks of the package's own, with "
-                "commas. [default: all of them]"
+                "TOML file with a table of rungs; or tasks of the package's own table, "
+                "separated by commas. [default: all of these]"
             ),
         ),
     ] = None,
     rung: Annotated[
-        int | None, typer.Option(min=1, help="Look only at this rung.")
+        int | None, typer.Option(min=1, help="Check only this rung.")
     ] = None,
     count: Annotated[
         int | None,
-        typer.Option(min=1, help="Items on each rung. [default: the table's]"),
+        typer.Option(
+            min=1, help="Items on each rung. [default: the number in the table]"
+        ),
     ] = None,
     draws: Annotated[
         int,
         typer.Option(
-            min=0, help="Items drawn on each rung to tell how many there are."
+            min=0,
+            help="Items drawn on each rung to estimate how many different ones exist.",
         ),
     ] = DRAWS,
 ) -> None:
-    """Make every rung of a ladder, and check it.
+    """Generate every rung of a ladder and check it.
 
-    Those beyond its top are among them.
+    Rungs beyond the top are included.
 
-    Each item is solved and judged: a right answer must score 1 within the limit, prompts and
-    answers be short enough, the measure rise from rung to rung, and the floors leave room. No
-    answer may be right on most of a rung, and different items must be many. Exit code 1: something
-    is wrong.
+    Each item is generated, solved and graded. A right answer must score 1 within the time limit,
+    prompts and answers must be short enough, the measure must rise from rung to rung, and the
+    floors must leave room for improvement. No answer may be right on most of a rung, and each rung
+    needs enough different items. Exit code 1: a check failed.
     """
     with reported_errors():
         table, tasks = ladder_of(target)
         reports = check_ladder(table, tasks, rung=rung, count=count, draws=draws)
         problems = 0
-        # Reports come as rungs are checked, which takes long: each task is printed when it is done.
+        # Checks take long, so each task is printed when it is done.
         for task, group in groupby(reports, attrgetter("task")):
             task_reports = list(group)
             sheet = rungs_sheet(table.tasks[task], task_reports)
@@ -321,14 +347,19 @@ def rung_cells(table: TaskLadder, report: RungReport) -> list[str]:
 
 @app.command()
 def build(
-    version: Annotated[str, typer.Argument(help="Name of the release, such as 2.0.0.")],
+    version: Annotated[
+        str, typer.Argument(help="Version of the release, such as 2.0.0.")
+    ],
     out: Annotated[
-        Path | None, typer.Option(help="Folder to make. [default: releases/VERSION]")
+        Path | None, typer.Option(help="Folder to create. [default: releases/VERSION]")
     ] = None,
     loader: Annotated[
         Path | None,
         typer.Option(
-            help="Also write a card here that points at the release, for load_dataset."
+            help=(
+                "Also write a dataset card to this file that points to the release, for "
+                "load_dataset."
+            )
         ),
     ] = None,
     tasks: Annotated[
@@ -336,31 +367,26 @@ def build(
     ] = None,
     withdrawn: Annotated[
         Path | None,
-        typer.Option(
-            help="TOML or JSON file of items that are wrong, with the reasons."
-        ),
+        typer.Option(help="TOML or JSON file of withdrawn items, with the reasons."),
     ] = None,
     with_ladder: Annotated[
         bool,
         typer.Option(
             "--ladder/--no-ladder",
-            help=(
-                "Also make the rungs of the tasks that are frozen, for the config "
-                "ladder."
-            ),
+            help="Include the rungs of the frozen tasks, as the config ladder.",
         ),
     ] = True,
     with_manifolds: Annotated[
         bool,
         typer.Option(
             "--manifolds/--no-manifolds",
-            help="Also make the text tasks, for the config manifolds.",
+            help="Include the text tasks, as the config manifolds.",
         ),
     ] = True,
     from_scratch: FromScratchOption = False,
     workers: WorkersOption = 0,
 ) -> None:
-    """Freeze every task into a release folder. Building twice gives the same bytes."""
+    """Freeze all tasks into a release folder. Building twice gives the same bytes."""
     with reported_errors("build", required=True):
         from scbench.freezing.card import render_loader
         from scbench.freezing.freeze import build_release, own_tasks, read_withdrawn
@@ -386,7 +412,7 @@ def build(
             ladder=table,
             withdrawn=read_withdrawn(withdrawn) if withdrawn else {},
             workers=workers or processors(),
-            on_task=lambda task: say(f"{task.id}: made"),
+            on_task=lambda task: say(f"made {task.id}"),
             proofs=proofs_file(from_scratch=from_scratch),
         )
         if loader is not None:
@@ -400,15 +426,15 @@ def build(
                     f"{short.reason}"
                 )
         say(
-            f"{folder}: {manifest.instances} items, {manifest.scores} scores, "
-            f"rows {manifest.rows_hash}"
+            f"{folder}: {counted(manifest.instances, 'item')}, "
+            f"{counted(manifest.scores, 'score')}, rows {manifest.rows_hash}"
         )
 
 
 def path_from(loader: Path, folder: Path) -> Path:
-    """Return the path of a release as seen from the folder of a loader card."""
+    """Return the path of a release relative to the folder of a loader card."""
     linked = loader.parent / folder
-    # Our repository links releases from where the card is, by the same path.
+    # Our repository has a link to releases next to the card, with the same path.
     if linked.is_dir() and linked.samefile(folder):
         return folder
     return Path(os.path.relpath(folder, loader.parent))
@@ -421,8 +447,8 @@ def verify(
         typer.Argument(
             show_default=False,
             help=(
-                "Folder, installed version, .zip, or ORG/NAME@REVISION. [default: "
-                "newest]"
+                "Release: a folder, an installed version, a .zip file, or ORG/NAME@REVISION on "
+                "the Hub. [default: newest installed]"
             ),
         ),
     ] = None,
@@ -434,19 +460,18 @@ def verify(
         typer.Option(
             min=0,
             help=(
-                "Base seed of generated items, if it is private. Without it, each "
-                "is made again from its own seed."
+                "Base seed of generated items, if it is private. Without it, each item is made "
+                "again from its own seed."
             ),
         ),
     ] = None,
     from_scratch: FromScratchOption = False,
     workers: WorkersOption = 0,
 ) -> None:
-    """Print every mismatch in a release.
+    """Verify a release and print every mismatch.
 
-    First what hashes alone show, then what making it again does.
-
-    The first takes seconds, the second minutes. Exit 1 if there is any.
+    First compares hashes, which takes seconds; then makes everything again and compares it, which
+    takes minutes. Exit code 1: there is a mismatch.
     """
     with reported_errors("build", required=True):
         from scbench.freezing.verify import verify_anywhere, verify_release
@@ -473,11 +498,10 @@ def verify(
             print_new(problems)
             if quiet:
                 return
-            outcome = "agree"
+            outcome = "hashes match"
             if problems:
-                plural = "" if len(problems) == 1 else "s"
-                outcome = f"show {len(problems)} problem{plural}"
-            say(f"hashes {outcome}; now everything is made again, which takes minutes")
+                outcome = f"hashes show {counted(len(problems), 'problem')}"
+            say(f"{outcome}; now making everything again, which takes minutes")
 
         check = (
             partial(verify_anywhere, str(root))
@@ -496,4 +520,4 @@ def verify(
             say(f"{root}: {counted(len(problems), 'problem')}")
             raise typer.Exit(PROBLEMS)
         if not quiet:
-            say(f"{root}: sound")
+            say(f"{root}: no problems")

@@ -1,5 +1,6 @@
-"""The report of a graded run: its tables on standard output, all else on standard error."""
+"""The report of a graded run: tables on standard output, everything else on standard error."""
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -7,30 +8,32 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scbench.cli.console import as_json, counted, hush, say
+from scbench.base.wording import counted
+from scbench.cli.console import as_json, hush, say
 from scbench.cli.options import ScoreForm
 from scbench.machine.tables import csv_bytes
 
 if TYPE_CHECKING:
     from scbench.analysis.layout import Sheet
+    from scbench.formats.predictions import Problem
     from scbench.grading.summary import RunReport
 
-# Problems that are printed; all of them are in the folder of the results.
+# Number of problems that are printed; the folder of the results has all.
 MAX_PRINTED = 20
-# Of problems that differ in line and id alone, so many are printed.
+# Number of problems printed that differ only in line and id.
 MAX_OF_ONE_KIND = 5
 
 
 def tell_report(
     report: "RunReport", out: Path, style: ScoreForm, *, quiet: bool
 ) -> None:
-    """Print the tables of a run, and the remarks that they need.
+    """Print the tables of a run, and the remarks on them.
 
     Args:
         report: of the run.
         out: folder of its results.
         style: of the tables.
-        quiet: say nothing that does not bear on the results.
+        quiet: print only what affects the results.
     """
     try:
         print_tables(report, style)
@@ -49,7 +52,7 @@ def tell_report(
 
 
 def print_tables(report: "RunReport", style: ScoreForm) -> None:
-    """Print the scores of a run; nothing if it has no rows, unless as JSON."""
+    """Print the scores of a run; nothing if it has no rows, except as JSON."""
     if style == "json":
         print(as_json(report.summary))  # noqa: T201
         return
@@ -74,7 +77,7 @@ def print_tables(report: "RunReport", style: ScoreForm) -> None:
 def render(
     sheets: "Iterable[Sheet]", style: ScoreForm, remarks: Sequence[str] = ()
 ) -> str:
-    """Return score tables for a terminal or in Markdown, with remarks below each."""
+    """Return score tables for a terminal or in Markdown, with remarks below each table."""
     from scbench.analysis.layout import markdown
     from scbench.analysis.terminal_tables import terminal
 
@@ -87,14 +90,14 @@ def render(
 
 
 def say_problems(report: "RunReport", out: Path) -> None:
-    """List the problems of the input, a few of each kind."""
+    """List the problems in the input, a few of each kind."""
     count = report.problem_counts.total()
     if count:
         say(f"{counted(count, 'problem')}:")
     kinds: Counter[str] = Counter()
     printed = 0
     for problem in report.problems:
-        kind = problem.message.replace(repr(problem.id), "")
+        kind = kind_of(problem)
         kinds[kind] += 1
         # A kind that is rare is printed even after many of a frequent one.
         of_other_kinds = kinds.total() - kinds[kind]
@@ -102,65 +105,68 @@ def say_problems(report: "RunReport", out: Path) -> None:
             say(f"  {problem}")
             printed += 1
     if count > printed:
-        # The report holds the first thousand, and so does the summary.
+        # The report and the summary contain the first thousand.
         file = "problems.jsonl" if count > len(report.problems) else "summary.json"
         most_frequent = max(kinds.values())
         frequency = ""
         if most_frequent > MAX_OF_ONE_KIND:
-            frequency = f", {most_frequent} of one kind"
-        say(f"  ... and {count - printed} more{frequency}: all are in {out}/{file}")
+            frequency = f" ({most_frequent:,} of one kind)"
+        say(f"  ... and {count - printed:,} more{frequency}; {out}/{file} lists all")
+
+
+def kind_of(problem: "Problem") -> str:
+    """Return the message of a problem without its id and numbers, equal for alike problems."""
+    return re.sub(r"\d+", "#", problem.message.replace(str(problem.id), ""))
 
 
 def say_ungraded(report: "RunReport") -> None:
-    """Say which rows have no score, and the warnings on how the input was read."""
+    """Print which rows have no score, and the warnings about the input."""
     summary = report.summary
     for warning in report.warnings[:MAX_PRINTED]:
         say(f"warning: {warning}")
     if summary["not_in_release"]:
         counts = ", ".join(
-            f"{row['task']} ({row['rows']})" for row in summary["not_in_release"]
+            f"{row['task']} ({counted(row['rows'], 'row')})"
+            for row in summary["not_in_release"]
         )
         release = summary["release"]["version"]
-        say(f"not graded, because release {release} does not hold the task: {counts}")
+        say(f"not graded: release {release} does not contain {counts}")
     calls = report.tally.calls
     for status, reason, count in calls[:MAX_PRINTED]:
-        say(f"{counted(count, 'call')}, {status}: {reason}")
+        say(f"status {status} on {counted(count, 'call')}: {reason}")
     if len(calls) > MAX_PRINTED:
-        say(f"... and {len(calls) - MAX_PRINTED} more errors of calls")
+        say(f"... and {len(calls) - MAX_PRINTED} more reasons")
     if report.grader_errors:
         failed_rows = counted(report.grader_errors, "row")
-        say(f"{failed_rows} could not be graded (grader_error), no fault of the model:")
+        say(
+            f"grader_error on {failed_rows} (grader failures do not count against a model):"
+        )
         for row in report.tally.failed[:MAX_PRINTED]:
             times = f" ({row['rows']:,} rows)" if row["rows"] > 1 else ""
             say(f"  line {row['line']}: {row['id']}: {row['reason']}{times}")
     for task, reason, rows in report.tally.not_run:
-        say(f"not graded, {counted(rows, 'row')} of {task}: {reason}")
+        say(f"not graded: {counted(rows, 'row')} of {task}: {reason}")
 
 
 def say_circumstances(report: "RunReport", out: Path) -> None:
-    """Say how the run went, which rows it left out, and where its results are."""
+    """Print how the run went, which rows it left out, and where its results are."""
     summary = report.summary
     for incident in report.incidents[:MAX_PRINTED]:
         say(f"note: {incident}")
     count = report.left_alone
-    if count == 1:
-        say("1 line of another task or prompt was not graded (--tasks)")
-    elif count:
-        say(f"{count:,} lines of other tasks or prompts were not graded (--tasks)")
+    if count:
+        say(f"{counted(count, 'line')} skipped: not selected by --tasks")
     if report.resumed:
-        lines = "line was" if report.resumed == 1 else "lines were"
-        say(f"{report.resumed} {lines} graded before the interruption")
+        say(f"{counted(report.resumed, 'line')} graded before the interruption")
     withdrawn = summary["withdrawn"]
     if withdrawn["instances"] and not withdrawn["excluded"]:
-        count = len(withdrawn["instances"])
-        items = "item is" if count == 1 else "items are"
-        say(
-            f"{count} withdrawn {items} graded like all others; see --exclude-withdrawn"
-        )
+        items = counted(len(withdrawn["instances"]), "withdrawn item")
+        say(f"{items} graded; --exclude-withdrawn leaves such items out")
     if summary["partial"]:
-        say("partial: not for the leaderboard")
+        say("partial run: leaderboards do not accept it")
     if summary["shard"]:
-        say(f"shard {summary['shard']}: join all shards by `scbench merge`")
+        say(f"shard {summary['shard']}: merge all shards with `scbench merge`")
     say(
-        f"{summary['seconds']:.1f} s; results in {out}; by task: scbench tables {out} --by task"
+        f"{summary['seconds']:.1f} s; results are in {out}; scores by task: scbench "
+        f"tables {out} --by task"
     )

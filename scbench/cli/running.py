@@ -1,4 +1,4 @@
-"""``scbench run``: from a model to its tables, by Inspect."""
+"""``scbench run``: from a model to its tables, with Inspect."""
 
 import json
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ import typer
 
 from scbench.base.errors import PredictionsError
 from scbench.base.model import Instance, LoopSetting
+from scbench.base.wording import counted
 from scbench.cli.console import (
     INTERRUPTED,
     PROBLEMS,
@@ -33,7 +34,7 @@ from scbench.cli.options import (
 from scbench.cli.progress import Quiet, progress
 from scbench.cli.verdicts import grade_and_tell, taken_in
 from scbench.formats.imports.gather import ImportOptions
-from scbench.formats.prompts import requests, select, told_apart, write_left_out
+from scbench.formats.prompts import requests, select, split_by_images, write_left_out
 from scbench.grading.options import Options
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -47,11 +48,11 @@ if TYPE_CHECKING:
 
 # Folder of Inspect's logs, in the folder of the results.
 LOGS = "logs"
-# Prompts are rich in numbers, of which a token holds fewer characters than of English.
+# Prompts contain many numbers, which need more tokens per character than English does.
 CHARACTERS_A_TOKEN = 3
 EPILOG = """\
-Ctrl-C, and the same command later goes on where it was; so does one with more --samples or a larger
---limit. Exit codes: those of scbench-grade, and 1 if calls were never answered.
+After Ctrl-C, run the same command to continue; more --samples or a larger --limit only adds calls.
+Exit codes: those of scbench-grade, and 1 if some calls were never answered.
 """
 
 app = typer.Typer(rich_markup_mode=None)
@@ -64,9 +65,9 @@ def run(
         typer.Argument(
             show_default=False,
             help=(
-                "Inspect's name of it: openai/gpt-5, anthropic/claude-opus-4-5, "
-                "openai-api/SERVICE/MODEL for any endpoint that speaks OpenAI's "
-                "chat API (its key in SERVICE_API_KEY)."
+                "Model name in Inspect: openai/gpt-5, anthropic/claude-opus-4-5, or "
+                "openai-api/SERVICE/MODEL for any endpoint with OpenAI's chat API (key in "
+                "SERVICE_API_KEY)."
             ),
         ),
     ],
@@ -74,46 +75,49 @@ def run(
     tasks: TasksOption = None,
     ids: IdsOption = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Only so many items, the first ones.")
+        int | None,
+        typer.Option(
+            min=1, help="Ask only this number of items, starting with the first."
+        ),
     ] = None,
     samples: SamplesOption = 1,
     budget: BudgetsOption = None,
     effort: Annotated[
         str | None,
         typer.Option(
-            show_default=False, help="Reasoning effort, in the provider's words."
+            show_default=False, help="Reasoning effort, as the provider names it."
         ),
     ] = None,
     reasoning_tokens: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Reasoning tokens, where the provider takes a number."
-        ),
+        typer.Option(min=1, help="Reasoning tokens, if the provider takes a number."),
     ] = None,
     temperature: Annotated[
         float | None,
         typer.Option(
-            min=0, show_default=False, help="Of sampling, where the provider takes it."
+            min=0,
+            show_default=False,
+            help="Sampling temperature, if the provider takes one.",
         ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
-            show_default=False, help="Of sampling, where the provider takes it."
+            show_default=False, help="Sampling seed, if the provider takes one."
         ),
     ] = None,
     structured: Annotated[
         bool,
         typer.Option(
             "--structured/--plain",
-            help="Hold replies to the answer's JSON Schema, where the provider can.",
+            help="Require replies that fit the answer's JSON Schema, if the provider can.",
         ),
     ] = False,
     setting: Annotated[
         LoopSetting | None,
         typer.Option(
             "--setting",
-            help="Play in a loop: retry, probe or act (docs/environments.md).",
+            help="Run a loop: retry, probe or act (docs/environments.md).",
         ),
     ] = None,
     closed: Annotated[
@@ -121,8 +125,8 @@ def run(
         typer.Option(
             "--closed",
             help=(
-                "With --setting retry, also play what a blind guess solves one time "
-                "in ten or more."
+                "With --setting retry: also ask items that a blind guess solves at least 10 % "
+                "of the time."
             ),
         ),
     ] = False,
@@ -131,31 +135,31 @@ def run(
         typer.Option(
             "--tools",
             help=(
-                "The paper's second setting: Python in a sandbox, and web search, "
-                "by Inspect."
+                "Offer tools, as in the paper's second setting: Python in a sandbox and web "
+                "search, by Inspect."
             ),
         ),
     ] = False,
     sandbox: Annotated[
-        str, typer.Option(help="Where --tools runs Python, in Inspect's words.")
+        str,
+        typer.Option(help="Sandbox in which --tools runs Python, as Inspect names it."),
     ] = "docker",
     search: Annotated[
         str | None,
         typer.Option(
             show_default=False,
-            help=(
-                "Provider of web search, in Inspect's words. [default: the model's own]"
-            ),
+            help="Web search provider, as Inspect names it. [default: the model's own]",
         ),
     ] = None,
     images: Annotated[
         bool,
         typer.Option(
-            "--images/--no-images", help="Leave out what needs vision, as not_run."
+            "--images/--no-images",
+            help="Include items that need vision, or leave them out as not_run.",
         ),
     ] = True,
     base_url: Annotated[
-        str | None, typer.Option(show_default=False, help="Address of the endpoint.")
+        str | None, typer.Option(show_default=False, help="URL of the endpoint.")
     ] = None,
     model_arg: Annotated[
         list[str] | None,
@@ -164,33 +168,36 @@ def run(
             "-M",
             metavar="NAME=VALUE",
             show_default=False,
-            help="What the provider takes besides, as `inspect eval -M`.",
+            help="Further argument of the provider, as in `inspect eval -M`. Repeat for more.",
         ),
     ] = None,
     max_connections: Annotated[
         int | None,
-        typer.Option(min=1, help="Calls at a time. [default: Inspect finds out]"),
+        typer.Option(min=1, help="Calls at a time. [default: Inspect adapts it]"),
     ] = None,
     max_retries: Annotated[
         int,
         typer.Option(
             min=0,
             help=(
-                "How often a call is made again after 429, 500 or a cut connection. "
-                "The waits double, from 3 s."
+                "Retries of a call after status 429 or 500 or a lost connection. Waits double, "
+                "starting at 3 s."
             ),
         ),
     ] = 7,
     timeout: Annotated[
         int | None,
         typer.Option(
-            min=1, show_default=False, help="Seconds for a call with its retries."
+            min=1,
+            show_default=False,
+            help="Time limit in seconds for a call with its retries.",
         ),
     ] = None,
     attempt_timeout: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Seconds for one try. [default: --timeout, or the provider's]"
+            min=1,
+            help="Time limit in seconds for one attempt. [default: --timeout, or the provider's]",
         ),
     ] = None,
     out: Annotated[
@@ -208,9 +215,7 @@ def run(
         bool,
         typer.Option(
             "--dry-run",
-            help=(
-                "Ask nothing: say how many prompts, characters and tokens it would be."
-            ),
+            help="Call no model; print the number of prompts, characters and tokens of the run.",
         ),
     ] = False,
     price: Annotated[
@@ -218,17 +223,20 @@ def run(
         typer.Option(
             metavar="SENT,RECEIVED",
             show_default=False,
-            help="US dollars for a million tokens, for --dry-run: 1.25,10.",
+            help=(
+                "For --dry-run: price in US dollars of a million tokens sent and received, such "
+                "as 1.25,10."
+            ),
         ),
     ] = None,
     style: ScoreFormOption = "table",
     quiet: QuietOption = False,
 ) -> None:
-    """Ask a model, grade its answers, and print the scores.
+    """Run a model, grade its answers, and print the scores.
 
-    Prompts, retries and logs are Inspect's (`inspect view --log-dir OUT/logs` shows every word),
-    grading is that of `scbench-grade`. The model is first asked for a single word, so that a wrong
-    name or key is told at once.
+    Inspect makes the calls and keeps the logs; `inspect view --log-dir OUT/logs` shows every
+    message. Grading is the same as with `scbench-grade`. A short test call comes first, so that a
+    wrong model name or key fails immediately.
     """
     with reported_errors("inspect"):
         if not dry_run:
@@ -236,21 +244,20 @@ def run(
         check_memory()
         only_ids = None if ids is None else sorted(ids_in(ids))
         if only_ids is not None and limit is not None:
-            raise PredictionsError(
-                "--ids says which items are asked: leave --limit out"
-            )
+            raise PredictionsError("--ids already selects the items; leave out --limit")
         is_closed_elsewhere = closed and setting != "retry"
         is_loop_with_more = setting is not None and (tools or structured)
         if is_closed_elsewhere or is_loop_with_more:
             raise PredictionsError(
-                "--setting goes without --tools and --structured, --closed with --setting retry"
+                "--setting does not work with --tools or --structured, and --closed needs "
+                "--setting retry"
             )
         source, covered, instances = select(
             find_release(release), tasks=names_in(tasks), ids=only_ids
         )
         budgets = sorted(set(budget or ()))
         if dry_run:
-            sent = instances if images else told_apart(instances)[False]
+            sent = instances if images else split_by_images(instances)[False]
             print_size(sent[:limit], samples * max(len(budget or ()), 1), price)
             return
         from scbench.integrations.inspect.play import Pace, Plan
@@ -263,7 +270,7 @@ def run(
             "reasoning_tokens": reasoning_tokens,
             "images": images,
         }
-        # A folder is one plan's, by a hash of these: an option that is not used must not change it.
+        # Their hash ties a folder to one plan, so unused options must not change it.
         if setting is not None:
             parameters |= {"setting": setting, "closed": closed}
         if structured:
@@ -286,14 +293,14 @@ def run(
         folder = out or Path("scbench-results", model.replace("/", "-"))
         complete, files = play_shown(plan, pace, folder, quiet=quiet)
         if not complete:
-            say("some calls were never answered; the same command asks these again")
+            say("some calls were never answered; run the same command to retry them")
         if not images:
             left_out = folder / LOGS / "left-out.jsonl"
             left_out.unlink(missing_ok=True)
-            pictured = told_apart(instances)[True]
+            pictured = split_by_images(instances)[True]
             write_left_out(requests(pictured, samples, budgets), left_out)
             files.append(str(left_out))
-        # Logs of a loop name their setting themselves.
+        # Logs of a loop contain their setting.
         tool_setting = None
         if setting is None:
             tool_setting = "tools" if tools else "no_tools"
@@ -305,7 +312,7 @@ def run(
             out=folder,
             limits=WorkerLimits(workers or processors(), None, MEMORY),
             tasks=covered,
-            # Few tasks have every setting of the loop.
+            # Few tasks have every setting of a loop.
             partial=limit is not None or only_ids is not None or setting is not None,
             restart=True,
             imported=imported,
@@ -315,21 +322,21 @@ def run(
 
 
 def print_size(instances: Sequence[Instance], times: int, price: str | None) -> None:
-    """Print prompts, characters, tokens by an estimate, and money of a run.
+    """Print the number of prompts, characters and tokens (estimated) of a run, and its cost.
 
     Args:
         instances: that are asked.
-        times: each, over samples and budgets.
+        times: how often each is asked, over samples and budgets.
         price: --price.
 
     Raises:
         PredictionsError: the price is not two numbers.
     """
     prompts = len(instances) * times
-    pictured = len(told_apart(instances)[True]) * times
+    pictured = len(split_by_images(instances)[True]) * times
     characters = sum(len(instance.prompt) for instance in instances) * times
     tokens_sent = round(characters / CHARACTERS_A_TOKEN)
-    # The unit in which answers are stated, as their length is not known.
+    # The length of answers is unknown, so their tokens are stated per 1,000 of an answer.
     tokens_received = prompts * 1000
     money_sent = money_received = ""
     if price is not None:
@@ -337,15 +344,16 @@ def print_size(instances: Sequence[Instance], times: int, price: str | None) -> 
             sent, received = (float(part) / 1e6 for part in price.split(","))
         except ValueError:
             raise PredictionsError(
-                "--price takes US dollars for a million tokens sent and received: 1.25,10"
+                "--price must be two numbers separated by a comma, in US dollars per million "
+                "tokens sent and received, such as 1.25,10"
             ) from None
         money_sent = f": {tokens_sent * sent:,.2f} US$"
         money_received = f": {tokens_received * received:,.2f} US$"
     print(  # noqa: T201
-        f"{prompts:,} prompts, {pictured:,} of them with an image\n"
+        f"{counted(prompts, 'prompt')}, {pictured:,} with an image\n"
         f"{characters:,} characters, about {tokens_sent:,} tokens sent "
-        f"(one for {CHARACTERS_A_TOKEN} characters, images not counted){money_sent}\n"
-        f"for each 1,000 tokens that an answer takes, reasoning included: "
+        f"({CHARACTERS_A_TOKEN} characters per token, without images){money_sent}\n"
+        "every 1,000 output tokens per answer (including reasoning) add "
         f"{tokens_received:,} tokens received{money_received}"
     )
 
@@ -353,7 +361,7 @@ def print_size(instances: Sequence[Instance], times: int, price: str | None) -> 
 def play_shown(
     plan: "Plan", pace: "Pace", folder: Path, *, quiet: bool
 ) -> tuple[bool, list[str]]:
-    """Ask, with a display of progress; return whether every call was answered, and the logs."""
+    """Ask, and show progress; return whether every call was answered, and the logs."""
     from scbench.integrations.inspect.play import play
 
     logs = folder / LOGS
@@ -373,27 +381,27 @@ def play_shown(
                 pace = replace(pace, say=say, on_reply=partial(show_replies, bar))
             return play(plan, pace, logs)
     except KeyboardInterrupt:
-        state = "no prompt was asked, nothing is kept"
+        state = "no prompt was asked and nothing was saved"
         if logs.is_dir():
-            state = f"what was answered is in {logs}, and the same command continues"
+            state = f"answers so far are in {logs}; run the same command to continue"
         say(f"interrupted; {state}")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def show_replies(bar: Quiet, replies: int, total: int, cost: str) -> None:
-    """Show replies so far, of all, and their cost in words."""
+    """Show the replies so far, their total, and their cost in words."""
     bar.done(replies, replies, total, cost)
 
 
 def model_argument(text: str) -> tuple[str, object]:
-    """Return the name and value of --model-arg: JSON where it can be read so, else text.
+    """Return the name and value of --model-arg: a JSON value if possible, else text.
 
     Raises:
         PredictionsError: there is no value.
     """
     name, equals, value = text.partition("=")
     if not equals:
-        raise PredictionsError("--model-arg needs NAME=VALUE")
+        raise PredictionsError(f"--model-arg must be NAME=VALUE, not {text!r}")
     try:
         return name, json.loads(value)
     except ValueError:

@@ -12,14 +12,14 @@ import typer
 
 from scbench.cli.console import FAILED, INTERRUPTED, hush, say
 
-# Signals of schedulers and closed terminals, where the system has them; they end a command as
-# Ctrl-C does.
+# Signals of schedulers and closed terminals, if the system has them. They end a command like
+# Ctrl-C.
 END_SIGNALS = [
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
-# Name of our handler of characters that a stream cannot encode.
+# Name of our handler for characters that a stream cannot encode.
 PLAIN_HANDLER = "scbench.plain"
-# ASCII for the characters beyond it that our own texts use.
+# ASCII forms of the other characters that our texts use.
 ASCII_FORMS = {
     "\u2500": "-",
     "\u2013": "-",
@@ -44,10 +44,10 @@ def start(app: typer.Typer, name: str) -> None:
         name: of the program, for its messages.
     """
     open_streams()
-    # Pydantic would search everything installed for plugins of others, which have no say here.
+    # Otherwise Pydantic would search all installed packages for plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for end_signal in END_SIGNALS:
-        # One that is ignored stays so: nohup ignores SIGHUP.
+        # Ignored signals stay ignored: nohup ignores SIGHUP.
         if signal.getsignal(end_signal) is signal.SIG_DFL:
             signal.signal(end_signal, interrupt)
     code: int | str | None = 0
@@ -60,8 +60,8 @@ def start(app: typer.Typer, name: str) -> None:
     except BaseException as error:  # noqa: BLE001  (libraries in Rust have panics of their own)
         traceback.print_exc()
         say(
-            f"error: {name} failed in a way it should not ({type(error).__name__}); "
-            "please report it with the lines above"
+            f"error: {name} crashed ({type(error).__name__}); please report this bug with "
+            "the lines above"
         )
         code = FAILED
     if code == INTERRUPTED and _received:
@@ -71,8 +71,8 @@ def start(app: typer.Typer, name: str) -> None:
         sys.stderr.flush()
     except OSError:
         hush()
-    # To search all loaded objects for garbage as the interpreter ends would take 0.1 s. Objects of
-    # manifold3d must be freed all the same: nanobind, which binds it, reports any other as a leak.
+    # Searching all loaded objects for garbage at exit would take 0.1 s. Objects of manifold3d must
+    # be freed, because nanobind, which binds it, reports others as leaks.
     if "manifold3d" not in sys.modules:
         gc.freeze()
     sys.exit(code)
@@ -90,16 +90,16 @@ def open_streams() -> None:
             mode = "r" if name == "stdin" else "w"
             setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        # Streams that tests put in their place cannot all be reconfigured.
+        # Streams that tests substitute cannot always be reconfigured.
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors=PLAIN_HANDLER)
 
 
 def interrupt(number: int, _: FrameType | None) -> None:
-    """Note a signal, and end the command as Ctrl-C does."""
+    """Record a signal, and end the command like Ctrl-C."""
     _received.append(number)
-    # Closing files and workers takes its time; another signal must not disturb it.
+    # Closing files and workers takes time; another signal must not disturb it.
     for end_signal in END_SIGNALS:
         signal.signal(end_signal, signal.SIG_IGN)
     raise KeyboardInterrupt
@@ -108,8 +108,8 @@ def interrupt(number: int, _: FrameType | None) -> None:
 def plain_characters(error: UnicodeError) -> tuple[str | bytes, int]:
     """Replace characters that a stream cannot encode: ours by ASCII, all others by escapes.
 
-    It is a handler of `codecs.register_error`: it returns the replacement, and the position at
-    which encoding goes on.
+    This is a handler for `codecs.register_error`: it returns the replacement, and the position at
+    which encoding continues.
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error

@@ -1,4 +1,4 @@
-"""``scbench submission``: start, validate, grade and pack an entry for the leaderboard."""
+"""``scbench submission``: create, validate, grade and pack a leaderboard submission."""
 
 import sys
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ import typer
 from scbench.analysis.score_sheets import overview_sheets
 from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import JsonError, PredictionsError
+from scbench.base.wording import counted
 from scbench.cli.console import (
     GRADER_ERRORS,
     PROBLEMS,
     USAGE,
     as_json,
-    counted,
     misused,
     need,
     reported_errors,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from scbench.leaderboard.validate import Releases, Validated
 
 
-# Forms in which problems are printed.
+# Formats in which problems are printed.
 ReportKind = Literal["text", "json", "github"]
 
 OnlyReleaseOption = Annotated[
@@ -46,8 +46,8 @@ OnlyReleaseOption = Annotated[
     typer.Option(
         "--release",
         help=(
-            "The only release to take: installed version, folder, .zip or "
-            "ORG/NAME@REVISION. [default: the installed one that "
+            "Accept only this release: an installed version, a folder, a .zip file, or "
+            "ORG/NAME@REVISION on the Hub. [default: the installed release that "
             "submission.yaml names]"
         ),
     ),
@@ -57,11 +57,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
     help="""\
-Prepare, check and grade an entry for the leaderboard.
+Prepare, check and grade a leaderboard submission.
 
-A submission is a folder (or an archive of one: .zip, .tar.gz, .tar.zst) with submission.yaml,
-predictions.jsonl (or .gz, .zst), and if you like claimed.json and README.md. It is of one model,
-in one setting, on one release.
+A submission is a folder, or an archive of one (.zip, .tar.gz, .tar.zst). It contains
+submission.yaml, predictions.jsonl (or .gz, .zst), and optionally claimed.json and README.md. It
+covers one model in one setting on one release.
 
 Exit codes: 0 valid, 1 problems, 2 wrong usage, 3 a grader failed.""",
 )
@@ -69,35 +69,49 @@ Exit codes: 0 valid, 1 problems, 2 wrong usage, 3 a grader failed.""",
 
 @app.command()
 def init(
-    folder: Annotated[Path, typer.Argument(help="Folder to make or to add to.")],
+    folder: Annotated[Path, typer.Argument(help="Folder to create or add to.")],
     model: Annotated[
-        str | None, typer.Option(help="Name of the model, as on the board.")
+        str | None, typer.Option(help="Name of the model, as shown on the board.")
     ] = None,
     model_version: Annotated[
-        str | None, typer.Option(help="What tells it from others of that name.")
+        str | None,
+        typer.Option(
+            help="Version that distinguishes it from other models of that name."
+        ),
     ] = None,
     model_id: Annotated[
         str | None,
-        typer.Option(help='What "model" says in the predictions, if not the name.'),
+        typer.Option(
+            help='Value of "model" in the predictions, if it is not the name.'
+        ),
     ] = None,
-    organisation: Annotated[str | None, typer.Option(help="Who submits it.")] = None,
+    organisation: Annotated[
+        str | None, typer.Option(help="Organisation that submits it.")
+    ] = None,
     date: Annotated[
-        str | None, typer.Option(help="When the answers were made, as YYYY-MM-DD.")
+        str | None, typer.Option(help="Date of the answers, as YYYY-MM-DD.")
     ] = None,
     release: Annotated[
         str | None,
         typer.Option(help="Release that was answered. [default: newest installed]"),
     ] = None,
-    setting: Annotated[str | None, typer.Option(help="no_tools or tools.")] = None,
+    setting: Annotated[
+        str | None, typer.Option(help="Setting of the run: no_tools or tools.")
+    ] = None,
     tool: Annotated[
-        list[str] | None, typer.Option(help="A tool that was offered. Repeat for more.")
+        list[str] | None,
+        typer.Option(help="Tool that the model was offered. Repeat for more."),
     ] = None,
     sampling: Annotated[
         list[str] | None,
-        typer.Option(help="KEY=VALUE of a parameter as it was sent. Repeat for more."),
+        typer.Option(
+            help="Sampling parameter, as KEY=VALUE, with the value sent. Repeat for more."
+        ),
     ] = None,
     attempts: Annotated[int, typer.Option(min=1, help="Answers to each item.")] = 1,
-    contact: Annotated[str | None, typer.Option(help="E-mail address or page.")] = None,
+    contact: Annotated[
+        str | None, typer.Option(help="Contact: an e-mail address or a web page.")
+    ] = None,
     outputs_licence: Annotated[
         str | None, typer.Option(help="Licence of the predictions, such as CC-BY-4.0.")
     ] = None,
@@ -107,7 +121,7 @@ def init(
 ) -> None:
     """Write submission.yaml.
 
-    Asks for what no option gives, if there is someone to ask.
+    On a terminal, asks for values that no option gives.
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.about import write_about
@@ -128,7 +142,7 @@ def init(
         )
         tools = tool or []
         if fields["setting"] == "tools" and not tools:
-            reply = ask("tool", "Tools, by commas")
+            reply = ask("tool", "Tools, separated by commas")
             tools = [part.strip() for part in reply.split(",")]
         model_record = {"name": fields["model"], "version": fields["model-version"]}
         if model_id:
@@ -150,15 +164,15 @@ def init(
         if predictions is not None:
             copy_predictions(predictions, folder)
         path = write_about(folder, about)
-        say(f"{path} written; next: scbench submission validate {folder}")
+        say(f"wrote {path}; next: scbench submission validate {folder}")
 
 
 def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the values of options, those that are missing from the terminal."""
+    """Return the values of options; asks for missing ones on the terminal."""
     missing = [name for name, value in options.items() if value is None]
     if missing and not sys.stdin.isatty():
         names = ", ".join(f"--{name}" for name in missing)
-        misused(f"this is no terminal to ask at; give {names}")
+        misused(f"missing {names} (scbench asks for these only on a terminal)")
     questions = {
         "date": "Date, as YYYY-MM-DD",
         "setting": "Setting, no_tools or tools",
@@ -174,17 +188,17 @@ def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def ask(name: str, question: str) -> str:
-    """Ask for the value of an option at the terminal."""
+    """Ask for the value of an option on the terminal."""
     if not sys.stdin.isatty():
-        misused(f"this is no terminal to ask at; give --{name}")
+        misused(f"missing --{name} (scbench asks for it only on a terminal)")
     return str(typer.prompt(question)).strip()
 
 
 def sampling_parameter(text: str) -> tuple[str, Any]:
-    """Return the name and value of --sampling; the value is JSON where it can be read so."""
+    """Return the name and value of --sampling; the value is JSON if it can be read as such."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        misused(f"--sampling takes KEY=VALUE, not {text!r}")
+        misused(f"--sampling must be KEY=VALUE, not {text!r}")
     try:
         return key.strip(), parse_json(value.encode())
     except JsonError:
@@ -195,7 +209,7 @@ def about_of(record: dict[str, Any]) -> "Submission":
     """Return the content of `submission.yaml`, or print its errors and exit with code 2."""
     from scbench.leaderboard.submission import read_submission
 
-    # By the same checks as `scbench submission validate`.
+    # These are the checks of `scbench submission validate`.
     about, findings = read_submission(canonical_json(record).encode(), "")
     for finding in findings:
         say(f"error: {finding.message}; {finding.todo}")
@@ -212,14 +226,16 @@ def copy_predictions(source: Path, folder: Path) -> None:
     """
     from scbench.leaderboard.submission_files import MOST_PACKED, PREDICTIONS
 
-    # A packed file stays packed.
+    # A compressed file stays compressed.
     suffix = source.suffix if source.suffix in {".gz", ".zst"} else ""
     target = folder / f"{PREDICTIONS[0]}{suffix}"
     if any((folder / name).exists() for name in PREDICTIONS):
-        raise PredictionsError(f"{folder} holds predictions already; remove them first")
+        raise PredictionsError(
+            f"{folder} already contains predictions; remove them first"
+        )
     if source.stat().st_size > MOST_PACKED:
         raise PredictionsError(
-            f"{source} is larger than {MOST_PACKED:,} bytes; pack it with zstd"
+            f"{source} is larger than {MOST_PACKED:,} bytes; compress it with zstd"
         )
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(target, lambda part: part.write_bytes(source.read_bytes()))
@@ -234,7 +250,7 @@ def validate_(
     against: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of other submissions: look for names and answers alike."
+            help="Folder of other submissions, to find similar names and answers."
         ),
     ] = None,
     organisations: Annotated[
@@ -242,20 +258,21 @@ def validate_(
     ] = None,
     submitter: Annotated[
         str | None,
-        typer.Option(help="Account that sends it, to be one of the organisation's."),
+        typer.Option(
+            help="Account that sends the submission; it must belong to the organisation."
+        ),
     ] = None,
     style: Annotated[
         ReportKind,
         typer.Option(
-            "--format", help="text, json, or github: marks lines of a pull request."
+            "--format", help="text, json, or github (annotations in a pull request)."
         ),
     ] = "text",
 ) -> None:
-    """Print everything that is wrong.
+    """Validate submissions and print every problem.
 
-    File, line, id, and what to do; grades nothing.
-
-    Whether claimed scores are right is seen by `grade`.
+    Prints file, line, id and what to do about each problem. Grades nothing, so claimed scores are
+    checked only by `grade`.
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.answer_overlap import compare_with_others
@@ -276,7 +293,7 @@ def validate_(
                 findings = list(validated.findings)
                 if validated.about and registry is not None:
                     findings += check_organisation(validated.about, registry, submitter)
-                # Copies are looked for among valid submissions only.
+                # Only valid submissions are compared with others.
                 if against is not None and not validated.problems:
                     findings += compare_with_others(validated, against)
                 validated.findings = in_order(findings)
@@ -292,7 +309,7 @@ def validate_(
 
 
 def finder(name: str | None) -> "tuple[Releases, str | None]":
-    """Return a finder of releases, and the version of the only one that is taken, if any."""
+    """Return a finder of releases, and the version of the only accepted one, if any."""
     from scbench.leaderboard.validate import release_finder
 
     if name is None:
@@ -304,26 +321,26 @@ def finder(name: str | None) -> "tuple[Releases, str | None]":
 def print_findings(
     findings: list[Finding], opened: "Opened", style: ReportKind
 ) -> None:
-    """Print the findings in a submission, a line each."""
+    """Print the findings in a submission, one per line."""
     write = WRITERS[style]
     for finding in findings:
         print(write(finding, opened.where(finding.file)))  # noqa: T201
 
 
 def validity(validated: "Validated") -> str:
-    """Return the result of a validation in a line."""
+    """Return the result of a validation as one line."""
     path = validated.opened.path
     warnings = len(validated.findings) - len(validated.problems)
     counts = (
         f"{counted(len(validated.problems), 'problem')}, {counted(warnings, 'warning')}"
     )
     if validated.problems:
-        return f"{path}: not valid: {counts}"
+        return f"{path}: not valid ({counts})"
     checked = validated.checked
     lines = counted(checked.lines, "line")
     if checked.scored != checked.expected:
         lines += f", {checked.scored} of {checked.expected} scores"
-    return f"{path}: valid, {lines}, {counts}"
+    return f"{path}: valid ({lines}, {counts})"
 
 
 @app.command()
@@ -337,19 +354,21 @@ def grade(
     workers: WorkersOption = 0,
     allow_code: AllowCodeOption = False,
     report: Annotated[
-        bool, typer.Option(help="Also write report.html; needs scbench[report].")
+        bool, typer.Option(help="Write report.html; needs scbench[report].")
     ] = True,
     style: Annotated[
-        ListForm, typer.Option("--format", help="How the scores are printed.")
+        ListForm, typer.Option("--format", help="Format of the printed scores.")
     ] = "table",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print no progress.")
+    ] = False,
 ) -> None:
-    """Validate, then grade anew.
+    """Validate a submission, then grade it.
 
     Writes results.parquet, summary.json, a receipt and a report.
 
-    The receipt names release, graders and hashes, and is sealed by a hash of its own; there is none
-    if a claimed score differs from the graded one.
+    The receipt names release, graders and hashes, and includes a hash of itself. If a claimed score
+    differs from the graded one, no receipt is written.
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.folder import open_submission
@@ -380,15 +399,15 @@ def grade(
         if graded.report.grader_errors:
             failed_rows = counted(graded.report.grader_errors, "row")
             say(
-                f"{failed_rows} could not be graded; the reasons are in {folder}/results.parquet"
+                f"grader_error on {failed_rows}; the reasons are in {folder}/results.parquet"
             )
             raise typer.Exit(GRADER_ERRORS)
         if graded.findings:
             say(
-                f"{path}: claimed scores differ from the graded ones, so there is no receipt"
+                f"{path}: claimed scores differ from the graded ones, so no receipt was written"
             )
             raise typer.Exit(PROBLEMS)
-        say(f"{folder / RECEIPT} written")
+        say(f"wrote {folder / RECEIPT}")
 
 
 def print_scores(graded: "GradedSubmission", style: ListForm) -> None:
@@ -413,11 +432,13 @@ def pack(
     folder: Annotated[Path, typer.Argument(help="Folder of the submission.")],
     out: Annotated[
         Path | None,
-        typer.Option(help="Archive: .zip, .tar.gz or .tar.zst. [default: FOLDER.zip]"),
+        typer.Option(
+            help="Archive to write: .zip, .tar.gz or .tar.zst. [default: FOLDER.zip]"
+        ),
     ] = None,
     release: OnlyReleaseOption = None,
 ) -> None:
-    """Validate, then pack.
+    """Validate a submission, then pack it.
 
     The same folder always gives the same bytes.
     """
@@ -435,4 +456,4 @@ def pack(
                 say(validity(validated))
                 raise typer.Exit(PROBLEMS)
             write(opened, target)
-        say(f"{target} written, {target.stat().st_size:,} bytes")
+        say(f"wrote {target} ({target.stat().st_size:,} bytes)")

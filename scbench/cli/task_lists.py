@@ -10,6 +10,7 @@ import typer
 from scbench.analysis.layout import Sheet, markdown
 from scbench.analysis.terminal_tables import terminal
 from scbench.base.errors import ReleaseError, did_you_mean
+from scbench.base.wording import counted
 from scbench.catalog import available_tasks, get_task
 from scbench.cli.console import as_json, reported_errors
 from scbench.cli.options import ListForm
@@ -25,21 +26,24 @@ app = typer.Typer(rich_markup_mode=None)
 def tasks(
     task: Annotated[
         str | None,
-        typer.Argument(show_default=False, help="List the parameters of this task."),
+        typer.Argument(show_default=False, help="Task whose parameters to list."),
     ] = None,
     release: Annotated[
         str | None,
         typer.Option(
-            help="List the tasks that a release holds: version, folder, .zip or Hub."
+            help=(
+                "Release whose tasks to list: an installed version, a folder, a .zip file, or "
+                "ORG/NAME@REVISION on the Hub."
+            )
         ),
     ] = None,
     style: Annotated[
-        ListForm, typer.Option("--format", help="How they are listed.")
+        ListForm, typer.Option("--format", help="Format of the list.")
     ] = "table",
 ) -> None:
-    """List tasks, or one task's parameters.
+    """List the tasks, or the parameters of one task.
 
-    Bounds and defaults stand beside them.
+    For each parameter, the list shows bounds and default.
     """
     with reported_errors():
         if release is not None:
@@ -60,18 +64,18 @@ def tasks(
 
 
 def release_tasks(release: Release, task_id: str | None) -> list[dict[str, Any]]:
-    """Return the tasks that a release holds as JSON values, or one of them.
+    """Return the tasks of a release as JSON values, or one of them.
 
     Raises:
-        ReleaseError: it does not hold that one.
+        ReleaseError: the release does not contain that task.
     """
     in_manifest = release.manifest.tasks
     ids = list(in_manifest)
     if task_id is not None:
         if task_id not in in_manifest:
             raise ReleaseError(
-                f"release {release.version} does not hold the task {task_id!r}."
-                f"{did_you_mean(task_id, in_manifest)}"
+                f"release {release.version} does not contain the task "
+                f"{task_id!r}.{did_you_mean(task_id, in_manifest)}"
             )
         ids = [task_id]
     weights = release.weights()
@@ -128,9 +132,11 @@ def tasks_text(records: Sequence[dict[str, Any]], style: ListForm) -> str:
 
 
 def parameters_text(record: dict[str, Any], style: ListForm) -> str:
-    """Return a task's parameters as a table, with its ladder, if it has one, in another."""
+    """Return a table of a task's parameters, with a table of its ladder, if it has one."""
     size = (
-        f"{record['scores']} scores" if record["scores"] else "all items are generated"
+        f"{counted(record['scores'], 'score')}"
+        if record["scores"]
+        else "all items are generated"
     )
     title = (
         f"{record['id']}: {record['title']}, {record['bucket']}, {size}, "
@@ -158,7 +164,7 @@ def parameters_text(record: dict[str, Any], style: ListForm) -> str:
 
 
 def ladder_text(table: dict[str, Any], style: ListForm) -> str:
-    """Return the rungs of a task as a table; those beyond its top are marked by a plus."""
+    """Return the rungs of a task as a table; a plus marks those beyond its top."""
     top = len(table["rungs"])
     rows = []
     for number, point in enumerate([*table["rungs"], *table["beyond"]], 1):
@@ -167,18 +173,18 @@ def ladder_text(table: dict[str, Any], style: ListForm) -> str:
         rows.append([f"{number}{mark}", ", ".join(values)])
     title = f"Ladder: {table['measure']}. {table['words']}"
     if table["beyond"]:
-        title += " + is beyond those that releases hold."
+        title += " + marks rungs beyond those in releases."
     least_items = TaskLadder.model_validate(table).least_items
     title += f" At least {least_items:,} different items on each rung."
     for key in ("small", "room"):
-        # The reason of an exception that the task needs.
+        # The reason for an exception that the task needs.
         if table[key]:
             title += f" {table[key]}"
     return table_text(title, ["rung", "point"], rows, style)
 
 
 def value_text(value: object) -> str:
-    """Return a value of a parameter as the command line takes it."""
+    """Return a value of a parameter in the form the command line takes."""
     if isinstance(value, list):
         return ",".join(map(str, value))
     return value if isinstance(value, str) else json.dumps(value)

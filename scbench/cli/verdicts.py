@@ -1,6 +1,7 @@
-"""Grading, checking and self-tests, from files to printed results and an exit code."""
+"""Grading, checks and self-tests, from files to printed results and an exit code."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,20 +10,20 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from scbench.base.errors import PredictionsError
+from scbench.base.wording import counted
 from scbench.catalog import Task
 from scbench.cli.console import (
     GRADER_ERRORS,
     INTERRUPTED,
     PROBLEMS,
     as_json,
-    counted,
     plain,
     reported_errors,
     say,
 )
 from scbench.cli.options import ScoreForm, Tracker
 from scbench.cli.progress import progress
-from scbench.cli.run_report import tell_report
+from scbench.cli.run_report import MAX_OF_ONE_KIND, kind_of, tell_report
 from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.imports.harbor_jobs import is_job
 from scbench.grading.checkpoint import WORK
@@ -34,6 +35,7 @@ from scbench.machine.work_folder import interrupted
 from scbench.release.load import Release
 
 if TYPE_CHECKING:
+    from scbench.formats.predictions import Problem
     from scbench.grading.summary import RunReport
 
 # The HTML report, in the folder of the results.
@@ -48,14 +50,14 @@ def taken_in(
     read: ImportOptions,
     restart: bool = False,
 ) -> tuple[str, Imported | None]:
-    """Return the path of the predictions in files, and their origin; say which format they have.
+    """Return the path of the predictions in files, and their origin; print which format they have.
 
     Args:
         files: predictions, or files of other programs.
-        folder: of the results, in which predictions are made of files of other programs.
-        quiet: do not say it.
+        folder: of the results, to which files of other programs are converted.
+        quiet: do not print the format.
         read: how files of other programs are read.
-        restart: make the predictions anew.
+        restart: convert again.
 
     Raises:
         PredictionsError: one of the files is a folder, or they cannot be read.
@@ -64,8 +66,8 @@ def taken_in(
         # A name may be too long for Path.
         if os.path.isdir(file) and not is_job(file):  # noqa: PTH112
             raise PredictionsError(
-                f"{file} is a folder; name the file of predictions. Results that a folder holds "
-                f"are shown by `scbench tables {file}`"
+                f"{file} is a folder; name a predictions file. To show results in the folder: "
+                f"scbench tables {file}"
             )
     path, imported = take_in(
         files, folder, read, ours=interrupted(folder / WORK), restart=restart
@@ -90,9 +92,9 @@ def grade_and_tell(
         options: of the run.
         style: of the tables.
         report: whether to write the HTML report as well.
-        quiet: whether nothing is printed but tables and errors.
+        quiet: whether to print only tables and errors.
         least: exit code if grading itself succeeds.
-        log: experiment tracker that gets the results, too.
+        log: experiment tracker that also receives the results.
     """
     if report:
         check_report(options.out / REPORT, options.predictions)
@@ -100,12 +102,10 @@ def grade_and_tell(
         with progress(bytes_to_come(options.predictions), quiet=quiet) as bar:
             graded = grade_file(options, bar.done, bar.waiting)
     except KeyboardInterrupt:
-        say(
-            f"interrupted; what was graded is kept in {options.out}, continue with --resume"
-        )
+        say(f"interrupted; results so far are in {options.out}, continue with --resume")
         raise typer.Exit(INTERRUPTED) from None
     tell_report(graded, options.out, style, quiet=quiet)
-    # The results are safe by now, whatever fails below.
+    # The results are on disk by now, whatever fails below.
     if report:
         write_html(options, graded, quiet=quiet)
     if log is not None:
@@ -127,7 +127,7 @@ def write_html(options: Options, graded: "RunReport", *, quiet: bool) -> None:
     from scbench.cli.looking import make_report
 
     if graded.tables["task"].is_empty():
-        say("no report: no row is of this release")
+        say("no report was written: no row belongs to this release")
         return
     make_report(
         [options.out],
@@ -153,7 +153,7 @@ def log_run(
     with reported_errors(tracker):
         log_results(tracker, graded.tables, config, files)
     if not quiet:
-        say(f"logged by {tracker}")
+        say(f"logged to {tracker}")
 
 
 def check_and_tell(
@@ -166,7 +166,7 @@ def check_and_tell(
     exclude_withdrawn: bool,
     imported: Imported | None,
 ) -> NoReturn:
-    """Print all problems of a predictions file, and exit; for arguments see `check_file`."""
+    """Print all problems of a predictions file, and exit; for the arguments see `check_file`."""
     from scbench.grading.check import check_file
 
     checked = check_file(
@@ -180,20 +180,38 @@ def check_and_tell(
     if style == "json":
         print(as_json(checked.fields()))  # noqa: T201
     else:
-        # Lines of imported files name the file that they came from.
+        # Problems in imported files name the file themselves.
         default_place = f"{predictions}: " if imported is None else ""
-        problems = [("problem", problem) for problem in checked.problems]
-        problems += [("warning", problem) for problem in checked.warnings]
-        for word, problem in problems:
-            place = f"{problem.file}: " if problem.file else default_place
-            bare = replace(problem, file=None)
-            print(plain(f"{place}{word}: {bare}"))  # noqa: T201
+        print_alike("problem", checked.problems, default_place)
+        print_alike("warning", checked.warnings, default_place)
         print(  # noqa: T201
-            f"{counted(checked.lines, 'line')}, {checked.usable} to grade, "
+            f"{counted(checked.lines, 'line')}, {checked.usable:,} to grade, "
             f"{counted(len(checked.problems), 'problem')}, "
             f"{counted(len(checked.warnings), 'warning')}"
         )
     raise typer.Exit(PROBLEMS if checked.problems else 0)
+
+
+def print_alike(word: str, problems: Sequence["Problem"], default_place: str) -> None:
+    """Print problems or warnings: the first of each kind, and the number of further ones.
+
+    Args:
+        word: "problem" or "warning".
+        problems: to print.
+        default_place: beginning of a line about a problem that names no file.
+    """
+    kinds: Counter[str] = Counter()
+    for problem in problems:
+        kind = kind_of(problem)
+        kinds[kind] += 1
+        if kinds[kind] <= MAX_OF_ONE_KIND:
+            place = f"{problem.file}: " if problem.file else default_place
+            bare = replace(problem, file=None)
+            print(plain(f"{place}{word}: {bare}"))  # noqa: T201
+    omitted = kinds.total() - sum(min(n, MAX_OF_ONE_KIND) for n in kinds.values())
+    if omitted:
+        more = counted(omitted, f"more {word}", f"more {word}s")
+        print(f"... and {more} like these; --format json lists all")  # noqa: T201
 
 
 def tell_self_test(
@@ -220,9 +238,10 @@ def tell_self_test(
         print(as_json(record))  # noqa: T201
     else:
         for task in tasks:
+            references = counted(outcome.right[task.id], "reference")
+            counters = counted(outcome.below[task.id], "counter-reference")
             print(  # noqa: T201
-                f"{task.id}: {outcome.right[task.id]} references score 1.0, "
-                f"{outcome.below[task.id]} counter-references score below 1.0"
+                f"{task.id}: {references} with score 1.0, {counters} with score below 1.0"
             )
     fingerprints = {}
     for task in tasks:
@@ -234,10 +253,12 @@ def tell_self_test(
     for task_id, reason in outcome.not_run.items():
         say(f"not run: {task_id}: {reason}")
     for failure in outcome.failures:
-        say(f"FAILED {failure}")
+        say(f"FAILED: {failure}")
     failures = len(outcome.failures)
     if not quiet:
         total = outcome.right.total() + outcome.below.total() + failures
-        verdict = f"FAILED: {failures} of" if failures else "passed: all"
-        say(f"self-test of release {release.version} {verdict} {total} answers")
+        result = f"FAILED: {failures:,} of {total:,} answers have wrong scores"
+        if not failures:
+            result = f"passed: all {total:,} answers have the right scores"
+        say(f"self-test of release {release.version} {result}")
     raise typer.Exit(GRADER_ERRORS if failures else 0)

@@ -56,9 +56,9 @@ class RequestKey(NamedTuple):
             text += f"-B{self.budget}"
         if len(text) > MOST_CHARACTERS or read_custom_id(text) != self:
             raise PredictionsError(
-                f"no batch can carry {self.id!r}, sample {self.sample}, budget {self.budget}: a "
-                f"custom_id has at most {MOST_CHARACTERS} characters, and ids of items none "
-                "but a to z, 0 to 9, _ and -"
+                f"batches cannot contain {self.id!r}, sample {self.sample}, budget "
+                f"{self.budget}: a custom_id may have at most {MOST_CHARACTERS} "
+                "characters, and ids of items only a to z, 0 to 9, _ and -"
             )
         return text
 

@@ -25,6 +25,7 @@ from scbench.base.canonical import parse_json
 from scbench.base.data import packaged_toml
 from scbench.base.errors import JsonError, PredictionsError, faults_of, printable
 from scbench.base.model import Prediction
+from scbench.base.wording import counted
 
 # Longer lines are refused unread: no answer of any task needs more.
 MAX_LINE_BYTES = 16 * 2**20
@@ -52,7 +53,7 @@ _ENCODINGS = {
     "UTF-16LE": rb"\{\x00[^\x00]\x00",
     "UTF-16BE": rb"\x00\{\x00[^\x00]",
 }
-# Values of JSON that are no objects; all others are numbers.
+# JSON values other than objects; all others are numbers.
 _KIND_NAMES = {
     bool: "true or false",
     list: "an array",
@@ -74,7 +75,7 @@ _MAX_FAULTS = 5
 _MAX_QUOTED = 400
 # Bytes around an error of JSON that are quoted.
 _BYTES_AROUND = 20
-# Bytes of a line by which text and binary data are told apart.
+# Bytes of a line that show whether it is text or binary data.
 _SAMPLE_BYTES = 4096
 # A file of more blanks than these does not count as empty.
 _MAX_BLANKS = 65536
@@ -290,8 +291,10 @@ def read_blocks(
                 digest.update(data)
                 yield Problem(
                     "unreadable",
-                    f"this is {encoding} text, by its first bytes, and nothing of it was read; "
-                    f"predictions are UTF-8: iconv -f {encoding} -t UTF-8 FILE",
+                    (
+                        f"the file is {encoding} text, so nothing was read; predictions must "
+                        f"be UTF-8: iconv -f {encoding} -t UTF-8 FILE"
+                    ),
                     number,
                 )
                 return
@@ -321,7 +324,7 @@ def read_blocks(
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         yield Problem(
             "unreadable",
-            f"reading stopped here: {quoted(reason)}; lines before it were used",
+            f"reading stopped here: {quoted(reason)}; earlier lines were used",
             number,
         )
 
@@ -365,7 +368,10 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
         kind = _KIND_NAMES.get(type(value), "a number")
         return Problem(
             "not_object",
-            f"a prediction is a JSON object, this is {kind}; give one prediction on each line",
+            (
+                f"a prediction must be a JSON object, this line is {kind}; write one "
+                "prediction per line"
+            ),
             number,
         )
     unread = _unknown_keys(value)
@@ -396,10 +402,10 @@ def _unknown_keys(value: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def describe_json_error(data: bytes, error: JsonError) -> str:
-    """Return the error of a line that is not JSON, in plain words."""
+    """Return why a line is not JSON, in plain words."""
     sample = data[:_SAMPLE_BYTES]
     if b"\x00" in sample or not is_utf8(sample):
-        return "not UTF-8 text; is this a JSONL file?"
+        return "not UTF-8 text; is this a JSON Lines file?"
     reason, _, column = str(error).rpartition(" at column ")
     if not column.isdecimal():
         return f"not valid JSON: {quoted(str(error))}"
@@ -425,7 +431,7 @@ def is_utf8(sample: bytes) -> bool:
 
 
 def nearest_key(key: str) -> str | None:
-    """Return the key of a prediction that is probably meant by an unknown one."""
+    """Return the key of a prediction that an unknown key probably means."""
     if key in _SYNONYMS:
         return _SYNONYMS[key]
     matches = get_close_matches(key, sorted(_KEYS), n=1)
@@ -439,16 +445,16 @@ def unread_keys(counts: Mapping[str, int]) -> Iterator[str]:
         counts: number of lines by key.
     """
     for key, number in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
-        lines = "1 line" if number == 1 else f"{number:,} lines"
+        lines = counted(number, "line")
         if key == TEXT_AS_ANSWER:
             yield (
-                f'"answer" is a text in {lines}, and no task takes one: '
-                'give the object itself, or put the text into "response"'
+                f'"answer" is text in {lines}, but every task needs an object there; '
+                'put text into "response"'
             )
             continue
         near = nearest_key(key)
-        hint = f"; is it meant for {near!r}?" if near else ""
-        yield f"the key {quoted(key)!r} is not known and was not read, in {lines}{hint}"
+        hint = f"; did you mean {near!r}?" if near else ""
+        yield f"unknown key {quoted(key)!r} ignored in {lines}{hint}"
 
 
 def quoted(text: str) -> str:

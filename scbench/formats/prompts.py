@@ -1,11 +1,11 @@
-"""The requests to a model: which instances, how often, and the lines that providers take.
+"""The requests to a model: items, samples, and the lines in the formats of providers.
 
-A request is one try at one instance. Nothing here talks to a provider: requests become lines of our
-own form or of the batch files of OpenAI, Anthropic, Gemini and Mistral, in files that do not exceed
-the provider's limits. The forms are those of the providers' own libraries (openai 3.54
+A request is one sample for one instance. Nothing here talks to a provider: requests become lines in
+our own format or in the batch formats of OpenAI, Anthropic, Gemini and Mistral, in files within the
+provider's limits. The formats are those of the providers' own libraries (openai 3.54
 ``types/batch_create_params.py``, anthropic 2.12 ``types/messages/batch_create_params.py``,
 google-genai 3.4 ``types.InlinedRequest`` as JSON), read in November 2026. vLLM's ``run_batch``
-takes the form of OpenAI's chat completions.
+takes the format of OpenAI's chat completions.
 """
 
 import base64
@@ -28,7 +28,7 @@ from scbench.release.load import Release
 Line = dict[str, Any]
 
 LEFT_OUT = "left-out.jsonl"
-NEEDS_VISION = "the prompt has a picture, and was left out by --no-images"
+NEEDS_VISION = "the prompt has a picture and was left out (--no-images)"
 # Ids that a sentence lists.
 _MAX_NAMES = 5
 # Characters that could steer a terminal, which lines may be printed to: control characters,
@@ -74,7 +74,7 @@ LIMITS: Mapping[Form, Limits] = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One try at one instance."""
+    """One sample for one instance."""
 
     instance: Instance
     sample: int
@@ -169,12 +169,13 @@ def chosen_instances(
         hint = did_you_mean(unknown[0], release.ids(release.manifest.tasks))
         count = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
         raise PredictionsError(
-            f"{unknown[0]!r}{count} is not among what is chosen of release {release.version}.{hint}"
+            f"not in the selected items of release {release.version}: "
+            f"{unknown[0]!r}{count}.{hint}"
         )
     return [instance for row_id, instance in rows.items() if row_id in selection]
 
 
-def told_apart(instances: Sequence[Instance]) -> Mapping[bool, list[Instance]]:
+def split_by_images(instances: Sequence[Instance]) -> Mapping[bool, list[Instance]]:
     """Return the instances that need vision (True) and those that do not (False)."""
     parts: dict[bool, list[Instance]] = {True: [], False: []}
     for instance in instances:
@@ -194,7 +195,7 @@ def requests(
 ) -> Iterator[Request]:
     """Yield every try: all instances at each budget, then the next sample of all.
 
-    In this order a batch that is cut off lacks whole samples and not whole tasks.
+    In this order, a batch that is cut off misses whole samples, not whole tasks.
     """
     for sample in range(samples):
         for budget in budgets or (None,):
@@ -206,16 +207,17 @@ def requests(
 
 
 def check_settings(form: Form, settings: Settings, *, budgets: bool) -> None:
-    """Refuse settings that the provider would refuse.
+    """Reject settings that the provider would reject.
 
     Raises:
         PredictionsError: the model or the limit of tokens is missing.
     """
     if settings.model is None and form not in _NAMELESS:
-        raise PredictionsError(f"lines of {form} name the model: add --model")
+        raise PredictionsError(f"--format {form} needs --model")
     if form is Form.ANTHROPIC and settings.max_output_tokens is None and not budgets:
         raise PredictionsError(
-            "anthropic needs a limit with each request: add --max-output-tokens or --budget"
+            "--format anthropic needs a limit of output tokens: add --max-output-tokens "
+            "or --budget"
         )
 
 
@@ -382,13 +384,13 @@ def write_files(lines: Iterable[bytes], folder: Path, limits: Limits) -> list[Pa
     """Write lines to ``prompts-001.jsonl`` and on in a folder, and return the files.
 
     Raises:
-        PredictionsError: the folder holds such files already, or a line alone is too long.
+        PredictionsError: the folder contains such files already, or a line alone is too long.
     """
     folder.mkdir(parents=True, exist_ok=True)
     existing = sorted([*folder.glob("prompts-*.jsonl"), *folder.glob(LEFT_OUT)])
     if existing:
         raise PredictionsError(
-            f"{existing[0]} is there already; name another --out, or move it away"
+            f"{existing[0]} already exists; move it away, or choose another --out"
         )
     paths = []
     for number, block in groupby(file_numbers(lines, limits), key=itemgetter(0)):
@@ -411,7 +413,8 @@ def file_numbers(lines: Iterable[bytes], limits: Limits) -> Iterator[tuple[int, 
     for line in lines:
         if len(line) > limits.bytes:
             raise PredictionsError(
-                f"a request of {len(line):,} bytes; the provider takes {limits.bytes:,} in a file"
+                f"a request has {len(line):,} bytes, but the provider accepts only "
+                f"{limits.bytes:,} in a file"
             )
         if count == limits.lines or size + len(line) > limits.bytes:
             number += 1

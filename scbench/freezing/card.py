@@ -4,6 +4,7 @@ Both are rendered from the manifest and the texts in ``dataset_card/``.
 """
 
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from importlib.resources import files
@@ -24,6 +25,7 @@ from scbench.freezing.tables import (
 from scbench.release.about import (
     CITATION,
     DESCRIPTION,
+    HOMEPAGE,
     KEYWORDS,
     TEXT_TASKS_CITATION,
     TITLE,
@@ -41,8 +43,8 @@ from scbench.release.manifest import (
 )
 
 _TEXTS = files("scbench.dataset_card")
-# Starts the paragraphs of a task's text that the card collects in a section of its own.
-_CORRECTIONS = "**Against the paper.**"
+# Starts the text on a task.
+_ASKS = "**Asks for** "
 # The Hub's size categories, and the numbers of instances between them.
 _SIZE_CATEGORIES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
 _SIZE_BOUNDS = (1_000, 10_000, 100_000, 1_000_000)
@@ -69,6 +71,7 @@ def render_card(manifest: Manifest) -> str:
         drawn=drawn_tasks(manifest),
         ladder=ladder_tasks(manifest),
         description=DESCRIPTION,
+        homepage=HOMEPAGE,
         citation=CITATION,
         text_tasks_citation=TEXT_TASKS_CITATION,
     )
@@ -77,22 +80,16 @@ def render_card(manifest: Manifest) -> str:
 
 def task_entry(manifest: Manifest, task: Task) -> dict[str, Any]:
     """Return the values of a task for the template of the card."""
-    paragraphs = []
-    corrections = []
-    # The card has the differences from the paper in a section of its own.
-    for paragraph in _task_text(task).split("\n\n"):
-        if paragraph.startswith(_CORRECTIONS):
-            corrections.append(paragraph.removeprefix(_CORRECTIONS).strip())
-        else:
-            paragraphs.append(paragraph)
+    # The first clause fits into a cell of a table.
+    text = " ".join(_task_text(task).removeprefix(_ASKS).split())
+    asks = re.split(r"(?<=[.?]) |; ", text, maxsplit=1)[0].removesuffix(".")
     picture = picture_file(task.id)
     return {
         "id": task.id,
         "title": task.title,
         "scoring": task.scoring,
         "record": manifest.tasks[task.id],
-        "text": "\n\n".join(paragraphs),
-        "corrections": corrections,
+        "asks": asks.replace("|", "\\|"),
         "picture": picture if picture in manifest.files else "",
     }
 
@@ -200,12 +197,15 @@ def _template(name: str) -> Template:
 
 
 def front_matter(manifest: Manifest, prefix: str = "") -> str:
-    """Return the YAML head that tells ``datasets`` where the rows are, below the prefix."""
+    """Return the YAML head by which ``datasets`` finds the rows below the prefix."""
+    categories = ["text-generation"]
+    if manifest.pictures:
+        categories.append("image-text-to-text")
     head = {
         "pretty_name": TITLE,
         "license": "mit",
         "language": ["en"],
-        "task_categories": ["text-generation"],
+        "task_categories": categories,
         "tags": list(KEYWORDS),
         "size_categories": [size_category(manifest.instances)],
         "configs": config_entries(manifest, prefix),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # Fields that are not compared as a whole: tasks and files are looked at one by one, the digest has
-# a check of its own, and other versions may have built the same rows.
+# its own check, and other versions may have built the same rows.
 _NOT_COMPARED = {"version", "tasks", "files", "libraries", "package_version", "digest"}
 # Fields that manifests of earlier versions do not have.
 _LATER = {"weight"}
@@ -51,12 +51,12 @@ def compare_tables(stored: "pa.Table", expected: "pa.Table") -> Iterator[str]:
     for name in sorted(required.keys() - present.keys()):
         yield f"column {name} is missing"
     for name in sorted(present.keys() - required.keys()):
-        yield f"column {one_line(name)} is no part of the format"
+        yield f"column {one_line(name)} does not belong to the format"
     for name in sorted(present.keys() & required.keys()):
         if present[name] != required[name]:
-            yield f"column {name} is {present[name]}, must be {required[name]}"
+            yield f"column {name} has the type {present[name]} instead of {required[name]}"
     if present == required:
-        yield "the order of the columns, or their metadata, is not that of the format"
+        yield "the order or the metadata of the columns differs from the format"
 
 
 def column_types(schema: "pa.Schema") -> dict[str, str]:
@@ -77,12 +77,12 @@ def compare_rows(
     for row_id in sorted(rebuilt.keys() - stored.keys()):
         yield f"row {row_id} is missing"
     for row_id in sorted(stored.keys() - rebuilt.keys()):
-        yield f"row {one_line(row_id)} is not one the builder makes"
+        yield f"row {one_line(row_id)} is not made by the builder"
     # Of rows with one key, the last is compared with the rebuilt one.
     counts = Counter(_key_text(row, key) for row in rows)
     for row_id, count in counts.items():
         if count > 1:
-            yield f"row {one_line(row_id)} stands there {count} times"
+            yield f"row {one_line(row_id)} occurs {count} times"
     shared = [row_id for row_id in rebuilt if row_id in stored]
     for row_id in shared:
         old = stored[row_id]
@@ -92,7 +92,7 @@ def compare_rows(
             yield f"row {row_id} differs from the builder's in {', '.join(fields)}"
     # Missing and foreign rows are reported already, so the order is that of the rest.
     if [row_id for row_id in stored if row_id in rebuilt] != shared:
-        yield "the rows are not in the order in which the builder makes them"
+        yield "the rows are not in the builder's order"
 
 
 def _key_text(row: Mapping[str, Any], key: Sequence[str]) -> str:
@@ -112,7 +112,7 @@ def compare_records(
         is_skipped = not at and key in _NOT_COMPARED
         is_older = key in _LATER and old is None
         if old != new and not is_skipped and not is_older:
-            yield f"{MANIFEST}: {at}{key} is {old!r}, computed anew it is {new!r}"
+            yield f"{MANIFEST}: {at}{key} is {old!r}, but the recomputed value is {new!r}"
 
 
 def one_line(name: str) -> str:

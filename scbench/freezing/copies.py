@@ -27,7 +27,7 @@ def export_release(release: Release, out: Path) -> None:
     try:
         fill_folder(release, out)
     except OSError as error:
-        raise ReleaseError(f"{out} cannot be made: {error}") from error
+        raise ReleaseError(f"{out} cannot be created: {error}") from error
 
 
 def fill_folder(release: Release, out: Path) -> None:
@@ -35,7 +35,7 @@ def fill_folder(release: Release, out: Path) -> None:
     exists = out.is_symlink() or out.exists()
     if exists and (not out.is_dir() or any(out.iterdir())):
         raise ReleaseError(
-            f"{out} exists and is not an empty folder; name another folder"
+            f"{out} exists and is not an empty folder; choose another folder"
         )
     # An empty folder is filled, not replaced: it may be a mount point, or the current folder.
     with scratch_beside(out / "release" if exists else out) as scratch:
@@ -73,7 +73,7 @@ def verify_copy(
     """
     present = source.names()
     for name in sorted(present - manifest.files.keys() - {MANIFEST, *ignored}):
-        yield f"{one_line(name)}: is there, though the release has no such file"
+        yield f"{one_line(name)}: the release has no such file"
     text = manifest.text().encode()
     expected = {MANIFEST: FileRecord(sha256=sha256(text), bytes=len(text))}
     expected |= manifest.files
@@ -86,4 +86,4 @@ def verify_copy(
             yield f"{name}: cannot be read: {error_line(error)}"
             continue
         if sha256(data) != record.sha256:
-            yield f"{name}: is not the release's (SHA-256 differs)"
+            yield f"{name}: differs from the release (SHA-256)"

@@ -114,7 +114,7 @@ def references_set(name: str) -> dict[str, Any]:
     """Return the record set of the references."""
     return record_set(
         name,
-        description="Reference and counter-reference answers, to test graders with.",
+        description="Reference and counter-reference answers, for testing graders.",
         key=("id", "name"),
         fields=_fields(REFERENCES, name, REFERENCE_COLUMNS, REFERENCE_MEANINGS),
     )
@@ -131,8 +131,10 @@ def task_set(path: str, name: str, *, is_ladder: bool) -> dict[str, Any]:
     meanings = {}
     for column, field in Instance.model_fields.items():
         meanings[column] = str(field.description)
-    meanings["rung"] = "of the ladder, from 1: higher ones are harder"
-    meanings["style"] = "of its pictures: drawn, or symbols in place of filled cells"
+    meanings["rung"] = "rung of the ladder, from 1; higher rungs are harder"
+    meanings["style"] = (
+        "style of the pictures: drawn, or symbols in place of filled cells"
+    )
     meanings["canary"] = REFERENCE_MEANINGS["canary"]
     return record_set(
         name,

@@ -3,7 +3,7 @@
 The seeds of a point come from a stream whose name is the base seed, the task and the point, so
 adding a point never changes the seeds of another. But for repeats, the cases are those of
 ``builder(Stream("generate", seed, task, parameters)).generate_random(count, **parameters)``. A case
-that was drawn before, anywhere in the experiment, is dropped and drawn anew, a bounded number of
+that was drawn before, anywhere in the experiment, is dropped and drawn again, a bounded number of
 times. A point that cannot give enough cases gives fewer, and says why. The cases of a job can be
 stored, see `scbench.freezing.proofs`.
 """
@@ -190,13 +190,13 @@ def most_failures(task: Task) -> int:
 def _reason(task: Task, failures: int, failure_reason: str) -> str:
     """Return why a point was given up: too many failures, or else too many repeats."""
     if failures == most_failures(task):
-        return f"{failures} tries without a new case failed; the last: {failure_reason}"
+        return f"{failures} attempts in a row failed; the last: {failure_reason}"
     also = ""
     if failures:
-        also = f", and {failures} failed; the last: {failure_reason}"
+        also = f"; {failures} attempts failed, the last: {failure_reason}"
     return (
-        f"{REPEATS} tries without a new case gave what was drawn already; the space at this point "
-        f"is too small{also}"
+        f"{REPEATS} attempts in a row gave no new item; there are too few at this "
+        f"point{also}"
     )
 
 

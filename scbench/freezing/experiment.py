@@ -73,17 +73,17 @@ class Block(BaseModel):
 
     id: str = Field(description="id of the task")
     count: StrictInt = Field(
-        default=1, ge=1, le=MOST_CASES, description="cases at each point"
+        default=1, ge=1, le=MOST_CASES, description="number of items at each point"
     )
     rung: StrictInt | None = Field(
         default=None,
         ge=1,
         le=9999,
-        description="the rung of a ladder that the point is",
+        description="rung of the ladder that the point belongs to",
     )
     grid: dict[str, list[JsonValue]] = Field(
         default_factory=dict,
-        description="several values of a parameter, or of several parameters",
+        description="several values of one or more parameters",
     )
 
     @property
@@ -109,26 +109,29 @@ class Experiment(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    seed: StrictInt | None = Field(default=None, ge=0, description="the base seed")
+    seed: StrictInt | None = Field(default=None, ge=0, description="base seed")
     private: StrictBool = Field(
         default=False,
-        description="whether the base seed is kept out of everything written",
+        description="whether the base seed is left out of all files",
     )
     measures: dict[str, str] = Field(
         default_factory=dict,
-        description="of a ladder, whose blocks each are a rung: what rises with them, by task",
+        description=(
+            "for a ladder, whose blocks are rungs: the measure that rises with them, by "
+            "task"
+        ),
     )
-    task: tuple[Block, ...] = Field(min_length=1, description="what to draw")
+    task: tuple[Block, ...] = Field(min_length=1, description="blocks to draw")
 
     @model_validator(mode="after")
     def _check_rungs(self) -> "Experiment":
         for block in self.task:
             if (block.rung is None) == (block.id in self.measures):
                 raise ValueError(
-                    "a rung stands in each block of a task with a measure, and no other"
+                    "a block needs a rung if its task has a measure, and only then"
                 )
         if self.measures and {*self.measures} != {*self.task_ids}:
-            raise ValueError("a ladder has a measure of each task")
+            raise ValueError("a ladder needs a measure for each task")
         return self
 
     @property
@@ -191,7 +194,7 @@ def read_experiment(path: Path) -> Experiment:
     """Read an experiment file.
 
     Raises:
-        ExperimentError: it cannot be read, is no TOML, or holds what no experiment has.
+        ExperimentError: it cannot be read, is no TOML, or contains what no experiment has.
     """
     return read_as(path, parse_experiment)
 
@@ -222,16 +225,14 @@ def parse_experiment(text: str) -> Experiment:
     """Return the experiment of a TOML text.
 
     Raises:
-        ExperimentError: it is no TOML, or holds what no experiment has.
+        ExperimentError: it is no TOML, or contains what no experiment has.
     """
     try:
         value = tomllib.loads(text)
     except ValueError as error:
         raise ExperimentError(f"this is not TOML: {error}") from None
     except RecursionError:
-        raise ExperimentError(
-            "this is not TOML that can be read: nested too deeply"
-        ) from None
+        raise ExperimentError("this TOML is nested too deeply") from None
     return experiment_of(value)
 
 
@@ -257,7 +258,7 @@ def explain_keys(error: ValidationError) -> Iterator[str]:
             name = str(path[-1])
             hint = did_you_mean(name, Experiment.model_fields)
             if not hint:
-                hint = " Knobs belong into a [[task]] block."
+                hint = " Parameters belong in a [[task]] block."
             yield f"unknown key {name[:100]!r}.{hint}"
         elif path == ("task",) and item["type"] == "missing":
             yield "there is no [[task]] block, so there is nothing to draw"
@@ -300,13 +301,13 @@ def plan(experiment: Experiment) -> list[Planned]:
             earlier = block_numbers[name]
             also = "itself" if earlier == number else f"task {earlier}"
             problems.append(
-                f"{at}the point {canonical_json(place.parameters)} is in {also} already; "
-                "ask for more cases by count"
+                f"{at}the point {canonical_json(place.parameters)} is also in {also}; to "
+                "get more items, raise count"
             )
     if cases > MOST_CASES or len(planned) > MOST_POINTS:
         problems.append(
-            f"{cases:,} cases at {len(planned):,} points are more than one experiment may have "
-            f"({MOST_CASES:,} and {MOST_POINTS:,}); split it"
+            f"{cases:,} items at {len(planned):,} points exceed the limits of an "
+            f"experiment ({MOST_CASES:,} and {MOST_POINTS:,}); split it"
         )
     if problems:
         raise ExperimentError("\n".join(problems))
@@ -323,13 +324,13 @@ def block_points(block: Block) -> _BlockPoints:
     task = get_task(block.id)
     if not task.available:
         raise CatalogError(
-            f"this installation cannot grade {task.id}, so nothing is drawn of it"
+            f"this installation cannot grade {task.id}, so it draws none of its items"
         )
     # Checked first: making the points of a huge grid would take all memory.
     size = prod(len(values) for values in block.grid.values())
     if size > MOST_POINTS:
         raise ExperimentError(
-            f"a grid of {size:,} points is too large; {MOST_POINTS:,} is the most"
+            f"a grid of {size:,} points is too large; the limit is {MOST_POINTS:,}"
         )
     points = points_of(task, block.parameters, block.grid, block.count)
     return _BlockPoints(task, points)
@@ -357,11 +358,11 @@ def points_of(
     repeated = sorted(parameters.keys() & grid.keys())
     if repeated:
         raise ExperimentError(
-            f"{repeated[0]} is given as one value and in the grid; give it once"
+            f"{repeated[0]} has both a single value and a grid; give one of them"
         )
     for name, values in grid.items():
         if not values:
-            raise ExperimentError(f"{name}: the grid holds no value of it")
+            raise ExperimentError(f"{name}: the grid contains no value for it")
     points: list[Point] = []
     # A dict keeps the first of equal lines, in order.
     problems: dict[str, None] = {}

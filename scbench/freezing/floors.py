@@ -71,7 +71,9 @@ def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list
         memo.write(trivial)
     blind_score, baselines = trivial
     if not 0 <= blind_score <= 1:
-        raise ReleaseError(f"{task.id}: a blind guess cannot earn {blind_score}")
+        raise ReleaseError(
+            f"{task.id}: a blind guess cannot have an expected score of {blind_score}"
+        )
     answers = [NamedAnswer(name, canonical_json(value)) for name, value in baselines]
     scores = proven_scores(
         task, params, params_text, answers, where=task.id, proofs=proofs
@@ -128,7 +130,7 @@ def mean_score(
         verdicts = judge(task, params, answer)
     # Our own errors are sentences; others need their type to be understood.
     except ScbenchError as error:
-        raise ReleaseError(f"{where}: {name} cannot be judged: {error}") from error
+        raise ReleaseError(f"{where}: {name} cannot be graded: {error}") from error
     except Exception as error:
         raise ReleaseError(
             f"{where}: the grader failed on {name}: {type(error).__name__}: {error}"

@@ -91,11 +91,12 @@ def build_release(
     """
     if not is_version(version):
         raise ReleaseError(
-            f"{version!r} is not a version; name one such as 2.0.0 or 2.0.0rc1"
+            f"{version!r} is not a version; use a form such as 2.0.0 or 2.0.0rc1"
         )
     if os.path.lexists(out):
         raise ReleaseError(
-            f"{out} exists, and a release is never edited; choose another version or folder"
+            f"{out} exists, and releases are never edited; choose another version or "
+            "folder"
         )
     listed_tasks = own_tasks() if tasks is None else tasks
     check_tasks(listed_tasks, experiment, ladder)
@@ -134,7 +135,7 @@ def build_release(
             )
             root.rename(out)
     except OSError as error:
-        raise ReleaseError(f"{out} cannot be made: {error}") from error
+        raise ReleaseError(f"{out} cannot be created: {error}") from error
     return manifest
 
 
@@ -152,11 +153,13 @@ def check_tasks(
     # A task on the ladder alone would have no fixed list to prove its grader.
     for name in ladder_ids:
         if name not in listed_ids and name not in drawn_ids:
-            raise ReleaseError(f"{name} is to be on the ladder and is not frozen")
+            raise ReleaseError(
+                f"{name} is on the ladder but not among the frozen tasks"
+            )
     for name in listed_ids:
         if name in drawn_ids:
             raise ReleaseError(
-                f"{name} is to be frozen from its list and to be drawn; choose one"
+                f"{name} has both a fixed list and an experiment; choose one"
             )
 
 
@@ -226,8 +229,8 @@ def check_withdrawn(withdrawn: Mapping[str, str], parts: Sequence[FrozenTask]) -
     for name in withdrawn:
         if name not in ids:
             raise ReleaseError(
-                f"{name!r} cannot be withdrawn: it is no item of this release."
-                f"{did_you_mean(name, ids)}"
+                f"{name!r} cannot be withdrawn: it is not an item of this "
+                f"release.{did_you_mean(name, ids)}"
             )
 
 
@@ -309,11 +312,11 @@ def read_withdrawn(path: Path) -> dict[str, str]:
         kind = "JSON" if is_json else "TOML"
         raise ReleaseError(f"{path} is not {kind}: {error}") from None
     if not isinstance(reasons, dict):
-        raise ReleaseError(f"{path} must hold ids of items, each with a reason")
+        raise ReleaseError(f"{path} must contain ids of items, each with a reason")
     for name, reason in reasons.items():
         if not (isinstance(reason, str) and reason.strip() and reason.isprintable()):
             raise ReleaseError(
-                f"{path}: {name[:200]!r} needs a reason, as one line of text; quote ids, as in "
-                '"two_segments/07" = "why"'
+                f"{path}: {name[:200]!r} needs a reason in one line of text; quote ids, as "
+                'in "two_segments/07" = "why"'
             )
     return {name: reason.strip() for name, reason in reasons.items()}

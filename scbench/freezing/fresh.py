@@ -37,7 +37,7 @@ from scbench.machine.processes import Executor, PendingResult, open_executor
 from scbench.release.load import Reference, find_release
 from scbench.release.manifest import ShortfallRecord
 
-NO_SEED = "there is no seed: give one in the experiment or with --seed"
+NO_SEED = "no seed: set one in the experiment or with --seed"
 # Difficulty of drawn instances: the point says more than a word could.
 UNRATED = "unrated"
 
@@ -88,8 +88,8 @@ def generate(
     Args:
         task: id of the task.
         count: how many.
-        seed: base seed; every instance gets one of its own, derived by hash.
-        rung: of the ladder, also one beyond those that releases hold, in place of parameters;
+        seed: base seed; every instance gets its own seed, derived by hash.
+        rung: of the ladder, also one beyond those that releases contain, in place of parameters;
             nothing that the newest installed release holds is drawn then.
         parameters: of the task's space, as ``scbench tasks TASK`` lists them.
 
@@ -102,7 +102,7 @@ def generate(
         block = {"id": task, "count": count, **parameters}
         experiment = experiment_of({"seed": seed, "task": [block]})
     elif parameters:
-        raise ExperimentError("a rung has its parameters: give rung or parameters")
+        raise ExperimentError("give either a rung or parameters, not both")
     else:
         get_task(task)
         experiment = ladder().experiment(
@@ -201,7 +201,7 @@ def run(
     # A continued run numbers and compares its cases after those that are finished.
     keys = keys_of(row for part in finished for row in part.instances)
     numbers = Counter(row.task for part in finished for row in part.instances)
-    # Enough points for all processes, while the results are taken in order.
+    # Enough points for all processes, while results are read in order.
     ahead = 4 * workers if workers > 1 else 0
     done = numbers.total()
     try:
@@ -217,7 +217,7 @@ def run(
                 yield part
     except ProcessExpired as error:
         raise GenerationError(
-            "a process that draws cases died; is there enough memory?"
+            "a process that generates items died; is there enough memory?"
         ) from error
 
 
@@ -229,7 +229,7 @@ def draw_ladder(
     ahead: int,
     proofs: Path | None,
 ) -> Iterator[DrawnPoint]:
-    """Draw the points of a ladder task by task, each after the items it must not hold."""
+    """Draw the points of a ladder task by task, each after the items it must not contain."""
     for task_id, points in groupby(planned, lambda point: point.task.id):
         keys.update(forbidden_keys(experiment, task_id, executor))
         seed = experiment.seed or 0
@@ -363,7 +363,7 @@ def gather(parts: Iterable[FrozenPoint]) -> Gathered:
         if frozen_task.instances:
             frozen.append(frozen_task)
     if not frozen:
-        raise GenerationError(f"not one case could be drawn: {shortfalls[0].reason}")
+        raise GenerationError(f"no item could be generated: {shortfalls[0].reason}")
     return Gathered(frozen, shortfalls)
 
 

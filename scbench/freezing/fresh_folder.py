@@ -88,12 +88,14 @@ def generate_folder(
     """
     if name is not None and (is_version(name) or not _NAME.fullmatch(name)):
         raise ExperimentError(
-            f"{name[:100]!r} is no name for generated cases: use up to 64 letters, digits, dots, "
-            "dashes and underscores, and no version, which only frozen releases have"
+            f"{name[:100]!r} is not a valid name: use up to 64 letters, digits, dots, "
+            "dashes and underscores, but no version number, which only frozen releases "
+            "have"
         )
     if os.path.lexists(out):
         raise ExperimentError(
-            f"{out} exists; generated folders are never edited, name another"
+            f"{out} exists; choose another --out, because generated folders are never "
+            "edited"
         )
     if experiment.seed is None:
         raise ExperimentError(NO_SEED)
@@ -122,7 +124,7 @@ def generate_folder(
                 manifest = fill_release(root, name, gathered.frozen, experiment=record)
                 root.rename(out)
     except OSError as error:
-        raise ExperimentError(f"{out} cannot be made: {error}") from error
+        raise ExperimentError(f"{out} cannot be created: {error}") from error
     return Generated(manifest, gathered, resumed)
 
 
@@ -169,8 +171,8 @@ def _claim(work: WorkFolder, identity: str) -> None:
     """Mark a work folder for a run; refuse the one of another run."""
     if work.previous not in {"", identity}:
         raise ExperimentError(
-            f"{work.path} holds an interrupted run of another experiment, seed or version; "
-            "throw it away with --restart, or choose another --out"
+            f"{work.path} contains an interrupted run of another experiment, seed or "
+            "version; discard it with --restart, or choose another --out"
         )
     work.mark(identity)
 

@@ -136,9 +136,7 @@ def freeze_in_pool(
                 continue  # one of its jobs failed
             error = future.exception()
             if isinstance(error, ProcessExpired):
-                raise ReleaseError(
-                    f"a process died while {task.id} was made"
-                ) from error
+                raise ReleaseError(f"a process died while it made {task.id}") from error
             if error is not None:
                 if isinstance(error, Exception):
                     results[task.id] = error
@@ -183,7 +181,8 @@ def draft_task(
         items = builder.paper()
     if not items:
         raise ReleaseError(
-            f"{task.id} has no fixed list of instances; draw some (`generate_random`) to freeze"
+            f"{task.id} has no fixed list of instances; to freeze it, draw some "
+            "(`generate_random`)"
         )
     drafts = []
     instances = instances_of(task, items, first, prefix)
@@ -195,8 +194,8 @@ def draft_task(
             memo.write(answers)
         if item.proves and len(answers) == 1:
             raise ReleaseError(
-                f"{instance.id}: the builder gives no counter-references, so nothing shows that "
-                "the grader can tell a wrong answer"
+                f"{instance.id}: the builder makes no counter-references, which are needed "
+                "to test the grader"
             )
         # Drawn instances have one prompt: terse ones serve to compare the fixed list with the
         # paper.
@@ -268,8 +267,8 @@ def check_score(instance_id: str, answer: Answer, score: float) -> None:
     must = "must score 1" if is_right else "must score below 1"
     kind = answer.kind.replace("_", "-")
     raise ReleaseError(
-        f"{instance_id}: {answer.name} scores {score}, but a {kind} {must}; "
-        "builder and grader disagree"
+        f"{instance_id}: {answer.name} scores {score}, but a {kind} {must}, so builder "
+        "and grader disagree"
     )
 
 

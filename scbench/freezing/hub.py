@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from scbench.base.errors import HubError, ReleaseError
 from scbench.base.progress import no_progress
+from scbench.base.wording import counted
 from scbench.freezing.copies import verify_copy
 from scbench.release.load import Release
 from scbench.release.manifest import CARD, MANIFEST
@@ -51,19 +52,19 @@ class Plan:
     def lines(self, release: Release) -> list[str]:
         """Return the steps in sentences."""
         if self.tagged:
-            return [f"{self.repo} has {self.tag} already: compare it with the release"]
+            return [f"{self.repo} already has {self.tag}: compare it with the release"]
         lines = []
         if not self.exists:
-            lines.append(f"create the data set repository {self.repo}")
+            lines.append(f"create the dataset repository {self.repo}")
         files = files_to_send(release)
         size = sum((release.root / name).stat().st_size for name in files)
         user = f"as {self.user}, " if self.user else ""
         lines.append(
-            f"{user}upload {len(files)} files ({size:,} bytes) "
-            f"to {self.repo} in one commit; those that are there already are not sent again"
+            f"{user}upload {counted(len(files), 'file')} ({size:,} bytes) to {self.repo} "
+            "in one commit; files that are already there are not sent again"
         )
         lines += (
-            f"leave out {name}: the Hub refuses evaluation frameworks that are not on its list"
+            f"leave out {name}: the Hub accepts only evaluation frameworks on its list"
             for name in sorted(NOT_SENT & release.manifest.files.keys())
         )
         if not self.user:
@@ -89,7 +90,9 @@ def plan_upload(release: Release, repo: str, *, dry_run: bool = False) -> Plan:
         HubError: no or a wrong token, no connection, or the repository is not for releases.
     """
     if hub_name(f"{repo}@main") is None:
-        raise HubError(f"{repo!r} is no repository of the Hub; name one as ORG/NAME")
+        raise HubError(
+            f"{repo!r} is not a repository on the Hub; use the form ORG/NAME"
+        )
     tag = tag_of(release.version)
     with hub_errors(repo):
         from huggingface_hub import HfApi  # noqa: PLC0415  (an extra)
@@ -122,8 +125,9 @@ def plan_upload(release: Release, repo: str, *, dry_run: bool = False) -> Plan:
     foreign = present - _STARTERS
     if foreign and MANIFEST not in present:
         raise HubError(
-            f"{repo} holds files that are no release, such as {min(foreign)}; a "
-            "release would replace them all, so name another repository, or empty that one"
+            f"{repo} contains files that do not belong to a release, such as "
+            f"{min(foreign)}, and publishing would replace them; choose another "
+            "repository, or empty this one"
         )
     # The commit replaces the files of the release before.
     names = {*release.manifest.files, MANIFEST, *OWN_FILES}
@@ -149,13 +153,13 @@ def publish_on_hub(
         problems = compare_download(hub, release, plan)
     if problems and plan.tagged:
         raise ReleaseError(
-            f"{plan.repo} has another release under {plan.tag} (first difference: {problems[0]}); "
-            "a tag is never moved: give the release a new version"
+            f"{plan.repo} has a different release under {plan.tag} (first difference: "
+            f"{problems[0]}); tags never move, so give the release a new version"
         )
     if problems:
         raise ReleaseError(
-            f"{plan.tag} is on {plan.repo}, but what comes back is not what was sent: "
-            f"{'; '.join(problems[:5])}"
+            f"{plan.tag} is on {plan.repo}, but the downloaded files differ from those "
+            f"sent: {'; '.join(problems[:5])}"
         )
 
 

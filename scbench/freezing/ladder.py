@@ -52,25 +52,23 @@ class TaskLadder(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     measure: StrictStr = Field(
-        min_length=1, description="what `Builder.measure` counts, in short"
+        min_length=1, description="name of the measure (`Builder.measure`)"
     )
-    words: StrictStr = Field(
-        min_length=1, description="why higher rungs are harder, for people"
-    )
+    words: StrictStr = Field(min_length=1, description="why higher rungs are harder")
     small: StrictStr = Field(
         default="",
-        description="why a rung of it has fewer than 10,000 items, but 1,000 or more",
+        description="why a rung has fewer than 10,000 items, but at least 1,000",
     )
     room: StrictStr = Field(
         default="",
-        description="why its floors are above 0.6, so that its weight is small",
+        description="why floors exceed 0.6, so that the weight is small",
     )
     rungs: tuple[Rung, ...] = Field(
-        min_length=1, description="what a release holds, easiest first"
+        min_length=1, description="rungs in a release, easiest first"
     )
     beyond: tuple[Rung, ...] = Field(
         default=(),
-        description="rungs above these, which are drawn when they are asked for",
+        description="rungs beyond the top, which are drawn only on request",
     )
 
     @property
@@ -89,11 +87,9 @@ class Ladder(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    seed: StrictInt = Field(
-        ge=0, description="base seed of the ladder that is published"
-    )
+    seed: StrictInt = Field(ge=0, description="base seed of the published ladder")
     count: StrictInt = Field(
-        default=6, ge=1, le=1000, description="instances on each rung"
+        default=6, ge=1, le=1000, description="number of instances on each rung"
     )
     tasks: dict[str, TaskLadder] = Field(min_length=1)
 
@@ -154,9 +150,10 @@ class Ladder(BaseModel):
                 # All tasks that are too short are named.
                 short.append(f"{name} ends at rung {top}")
         if short or rung < 1:
-            reason = "; ".join(short) if short else "rungs are counted from 1"
+            reason = "; ".join(short) if short else "rungs start at 1"
             raise ExperimentError(
-                f"there is no rung {rung}: {reason}. The table's list `beyond` takes more"
+                f"there is no rung {rung}: {reason}. To add more, extend the table's list "
+                "`beyond`"
             )
 
 
@@ -191,8 +188,8 @@ def oversized(prompt: str, answer: str) -> str:
     ):
         if len(text) >= limit:
             return (
-                f"its {what} has {len(text):,} characters, "
-                f"and a ladder's has fewer than {limit:,}"
+                f"its {what} has {len(text):,} characters; on a ladder it must have fewer "
+                f"than {limit:,}"
             )
     return ""
 
@@ -215,7 +212,7 @@ def parse_ladder(text: str) -> Ladder:
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ExperimentError(f"this is not TOML that can be read: {error}") from None
+        raise ExperimentError(f"this is not valid TOML: {error}") from None
     settings: dict[str, Any] = {}
     tasks: dict[str, Any] = {}
     for name, value in values.items():
@@ -281,5 +278,5 @@ def rung_parameters(rung: Mapping[str, Any]) -> dict[str, Any]:
     """
     for name in _RESERVED:
         if name in rung:
-            raise ExperimentError(f"{name!r} is no parameter of a rung")
+            raise ExperimentError(f"{name!r} is not a parameter of a rung")
     return dict(rung)

@@ -175,14 +175,14 @@ def check_rung(
         key = key_of(name, row.prompt, row.all_params)
         if key in ids_by_key:
             problems.append(
-                f"{row.id} is {ids_by_key[key]} again, so another is drawn in its place"
+                f"{row.id} repeats {ids_by_key[key]}, so another item is drawn instead"
             )
         ids_by_key.setdefault(key, row.id)
     judging = max(judging_seconds(part), default=0.0)
     limit = part.planned.task.seconds
     if judging > limit:
         problems.append(
-            f"a right answer was judged in {judging:.0f} s; the limit is {limit:.0f} s"
+            f"grading a right answer took {judging:.0f} s; the limit is {limit:.0f} s"
         )
     return RungReport(
         name,
@@ -213,19 +213,19 @@ def judging_seconds(part: FrozenPoint) -> Iterator[float]:
 def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
     """Yield the requirements of each rung that this one does not meet."""
     if report.floor > MOST_FLOOR and not table.room:
-        yield f"the floor is {report.floor:.2f} in the mean; {MOST_FLOOR} is the most"
+        yield f"the mean floor is {report.floor:.2f}; the limit is {MOST_FLOOR}"
     transfer = report.transfer or 0
     if transfer > MOST_TRANSFER:
         yield (
-            f"the answer to one item scores {transfer:.2f} in the mean on the others above "
-            f"their floors; {MOST_TRANSFER} is the most"
+            f"the answer to one item scores a mean of {transfer:.2f} above the floor on "
+            f"the others; the limit is {MOST_TRANSFER}"
         )
     capacity = report.capacity
     # Without twins the estimate is only a lower bound.
     if capacity and capacity.alike and capacity.items < table.least_items:
         yield (
-            f"some {capacity.items:,} different items can be drawn; "
-            f"{table.least_items:,} is the least"
+            f"only about {capacity.items:,} different items can be drawn; at least "
+            f"{table.least_items:,} are needed"
         )
 
 
@@ -234,9 +234,9 @@ def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]
     if below is None:
         return
     if report.mean <= below.mean:
-        yield f"the measure is {report.mean:g} in the mean, and {below.mean:g} on the rung below"
+        yield f"the mean measure is {report.mean:g}, but {below.mean:g} on the rung below"
     if report.floor > below.floor + MOST_RISE:
-        yield f"the floor is {report.floor:.2f} in the mean, but {below.floor:.2f} a rung below"
+        yield f"the mean floor is {report.floor:.2f}, but {below.floor:.2f} on the rung below"
 
 
 def transfer_of(part: FrozenPoint) -> float | None:

@@ -58,7 +58,7 @@ class Memo:
     """One value that this machine may have worked out before.
 
     Attributes:
-        path: the store that holds it; None if nothing is to be remembered.
+        path: the store that contains it; None if nothing is stored.
         name: its key in the store.
     """
 
@@ -140,7 +140,7 @@ def open_store(path: Path) -> Store:
     try:
         return Store(path)
     except OSError:
-        # This path can be neither read nor written.
+        # This path cannot be read or written.
         return Store(Path(os.devnull, path.name))
 
 

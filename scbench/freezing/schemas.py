@@ -14,7 +14,7 @@ from scbench.release.manifest import schema_file
 from scbench.schemas.base import json_schema
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-# Columns of results that hold JSON as text.
+# Columns of results that contain JSON as text.
 _JSON_COLUMNS = ("checks", "metrics", "answer", "usage")
 _NULL = {"type": "null"}
 
@@ -115,8 +115,9 @@ def results_json_schema() -> dict[str, Any]:
     score = {"type": "number", "minimum": 0, "maximum": 1}
     schema |= {
         "description": (
-            "A row of results.parquet: one score, or the reason why there is none. Rows of one "
-            "answer with several scores share the id and differ in subtask."
+            "A row of results.parquet: one score, or the reason why there is none. An "
+            "answer with several scores has a row for each, with the same id and "
+            "different subtasks."
         ),
         "if": has_status(scored),
         "then": {"properties": {"score": score}},

@@ -1,4 +1,4 @@
-"""Endless fresh instances for training: each from a seed of its own, none of any release.
+"""Endless fresh instances for training: each from its own seed, none of any release.
 
 ::
 
@@ -85,7 +85,7 @@ class Curriculum:
         rung = rung_of(instance.id)
         if rung is None:
             raise ExperimentError(
-                f"{instance.id} is on no rung, so no curriculum learns from it"
+                f"{instance.id} is not on a rung, so curricula cannot use it"
             )
         for score in scores:
             if score is not None:
@@ -154,12 +154,11 @@ class InstanceStream(Iterator[Instance]):
     ) -> None:
         choices = [rung is not None, curriculum is not False, bool(parameters)]
         if sum(choices) > 1:
-            raise ExperimentError(
-                "give a rung, a curriculum or parameters: each says the point"
-            )
+            raise ExperimentError("give only one of rung, curriculum and parameters")
         if not 0 <= rank < world:
             raise ExperimentError(
-                f"ranks of a world of {world} go from 0 to {world - 1}: {rank}"
+                f"the rank must be from 0 to {world - 1} for a world of {world}, not "
+                f"{rank}"
             )
         self.tasks = tasks_of([tasks] if isinstance(tasks, str) else tasks)
         self.curriculum = Curriculum() if curriculum is True else curriculum or None
@@ -239,11 +238,11 @@ class InstanceStream(Iterator[Instance]):
                 self._report_repeat(task.id, rung)
                 return instance
         raise GenerationError(
-            f"{task.id}: all that is drawn at this point is in a release"
+            f"{task.id}: every item that can be drawn at this point is in a release"
         )
 
     def _task_of(self, number: int) -> Task:
-        # Each round has all tasks, in a random order of its own.
+        # Each round has all tasks, in its own random order.
         round_number, place = divmod(number, len(self.tasks))
         order = Stream("stream order", self._seed, round_number)
         return order.sample(self.tasks, len(self.tasks))[place]
@@ -254,7 +253,7 @@ class InstanceStream(Iterator[Instance]):
             return
         self._exhausted.add((task, rung))
         at = "this point" if rung is None else f"rung {rung}"
-        text = f"{task}: {TRIES} draws at {at} gave nothing new; from here on it repeats itself"
+        text = f"{task}: {TRIES} draws at {at} gave nothing new, so items repeat from here on"
         # The warning names the caller's line.
         warnings.warn(text, stacklevel=4)
 

@@ -125,6 +125,6 @@ def read_table(data: bytes) -> pa.Table:
     # Checked first: a few bytes of Parquet can claim any number of equal rows.
     if file.metadata.num_rows > MOST_ROWS:
         raise ValueError(
-            f"it has {file.metadata.num_rows:,} rows, more than {MOST_ROWS:,}"
+            f"it has {file.metadata.num_rows:,} rows; the limit is {MOST_ROWS:,}"
         )
     return file.read()

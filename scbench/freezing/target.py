@@ -70,8 +70,8 @@ def publish_to_target(
     except Exception as error:
         first = " ".join(str(error).split())[:300]
         raise ReleaseError(
-            f"{target} cannot be used: {type(error).__name__}: {first}; once it can, run the same "
-            "command again, and it continues where this one stopped"
+            f"{target} cannot be used: {type(error).__name__}: {first}; fix this and run "
+            "the same command again to continue"
         ) from error
 
 
@@ -82,7 +82,7 @@ def resolve_target(target: str) -> tuple[System | None, str]:
     import fsspec  # type: ignore[import-untyped]  # noqa: PLC0415  (an extra)
 
     system, path = fsspec.url_to_fs(target)
-    # On a local disk, whole files appear at once, which fsspec does not promise.
+    # On a local disk, files appear only when they are complete, which fsspec does not promise.
     is_local = "local" in system.protocol
     return (None if is_local else system), path.rstrip("/")
 
@@ -104,24 +104,24 @@ def _publish(
         problems = list(verify_copy(release.manifest, copy))
         if problems:
             raise ReleaseError(
-                f"{path} holds another release (first difference: {problems[0]}); a release is "
-                "never changed: give this one a new version"
+                f"{path} contains a different release (first difference: {problems[0]}); "
+                "releases never change, so give this one a new version"
             )
-        say(f"{path} holds this release already")
+        say(f"{path} already contains this release")
     elif foreign:
         raise ReleaseError(
-            f"{path} holds {foreign[0]}, which is no part of the release"
+            f"{path} contains {foreign[0]}, which does not belong to the release"
         )
     else:
-        say(f"{len(release.manifest.files) + 1} files to {path}")
+        say(f"copy {len(release.manifest.files) + 1} files to {path}")
         if not dry_run:
             send_files(release, system, path)
             problems = list(verify_copy(release.manifest, copy))
             if problems:
                 raise ReleaseError(
-                    f"{path}: not what was sent: {'; '.join(problems[:5])}"
+                    f"{path}: differs from what was sent: {'; '.join(problems[:5])}"
                 )
-    say(f"{release.version} into {base}/{INDEX}")
+    say(f"add {release.version} to {base}/{INDEX}")
     if not dry_run:
         add_to_index(release, system, base)
 
@@ -156,7 +156,7 @@ def add_to_index(release: Release, system: System | None, base: str) -> None:
         entries = {name: dict(entry) for name, entry in releases.items()}
     except (ValueError, TypeError, AttributeError) as error:
         raise ReleaseError(
-            f"{file} is no index of releases ({error}); move it away"
+            f"{file} is not an index of releases ({error}); move it away"
         ) from None
     manifest = release.manifest
     entries[release.version] = {

@@ -21,11 +21,11 @@ def load_release(name: str | None = None) -> Release:
 
     Args:
         name: an installed version, a folder, a ``.zip`` archive, or ``ORG/NAME@REVISION`` on the
-            Hub; None for the newest that is installed.
+            Hub; None for the newest installed release.
 
     Raises:
         ReleaseError: there is no such release, or it is damaged.
-        HubError: it is to come from the Hub, and cannot.
+        HubError: it cannot be loaded from the Hub.
     """
     return find_release(name)
 
@@ -41,17 +41,17 @@ def grade_file(
     resume: bool = False,
     restart: bool = False,
 ) -> RunReport:
-    """Grade a predictions file as ``scbench-grade`` does, and write the results into a folder.
+    """Grade a predictions file like ``scbench-grade``, and write the results to a folder.
 
     Args:
-        predictions: path of the file: JSON Lines, plain or packed with gzip or Zstandard; or of
-            files of other programs, as the command takes them. Several make one run.
-        out: folder for ``results.parquet`` and ``summary.json``; by default in
-            ``scbench-results/``, named by the path of the file.
-        release: what to grade against, or its name as `load_release` takes it.
+        predictions: path of the file: JSON Lines, plain or compressed with gzip or Zstandard; or
+            paths of files of other programs that the command accepts. Several are one run.
+        out: folder for ``results.parquet`` and ``summary.json``; by default a folder in
+            ``scbench-results/``, named after the path of the file.
+        release: release to grade against, or its name, as for `load_release`.
         tasks: ids or buckets; None for those of the release's default config.
-        partial: whether a file that does not answer every item is meant to be so.
-        workers: worker processes; None for one per usable processor.
+        partial: whether the file answers only some items on purpose.
+        workers: worker processes; None for one per available processor.
         resume: continue an interrupted run in ``out``.
         restart: discard an interrupted run in ``out``.
 

@@ -42,7 +42,7 @@ class Checked:
     usable: int = 0
 
     def fields(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
+        """Return the fields for JSON."""
         return {
             "problems": [problem.fields() for problem in self.problems],
             "warnings": [problem.fields() for problem in self.warnings],
@@ -79,7 +79,7 @@ def check_file(
             continue
         elif admission.kind is LineKind.NOT_IN_RELEASE:
             row_id = line.prediction.id
-            message = f"release {release.version} does not hold {task_of(row_id)}"
+            message = f"release {release.version} does not contain {task_of(row_id)}"
             outside = Problem("not_in_release", message, line.number, row_id)
             checked.warnings.append(outside)
         elif admission.kind is LineKind.GRADED:
@@ -107,29 +107,27 @@ def check_file(
 def answer_warnings(
     line: Line, instance: Instance, tasks: dict[str, Task]
 ) -> Iterator[Problem]:
-    """Yield why the answer of a usable line will score 0 for its shape, or count as none."""
+    """Yield why the answer of a usable line will score 0 for its form, or count as no answer."""
     prediction = line.prediction
     if prediction.turns:
-        return  # it is played again when it is graded
+        return  # grading will replay it
     absent = without_answer(prediction)
     if absent is not None:
         if prediction.status is None:
-            message = (
-                f"there is no answer: {absent.reason}; it will count as {absent.status}"
-            )
+            message = f"no answer: {absent.reason}; it will count as {absent.status}"
             yield Problem("no_answer", message, line.number, instance.id)
         return
     task = tasks[instance.task]
     shape = shape_of(task.answer_model)
     readable = None
-    # An answer in words is found only by asking the grader whether it can read them.
+    # Only the grader knows whether it can read an answer in words.
     if shape.is_short:
         params = task.params_model.model_validate_json(instance.all_params)
         readable = readable_by(task, params)
     match = find_answer(prediction, shape, readable)
     if match is None:
         if prediction.status in {None, Status.ANSWERED}:
-            message = "no answer can be read"
+            message = "no answer found in the reply"
             yield Problem("no_answer", message, line.number, instance.id)
         return
     valid = validate(task.answer_model, match.value, len(line.data))
@@ -197,7 +195,7 @@ def reference_items(references: Sequence[Reference]) -> Iterator[WorkItem]:
 
 
 def fault_of(ref: Reference, outcome: WireOutcome) -> str:
-    """Say why a reference has not the score that it must have; empty if it has."""
+    """Return why the score of a reference is wrong; empty if it is right."""
     score = outcome.score
     if score is None:
         return f"{outcome.status}: {outcome.reason}"
@@ -205,7 +203,7 @@ def fault_of(ref: Reference, outcome: WireOutcome) -> str:
         failed: list[str] = []
         for scored in outcome.scores:
             failed += scored.failed_checks
-        return f"scores {score:g}, must be 1 (failed: {', '.join(failed)})"
+        return f"score {score:g} instead of 1 (failed: {', '.join(failed)})"
     if ref.kind != "reference" and score >= 1:
-        return "scores 1, must be below"
+        return "score 1 instead of a lower score"
     return ""

@@ -1,6 +1,6 @@
 """The store of a run: finished chunks and outcomes, kept until the results are written.
 
-A run can be cut off at any moment. The journal holds the account of each finished chunk and the
+A run can be cut off at any moment. The journal contains the account of each finished chunk and the
 outcomes of lines judged singly. The rows of a chunk are in an Arrow file, which is written before
 the account.
 """
@@ -28,7 +28,7 @@ from scbench.machine.work_folder import WorkFolder, remove
 # Version of the format of the records and files. It is part of the identity of a run (see
 # `scbench.grading.run`), so a run of another version is not continued.
 FORMAT = 2
-# Name of the folder inside the output folder that holds the store of a run.
+# Name of the folder inside the output folder that contains the store of a run.
 WORK = ".scbench"
 JOURNAL = "journal"
 PARTS = "parts"
@@ -75,7 +75,7 @@ class Checkpoint:
         remarks: sentences about the output folder for the user.
 
     Raises:
-        ResultsError: the folder holds an interrupted run and neither option is set, another
+        ResultsError: the folder contains an interrupted run and neither option is set, another
             process is at work there, or it is not writable.
     """
 
@@ -95,8 +95,8 @@ class Checkpoint:
             if self.work.previous and not (resume or restart):
                 self.work.close()
                 raise ResultsError(
-                    f"{folder} holds an interrupted run; continue it with --resume, "
-                    "throw it away with --restart, or choose another --out"
+                    f"{folder} contains an interrupted run; continue it with --resume, "
+                    "discard it with --restart, or choose another --out"
                 )
             # Before `clear` and `mark`, which change the folder that the remarks are about.
             self.remarks = list(self._remarks())
@@ -118,16 +118,16 @@ class Checkpoint:
     def _remarks(self) -> Iterator[str]:
         if not self.work.locked:
             yield (
-                f"the file system of {self.work.path} cannot lock files: "
-                "let no two runs write to it at once"
+                f"the file system of {self.work.path} cannot lock files; make sure that "
+                "only one run writes to it"
             )
         previous = self.work.previous
         # Nothing has to be discarded: keys contain the identity, so no record of another run is
         # found.
         if self._resume and previous not in {"", self.identity}:
             yield (
-                "the interrupted run was graded with another release, version or options: "
-                "nothing of it can be taken over, all lines are graded anew"
+                "the interrupted run used another release, version or options, so all "
+                "lines are graded again"
             )
 
     def _remove_unfinished(self) -> None:
@@ -217,7 +217,7 @@ class Checkpoint:
 
     def close(self) -> bool:
         """Keep the store for a later run, or remove it if empty; return whether it was kept."""
-        # Closing may fail on a full disk; the records that were written count all the same.
+        # Closing may fail on a full disk; the records that were written still count.
         with suppress(OSError):
             self._store.close()
         if len(self._store):

@@ -58,7 +58,7 @@ class DuplicateAnswers:
         """Take the outcome of a line; return the duplicates that waited for it, with theirs."""
         if line.answer is None:
             return []
-        # A failure is no verdict on the answer: a later duplicate is tried anew.
+        # A failure is not a verdict on the answer, so a later duplicate is graded.
         if outcome.status == Status.ANSWERED:
             self._judged[line.answer.key] = outcome
             if len(self._judged) > _REMEMBERED:

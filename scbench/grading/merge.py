@@ -1,6 +1,6 @@
 """Merging shards: the results of one run of the whole file, from the runs of its parts.
 
-Lines are admitted anew, in the order of the file, because only the whole file shows which of two
+Lines are admitted again in the order of the file, because only the whole file shows which of two
 came first and which items have none. Everything else is in the shards already.
 """
 
@@ -16,6 +16,7 @@ import polars as pl
 
 from scbench.base import __version__
 from scbench.base.errors import ResultsError
+from scbench.base.wording import counted
 from scbench.catalog import Task
 from scbench.formats.predictions import Problem
 from scbench.grading.checkpoint import WORK
@@ -48,7 +49,7 @@ _LEAST_ROWS = 512
 _END = 2**63
 # Code of the problem that reading stopped.
 _STOPPED = "unreadable"
-# Problems that follow from the order of lines: they are found anew.
+# Problems that follow from the order of lines: they are found again.
 _FOUND_ANEW = {"duplicate", "unknown_id"}
 # Missing shards that a message names, and characters of a value in a message.
 _NAMED = 10
@@ -76,7 +77,7 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
     """Return the runs in folders, in order, if they are the shards of one file, and all of them.
 
     Raises:
-        ResultsError: a folder holds no finished shard; or there are gaps, overlaps, or shards of
+        ResultsError: a folder contains no finished shard; or there are gaps, overlaps, or shards of
             different files, releases, versions or options.
     """
     runs = sorted((read_shard(folder) for folder in folders), key=lambda run: run.shard)
@@ -87,8 +88,8 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
     for before, after in pairwise(runs):
         if before.shard == after.shard:
             raise ResultsError(
-                f"shard {before.shard} is there twice: {before.folder} and {after.folder}; name "
-                "each shard once"
+                f"shard {before.shard} was given twice: {before.folder} and "
+                f"{after.folder}; name each shard once"
             )
     total = runs[0].shard.total
     numbers = {run.shard.number for run in runs}
@@ -99,7 +100,7 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
         if len(absent) > _NAMED:
             remainder = f" and {len(absent) - _NAMED} more"
         raise ResultsError(
-            f"shard {names}{remainder} is not there; grade it, or name its folder"
+            f"missing shards: {names}{remainder}; grade them, or name their folders"
         )
     return runs
 
@@ -112,30 +113,30 @@ def read_shard(folder: Path) -> ShardRun:
     except OSError:
         todo = "it has no summary.json"
         if interrupted(folder / WORK):
-            todo = "its run was cut off, finish it with --resume"
-        raise ResultsError(f"{folder} holds no finished shard: {todo}") from None
+            todo = "its run was interrupted, continue it with --resume"
+        raise ResultsError(f"{folder} contains no finished shard: {todo}") from None
     except (ValueError, KeyError, TypeError):
         raise ResultsError(
-            f"{folder}/{SUMMARY} is not what scbench-grade writes"
+            f"{folder}/{SUMMARY} was not written by scbench-grade"
         ) from None
     if shard is None:
         raise ResultsError(
-            f"{folder} holds a whole run; only those of --shard i/n are merged"
+            f"{folder} contains a run without --shard; only shards can be merged"
         )
     if not (folder / RESULTS).is_file():
-        raise ResultsError(f"{folder} holds no finished shard: it has no {RESULTS}")
+        raise ResultsError(f"{folder} contains no finished shard: it has no {RESULTS}")
     number, total = map(int, shard.split("/"))
     return ShardRun(folder, Shard(number, total), summary)
 
 
 def check_alike(first: ShardRun, run: ShardRun) -> None:
-    """Make sure that two runs are shards of one file, graded alike."""
+    """Check that two runs are shards of one file, graded in the same way."""
     expected = shared_facts(first)
     for name, value in shared_facts(run).items():
         if value != expected[name]:
             raise ResultsError(
-                f"{first.folder} and {run.folder} do not belong together: their {name} differ: "
-                f"{abridged_json(expected[name])} and {abridged_json(value)}"
+                f"{first.folder} and {run.folder} are not shards of one run: different "
+                f"{name} ({abridged_json(expected[name])} and {abridged_json(value)})"
             )
 
 
@@ -196,19 +197,19 @@ def check_versions(summary: Mapping[str, Any], release: Release) -> list[Task]:
     """Return the graded tasks if shards were graded by this version against this release."""
     if summary["scbench"] != __version__:
         raise ResultsError(
-            f"the shards were graded by scbench {summary['scbench']}, this is {__version__}; merge "
-            "with the version that graded"
+            f"the shards were graded by scbench {summary['scbench']}, but this is "
+            f"{__version__}; merge with the version that graded them"
         )
     if summary["release"]["rows_hash"] != release.manifest.rows_hash:
         raise ResultsError(
             f"the shards were graded against release {summary['release']['version']} "
-            f"({summary['release']['rows_hash'][:12]}), this is {release.version} "
-            f"({release.manifest.rows_hash[:12]}); name theirs with --release"
+            f"({summary['release']['rows_hash'][:12]}), but this is {release.version} "
+            f"({release.manifest.rows_hash[:12]}); give their release with --release"
         )
     tasks = choose_tasks(release, summary["options"]["tasks"])
     if {task.id: task.grader_version for task in tasks} != summary["graders"]:
         raise ResultsError(
-            "the shards were graded by other graders than are installed here"
+            "the shards were graded by other grader versions than those installed here"
         )
     return tasks
 
@@ -235,7 +236,7 @@ def open_work_folder(out: Path, digest: str) -> WorkFolder:
     earlier = summary_of(out)
     if earlier is not None and earlier["predictions"].get("sha256") != digest:
         raise ResultsError(
-            f"{out} holds the results of other predictions; choose another --out"
+            f"{out} contains results of other predictions; choose another --out"
         )
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -244,14 +245,14 @@ def open_work_folder(out: Path, digest: str) -> WorkFolder:
         raise ResultsError(f"cannot write to {out}: {error.strerror}") from None
     if work.previous:
         work.close()
-        raise ResultsError(f"{out} holds an interrupted run; choose another --out")
+        raise ResultsError(f"{out} contains an interrupted run; choose another --out")
     # A merge is quick: one that was cut off starts over.
     work.clear()
     return work
 
 
 def count_lines(runs: Sequence[ShardRun], coverage: Coverage) -> None:
-    """Take over the counts of lines from the shards: lines without rows were not admitted anew."""
+    """Take the counts of lines from the shards; lines without rows were not admitted again."""
     # Every shard read up to where reading stopped, and says so; it is one problem of the file.
     stops = sum(run.summary["problem_counts"].get(_STOPPED, 0) for run in runs)
     lines = sum(run.summary["predictions"]["lines"] for run in runs)
@@ -265,7 +266,7 @@ def count_lines(runs: Sequence[ShardRun], coverage: Coverage) -> None:
 def admitted_rows(
     runs: Sequence[ShardRun], coverage: Coverage, problems: Problems
 ) -> Iterator[pl.DataFrame]:
-    """Admit every line anew, in order; yield the rows of those that count."""
+    """Admit every line again, in order; yield the rows of those that count."""
     forged: list[Problem] = []
     all_dropped: set[int | None] = set()
     reported = heapq.merge(*map(shard_problems, runs), key=lambda line: line.number)
@@ -344,8 +345,8 @@ def shard_problems(run: ShardRun) -> Iterator[ShardLine]:
         ) from None
     if count != expected:
         raise ResultsError(
-            f"{path} holds {count} problems, its summary counts {expected}; grade shard "
-            f"{run.shard} again"
+            f"{path} contains {counted(count, 'problem')}, but its summary counts "
+            f"{expected:,}; grade shard {run.shard} again"
         )
 
 
@@ -380,7 +381,9 @@ def row_slices(run: ShardRun, size: int) -> Iterator[pl.DataFrame]:
             and (lines % run.shard.total == run.shard.number % run.shard.total).all()
         )
         if not is_sound:
-            raise ResultsError(f"{path} is not of {run.shard}; grade that shard again")
+            raise ResultsError(
+                f"{path} does not belong to {run.shard}; grade that shard again"
+            )
         start = 0
         while start < len(lines):
             stop = min(start + size, len(lines))

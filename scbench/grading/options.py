@@ -103,7 +103,8 @@ def take_in(
         check_sources(folder, files)
     if path.exists() and is_among(path, files):
         raise ResultsError(
-            f"{path} is among the files and would be overwritten; name --out"
+            f"{path} is one of the input files and would be overwritten; name another "
+            "folder with --out"
         )
     # The stream is made first: the file that is there may be equal to it.
     with no_empty(folder), whole_file(path) as scratch:
@@ -114,8 +115,8 @@ def take_in(
         is_replaceable = ours or is_new or summary_of(folder) is not None
         if not is_replaceable and not cmp(path, scratch, shallow=False):
             raise ResultsError(
-                f"{path} was not written by scbench-grade, and would be overwritten; move it "
-                "away, or choose another --out"
+                f"{path} was not written by scbench-grade and would be overwritten; move "
+                "it away, or choose another --out"
             )
     imported = Imported(files, gathered.recognised, gathered.problems, gathered.origin)
     return str(path), imported
@@ -162,7 +163,7 @@ class Options:
 
     @property
     def stored(self) -> dict[str, object]:
-        """The part of these options that ``summary.json`` holds."""
+        """The part of these options that ``summary.json`` contains."""
         return {
             "tasks": None if self.tasks is None else sorted(self.tasks),
             "partial": self.partial,
@@ -181,17 +182,17 @@ def default_folder(file: str) -> Path:
     path = Path(os.path.abspath(file))  # noqa: PTH100  (links are names of their own)
     here = Path.cwd()
     parts = path.parts[-2:]
-    if path.is_relative_to(here):
+    if path.is_relative_to(here) and path != here:
         parts = path.relative_to(here).parts
     stem = parts[-1].partition(".")[0]
-    name = "-".join([*parts[:-1], stem]).lstrip(".-")
+    name = "-".join([*parts[:-1], stem]).lstrip("./-")
     return Path("scbench-results", name[-_LONGEST:] or "results")
 
 
 def tasks_in(path: str, release: Release) -> list[str] | None:
     """Return the tasks to grade of a file for which none were named, if it has text answers.
 
-    These are the buckets of the default config if it holds any line of them, and those text tasks
+    These are the buckets of the default config if it has any line of them, and those text tasks
     that it has lines of. None is the default config.
     """
     default = release.manifest.default_tasks
@@ -225,7 +226,7 @@ def answered_tasks(path: str) -> set[str]:
 def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:
     """Return the tasks to grade, in the release's order; none named means its default config.
 
-    That has no text tasks next to spatial ones. Buckets stand for all of theirs.
+    The default config has no text tasks next to spatial ones. A bucket selects all of its tasks.
 
     Raises:
         CatalogError: a name is not a task or bucket of the release, or this installation cannot

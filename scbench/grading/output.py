@@ -90,7 +90,7 @@ def sources(folder: Path, files: Sequence[str]) -> list[str]:
 
 
 def check_sources(folder: Path, files: Sequence[str]) -> None:
-    """Make sure that a folder holds no results of other files.
+    """Check that a folder contains no results of other files.
 
     Raises:
         ResultsError: it does.
@@ -110,8 +110,8 @@ def check_sources(folder: Path, files: Sequence[str]) -> None:
 def refuse(folder: Path, earlier: Mapping[str, Any], what: str) -> NoReturn:
     """Refuse to overwrite results; `earlier` is their summary."""
     raise ResultsError(
-        f"{folder} holds {what} on release {earlier['release']['version']}, and they would be "
-        "overwritten; choose another --out, or say --restart to replace them"
+        f"{folder} contains {what} on release {earlier['release']['version']}, which "
+        "would be overwritten; choose another --out, or replace them with --restart"
     )
 
 
@@ -124,34 +124,34 @@ def check_place(
     begun: bool,
     restart: bool,
 ) -> None:
-    """Make sure that results can be written to a folder, and overwrite only those of before.
+    """Check that results can be written to a folder and overwrite only its own earlier results.
 
     An interrupted run has begun there; only a restart replaces results of other files, of another
-    release, or of other options. That a file is not meant to be complete is none of these: it
-    decides which rows without an answer there are.
+    release, or of other options. Differences in --partial are allowed: it only decides which rows
+    without an answer there are.
 
     Raises:
-        ResultsError: a file that is there would be lost.
+        ResultsError: an existing file would be lost.
     """
     there = [folder / name for name in OUTPUTS if os.path.lexists(folder / name)]
     for path in there:
         if is_among(path, files):
             raise ResultsError(
-                f"{path} is the predictions file and would be overwritten by what is written to "
-                f"{folder}; choose another --out"
+                f"{path} is the predictions file and would be overwritten; choose another "
+                "--out"
             )
         if path.is_dir():
             raise ResultsError(
                 f"{path} is a folder; move it away, or choose another --out"
             )
-    # Results next to an interrupted run are those that it was to replace.
+    # Results next to an interrupted run are those that it would have replaced.
     if not there or begun:
         return
     earlier = summary_of(folder)
     if earlier is None:
         raise ResultsError(
-            f"{there[0]} was not written by scbench-grade, and would be overwritten; move it away, "
-            "or choose another --out"
+            f"{there[0]} was not written by scbench-grade and would be overwritten; move "
+            "it away, or choose another --out"
         )
     if restart:
         return
@@ -166,21 +166,21 @@ def check_place(
 
 
 def is_among(path: Path, files: Sequence[str]) -> bool:
-    """Return whether a path is one of some files, by whatever name; ``-`` is none."""
+    """Return whether a path is one of some files, under any name; ``-`` is none."""
     present = [Path(file) for file in files if file != "-" and os.path.exists(file)]  # noqa: PTH110
     return any(path.samefile(file) for file in present)
 
 
 def option_words(value: object) -> str:
-    """Return the value of an option as a message has it."""
+    """Return the value of an option in the form of a message."""
     return ", ".join(value) if isinstance(value, list) else str(value).lower()
 
 
 def check_report(path: Path, predictions: str) -> None:
-    """Make sure that a report can be written to a place, and overwrite only an earlier report.
+    """Check that a report can be written to a place and overwrites only an earlier report.
 
     Raises:
-        ResultsError: the file that is there is no report of ours.
+        ResultsError: the existing file is not a report of ours.
     """
     if not os.path.lexists(path):
         return
@@ -192,13 +192,13 @@ def check_report(path: Path, predictions: str) -> None:
     is_same = predictions != "-" and path.exists() and path.samefile(predictions)
     if is_same or _GENERATOR not in head:
         raise ResultsError(
-            f"{path} is no report that scbench wrote, and would be overwritten; move it away, or "
+            f"{path} is not a report by scbench and would be overwritten; move it away, or "
             "choose another --out"
         )
 
 
 def summary_of(folder: Path) -> dict[str, Any] | None:
-    """Return the summary of the run whose results a folder holds; None if there is none."""
+    """Return the summary of the run whose results a folder contains; None if there is none."""
     try:
         summary: dict[str, Any] = json.loads((folder / SUMMARY).read_bytes())
         names = (summary["release"]["version"], summary["predictions"]["file"])

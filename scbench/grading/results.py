@@ -1,7 +1,7 @@
 """The results of a run: rows of chunks and of single lines, joined in the order of lines.
 
 Rows pass through as frames of a few thousand. The bytes of ``results.parquet`` follow from the rows
-alone, however the run was cut up: the sink forms row groups of one size anew.
+alone, however the run was split: the sink forms row groups of one size.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
 
 _CHANGED_WHILE_READ = (
-    "the file was written to while it was read, so these may not be the answers that it holds now; "
-    "grade it again with --restart when nobody writes to it"
+    "the file changed while it was read, so the graded answers may not be those in "
+    "it now; when it no longer changes, grade it again with --restart"
 )
 
 
@@ -149,7 +149,7 @@ def check_inputs(options: Options) -> None:
     # An import may give no predictions: the report then names the problems of its files.
     if options.imported is None and is_empty(options.predictions):
         raise PredictionsError(
-            f"{options.predictions} holds no predictions; nothing is written"
+            f"{options.predictions} contains no predictions; nothing was written"
         )
     shard = str(options.shard) if options.shard else None
     check_place(
@@ -184,7 +184,7 @@ def resumable_on_error(
             raise
         hint = ""
         if is_resumable:
-            hint = "; what was graded is kept there, continue with --resume"
+            hint = "; results so far are there, continue with --resume"
         raise MachineError(f"{out}: {machine_refusal}{hint}") from None
 
 

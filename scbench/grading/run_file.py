@@ -61,7 +61,7 @@ def read_run_file(path: Path) -> Described:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
-            raise PredictionsError(f"{path} has more than {MOST_BYTES:,} bytes")
+            raise PredictionsError(f"{path} is larger than {MOST_BYTES:,} bytes")
         value = parse_json(data)
         values = value if isinstance(value, list) else [value]
         entries = TypeAdapter(list[RunFileEntry]).validate_python(values)

@@ -78,7 +78,7 @@ def score_table(
 class Condensed:
     """Results condensed for tables: cells of means, and counts of each status.
 
-    Rows may be added in portions; the tables depend neither on those nor on the order of rows.
+    Rows may be added in portions; neither these nor the order of rows affects the tables.
     """
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class Condensed:
         self._scores: RunBlocks | None = None
 
     def add(self, results: pl.DataFrame) -> None:
-        """Take rows of ``results.parquet``; those that the release does not hold are left out."""
+        """Take rows of ``results.parquet``; rows that are not in the release are left out."""
         rows = in_release(results)
         self._cells.add(rows)
         self._scores = None
@@ -182,12 +182,12 @@ def table_lines(
 
 
 def in_release(results: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows whose instance the release holds."""
+    """Return the rows whose instance the release contains."""
     return results.filter(pl.col("instance_hash").is_not_null())
 
 
 def outside_release(results: pl.DataFrame) -> pl.DataFrame:
-    """Return task and number of rows whose instance the release does not hold."""
+    """Return task and number of rows whose instance the release does not contain."""
     rows = results.filter(pl.col("instance_hash").is_null())
     return rows.group_by("task").agg(rows=pl.len().cast(pl.Int64)).sort("task")
 

@@ -63,7 +63,7 @@ _CUT = [status.value for status in (Status.REFUSED, Status.TRUNCATED, Status.UNP
 def grader_differences(
     release: Release, tasks: Sequence[Task]
 ) -> dict[str, dict[str, int]]:
-    """Return tasks whose grader is not of the version that the release was frozen with."""
+    """Return tasks whose grader version differs from the release's."""
     differences: dict[str, dict[str, int]] = {}
     for task in tasks:
         frozen = release.manifest.tasks[task.id].grader_version
@@ -97,8 +97,8 @@ def remarks(
         )
         yield (
             f"Graded with other grader versions than those of release {release.version}: "
-            f"{versions}. "
-            "Do not compare with scores of the release's own graders."
+            f"{versions}. Do not compare these scores with scores from the release's own "
+            "graders."
         )
     yield from machine_remarks(release, fingerprints)
     yield from setting_remarks(runs)
@@ -107,27 +107,28 @@ def remarks(
         items = counted(len(withdrawn["instances"]), "withdrawn item")
         scores = counted(withdrawn["scores"], "score")
         lines = counted(withdrawn["lines"], "line")
-        yield f"Left out: {items} ({scores}, {lines})."
+        yield f"Excluded: {items} ({scores}, {lines})."
 
 
 def machine_remarks(
     release: Release, fingerprints: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
-    """Yield a remark on each task that was judged on a machine unlike the release's."""
+    """Yield a remark on each task that was graded on a machine unlike the release's."""
     for task, prints in fingerprints.items():
         record = release.manifest.tasks.get(task)
         release_print = record.fingerprint if record else None
         foreign = [name for name in prints if name != release_print]
         if release_print is not None and foreign:
             yield (
-                f"{task} was simulated on a machine that does not compute like the release's "
-                f"(fingerprint {', '.join(foreign)}, release: {release_print}): its scores may "
-                "differ a little. Compare with scores from one kind of machine."
+                f"{task} ran on a machine that does not compute exactly like the release's "
+                f"(fingerprint {', '.join(foreign)}, release: {release_print}), so its "
+                "scores may differ slightly. Compare only scores from the same kind of "
+                "machine."
             )
 
 
 def setting_remarks(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a remark on each model of which some lines name a setting and others none."""
+    """Yield a remark on each model for which only some lines name a setting."""
     settings: dict[str, set[str | None]] = {}
     for run in runs:
         settings.setdefault(run["model"], set()).add(run["setting"])
@@ -135,27 +136,28 @@ def setting_remarks(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         names = sorted(filter(None, values))
         if names and None in values:
             yield (
-                f"Lines of {model!r} without a setting are counted as another run than those with "
-                f"{' and '.join(names)}; give all lines of a run the same setting."
+                f"Lines of {model!r} without a setting count as a separate run from those "
+                f"with {' and '.join(names)}; give all lines of a run the same setting."
             )
 
 
 def loop_remarks(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield remarks on runs whose answers were given in a loop."""
+    """Yield remarks on runs whose answers come from a loop."""
     looped = sorted({run["setting"] for run in runs if run["setting"] in LOOP_SETTINGS})
     if not looped:
         return
     yield (
-        f"Setting {', '.join(looped)}: answers given in a loop, which compare with no answers "
-        "given at once. `scbench samples` has their scores by turn."
+        f"Setting {', '.join(looped)}: these answers come from a loop, so do not compare "
+        "them with answers without one. `scbench samples` shows their scores by turn."
     )
     for run in runs:
         cut = run.get("cut")
         if cut:
             ways = ", ".join(f"{count} {status}" for status, count in cut.items())
             yield (
-                f"Of {run['trials']} trials of {run['model']!r} in setting {run['setting']}, these "
-                f"stopped without an answer and count as 0: {ways}."
+                f"{counted(run['trials'], 'trial')} of {run['model']!r} in setting "
+                f"{run['setting']}: some stopped without an answer and count as 0 "
+                f"({ways})."
             )
 
 
@@ -167,7 +169,7 @@ class Tally:
         rows: number of rows.
         unscored: rows without a score.
         tables: score tables by bucket and by task.
-        outside: rows of each task that the release does not hold.
+        outside: rows of each task that the release does not contain.
         grader_errors: rows that a grader failed on.
         failed: of these, by reason, line and id of the first, and their number.
         not_run: task, reason and number of answers that this installation cannot grade.

@@ -1,1 +1,1 @@
-"""Other evaluation tools: what plays the benchmark in their own ways, and grades in ours."""
+"""Integrations: other evaluation tools run the benchmark, and our graders score it."""

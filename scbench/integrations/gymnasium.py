@@ -67,18 +67,18 @@ class Words(Space[str]):
 class SpatialEnv(gymnasium.Env[str, str]):
     """Trials in one setting of the loop, one after the other; ``trial`` is the current one.
 
-    The reward of a step is a number: 0 for a reply without an answer. It is None only if an answer
-    cannot be judged here, which ends the trial as truncated; ``info["status"]`` says so.
+    The reward of a step is a number; a reply without an answer has the reward 0. It is None only if
+    an answer cannot be graded here, which ends the trial as truncated; ``info["status"]`` says so.
 
     Args:
-        instances: to draw from, by the seed; a stream gives the next one after a reset without a
-            seed, as long as there never was one.
-        setup: the rules that the model is told; by default three answers.
-        reward: "score", in [0, 1]; "normalized", the share of the way from the score that guesses
-            earn by then to 1; or "improvement", the score minus that of the answer before, which
-            adds up to the score of the last answer.
+        instances: instances to draw from, by the seed; a stream gives the next one after a reset
+            without a seed, if there never was one.
+        setup: the setup of the trial; by default three answers.
+        reward: "score", in [0, 1]; "normalized", where 0 is the score that guesses reach by then
+            and 1 a perfect score; or "improvement", the score minus that of the previous answer,
+            which adds up to the score of the last answer.
         run: see `Environment`.
-        promised: fields of a setup, in place of one.
+        promised: fields of a setup, instead of one.
     """
 
     def __init__(
@@ -91,13 +91,13 @@ class SpatialEnv(gymnasium.Env[str, str]):
     ) -> None:
         if reward not in get_args(Reward):
             raise PredictionsError(
-                f"reward is one of {', '.join(get_args(Reward))}: {reward!r}"
+                f"reward must be one of {', '.join(get_args(Reward))}, not {reward!r}"
             )
         self._source = (
             instances if isinstance(instances, InstanceStream) else [*instances]
         )
         if not self._source:
-            raise PredictionsError("there is no instance to be played")
+            raise PredictionsError("there is no instance to play")
         if setup is None:
             setup = Setup(**{"setting": "retry", **promised})
         self.trial = Environment(setup, run)
@@ -105,7 +105,7 @@ class SpatialEnv(gymnasium.Env[str, str]):
         self.observation_space = Words()
         self.action_space = Words()
         self._reward = reward
-        # Whether there ever was a seed.
+        # Whether any reset had a seed.
         self._seeded = False
         self._last_score = 0.0
 

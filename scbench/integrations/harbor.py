@@ -1,8 +1,8 @@
-"""Tasks for Harbor: a folder for each instance, for agents with tools; and the verifier in them.
+"""Tasks for Harbor: a folder for each instance, for agents with tools, and the verifier in it.
 
-The agent works in a container, reads the same instructions as every prompt has, and writes
-``answer.json``. The verifier has a container of its own, which the agent cannot read and which
-needs no network: it grades that file as `scbench-grade` does. Source: harbor 0.25
+The agent works in a container, gets the same instructions as every prompt, and writes
+``answer.json``. The verifier has a separate container, which the agent cannot read and which
+needs no network. It grades the file like `scbench-grade`. Source: harbor 0.25
 ``models/task/config.py``, ``models/task/verifier_mode.py``, ``verifier/verifier.py``.
 """
 
@@ -84,7 +84,7 @@ def write_tasks(
         path = folder / RequestKey(instance.id).custom_id
         if path.exists():
             raise PredictionsError(
-                f"{path} is there already; name another --out, or move it away"
+                f"{path} already exists; move it away, or choose another --out"
             )
         solution = (solutions or {}).get(instance.id)
         files = task_files(instance, release, floors.get(instance.id), solution)
@@ -185,7 +185,7 @@ def verify(tests: Path, answer: Path, logs: Path) -> int:
     (logs / "outcome.json").write_text(json.dumps(record))
     if result.score is None:
         sys.stderr.write(
-            f"{instance.id} is unscored ({result.status}): {result.reason}\n"
+            f"{instance.id} has no score ({result.status}): {result.reason}"
         )
         return 1
     rewards = {"reward": result.score, "score": result.score}

@@ -53,7 +53,9 @@ class TrialState(State):
 def split_instances(release: str | None, split: str, setting: str) -> list[Instance]:
     """Return the instances of a split that can be played in a setting, in order."""
     if split not in SPLITS:
-        raise PredictionsError(f"no split {split!r}; there are {', '.join(SPLITS)}")
+        raise PredictionsError(
+            f"no split {split!r}; the splits are {', '.join(SPLITS)}"
+        )
     tasks = {*playable(setting)}
     instances = select(find_release(release), split).instances
     return [instance for instance in instances if instance.task in tasks]

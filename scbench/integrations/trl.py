@@ -25,7 +25,7 @@ from scbench.reward import for_trl, instance_of, unpacked
 
 
 class TrialEnvironment:
-    """A trial in a loop, by default of three answers: each reply is a call of the tool `reply`."""
+    """A trial in a loop, by default with three answers; a reply is a call of the tool `reply`."""
 
     def __init__(self, setup: Setup | None = None) -> None:
         self._trial = Environment(setup or Setup(setting="retry"), live_grader().run)
@@ -43,17 +43,17 @@ class TrialEnvironment:
         row = unpacked(instance) if instance else instance_of(str(id), release)
         self._reward = 0.0
         rules = self._trial.reset(row).removeprefix(row.prompt)
-        return f"{rules} Give each of these replies by calling the tool reply."
+        return f"{rules} Send each of these replies with the tool `reply`."
 
     # TRL shows this docstring to the model, as the description of the tool.
     def reply(self, text: str) -> str:
-        """Give a reply to the task, and see what comes of it.
+        """Send a reply to the task and get the result.
 
         Args:
-            text: the reply, such as an answer in the form that the task asks for.
+            text: the reply, such as an answer in the format of the task.
 
         Returns:
-            What is to be seen then.
+            The next observation.
         """
         step = self._trial.step(text)
         # A reply without an answer keeps the score of the answer before.
@@ -62,14 +62,14 @@ class TrialEnvironment:
         return step.observation
 
     def get_reward(self) -> float | None:
-        """Return the score of the last answer; None if it cannot be judged here."""
+        """Return the score of the last answer; None if it cannot be graded here."""
         return self._reward
 
 
 def reporting(curriculum: Curriculum) -> Callable[..., list[float | None]]:
     """Return a reward function that reports the scores of groups of rollouts to a curriculum.
 
-    With environments, which give the rewards, it returns none of its own.
+    With environments, it returns no rewards, because the environments give them.
     """
     return partial(scbench_score, curriculum)
 

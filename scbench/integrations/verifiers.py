@@ -52,9 +52,9 @@ def _check_openai() -> None:
         return
     if int(installed.partition(".")[0]) >= 3:
         raise ModuleNotFoundError(
-            f"verifiers needs openai below 3, and here is {installed}, as Inspect needs it. The "
-            "extras scbench[verifiers] and scbench[inspect] exclude each other: give each its own "
-            "environment"
+            f"verifiers needs openai below 3, but {installed} is installed, because "
+            "Inspect needs it. Install scbench[verifiers] and scbench[inspect] in "
+            "separate environments"
         )
 
 
@@ -74,7 +74,7 @@ class SpatialData(vf.TaskData):
     release: str | None = None
     instance: str | None = None
     setup: dict[str, Any] | None = None
-    """Of a loop, see `scbench.loop`; None where the model answers at once."""
+    """Setup of a loop, see `scbench.loop`; None if the model answers directly."""
 
 
 class SpatialTask(vf.Task[SpatialData]):
@@ -103,14 +103,14 @@ class SpatialTask(vf.Task[SpatialData]):
         line = with_turns(last_reply, trace.info).line()
         prediction = Prediction.model_validate_json(line)
         instance = instance_in(self.data)
-        # A simulation takes a process of its own, so that other rewards do not wait for it.
+        # A simulation runs in a separate process, so that other rewards do not wait for it.
         if get_task(instance.task).heavy:
             result = await asyncio.wrap_future(live_grader().submit(instance, line))
         else:
             result = to_wire(await asyncio.to_thread(outcome, instance, prediction))
         if result.score is None:
             raise RuntimeError(
-                f"{self.key} is unscored ({result.status}): {result.reason}"
+                f"{self.key} has no score ({result.status}): {result.reason}"
             )
         return result.score
 
@@ -123,34 +123,34 @@ def instance_in(data: SpatialData) -> Instance:
 
 
 class SpatialConfig(vf.TasksetConfig):
-    """Which instances are played."""
+    """The choice of instances."""
 
     tasks: list[str] = []
-    """Tasks and buckets; all of the config if none is named."""
+    """Tasks and buckets; by default all of the config."""
     config: Literal["default", "terse", "ladder", "pictures"] = "default"
-    """Of the release: its prompts, their short form, the rungs, or data in pictures."""
+    """Config of the release: default, terse (short prompts), ladder or pictures."""
     release: str | None = None
-    """Version, folder, archive or ORG/NAME@REVISION; the newest that is installed by default."""
+    """Version, folder, archive or ORG/NAME@REVISION; by default the newest installed."""
     rung: int | None = None
     """Only this rung of the ladder."""
     fresh: int = 0
-    """Instances to draw of each task (and rung) in place of a release's; needs `tasks`."""
+    """Number of instances to draw for each task (and rung), instead of a release; needs `tasks`."""
     seed: int = 0
-    """Base seed of what is drawn; each instance gets one of its own, derived by hash."""
+    """Base seed of drawn instances; each gets its own seed, derived by hash."""
     parameters: dict[str, Any] = {}
-    """Of the tasks that are drawn, as `scbench tasks TASK` lists them."""
+    """Parameters of drawn instances, see `scbench tasks TASK`."""
     images: bool = True
-    """Whether prompts with pictures are among them."""
+    """Whether to include prompts with pictures."""
     setting: LoopSetting | None = None
-    """retry, probe or act: it plays in a loop (docs/environments.md); None: it answers at once."""
+    """retry, probe or act for a loop (docs/environments.md); None for a direct answer."""
     attempts: int = 3
-    """Answers that may be given (retry)."""
+    """Maximum number of answers (retry)."""
     disclose: Literal["score", "checks", "places"] = "checks"
-    """What is told of an answer (retry)."""
+    """What the model learns about an answer (retry)."""
     closed: bool = False
-    """Whether what a blind guess solves one time in ten or more is played (retry)."""
+    """Whether to play items that a blind guess solves at least 10 % of the time (retry)."""
     queries: int | None = None
-    """What queries (probe) or actions (act) may cost; each task's own budget by default."""
+    """Limit on the cost of queries (probe) or actions (act); by default the task's own."""
 
     @property
     def setup(self) -> Setup | None:
@@ -214,9 +214,7 @@ def fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
     from scbench.freezing.stream import tasks_of  # noqa: PLC0415
 
     if not config.tasks:
-        raise PredictionsError(
-            "what is drawn is of the tasks that are named: add tasks"
-        )
+        raise PredictionsError("fresh needs tasks: name the tasks whose items to draw")
     point = {"rung": config.rung, **config.parameters}
     for task in tasks_of(config.tasks):
         yield from generate(task.id, config.fresh, config.seed, **point)
@@ -230,12 +228,10 @@ def frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
     """
     if config.parameters or config.seed:
         raise PredictionsError(
-            "parameters and seed are of what is drawn: say how many, fresh"
+            "parameters and seed work only with fresh items: set fresh to their number"
         )
     if config.rung is not None and config.config != LADDER:
-        raise PredictionsError(
-            "rungs are of the config ladder, or of what is drawn (fresh)"
-        )
+        raise PredictionsError("rungs need the config ladder or fresh items")
     release = find_release(config.release)
     for instance in select(release, config.config, config.tasks).instances:
         if config.rung is None or rung_of(instance.id) == config.rung:
@@ -313,7 +309,7 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
 
 
 def begun_trial(data: SpatialData) -> Environment | None:
-    """Return the trial of a task at its beginning; None if its model answers at once."""
+    """Return the trial of a task at its beginning; None if its model answers directly."""
     if data.setup is None:
         return None
     trial = Environment(Setup(**data.setup), live_grader().run)
@@ -334,8 +330,8 @@ class SpatialEnvConfig(vf.SingleAgentEnvConfig):
             return self
         if harness_class(harness.id).EXECUTES_CODE:
             raise ValueError(
-                f"the harness {harness.id!r} runs what the model says, and would do so on this "
-                "machine: choose a sandbox too, such as --env.agent.runtime.type docker"
+                f"the harness {harness.id!r} would run the model's code on this machine; "
+                "choose a sandbox, such as --env.agent.runtime.type docker"
             )
         return self
 

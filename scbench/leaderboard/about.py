@@ -18,17 +18,17 @@ _RESERVED = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 
 def write_about(folder: Path, about: Submission) -> Path:
-    """Write ``submission.yaml`` into a folder, which is made if it is not there.
+    """Write ``submission.yaml`` into a folder, which is created if necessary.
 
     Raises:
-        ResultsError: there is such a file already, or it cannot be written.
+        ResultsError: the file exists already, or it cannot be written.
     """
     path = folder / ABOUT
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # A broken link does not exist, but would be replaced.
         if path.exists() or path.is_symlink():
-            raise ResultsError(f"{path} exists; edit it, or remove it first")
+            raise ResultsError(f"{path} exists already; edit it or remove it first")
         write_whole(path, lambda part: part.write_text(about_text(about), "utf-8"))
     except OSError as error:
         raise ResultsError(f"cannot write {path}: {error.strerror}") from None
@@ -55,7 +55,7 @@ def about_text(about: Submission) -> str:
 
 
 def yaml_text(value: Any) -> str:  # noqa: ANN401
-    """Return a value as JSON, which is YAML, too; plain words without quotes."""
+    """Return a value as JSON, which is valid YAML; plain words are not quoted."""
     if (
         isinstance(value, str)
         and value.isidentifier()

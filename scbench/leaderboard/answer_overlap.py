@@ -1,20 +1,20 @@
-"""Are the answers of two models the same byte for byte beyond chance?
+"""Answers of two models that are byte-identical more often than by chance.
 
-Right answers to a question with one right answer are the same whoever gives them, and so are easy
-mistakes. The evidence is in long answers that many others could replace: two models that choose
-the same one, down to the last digit and the order of its parts, did not do so by chance.
+If a question has one correct answer, all correct answers to it are equal, and so are easy mistakes.
+The evidence is in long answers where many others are possible: two models do not choose the same
+one, down to the last digit and the order of its parts, by chance.
 
 An answer of a pair is *long* if it has 64 bytes after deflating, *short* otherwise. Answers that
 are stored with the release (references and counter-references) count as neither: they have a rule
-of their own, see `scbench.leaderboard.copied_answers`. A pair is worth a look if
+of their own, see `scbench.leaderboard.copied_answers`. A pair is reported if
 
 - at least `LEAST_LONG` long answers are the same, and they are `LONG_SHARE` of the instances to
   which both gave long answers; or
 - at least `LEAST_SHORT` short answers are the same, and they are `SHORT_SHARE` of the instances to
   which both gave short answers.
 
-It proves nothing, so it is a warning, with the numbers and the shares. Everyone is compared with
-everyone, even two submissions of the same model.
+This is no proof, so it is a warning with the numbers and shares. All submissions are compared with
+each other, even two of the same model.
 """
 
 import hashlib
@@ -65,7 +65,7 @@ class AnswerOverlap(NamedTuple):
 
     @property
     def suspicious(self) -> bool:
-        """Whether it is more than chance gives."""
+        """Whether the overlap is larger than by chance."""
         least_long = max(LEAST_LONG, LONG_SHARE * self.both_long)
         least_short = max(LEAST_SHORT, SHORT_SHARE * self.both_short)
         return self.same_long >= least_long or self.same_short >= least_short

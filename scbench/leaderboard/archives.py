@@ -1,9 +1,8 @@
-"""Reading an archive that a stranger sent.
+"""Reading untrusted archives.
 
-An archive is not unpacked by its own names. If one of its entries is not allowed (a path that
-leads elsewhere, a link, a device, a name that occurs twice, too much of anything), nothing is
-read. Otherwise the few files that belong to a submission are copied, under names of our own and
-never beyond their limits.
+If any entry is not allowed (a path outside the archive, a link, a device, a duplicate name, too
+many or too large files), nothing is read. Otherwise only the files of a submission are copied,
+under fixed names and up to their size limits.
 """
 
 import io
@@ -102,7 +101,7 @@ def open_archive(path: Path, scratch: Path) -> Opened:
             label="the archive",
             size=size,
             limit=MOST_PACKED,
-            todo="send less, or pack it better",
+            todo="remove files or compress it better",
         )
         return Opened(path, findings=[problem])
     try:
@@ -112,7 +111,7 @@ def open_archive(path: Path, scratch: Path) -> Opened:
         # Unpacked first, because a compressed tar file cannot be read out of order.
         plain = scratch / "content.tar"
         with open_predictions(str(path)) as stream:
-            write_at_most(_MOST_TAR, stream, plain, "unpacked, the archive")
+            write_at_most(_MOST_TAR, stream, plain, "the unpacked archive")
         with (
             plain.open("rb") as file,
             tarfile.open(fileobj=FrugalFile(file), mode="r:") as tar,
@@ -165,7 +164,7 @@ class FrugalFile(io.BufferedReader):
             TooLargeError: more are asked for.
         """
         if size is None or not 0 <= size <= _CHUNK:
-            raise TooLargeError(f"a header of the archive claims {size:,} bytes")
+            raise TooLargeError(f"a header in the archive claims {size:,} bytes")
         return super().read(size)
 
 

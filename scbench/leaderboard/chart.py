@@ -1,166 +1,176 @@
-"""The chart of the board: score against the amount that an answer used, a point for each model.
-
-It is SVG in the page's colours, so it needs no library and no script, and is as light or dark as
-the page.
-"""
+"""The charts of the board: scores by bucket, and scores against tokens or cost per answer."""
 
 import math
-from collections.abc import Iterator, Sequence
-from html import escape
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any, NamedTuple
 
-from scbench.analysis.sheets import points
+from scbench.analysis.sheets import GAP, points
+from scbench.base.errors import printable
+from scbench.grading.score_tables import OVERALL
+from scbench.leaderboard.board import Record
+from scbench.report.charts import ScoreMark, Spec, chart
 
-# Sizes are in pixels of the SVG.
-_WIDTH, _HEIGHT = 720.0, 340.0
-_LEFT, _RIGHT = 44.0, _WIDTH - 120.0
-_TOP, _BOTTOM = 14.0, _HEIGHT - 46.0
-# Height of a label.
-_LINE = 14.0
-# Width of a letter of a label, at most on average.
-_LETTER = 7.2
-_MOST_LETTERS, _MOST_LABELS = 34, 24
-# Distance of a label from the centre of its point.
-_LABEL_GAP = 9
-# Amounts beyond are drawn there: they are reported, not measured.
-_LEAST, _GREATEST = 1e-6, 1e9
-# More ticks overlap.
-_MOST_TICKS = 8
-# Steps of ticks within a power of ten, the finest first.
-_TICK_STEPS = ((1, 2, 5), (1, 3), (1,))
+# Models in the chart of scores: the best ones.
+MOST_MODELS = 40
+# Pixels of the chart of amounts, on a wide and on a narrow page.
+WIDE, NARROW = 560, 250
+_HEIGHT = 280
+# Height of a label, and mean width of a letter, in pixels.
+_LINE = 15.0
+_LETTER = 6.5
+_MOST_LETTERS = 26
+# Amounts beyond this many times the median, or less than its inverse, are drawn at the edge.
+_FARTHEST = 100.0
 _TITLES = {"cost": "US dollars per answer", "output_tokens": "output tokens per answer"}
+_FORMS = {"cost": "$~g", "output_tokens": "~s"}
+# Reported amounts beyond these are drawn as if they were these, and large ones are written with an
+# exponent.
+_LEAST, _GREATEST = 1e-6, 1e9
 
 
 class Point(NamedTuple):
-    """A model in the chart: name, amount per answer, score with its interval."""
+    """A model in the chart of amounts: name, amount per answer, score with its interval."""
 
     name: str
-    x: float
-    mean: float
+    amount: float
+    score: float
     low: float
     high: float
 
 
-class Label(NamedTuple):
-    """The place of a label: its left end, its baseline and its width."""
+class Box(NamedTuple):
+    """The place of a label: left and right end, and middle from top to bottom."""
 
-    x: float
+    left: float
+    right: float
     y: float
-    width: float
 
 
-class LogScale(NamedTuple):
-    """A logarithmic scale of amounts: its ends as powers of ten."""
-
-    low: float
-    high: float
-
-    def x(self, value: float) -> float:
-        """Return the place of an amount from left to right."""
-        share = (math.log10(value) - self.low) / (self.high - self.low)
-        return _LEFT + share * (_RIGHT - _LEFT)
-
-    def ticks(self) -> list[float]:
-        """Return round values between the ends."""
-        powers = range(math.floor(self.low), math.ceil(self.high) + 1)
-        for steps in _TICK_STEPS:
-            ticks = [
-                step * 10.0**power
-                for power in powers
-                for step in steps
-                if self.low <= math.log10(step) + power <= self.high
-            ]
-            if len(ticks) <= _MOST_TICKS:
-                return ticks
-        return ticks[:: math.ceil(len(ticks) / _MOST_TICKS)]
+def names_of(rows: Sequence[Record]) -> list[str]:
+    """Return a distinct name for each row: its model, and version or submission if needed."""
+    names = [printable(row["model"]) for row in rows]
+    for key in ("version", "submission"):
+        is_shared = [names.count(name) > 1 for name in names]
+        names = [
+            f"{name} {printable(row[key])}" if shared else name
+            for name, row, shared in zip(names, rows, is_shared, strict=True)
+        ]
+    return names
 
 
-def scatter(dots: Sequence[Point], amount: str) -> str:
-    """Return the chart as SVG; empty without points.
+def score_marks(rows: Sequence[Record], titles: Mapping[str, str]) -> list[ScoreMark]:
+    """Return the marks of the chart of scores.
 
     Args:
-        dots: models that report the amount.
-        amount: "cost" or "output_tokens".
+        rows: of one table, in order; those without a rank say so.
+        titles: of the buckets, in order.
     """
-    if not dots:
-        return ""
-    dots = [dot._replace(x=min(max(dot.x, _LEAST), _GREATEST)) for dot in dots]
-    low = math.log10(min(dot.x for dot in dots))
-    high = math.log10(max(dot.x for dot in dots))
+    shown = rows[:MOST_MODELS]
+    marks = []
+    for bucket, title in titles.items():
+        for row, name in zip(shown, names_of(shown), strict=True):
+            score = row["buckets"][bucket]
+            if score["normalized_low"] is None:
+                continue
+            mark = GAP if score["scored"] < score["expected"] else ""
+            marks.append(
+                ScoreMark(
+                    title,
+                    name if row["ranked"] else f"{name} (unranked)",
+                    f"{points(score['normalized'])}{mark}",
+                    100 * score["normalized"],
+                    100 * score["normalized_low"],
+                    100 * score["normalized_high"],
+                )
+            )
+    return marks
+
+
+def main_amount(rows: Sequence[Record]) -> str:
+    """Return the amount that more rows report; output tokens if both are reported equally often."""
+    reporting = {
+        name: sum(bool(row["spent"][name]) for row in rows)
+        for name in ("output_tokens", "cost")
+    }
+    return max(reporting, key=reporting.__getitem__)
+
+
+def amount_points(settings: Mapping[str, Sequence[Record]], amount: str) -> list[Point]:
+    """Return the models that report an amount; with several settings, names say "tools"."""
+    dots = []
+    for setting, rows in settings.items():
+        suffix = ", tools" if setting == "tools" and len(settings) > 1 else ""
+        for row, name in zip(rows, names_of(rows), strict=True):
+            score = row["buckets"][OVERALL]
+            if row["spent"][amount] and score["normalized"] is not None:
+                dots.append(
+                    Point(
+                        name + suffix,
+                        row["spent"][amount],
+                        score["normalized"],
+                        score["normalized_low"],
+                        score["normalized_high"],
+                    )
+                )
+    return dots
+
+
+def amount_chart(dots: Sequence[Point], amount: str, width: int = WIDE) -> Spec:
+    """Return the chart of scores against an amount, "cost" or "output_tokens"."""
+    amounts = [min(max(dot.amount, _LEAST), _GREATEST) for dot in dots]
+    middle = math.log10(median(amounts))
+    reach = math.log10(_FARTHEST)
+    logs = [
+        min(max(math.log10(value), middle - reach), middle + reach) for value in amounts
+    ]
     # Points do not touch the frame, and a single one has a scale, too.
-    room = max(0.08 * (high - low), 0.15)
-    scale = LogScale(low - room, high + room)
-    parts = [*draw_grid(scale, amount), *draw_points(dots, scale, amount)]
-    return (
-        f'<svg class="sb" width="{_WIDTH:g}" height="{_HEIGHT:g}" '
-        f'viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" '
-        f'aria-hidden="true">{"".join(parts)}</svg>'
+    room = max(0.08 * (max(logs) - min(logs)), 0.15)
+    low, high = min(logs) - room, max(logs) + room
+    scale = width / (high - low)
+    taken: list[Box] = []
+    values: list[dict[str, Any]] = []
+    places = zip(dots, logs, strict=True)
+    for dot, log in sorted(places, key=lambda place: (-place[0].score, place[1])):
+        x, y = (log - low) * scale, (1 - dot.score) * _HEIGHT
+        amount_text = f"{amount_words(dot.amount, amount)} {_TITLES[amount]}"
+        interval = f"{points(dot.low)} to {points(dot.high)}"
+        label = label_of(dot.name, x, y, width, taken)
+        values.append(
+            {
+                "amount": 10**log,
+                "score": 100 * dot.score,
+                "low": 100 * dot.low,
+                "high": 100 * dot.high,
+                "right": label if x < width / 2 else "",
+                "left": label if x >= width / 2 else "",
+                "words": f"{dot.name}: {points(dot.score)} ({interval}), {amount_text}",
+            }
+        )
+    return chart(
+        "amount",
+        description=f"Normalized score against {_TITLES[amount]}.",
+        values=values,
+        width=width,
+        height=_HEIGHT,
+        title=f"{_TITLES[amount]} (log scale)",
+        form=_FORMS[amount],
+        domain=[10**low, 10**high],
     )
 
 
-def draw_grid(scale: LogScale, amount: str) -> Iterator[str]:
-    """Yield the lines of the grid, and the labels of the axes."""
-    for score in range(0, 101, 20):
-        y = score_y(score / 100)
-        yield f'<path d="M{_LEFT:g} {y:.1f}H{_RIGHT:g}" class="s-faint"/>'
-        yield svg_label(_LEFT - 8, y + 4, str(score), "quiet", "end")
-    for value in scale.ticks():
-        x = scale.x(value)
-        yield f'<path d="M{x:.1f} {_TOP:g}V{_BOTTOM:g}" class="s-faint"/>'
-        text = amount_words(value, amount)
-        yield svg_label(x, _BOTTOM + 17, text, "quiet", "middle")
-    title = f"{_TITLES[amount]}, a logarithmic scale"
-    yield svg_label((_LEFT + _RIGHT) / 2, _HEIGHT - 8, title, "quiet", "middle")
-
-
-def draw_points(dots: Sequence[Point], scale: LogScale, amount: str) -> Iterator[str]:
-    """Yield the points, best first, and labels where there is room."""
-    labels: list[Label] = []
-    ordered_dots = sorted(dots, key=lambda dot: (-dot.mean, dot.x, dot.name))
-    for i, dot in enumerate(ordered_dots):
-        x, y = scale.x(dot.x), score_y(dot.mean)
-        interval = f"{points(dot.low)} to {points(dot.high)}"
-        amount_text = f"{amount_words(dot.x, amount)} {_TITLES[amount]}"
-        tooltip = f"{dot.name}: {points(dot.mean)} ({interval}), {amount_text}"
-        yield (
-            f"<g><title>{escape(tooltip)}</title>"
-            f'<path d="M{x:.1f} {score_y(dot.low):.1f}V{score_y(dot.high):.1f}" class="s-answer" '
-            f'stroke-width="2" stroke-opacity=".5"/>'
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" class="f-answer"/></g>'
-        )
-        text = dot.name
-        if len(text) > _MOST_LETTERS:
-            text = f"{text[: _MOST_LETTERS - 1]}…"
-        width = _LETTER * len(text)
-        # Right of the point, or left of it if the label would leave the chart.
-        at, anchor = x + _LABEL_GAP, "start"
-        label_x = at
-        if at + width > _WIDTH:
-            at, anchor = x - _LABEL_GAP, "end"
-            label_x = at - width
-        label = Label(label_x, y + 4, width)
-        is_free = not any(labels_meet(label, neighbour) for neighbour in labels)
-        if i < _MOST_LABELS and is_free:
-            labels.append(label)
-            yield svg_label(at, y + 4, text, "ink", anchor)
-
-
-def score_y(score: float) -> float:
-    """Return the place of a score from 0 to 1 from top to bottom."""
-    return _TOP + (1 - score) * (_BOTTOM - _TOP)
-
-
-def labels_meet(first: Label, second: Label) -> bool:
-    """Whether two labels overlap."""
-    earlier, later = sorted((first, second))
-    is_one_line = abs(earlier.y - later.y) < _LINE
-    return is_one_line and later.x < earlier.x + earlier.width
-
-
-def svg_label(x: float, y: float, text: str, role: str, anchor: str) -> str:
-    """Return a label of a role (ink or quiet), anchored at its start, middle or end."""
-    place = f'x="{x:.1f}" y="{y:.1f}" font-size="12" text-anchor="{anchor}"'
-    return f'<text {place} class="f-{role}">{escape(text)}</text>'
+def label_of(name: str, x: float, y: float, width: float, taken: list[Box]) -> str:
+    """Return the label of a point, and note its place; empty where it would cover another."""
+    text = name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…"
+    length = _LETTER * len(text)
+    # Labels point to the middle of the chart.
+    box = Box(x, x + length, y) if x < width / 2 else Box(x - length, x, y)
+    for other in taken:
+        is_beside = box.right < other.left or other.right < box.left
+        if abs(box.y - other.y) < _LINE and not is_beside:
+            return ""
+    taken.append(box)
+    return text
 
 
 def amount_words(value: float, amount: str) -> str:

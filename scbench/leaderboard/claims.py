@@ -25,7 +25,9 @@ def read_claims(
         return {}, [finding("bad_claims", file, 1, reason=f"not valid JSON: {error}")]
     scores = claimed_scores(value)
     if not scores:
-        return {}, [finding("bad_claims", file, 1, reason="it claims no scores")]
+        return {}, [
+            finding("bad_claims", file, 1, reason="the file contains no scores")
+        ]
     # Sound claims are returned even if others are wrong.
     claims = {}
     findings = []
@@ -40,9 +42,7 @@ def read_claims(
             or not isinstance(claim, int | float)
             or not 0 <= claim <= 100
         ):
-            reason = (
-                f"{name}: the claim must be a number from 0 to 100, in points of 100"
-            )
+            reason = f"{name}: the claim must be a number from 0 to 100"
             findings.append(finding("bad_claims", file, reason=reason))
         else:
             claims[name] = float(claim)

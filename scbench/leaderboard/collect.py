@@ -13,6 +13,7 @@ from scbench.analysis.usage import was_answered
 from scbench.base.canonical import sha256
 from scbench.base.errors import ResultsError, ScbenchError, printable
 from scbench.base.progress import no_progress
+from scbench.base.wording import counted
 from scbench.grading.means import AMOUNTS, usage
 from scbench.grading.output import RESULTS
 from scbench.grading.rows.columns import column_types
@@ -82,7 +83,7 @@ class BoardEntry:
         release: the release that it answers.
         receipt: the receipt of its grading.
         results: the columns that tables need.
-        answers: those that are not stored with the release, for comparison.
+        answers: those not stored with the release, for comparison.
         copied: the number of telling answers that are those of the release.
         spent: tokens and cost of an answer, see `spent`.
         files: the files of its ``graded`` folder to which the board can link.
@@ -102,7 +103,7 @@ class BoardEntry:
 
     @property
     def ranked(self) -> bool:
-        """Whether every score is there, and the answers are its own."""
+        """Whether no score is missing and the answers are not copied."""
         return self.receipt.complete and not self.copied.marked
 
 
@@ -168,8 +169,8 @@ def collect(
         out: the board's folder. Results and receipts are in ``graded/NAME`` in it.
         releases: finds releases by version.
         limits: the limits of grading.
-        regrade: grade everything anew, instead of using receipts that match.
-        reports: write reports, too.
+        regrade: whether to grade everything again instead of using matching receipts.
+        reports: whether to write reports.
         organisations: those that the maintainers know; None to check no organisation.
         on_step: is called with a sentence for each submission that is graded or refused.
 
@@ -197,8 +198,8 @@ def collect(
             done.refused[path.name] = entry
     compare_entries(done, places, organisations)
     for place, findings in done.refused.items():
-        plural = "" if len(findings) == 1 else "s"
-        on_step(f"{printable(place)}: refused, {len(findings)} problem{plural}")
+        problem_count = counted(len(findings), "problem")
+        on_step(f"{printable(place)}: refused, {problem_count}")
     return done
 
 
@@ -223,7 +224,7 @@ def naming_problem(path: Path, name: str, places: Mapping[str, str]) -> Finding 
 
 
 def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
-    """Return a submission as an entry, graded if need be, or its problems."""
+    """Return a submission as an entry, graded if necessary, or its problems."""
     submission = read_about(opened, job.releases)
     about, release = submission.about, submission.release
     if submission.problems or about is None or release is None:
@@ -232,7 +233,7 @@ def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
     grading: Grading | list[Finding] | str = earlier_grading(submission, job)
     reused = isinstance(grading, Grading)
     if isinstance(grading, str):
-        job.on_step(f"{job.name}: graded, because {grading}")
+        job.on_step(f"{job.name}: grading ({grading})")
         grading = grade_anew(opened, job)
     if isinstance(grading, list):
         return grading
@@ -263,16 +264,16 @@ def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
 
 
 def earlier_grading(submission: Validated, job: Job) -> Grading | str:
-    """Return an earlier grading that still matches, or the reason to grade anew."""
+    """Return an earlier grading that still matches, or the reason to grade again."""
     if job.regrade:
-        return "it is asked for"
+        return "requested"
     about, release = submission.about, submission.release
     predictions = submission.opened.predictions
     if about is None or release is None or predictions is None:
-        return "it cannot be read"
+        return "files not readable"
     path = job.folder / RECEIPT
     if not path.is_file():
-        return "it has no receipt yet"
+        return "no receipt yet"
     try:
         receipt = read_receipt(path)
         predictions_hash = sha256(predictions[1].read_bytes())
@@ -296,7 +297,7 @@ def read_results(path: Path, receipt: Receipt) -> pl.DataFrame:
     with checked_parquet(path, ResultsError) as rows:
         frame = rows.collect()
     if dict(frame.schema) != column_types():
-        raise ResultsError(f"{path} has other columns than results")
+        raise ResultsError(f"{path} does not have the columns of a results file")
     if results_hash(frame) != receipt.results_sha256:
         raise ResultsError(f"{path} was changed after it was written")
     return frame

@@ -1,7 +1,7 @@
-"""Is a submission made of the answers that the release prints?
+"""Submissions that copy the answers stored with the release.
 
-References are public, so a file of nothing but them scores 100. Whoever solves an instance alone
-gives the same answer only where there is one, or one that anybody would choose. So an answer
+References are public, so a file of references scores 100. A model that solves an item gives the
+same answer only if there is just one, or one that everybody would choose. An answer therefore
 *tells* where it comes from if
 
 - its task accepts many answers, see `scbench.catalog.Task.one_answer`, and is no text task; and
@@ -9,9 +9,9 @@ gives the same answer only where there is one, or one that anybody would choose.
 - it is in no natural order: the parts of its longest list neither rise nor fall throughout.
 
 Stored answers for which this is true (references and counter-references) are counted by task. Two
-answers are the same if the grader reads the same from them, with numbers to six digits. A row with
-`LEAST` or more of them is marked, and has no rank. Answers that are forced are never counted, so a
-model that gets everything right by itself has none.
+answers are equal if the grader reads the same from them, with numbers to six digits. A row with
+`LEAST` or more of them is marked and gets no rank. Answers without alternatives are never counted,
+so a model that solves everything by itself has none.
 """
 
 import json
@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.model import task_of
+from scbench.base.wording import counted
 from scbench.catalog import MANIFOLDS, get_task
 from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.predictions import Pair
@@ -71,7 +72,7 @@ class Copied:
 
     @property
     def marked(self) -> bool:
-        """Whether it is more than anybody gets by chance or by nature."""
+        """Whether there are more copies than by chance."""
         return self.count >= LEAST
 
     def as_record(self) -> dict[str, Any]:
@@ -93,8 +94,9 @@ class Copied:
         task_words = f" ({tasks})" if tasks else ""
         counters = sum(self.counter_references.values())
         return (
-            f"{same} of {total} answers to items with many right answers are the release's "
-            f"references{task_words}, and {counters} its counter-references"
+            f"{same} of {total} answers to items with many right answers equal reference answers "
+            f"of the release{task_words}; {counted(counters, 'answer')} in total equal its "
+            "counter-references"
         )
 
 

@@ -30,7 +30,7 @@ def open_submission(path: Path) -> Iterator[Opened]:
         return
     if not path.is_file():
         raise PredictionsError(
-            f"no submission at {path}: name a folder with a {ABOUT} in it, or an archive of one"
+            f"no submission at {path}: name a folder that contains {ABOUT}, or an archive of it"
         )
     with tempfile.TemporaryDirectory(prefix="scbench-submission-") as scratch:
         yield open_archive(path, Path(scratch))
@@ -58,10 +58,10 @@ def submissions_in(folder: Path) -> list[Path]:
     """Return the folders and archives in a folder of submissions, by name, without hidden ones.
 
     Raises:
-        ScbenchError: it is no folder.
+        ScbenchError: it is not a folder.
     """
     if not folder.is_dir():
-        raise ScbenchError(f"{folder} is no folder of submissions")
+        raise ScbenchError(f"{folder} is not a folder")
     return sorted(
         path
         for path in folder.iterdir()

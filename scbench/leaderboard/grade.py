@@ -1,4 +1,4 @@
-"""Grading a submission anew: results, a summary, a report, and a receipt."""
+"""Grading a submission: results, a summary, a report, and a receipt."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -64,10 +64,10 @@ def grade_submission(
     about, release, predictions = done.about, done.release, done.opened.predictions
     if done.problems or about is None or release is None or predictions is None:
         raise ResultsError(
-            f"{done.opened.path} has problems; `submission validate` lists them"
+            f"{done.opened.path} is not valid; `scbench submission validate` lists the problems"
         )
     name, path = predictions
-    # A receipt and a report must not outlive the results that they are of.
+    # Old receipts and reports must not be kept with new results.
     for old in (RECEIPT, REPORT):
         (out / old).unlink(missing_ok=True)
     names = list(release.manifest.board_records(about.tasks))

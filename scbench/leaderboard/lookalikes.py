@@ -1,6 +1,6 @@
-"""Names that look alike, and characters that nobody sees.
+"""Names that look the same, and invisible characters.
 
-Two names look alike if their skeletons are the same. In a skeleton, one character replaces all
+Two names look the same if their skeletons are equal. In a skeleton, one character replaces all
 that are drawn like it, by the confusables of Unicode (Technical Standard 39, section 4). Compatible
 forms, case and blanks do not count either.
 """
@@ -8,10 +8,12 @@ forms, case and blanks do not count either.
 import unicodedata
 from functools import cache
 
-# Categories of characters that nobody sees, or that change the text around them.
+# Categories of characters that are invisible or change the text around them.
 _HIDDEN = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
 # Letters and marks that are drawn as nothing: fillers and joiners, and selectors of variants.
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+# Signs of trademarks and copyright, which names may contain.
+_MARKS = "\u00a9\u00ae\u2122"
 _SELECTORS = (
     range(0x180B, 0x1810),
     range(0xFE00, 0xFE10),
@@ -20,7 +22,7 @@ _SELECTORS = (
 
 
 def is_hidden(sign: str) -> bool:
-    """Whether nobody sees a character, or it changes the text around it."""
+    """Whether a character is invisible or changes the text around it."""
     if unicodedata.category(sign) in _HIDDEN or sign in _BLANK:
         return True
     return any(ord(sign) in selectors for selectors in _SELECTORS)
@@ -42,7 +44,25 @@ def without_hidden_signs(text: str) -> str:
     """
     signs = hidden_signs(text)
     if signs:
-        raise ValueError(f"holds what nobody sees: {', '.join(signs[:3])}")
+        raise ValueError(f"contains invisible characters: {', '.join(signs[:3])}")
+    return text
+
+
+def without_badges(text: str) -> str:
+    """Return a name unchanged.
+
+    Raises:
+        ValueError: it contains pictograms, or calls itself verified.
+    """
+    badges = [
+        sign
+        for sign in text
+        if unicodedata.category(sign) == "So" and sign not in _MARKS
+    ]
+    if badges:
+        raise ValueError(f"contains the symbol {badges[0]!a}, which looks like a badge")
+    if "verified" in text.casefold():
+        raise ValueError("must not contain the word 'verified'")
     return text
 
 

@@ -1,4 +1,4 @@
-"""The names in a submission: who may use that of an organisation, and which look like another's.
+"""The names in a submission: who may use an organisation's name, and names that look the same.
 
 The maintainers keep a file, ``organisations.toml``::
 
@@ -82,7 +82,9 @@ def read_organisations(path: Path) -> tuple[Organisation, ...]:
         twin = names.setdefault(skeleton(organisation.name), organisation.name)
         # The same name twice is a twin, too, so identity is compared.
         if twin is not organisation.name:
-            raise ScbenchError(f"{path}: {organisation.name!r} and {twin!r} look alike")
+            raise ScbenchError(
+                f"{path}: the names {organisation.name!r} and {twin!r} look the same"
+            )
     return organisations
 
 

@@ -29,7 +29,9 @@ def pack(opened: Opened, out: Path) -> None:
         ResultsError: the suffix is of no archive, or it cannot be written.
     """
     if not out.name.endswith(PACKED):
-        raise ResultsError(f"{out} is no archive's name; end it in {', '.join(PACKED)}")
+        raise ResultsError(
+            f"{out} is not the name of an archive; use one of the suffixes {', '.join(PACKED)}"
+        )
     top = opened.path.resolve().name.partition(".")[0] or "submission"
     contents = {}
     for name in MOST_BYTES_OF:

@@ -1,4 +1,4 @@
-"""The board as a page: one file that loads nothing, made from ``leaderboard.json``."""
+"""The board as a page: one self-contained file, made from ``leaderboard.json``."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from scbench.analysis.ladder_sheets import interval_words, level_words
 from scbench.analysis.sheets import (
     GAP,
     interval,
-    mean_beside,
+    mean_and_readable,
     normalized_words,
     points,
 )
@@ -17,12 +17,22 @@ from scbench.base.model import LADDER
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.board import Record, height
-from scbench.leaderboard.chart import Point, amount_words, scatter
+from scbench.leaderboard.chart import (
+    MOST_MODELS,
+    NARROW,
+    amount_chart,
+    amount_points,
+    amount_words,
+    main_amount,
+    score_marks,
+)
 from scbench.release.about import TITLE
 from scbench.release.manifest import own_name
+from scbench.report.charts import Spec, draw, overview_charts
 
 _SETTING_TITLES = {"no_tools": "Without tools", "tools": "With tools"}
 _LINKS = {"paper": "paper", "code": "code", "weights": "weights", "homepage": "page"}
+_AMOUNT_TITLES = {"cost": "cost", "output_tokens": "output tokens"}
 # Ends of settings in the history, by tasks.
 _TASKS_WORDS = {MANIFOLDS: ", text tasks", LADDER: ", ladder"}
 
@@ -38,7 +48,7 @@ _FULL = 0.45
 Cell = dict[str, Any]
 
 _NO_LEVEL = {"value": "", "text": "-", "between": ""}
-_NO_CELL = _NO_LEVEL | {"zero": "", "above": "", "level": "", "range": ""}
+_NO_CELL = _NO_LEVEL | {"details": "", "level": ""}
 _MOST_LETTERS = 100
 
 
@@ -109,38 +119,44 @@ def mixed_colour(start: str, end: str, share: float) -> str:
 def board_section(part: Record, titles: Mapping[str, str]) -> Cell:
     """Return a board as the template needs it, with the titles of tasks."""
     version = own_name(part["release"]["version"])
-    rows = [row for entries in part["settings"].values() for row in entries]
-    # The chart is over cost, or over output tokens if no model reports a cost.
-    amount = "output_tokens"
-    if any(row["spent"]["cost"] for row in rows):
-        amount = "cost"
+    buckets = {
+        name: (bucket_title(name, part["over"]), n)
+        for name, n in part["buckets"].items()
+    }
+    bucket_titles = {name: title for name, (title, _) in buckets.items()}
     settings = []
     for setting, entries in part["settings"].items():
-        lines = [row_cells(row, setting) for row in entries]
+        lines = [row_cells(row) for row in entries]
         settings.append(
             {
                 "id": f"r{version}-{part['tasks_of']}-{setting}".replace(".", "-"),
                 "title": _SETTING_TITLES[setting],
                 "tools": setting == "tools",
+                "chart": score_chart(entries, bucket_titles),
+                "incomplete": any(
+                    score["scored"] < score["expected"]
+                    for row in entries
+                    for score in row["buckets"].values()
+                ),
+                "more_models": max(len(entries) - MOST_MODELS, 0),
                 "ranked": [line for line in lines if line["ranked"]],
                 "unranked": [line for line in lines if not line["ranked"]],
             }
         )
+    rows = [row for entries in part["settings"].values() for row in entries]
+    amount = main_amount(rows)
     return {
         **part,
         "version": version,
-        "amount": amount.replace("_", " "),
-        "chart": scatter(chart_points(part["settings"], amount), amount),
+        "amount": _AMOUNT_TITLES[amount],
+        "amount_chart": spending_chart(part["settings"], amount),
         "texts": part["tasks_of"] == MANIFOLDS,
         "ladder": part["tasks_of"] == LADDER,
         "private": part.get("private", False),
         "gaps": any("private" in row for row in rows),
         "levels": any("levels" in row for row in rows),
         "rows_hash": part["release"]["rows_hash"],
-        "buckets": {
-            name: (bucket_title(name, part["over"]), n)
-            for name, n in part["buckets"].items()
-        },
+        "buckets": buckets,
         "tasks": {
             name: (titles.get(name, name), n) for name, n in part["tasks"].items()
         },
@@ -148,24 +164,29 @@ def board_section(part: Record, titles: Mapping[str, str]) -> Cell:
     }
 
 
-def chart_points(settings: Mapping[str, Sequence[Record]], amount: str) -> list[Point]:
-    """Return the models of a chart; if there are several settings, tools are in the name."""
-    dots = []
-    for setting, rows in settings.items():
-        suffix = ", tools" if setting == "tools" and len(settings) > 1 else ""
-        for row in rows:
-            score = row["buckets"][OVERALL]
-            if row["spent"][amount] and score["normalized"] is not None:
-                dots.append(
-                    Point(
-                        row["model"] + suffix,
-                        row["spent"][amount],
-                        score["normalized"],
-                        score["normalized_low"],
-                        score["normalized_high"],
-                    )
-                )
-    return dots
+def score_chart(rows: Sequence[Record], titles: Mapping[str, str]) -> Cell | None:
+    """Return the chart of scores by bucket, wide and in narrow parts; None without scores."""
+    marks = score_marks(rows, titles)
+    if not marks:
+        return None
+    wide, narrow = overview_charts(marks)
+    return {"wide": svg_of(wide), "narrow": [svg_of(spec) for spec in narrow]}
+
+
+def spending_chart(
+    settings: Mapping[str, Sequence[Record]], amount: str
+) -> Cell | None:
+    """Return the chart of scores against an amount; None if no model reports it."""
+    dots = amount_points(settings, amount)
+    if not dots:
+        return None
+    wide, narrow = amount_chart(dots, amount), amount_chart(dots, amount, NARROW)
+    return {"wide": svg_of(wide), "narrow": svg_of(narrow)}
+
+
+def svg_of(spec: Spec) -> str:
+    """Return a chart as an SVG element."""
+    return draw(spec, "svg").decode()
 
 
 def bucket_title(bucket: str, buckets: Sequence[str]) -> str:
@@ -175,16 +196,14 @@ def bucket_title(bucket: str, buckets: Sequence[str]) -> str:
     return bucket.capitalize()
 
 
-def row_cells(row: Record, setting: str) -> Cell:
-    """Return a row as the template needs it, with cells in place of figures."""
+def row_cells(row: Record) -> Cell:
+    """Return a row as the template needs it, with cells in place of numbers."""
     overall = row["buckets"][OVERALL]
     levels = row.get("levels", {})
     cells = {
         name: figure_cell(score, levels.get(name))
         for name, score in row["buckets"].items()
     }
-    # The rank over everything, its range and the overall level have columns of their own.
-    cells[OVERALL] |= {"range": "", "level": ""}
     private = _NO_CELL
     if "private" in row:
         # It has no coverage of its own.
@@ -210,7 +229,6 @@ def row_cells(row: Record, setting: str) -> Cell:
         "coverage": f"{overall['scored']}/{overall['expected']}",
         "covered": overall["scored"] / overall["expected"],
         "gaps": ", ".join(gaps),
-        "setting": setting.replace("_", " "),
         "private": private,
         "gap": gap_cell(row["gap"]) if "gap" in row else _NO_CELL,
         "report": files.pop("report", None),
@@ -224,24 +242,27 @@ def row_cells(row: Record, setting: str) -> Cell:
 
 
 def figure_cell(score: Record, level: Record | None = None) -> Cell:
-    """Return a score as a cell, with the value that it sorts by."""
-    cell = _NO_CELL | {
-        "heat": "",
-        "text": normalized_words(score),
-        "above": ", ".join(mean_beside(score)),
-        "range": rank_range(score),
-    }
+    """Return a score as a cell, with details for its tooltip and the value that it sorts by."""
+    details = mean_and_readable(score)
+    ranks = rank_range(score)
+    if ranks:
+        details.append(f"rank {ranks}")
+    cell = _NO_CELL | {"heat": "", "text": normalized_words(score)}
     value = score["normalized"]
     if value is not None:
         heat = int(min(max(value, 0.0), 1.0) * _HEATS)
         cell["value"] = sortable(value)
         cell["heat"] = f"h{heat}"
-        cell["between"] = interval(score, "normalized_")
+        cell["between"] = interval(score, "normalized_").replace(" ", "\u00a0")
+        details.insert(0, f"95 % interval {cell['between']}")
     if score["mean"] is not None and score["scored"] < score["expected"]:
         cell["text"] += GAP
-        cell["zero"] = points(score["mean_missing_as_zero"])
+        zero = points(score["mean_missing_as_zero"])
+        details.append(f"mean with missing scores as 0: {zero}")
     if level:
         cell["level"] = f"level {level_cell(level)['text']}"
+        details.append(cell["level"])
+    cell["details"] = ", ".join(details)
     return cell
 
 
@@ -304,7 +325,7 @@ def gap_cell(gap: Record) -> Cell:
         "value": sortable(gap["difference"]),
         "text": points(gap["difference"]),
         "between": f"{points(gap['low'])} to {points(gap['high'])}",
-        "above": gap["verdict"],
+        "details": gap["verdict"],
     }
 
 
@@ -326,6 +347,7 @@ def history_line(row: Record, releases: Sequence[str]) -> Cell:
                 "value": "" if value is None else sortable(value),
                 "text": normalized_words(score),
                 "rank": score["rank"],
+                "ranked": score["ranked"],
             }
         )
     setting = _SETTING_TITLES[row["setting"]].lower()

@@ -174,7 +174,7 @@ class PredictionsChecker:
         yield from self.check_status(line, instance)
         yield from self.check_usage(line, instance)
         for warning in answer_warnings(line, instance, self.tasks):
-            todo = "look at what the parser made of the response"
+            todo = "check how the response was parsed"
             yield self.finding_of(warning, todo, "warning")
         # Only answers of the default tasks are compared with those of others.
         is_compared = instance.task in manifest.default_tasks

@@ -1,4 +1,4 @@
-"""Scores on a private ladder, which nobody can copy, next to the public ones; and their gap.
+"""Scores on a private ladder next to the public ones, and their gap.
 
 The maintainers have a folder that is never published::
 
@@ -56,14 +56,14 @@ def collect_private(
     here, there = folder.resolve(), out.resolve()
     if here == there or here in there.parents or there in here.parents:
         raise ResultsError(
-            f"{folder} is private, so it and the board's {out} must lie apart"
+            f"{folder} is private; it and the board's folder {out} must not contain each other"
         )
     place = folder / "release"
     release = open_release(place)
     if not (release.manifest.is_ladder and release.manifest.is_generated):
         raise ResultsError(
-            f"{place} is no private ladder; `scbench generate ladder --private --out {place}` "
-            "draws one"
+            f"{place} is not a private ladder; create one with `scbench generate ladder --private "
+            f"--out {place}`"
         )
     done = collect(
         folder / "submissions",

@@ -37,7 +37,7 @@ def write_board(
     entries: Sequence[BoardEntry] = (),
     dataset: str | None = None,
 ) -> list[Path]:
-    """Write a board into a folder, which is made if need be, and return the files.
+    """Write a board into a folder, which is created if necessary, and return the files.
 
     Args:
         out: the folder.
@@ -97,18 +97,16 @@ def hub_results(
             show the result; or ``dataset`` is no name.
     """
     if not _DATASET.fullmatch(dataset):
-        raise ResultsError(
-            f"{dataset!r} is not the name of a data set; name it as ORG/NAME"
-        )
+        raise ResultsError(f"{dataset!r} is not the name of a data set; use ORG/NAME")
     if receipt.tasks_of == LADDER:
         raise ResultsError(
-            "the Hub's board has means of the other configs, and no levels"
+            "the Hub's board has no levels; submit results of another config"
         )
     if not receipt.complete:
         overall = receipt.overall
         raise ResultsError(
-            f"only {overall.scored} of {overall.expected} scores are there, and the Hub's board "
-            "takes means over all of them"
+            f"only {overall.scored} of {overall.expected} scores exist, and the Hub's board needs "
+            "all of them"
         )
     notes = (
         f"mean of all scores; {receipt.setting.replace('_', '-')}; "

@@ -1,11 +1,10 @@
 """Ranks of models by their scores, with ranges.
 
-Models are compared by their normalized scores, answer by answer over the same instances, by the
-test of `scbench.analysis.sign_flips`, as `scbench compare` makes it. It is corrected over all pairs
-of a board: with a chance of 95 %, no two models that are alike are called different anywhere on
-it, however many models there are. A model's rank is one more than the number of models that are
-better beyond chance, so statistical ties share a rank. Its range goes from there to the number of
-models that are not worse beyond chance.
+Models are compared by their normalized scores, answer by answer, with the test of
+`scbench.analysis.sign_flips` that `scbench compare` uses. The test is corrected over all pairs of a
+board: if no models differ, the chance of any significant pair is at most 5 %. A model's rank is one
+more than the number of models that are significantly better, so statistical ties share a rank. Its
+range goes from there to the number of models that are not significantly worse.
 """
 
 from collections.abc import Sequence
@@ -44,7 +43,7 @@ def ranks(scores: Floats, answers: Sequence[str]) -> list[Rank]:
         answers: the answer that each row of scores is of; scores of one answer are not independent.
     """
     models = scores.shape[1]
-    better = told_apart(scores, answers, DRAWS)
+    better = significant_pairs(scores, answers, DRAWS)
     better_count, worse_count = better.sum(axis=0), better.sum(axis=1)
     model_ranks = []
     for i in range(models):
@@ -53,10 +52,10 @@ def ranks(scores: Floats, answers: Sequence[str]) -> list[Rank]:
     return model_ranks
 
 
-def told_apart(
+def significant_pairs(
     scores: Floats, answers: Sequence[str], draws: int, seed: int = 0
 ) -> Truths:
-    """Return the pairs of models of which one is better beyond chance.
+    """Return the pairs of models of which one is significantly better.
 
     Args:
         scores: shape (scores, models), none missing.

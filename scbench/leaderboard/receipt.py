@@ -16,6 +16,7 @@ from scbench.base import __version__
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import ResultsError, faults_of
 from scbench.base.model import Frozen, OneShot, RunMetadata, Status
+from scbench.base.wording import counted
 from scbench.grading.options import choose_tasks
 from scbench.grading.score_tables import OVERALL, metadata_by_run
 from scbench.grading.summary import fingerprints_in
@@ -257,7 +258,9 @@ def read_receipt(path: Path) -> Receipt:
     try:
         receipt = Receipt.model_validate_json(data)
     except ValidationError as error:
-        raise ResultsError(f"{path} is no receipt: {faults_of(error, 1)[0]}") from None
+        raise ResultsError(
+            f"{path} is not a receipt: {faults_of(error, 1)[0]}"
+        ) from None
     # Sealing it again gives the same digest unless a field was changed.
     if receipt != receipt.sealed():
         raise ResultsError(f"{path} was changed after it was written")
@@ -281,15 +284,15 @@ def mismatch(
         about: SHA-256 of ``submission.yaml``.
     """
     if receipt.release != release_record(manifest):
-        return f"the receipt is of release {receipt.release.version}, not {manifest.version}"
+        return f"the receipt is for release {receipt.release.version}, not {manifest.version}"
     for task in sorted(receipt.graders.keys() | graders.keys()):
         old, new = receipt.graders.get(task), graders.get(task)
         if old != new:
-            return f"{task} was graded by version {old}, installed is version {new}"
+            return f"{task} was graded by version {old}, but version {new} is installed"
     if receipt.predictions.sha256 != predictions:
         return "the predictions have changed"
     if receipt.submission_sha256 != about:
         return "submission.yaml has changed"
     if receipt.ungraded:
-        return f"{receipt.ungraded} answers could not be graded then"
+        return f"{counted(receipt.ungraded, 'answer')} could not be graded earlier"
     return None

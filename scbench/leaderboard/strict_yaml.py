@@ -17,7 +17,7 @@ from scbench.base.errors import ScbenchError, printable
 # Keys and indices from the root of a file to one of its parts.
 Place = tuple[str | int, ...]
 
-# More levels than any submission needs, and few enough for recursion.
+# Nesting that no submission needs, and that recursion can handle.
 _MOST_DEPTH = 12
 _NUMBER = re.compile(
     r"""
@@ -66,7 +66,7 @@ def read_yaml(data: bytes) -> tuple[JsonValue, dict[Place, int]]:
         return builder.read_document(), builder.lines
     except yaml.reader.ReaderError as error:
         line = text[: error.position].count("\n") + 1
-        raise DocumentError("there is a control character in the file", line) from None
+        raise DocumentError("the file contains a control character", line) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
@@ -100,16 +100,16 @@ class ValueBuilder:
         next(self.events)  # the document's end
         event = next(self.events)
         if not isinstance(event, yaml.StreamEndEvent):
-            refuse(event, "the file holds a second document")
+            refuse(event, "the file contains a second document")
         return value
 
     def read_node(self, event: Any, place: Place, depth: int) -> JsonValue:  # noqa: ANN401
         """Return the value that begins with an event."""
         self.lines[place] = line_of(event)
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            refuse(event, "anchors and aliases (& and *) are not read")
+            refuse(event, "anchors and aliases (& and *) are not supported")
         if event.tag is not None:
-            refuse(event, f"tags are not read: {event.tag[:50]}")
+            refuse(event, f"tags are not supported: {event.tag[:50]}")
         if depth > _MOST_DEPTH:
             refuse(event, f"nested deeper than {_MOST_DEPTH} levels")
         if isinstance(event, yaml.SequenceStartEvent):
@@ -132,12 +132,12 @@ class ValueBuilder:
         mapping: dict[str, JsonValue] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
-                refuse(event, "a key must be a word")
+                refuse(event, "a key must be plain text")
             if event.anchor is not None or event.tag is not None:
-                refuse(event, "anchors (&) and tags (!) are not read")
+                refuse(event, "anchors (&) and tags (!) are not supported")
             key = event.value
             if key in mapping:
-                refuse(event, f"the key {key[:50]!r} is there twice")
+                refuse(event, f"duplicate key {key[:50]!r}")
             entry_place = (*place, key)
             mapping[key] = self.read_node(next(self.events), entry_place, depth + 1)
             self.lines[entry_place] = line_of(event)

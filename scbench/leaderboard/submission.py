@@ -1,7 +1,7 @@
 """The content of ``submission.yaml``: one model, in one setting, on one release."""
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -18,11 +18,13 @@ from pydantic import (
 from scbench.base.errors import did_you_mean, items_of, printable, problem_of
 from scbench.base.model import Frozen, OneShot
 from scbench.leaderboard.findings import Finding, finding
-from scbench.leaderboard.lookalikes import without_hidden_signs
+from scbench.leaderboard.lookalikes import without_badges, without_hidden_signs
 from scbench.leaderboard.strict_yaml import DocumentError, Place, read_yaml
 from scbench.schemas.base import json_schema
 
 MOST_ATTEMPTS = 100
+# No model answered the benchmark earlier.
+_FIRST_DAY = date(2020, 1, 1)
 
 # No control characters, and none that turn the direction of the text around them: names are shown
 # next to those of other submissions.
@@ -34,6 +36,8 @@ OneLine = Annotated[
     Field(max_length=200, pattern=f"^{_WORD}([^{_CONTROL}]*{_WORD})?$"),
     AfterValidator(without_hidden_signs),
 ]
+# Names on the board look like names only.
+Name = Annotated[OneLine, AfterValidator(without_badges)]
 # Only https, and no signs that end an attribute of HTML.
 Link = Annotated[
     StrictStr,
@@ -52,9 +56,12 @@ def real_day(text: str) -> str:
     """Return a date unchanged.
 
     Raises:
-        ValueError: there is no such day.
+        ValueError: there is no such day, or it is before 2020 or after tomorrow.
     """
-    date.fromisoformat(text)
+    day = date.fromisoformat(text)
+    # Somewhere on Earth it is tomorrow already.
+    if not _FIRST_DAY <= day <= date.today() + timedelta(days=1):  # noqa: DTZ011
+        raise ValueError(f"must be from {_FIRST_DAY} to today")
     return text
 
 
@@ -69,8 +76,8 @@ Day = Annotated[
 class ModelNames(Frozen):
     """Which model it is."""
 
-    name: OneLine = Field(description="as it is to stand on the board")
-    version: OneLine = Field(
+    name: Name = Field(description="as it is to stand on the board")
+    version: Name = Field(
         description="what tells it from other versions and set-ups of the same name, in quotes"
     )
     id: OneLine | None = Field(
@@ -94,7 +101,7 @@ class Submission(Frozen):
 
     format: Annotated[StrictInt, Field(ge=1, le=1)] = 1
     model: ModelNames
-    organisation: OneLine = Field(description="who submits it")
+    organisation: Name = Field(description="who submits it")
     date: Day = Field(description="when the answers were made, as YYYY-MM-DD")
     release: Release = Field(description="release that was answered, such as 2.0.0")
     tasks: Literal["spatial", "manifolds", "ladder"] = Field(
@@ -190,7 +197,7 @@ def finding_of(
         model = model_at(place[:-1])
         keys = list(model.model_fields) if model else []
         similar_key = did_you_mean(str(place[-1]), keys).strip()
-        todo = similar_key or f"remove it; the keys are {', '.join(keys)}"
+        todo = similar_key or f"remove it; valid keys are {', '.join(keys)}"
         return finding("unknown_key", file, line, name=name, todo=todo)
     todo = description_of(place)
     if kind == "missing":
@@ -203,10 +210,10 @@ def finding_of(
     if kind == "value_error" or not todo:
         todo = "correct it"
     if kind == "string_type" and isinstance(fault["input"], int | float):
-        todo = "put it in quotes, so that YAML takes it as text"
+        todo = "quote it so that YAML reads it as text"
     if kind == "string_pattern_mismatch":
         # Patterns do not help those who cannot read them.
-        reason = "does not have its form"
+        reason = "wrong format"
     return finding(
         "bad_value", file, line, name=name, reason=printable(reason), todo=todo
     )

@@ -98,17 +98,17 @@ def refusal_of(name: str, kind: str, size: int) -> Finding | None:
         return None
     todo = "make it smaller"
     if name == PREDICTIONS[0]:
-        todo = "pack it with zstd or gzip"
+        todo = "compress it with zstd or gzip"
     return finding("too_large", label, label=label, size=size, limit=limit, todo=todo)
 
 
 def advice_on_name(name: str) -> str:
     """Return the advice on a file whose name is none of a submission's."""
     if name in _OUR_FILES:
-        return "remove it: the maintainers grade anew, and write such files themselves"
+        return "remove it; the maintainers grade the submission and write this file themselves"
     return did_you_mean(name, MOST_BYTES_OF).strip() or (
-        f"remove it; a submission has {ABOUT}, predictions.jsonl (or .gz, .zst), and if you "
-        f"like {CLAIMED} and README.md"
+        f"remove it; a submission has {ABOUT}, predictions.jsonl (or .gz, .zst), and "
+        f"optionally {CLAIMED} and README.md"
     )
 
 

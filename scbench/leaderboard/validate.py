@@ -80,7 +80,7 @@ def release_finder(extra: Sequence[Release] = ()) -> Releases:
             if version not in installed:
                 names = [*extra_names, *installed]
                 raise ReleaseError(
-                    f"release {version} is not installed here, but {', '.join(names) or 'none'}."
+                    f"release {version} is not installed (installed: {', '.join(names) or 'none'})."
                     f"{did_you_mean(version, names)}"
                 )
             # Opened once, however many submissions answer it.

@@ -20,7 +20,7 @@ from scbench.scoring.outcomes import Outcome, describe_error
 
 # Replies beyond those that the budget is enough for: the answer, and some that go wrong.
 SPARE_REPLIES = 6
-# Replies in a row with neither query nor answer after which a probe ends.
+# A probe ends after this number of replies in a row without a query or answer.
 MAX_TALK = 5
 # Characters of a message on a bad move.
 MAX_FAULT = 500
@@ -83,7 +83,7 @@ class Asking(Game):
     def budget_text(self) -> str:
         """The end of an observation: the remaining budget and replies."""
         return (
-            f"Left of the budget: {self.budget - self.used} of {self.budget}. Replies left: "
+            f"Budget left: {self.budget - self.used} of {self.budget}. Replies left: "
             f"{self.replies_left}."
         )
 
@@ -108,7 +108,7 @@ class Asking(Game):
             return self.ended(
                 Outcome(Status.GRADER_ERROR, reason=describe_error(error))
             )
-        # A file holds MAX_OBSERVATION characters, in which the rest of the message must fit.
+        # A file may contain MAX_OBSERVATION characters, including the rest of the message.
         text = canonical_json(observation)[: MAX_OBSERVATION // 2]
         return Move(f"{text}\n{self.budget_text}")
 
@@ -128,13 +128,13 @@ class Asking(Game):
             BadMoveError: it is none.
         """
         name = request.get(self.key) if isinstance(request, dict) else None
-        name_text = "no word"
+        found = "missing or not text"
         if isinstance(name, str):
             if name in self.kinds:
                 return validated_move(self.kinds[name], request)
-            name_text = printable(name[:MAX_NAME])
+            found = printable(name[:MAX_NAME])
         raise BadMoveError(
-            f"{self.key} must be one of {', '.join(self.kinds)}; it is {name_text}."
+            f"{self.key} must be one of {', '.join(self.kinds)}; it is {found}."
         )
 
     def cost_of(self, move: Query | Action) -> int:
@@ -146,12 +146,10 @@ class Asking(Game):
         try:
             cost = move.cost()
         except (ArithmeticError, ValueError):
-            # Of numbers that no computer can count with.
-            raise BadMoveError("what it costs cannot be counted.") from None
+            # Its numbers are too large to compute with.
+            raise BadMoveError("its cost cannot be computed.") from None
         if self.used + cost > self.budget:
-            raise BadMoveError(
-                f"it costs {cost}, which is more than is left of the budget."
-            )
+            raise BadMoveError(f"it costs {cost}, which exceeds the remaining budget.")
         return cost
 
     def refusal(self, why: str) -> Move:
@@ -176,7 +174,7 @@ def validated_move(kind: type[Query | Action], request: JsonValue) -> Query | Ac
         faults = "; ".join(map(str, faults_of(error, 3)))
         raise BadMoveError(f"{faults[:MAX_FAULT]}.") from None
     except (ArithmeticError, ValueError):
-        # A number that no computer holds.
+        # A number that is too large for a computer.
         raise BadMoveError("a value in it cannot be read.") from None
 
 
@@ -192,7 +190,7 @@ class Probe(Asking):
     """Queries within a budget, then one answer.
 
     Attributes:
-        talk: replies since the last query that hold neither query nor answer.
+        talk: replies since the last query without a query or answer.
     """
 
     key = "query"
@@ -232,7 +230,7 @@ class Probe(Asking):
                 return self.move(request)
             self.over = True
             return Move(
-                "This was the last reply, and it is no answer. The trial is over."
+                "This was your last reply, and it is not an answer. The trial is over."
             )
         outcome = self.judge_reply(reply)
         if unjudged(outcome):
@@ -244,7 +242,7 @@ class Probe(Asking):
         self.over = not self.replies_left or self.talk == MAX_TALK
         consequence = "The trial is over." if self.over else self.budget_text
         return Move(
-            f"This reply holds neither a query nor an answer that can be read. {consequence}",
+            f"This reply contains no readable query or answer. {consequence}",
             outcome,
         )
 
@@ -298,7 +296,7 @@ class Act(Asking):
         super().restore(state)
         self._actions = list(state["actions"])
         self._play = self._kind(self.params)
-        # A state of a simulator is no JSON, so it is reached by its actions.
+        # A simulator's state is not JSON, so its actions are repeated.
         for action in self._actions:
             move = self.move_in(action)
             self._play, _ = self.simulated(next_state, self._play, move)
@@ -319,7 +317,7 @@ class Act(Asking):
         is_spent = self.used >= self.budget or not self.replies_left
         self.over = self.over or self._play.over or is_spent
         has_acted = len(self._actions) > actions_before
-        # The score so far is recorded and not told; to simulate a heavy task after each action
+        # The score so far is recorded but not shown. Simulating a heavy task after each action
         # would take too long.
         outcome = None
         if self.over or (has_acted and not self.task.heavy):
@@ -335,9 +333,7 @@ class Act(Asking):
         """Carry out the action in a reply, or end the game if it says so."""
         request = last_object(reply, self.key, "done")
         if request is None:
-            return Move(
-                f'This reply holds no "action" that can be read. {self.budget_text}'
-            )
+            return Move(f'This reply contains no readable "action". {self.budget_text}')
         if (
             isinstance(request, dict)
             and request.get("done") is True

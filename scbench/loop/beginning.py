@@ -9,9 +9,9 @@ from scbench.loop.asking import Act, Probe
 from scbench.loop.games import Game
 from scbench.loop.retry import Retry
 
-# Chance of a blind guess from which answers can be gone through by trying again.
+# From this chance of a blind guess on, a model could try all answers.
 MAX_GUESS_CHANCE = 0.1
-# Modules beside a grader that settings need.
+# Modules next to a grader that settings need.
 MODULES = {"probe": "queries", "act": "actions"}
 
 
@@ -19,13 +19,14 @@ def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
     """Return the beginning of a game.
 
     Raises:
-        PredictionsError: the task has no such setting; or its answers can be gone through.
+        PredictionsError: the task has no such setting, or a model could try all answers.
     """
     if setup.setting == "retry":
         if not setup.closed and guess_chance(task, params) >= MAX_GUESS_CHANCE:
             raise PredictionsError(
-                f"{task.id} is not played in setting retry: at this point a blind guess is right "
-                "one time in ten or more often, so answers can be gone through; ask for it (closed)"
+                f"{task.id} is not played in setting retry at this point, because a blind "
+                "guess is right at least 10 % of the time; to play it anyway, set "
+                "`closed`"
             )
         return Retry(setup, task, params)
     if setup.setting == "probe":
@@ -39,7 +40,7 @@ def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
                 setup, task, params, actions.ACTIONS, actions.BUDGET, actions.Play
             )
     raise PredictionsError(
-        f"{task.id} cannot be played in setting {setup.setting}; these can: "
+        f"{task.id} cannot be played in setting {setup.setting}; these tasks can: "
         f"{', '.join(playable(setup.setting))}"
     )
 

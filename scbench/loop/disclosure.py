@@ -1,9 +1,9 @@
-"""The part of a verdict that a model is told, as far as its setup discloses; never the reference.
+"""The part of a verdict that a model learns, as its setup discloses; never the reference.
 
-Messages of checks are written for readers of results, and where an instance has one right answer
-they may say it ("The value is 12, not 13."). Of such tasks a failed check is told in full only if
-it follows from prompt and answer alone (``OWN_FAULTS`` of the grader: an overlap, an index out of
-range), and else named by its rule, as the task's ``CHECKS`` word it.
+Messages of checks are written for readers of results. If an instance has one right answer, they may
+reveal it ("The value is 12, not 13."). For such tasks, the model gets the message of a failed check
+only if it follows from prompt and answer alone (``OWN_FAULTS`` of the grader: an overlap, an index
+out of range), and otherwise its rule, in the words of the task's ``CHECKS``.
 """
 
 from collections.abc import Iterator
@@ -16,20 +16,20 @@ from scbench.catalog import Task
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.scoring.answers.shape import shape_of
 
-# Characters of all lines together, about: models pay for what they read.
+# Approximate number of characters of all lines, because models pay for what they read.
 MAX_DISCLOSED = 10_000
 # Characters of a check's message, and of a text in its places.
 MAX_SENTENCE = 300
 # Characters of a check's places.
 MAX_PLACES = 1_500
-# Entries that are shown of each list in places: the first of these that fits.
+# Numbers of entries to show of each list in places; the first that fits is used.
 LIST_SIZES = (20, 5, 2, 1)
 # Checks of the form alone, which are worded without the instance.
 FORM_CHECKS = frozenset({"answer_found", "answer_schema"})
 
 
 def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[str]:
-    """Return the lines that a model is told of a judged answer besides its score.
+    """Return the lines that a model gets about a graded answer in addition to its score.
 
     Args:
         task: of the instance.
@@ -54,7 +54,7 @@ def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[
 
 
 def one_right(task: Task) -> bool:
-    """Return whether an instance has one right answer, which its checks could say."""
+    """Return whether an instance has one right answer, which its checks could reveal."""
     return task.one_answer or shape_of(task.answer_model).is_short
 
 
@@ -73,7 +73,7 @@ def failed_checks(
             head = f"- {check.id}{score}: "
             if has_one_answer and check.id not in safe_checks:
                 rule = task.checks.get(check.id) or COMMON_CHECKS.get(check.id, "")
-                yield f"{head}broken is the rule: {rule}"
+                yield f"{head}this rule is broken: {rule}"
                 continue
             line = head + clip_text(check.message, MAX_SENTENCE)
             if places and check.details:
@@ -82,7 +82,7 @@ def failed_checks(
 
 
 def clip_text(text: str, limit: int) -> str:
-    """Return a text, of a long one the first characters and the number of the others."""
+    """Return a text; if it is long, its first characters and the number of the omitted ones."""
     omitted = len(text) - limit
     if omitted <= 0:
         return text
@@ -98,7 +98,7 @@ def places_text(check: Check) -> str:
         text = canonical_json(places)
         if len(text) <= MAX_PLACES:
             return text
-    return f"its places take {len(text):,} characters and are left out"
+    return f"the places are left out, because they take {len(text):,} characters"
 
 
 def first_entries(value: JsonValue, limit: int) -> JsonValue:

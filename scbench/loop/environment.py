@@ -16,7 +16,7 @@ from scbench.loop.games import Game, Run, State, is_answer
 from scbench.loop.replaying import played_by
 
 # Observation after the end of a trial.
-OVER = "The trial is over; nothing more is read."
+OVER = "The trial is over; further replies are ignored."
 
 
 class Step(NamedTuple):
@@ -45,7 +45,7 @@ class Environment:
 
     Attributes:
         setup: promised to the model.
-        turns: replies and observations so far, as a predictions file holds them.
+        turns: replies and observations so far, in the form of a predictions file.
 
     Args:
         setup: promised to the model.
@@ -77,8 +77,9 @@ class Environment:
             params = task.params_model.model_validate_json(instance.all_params)
         except ValidationError as error:
             raise PredictionsError(
-                f"{instance.id} does not hold what its grader needs: {faults_of(error, 1)[0]}; "
-                "take it from load_release().instances()"
+                f"{instance.id} does not contain what its grader needs: "
+                f"{faults_of(error, 1)[0]}; use an instance from "
+                "load_release().instances()"
             ) from error
         self._game = game_of(self.setup, task, params)
         # Before the rules are read: in act they hold the first observation.
@@ -111,7 +112,7 @@ class Environment:
     @property
     def _current_game(self) -> Game:
         if self._game is None:
-            raise RuntimeError("nothing is played yet: call reset(instance)")
+            raise RuntimeError("no trial has begun; call reset(instance) first")
         return self._game
 
     @property
@@ -127,13 +128,13 @@ class Environment:
         self._current_game.restore(state)
 
     def prediction(self, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
-        """Return the line of a predictions file that holds the trial.
+        """Return the line of a predictions file that contains the trial.
 
         Args:
-            fields: of the line besides: model, sample, usage, and status if the model gave up.
+            fields: further fields: model, sample, usage, and status if the model gave up.
         """
         if self._instance is None or self._game is None:
-            raise RuntimeError("nothing is played yet: call reset(instance)")
+            raise RuntimeError("no trial has begun; call reset(instance) first")
         return {
             "id": self._instance.id,
             "instance_hash": self._instance.content_hash,
@@ -158,7 +159,7 @@ class Environment:
 
 
 def readable(text: str) -> str:
-    """Return a reply as a file can hold it: not longer than is read, without half characters."""
+    """Return a reply in the form of a file: cut to the limit, without half characters."""
     return text[:MAX_ACTION].encode(errors="replace").decode()
 
 

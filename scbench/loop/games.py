@@ -23,7 +23,10 @@ _T = TypeVar("_T")
 
 # Texts of the rules, with places for the limits of a game.
 TEXTS: Mapping[str, Mapping[str, str]] = packaged_toml("scbench.loop", "rules.toml")
-UNJUDGED = "This answer cannot be judged on this machine. The trial ends here, without a score."
+UNJUDGED = (
+    "This answer cannot be graded on this machine. The trial ends here, without a "
+    "score."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ class Game(ABC):
 
     def judge_reply(self, reply: str) -> Outcome:
         """Return the outcome of the answer in a reply, as it would be outside of the loop."""
-        # Without validation, as the environment has cut the reply to what a file may hold.
+        # Without validation, because the environment has cut the reply to the limits of a file.
         return self.judged(Prediction.model_construct(id="", response=reply))
 
     def judged(self, prediction: Prediction) -> Outcome:

@@ -27,7 +27,7 @@ class TraceError(PredictionsError):
 
 
 def grade_line(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
-    """Grade a line of predictions, whether it holds an answer or a trace."""
+    """Grade a line of predictions, whether it contains an answer or a trace."""
     if prediction.turns is not None and prediction.loop is not None:
         return grade_trial(prediction, prediction.loop, task, params)
     with simulator_lock(task):
@@ -60,13 +60,22 @@ def grade_trial(
 def setup_difference(loop: Played, task: Task) -> str:
     """Return why observations cannot be compared with those given here; empty if they can."""
     here = played_by(loop, task)
-    # Older lines hold fewer versions; None is not compared.
+    # Older lines contain fewer versions; None is not compared.
     if loop.rules != here.rules:
-        return f"it was played by version {loop.rules} of the loop's rules; here is {here.rules}"
+        return (
+            f"it was played with version {loop.rules} of the loop's rules, but this is "
+            f"version {here.rules}"
+        )
     if loop.grader is not None and loop.grader != here.grader:
-        return f"it was played with version {loop.grader} of the grader; here is {here.grader}"
+        return (
+            f"it was played with version {loop.grader} of the grader, but this is version "
+            f"{here.grader}"
+        )
     if loop.fingerprint and here.fingerprint and loop.fingerprint != here.fingerprint:
-        return "it was played where the simulator computes otherwise; grade it there"
+        return (
+            "it was played on a machine whose simulator computes differently; grade it "
+            "there"
+        )
     return ""
 
 
@@ -93,7 +102,7 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     loop = prediction.loop
     turns = prediction.turns or ()
     if loop is None:
-        raise TraceError("there is no setup of a loop")
+        raise TraceError("the line has no setup of the loop")
     try:
         game = game_of(loop, task, params)
     except PredictionsError as error:
@@ -104,7 +113,7 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     for number, turn in enumerate(turns, 1):
         if game.over:
             raise TraceError(
-                f"turn {number}: the trial was over after turn {number - 1}"
+                f"turn {number}: the trial had ended after turn {number - 1}"
             )
         move = game.play(turn.action)
         outcome = move.outcome
@@ -126,18 +135,16 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     is_cut_off = status is not None and status is not Status.ANSWERED
     if not game.over and not is_cut_off:
         raise TraceError(
-            f"turn {len(turns) + 1}: it is missing, and the trial was not over; if the model gave "
-            "up or its call failed, say so with a status"
+            f"turn {len(turns) + 1}: is missing, although the trial had not ended; if the "
+            "model gave up or its call failed, add a status"
         )
     if status is not None and is_cut_off:
         # No earlier answer, nor what was done so far: whoever cuts a trial chooses where.
-        final = zero(
-            status, f"the trial stops after turn {len(turns)}, as the line says", task
-        )
+        final = zero(status, f"the line ends the trial after turn {len(turns)}", task)
     elif last_outcome is None:
-        final = zero(Status.UNPARSED, "the trial holds no answer", task)
+        final = zero(Status.UNPARSED, "the trial contains no answer", task)
     else:
-        # The last reply may hold no answer; an earlier one counts then.
+        # If the last reply contains no answer, an earlier one counts.
         final = last_answer or last_outcome
     used = None if loop.setting == "retry" else game.used
     return replace(final, trial=Trial(tuple(scores), used))
@@ -152,6 +159,7 @@ def observation_fault(turn: Turn, expected: str) -> str:
         position += 1
     end = position + MAX_SHOWN
     return (
-        f"the observation is not what the environment gives; from character {position} on it reads "
-        f"{turn.observation[position:end]!r}, and should read {expected[position:end]!r}"
+        f"the observation differs from the environment's; from character {position} on "
+        f"it reads {turn.observation[position:end]!r} and should read "
+        f"{expected[position:end]!r}"
     )

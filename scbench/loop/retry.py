@@ -1,7 +1,8 @@
-"""The setting retry: answers, each with its faults told, until one has the full score."""
+"""The setting retry: the model answers and learns its faults, until an answer is right."""
 
 from typing_extensions import override
 
+from scbench.base.wording import counted
 from scbench.loop.disclosure import disclosed, one_right
 from scbench.loop.games import TEXTS, UNJUDGED, Game, Move, is_answer, unjudged
 
@@ -18,7 +19,7 @@ class Retry(Game):
     @override
     def rules(self) -> str:
         disclosure = self.setup.disclose
-        # Where one answer is right, checks are told by their rules only, and so the prompt says.
+        # If only one answer is right, the model learns only the rules of failed checks.
         if disclosure != "score" and one_right(self.task):
             disclosure_text = TEXTS["tells"]["one_right"]
         else:
@@ -40,22 +41,21 @@ class Retry(Game):
             lines = [f"{head}score {score_text(outcome.score or 0.0)} of 1."]
             lines += disclosed(self.task, outcome.verdicts, self.setup.disclose)
         else:
-            lines = [f"{head}no answer can be read from this reply."]
+            lines = [f"{head}no readable answer in this reply."]
         is_full = outcome.score == 1
         self.over = is_full or not self.replies_left
         if is_full:
-            lines.append("That is the full score. The trial is over.")
+            lines.append("This is the full score. The trial is over.")
         elif self.over:
-            lines.append("That was the last time. The trial is over.")
+            lines.append("That was the last attempt. The trial is over.")
         else:
-            plural = "s" if self.replies_left > 1 else ""
-            lines.append(f"You may answer {self.replies_left} more time{plural}.")
+            lines.append(f"You have {counted(self.replies_left, 'attempt')} left.")
         return Move("\n".join(lines), outcome)
 
 
 def score_text(score: float) -> str:
-    """Return a score in six digits; it says 1 only if it is, since the trial ends with 1."""
+    """Return a score in six digits; the text is 1 only for 1, because the trial ends with 1."""
     text = f"{score:.6g}"
     if text == "1" and score != 1:
-        return "almost 1, not quite 1"
+        return "just below 1"
     return text

@@ -102,15 +102,15 @@ def _start_child(
 def _reason(last_line: str) -> str:
     """Return the message of the last line of a traceback."""
     if last_line.startswith("MemoryError"):
-        return f"it takes more than {MEMORY / 2**30:g} GiB of memory"
+        return f"it needs more than {MEMORY / 2**30:g} GiB of memory"
     message = last_line.partition(": ")[2]
     return printable(message or last_line)[:300]
 
 
 def _exit_text(code: int) -> str:
     if code < 0:
-        return f"the library that reads it ended by signal {-code}"
-    return f"the library that reads it ended with {code}"
+        return f"the library that reads it was killed by signal {-code}"
+    return f"the library that reads it exited with code {code}"
 
 
 @contextmanager

@@ -37,8 +37,8 @@ def safe_path() -> Iterator[None]:
     # With -P, `multiprocessing` passes the flag itself on to its children.
     if flags.ignore_environment and not flags.safe_path:
         raise MachineError(
-            "`python -E` keeps worker processes from being told not to import Python files of the "
-            "working folder: use `python -I` or `python -E -P`"
+            "with `python -E`, worker processes could import Python files from the "
+            "working folder; use `python -I` or `python -E -P` instead"
         )
     with _ENVIRONMENT_LOCK:
         before = os.environ.get(_SAFE_PATH)

@@ -22,8 +22,8 @@ def check_memory() -> None:
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     if soft != resource.RLIM_INFINITY and soft < _LEAST_MEMORY:
         raise MachineError(
-            f"only {soft / 2**30:.2g} GiB of address space are allowed here (ulimit -v); "
-            f"grading needs {_LEAST_MEMORY / 2**30:g} GiB"
+            f"this process may use only {soft / 2**30:.2g} GiB of address space (ulimit "
+            f"-v); grading needs {_LEAST_MEMORY / 2**30:g} GiB"
         )
 
 

@@ -50,10 +50,10 @@ def check_same_package(parent: PackageCopy) -> None:
     if worker.folder != parent.folder:
         raise EngineError(
             f"a worker process loaded scbench from {worker.folder}, but this process from "
-            f"{parent.folder}: run it in an environment that has only one of them"
+            f"{parent.folder}; use an environment with only one of them"
         )
     if worker.digest != parent.digest:
         raise EngineError(
-            f"the files of scbench in {parent.folder} changed after this process was started: "
-            "start it again"
+            f"the files of scbench in {parent.folder} changed while it was running; start "
+            "it again"
         )

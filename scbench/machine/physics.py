@@ -34,7 +34,7 @@ _CHILD = Path(__file__).with_name("physics_child.py")
 _LONGEST_GREETING = 10_000
 # Each number, and the length of each list, takes so many bytes.
 _NUMBER_BYTES = 8
-# Each thread has engines of its own.
+# Each thread has its own engines.
 _threads = threading.local()
 
 
@@ -70,9 +70,9 @@ def engine_python() -> str:
     if has_pybullet():
         return sys.executable
     raise CannotGrade(
-        "simulating blasts needs PyBullet, which this Python does not have: `scbench doctor --fix` "
-        f"makes an environment for it, or --terrain-python or {VARIABLE} names a Python "
-        f"{PYTHON} in which `pip install pybullet numpy` was run"
+        "terrain_levelling needs PyBullet, which this Python does not have. Run "
+        "`scbench doctor --fix` to set up an environment for it, or set "
+        f"--terrain-python or {VARIABLE} to a Python {PYTHON} with pybullet and numpy"
     )
 
 
@@ -113,7 +113,7 @@ class Engine:
             self.facts: dict[str, str] = json.loads(greeting)
             fault = self.facts.get("fault")
         except (ValueError, AttributeError):
-            fault = "it is no Python 3.9 or later"
+            fault = "it is not Python 3.9 or later"
         if fault:
             self.close()
             raise _unusable(python, printable(fault))
@@ -145,14 +145,14 @@ class Engine:
         if not reply or len(reply) < size:
             self.close()
             code = self._child.returncode
-            raise PhysicsError(f"the physics engine ended with {code}")
+            raise PhysicsError(f"the physics engine exited with code {code}")
         return array("d", reply).tolist()
 
 
 def _unusable(python: str, why: str) -> CannotGrade:
     return CannotGrade(
-        f"simulating blasts needs PyBullet, which {python} does not run: {why}; `scbench doctor "
-        "--fix` makes an environment for it"
+        f"terrain_levelling needs PyBullet, which {python} cannot run ({why}). Run "
+        "`scbench doctor --fix` to set up an environment for it"
     )
 
 
@@ -225,13 +225,13 @@ def _environment_commands(folder: Path) -> list[list[str]]:
             [uv, "pip", install[0], "--python", str(folder), *install[1:]],
         ]
     if python:
-        # -I: the working folder may hold somebody else's venv.py or pip.py.
+        # -I: the working folder may contain a file venv.py or pip.py.
         venv_python = str(folder / "bin" / "python")
         return [
             [python, "-I", "-m", "venv", "--clear", str(folder)],
             [venv_python, "-I", "-m", "pip", *install],
         ]
     raise MachineError(
-        f"neither uv nor python{PYTHON} is on the path: install one of them, or name a Python "
-        f"that has PyBullet by {VARIABLE}"
+        f"neither uv nor python{PYTHON} is on the path; install one of them, or set "
+        f"{VARIABLE} to a Python that has PyBullet"
     )

@@ -40,7 +40,7 @@ def clean_context() -> "BaseContext":
     """Return the context with which pools start their workers.
 
     A fork server makes new workers quickly. It listens on a socket in the temporary folder, whose
-    path may be too long for an address, as on machines that give each job a folder of its own;
+    path may be too long for an address, as on machines that give each job its own folder;
     there, and on systems without a fork server, each worker is started from nothing.
 
     Raises:
@@ -68,9 +68,9 @@ def clean_context() -> "BaseContext":
         if error.errno in {errno.EMFILE, errno.ENFILE}:
             raise
         raise MachineError(
-            f"processes cannot share memory here ({error.strerror}): grading needs a writable "
-            "/dev/shm (`docker run --shm-size 64m`, `mount -t tmpfs tmpfs /dev/shm`); "  # noqa: S108
-            "scbench.score in Python works without"
+            f"processes cannot share memory here ({error.strerror}); grading needs a writable "
+            "/dev/shm (`docker run --shm-size 64m`, `mount -t tmpfs tmpfs /dev/shm`), "  # noqa: S108
+            "scbench.score in Python does not"
         ) from None
     return context
 

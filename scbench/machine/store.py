@@ -81,16 +81,21 @@ class Store:
         """Append a record; return its place.
 
         Args:
-            key: must contain no space and no line break, which is not checked.
-            value: must contain no line break, which is not checked.
+            key: must not contain a space or line break.
+            value: must not contain a line break.
 
         Raises:
+            ValueError: the key or value cannot be stored.
             OSError: the record cannot be written.
         """
+        if " " in key or "\n" in key or b"\n" in value:
+            raise ValueError(
+                f"a store cannot hold a record of {key!r} with a space or line break"
+            )
         text = key.encode() + b" " + value
         line = sha256(text).encode() + b" " + text + b"\n"
         writer = self.open()
-        # The half-written line gets a line break, so that this record begins a line of its own.
+        # The half-written line gets a line break, so that this record begins its own line.
         line_break = b"\n" if self._is_torn else b""
         remainder = memoryview(line_break + line)
         # A full disk may take only a part of the line, so the file counts as torn until the whole
@@ -124,7 +129,7 @@ class Store:
         self._reader.seek(place)
         record = parse_record(self._reader.readline())
         if record is None:
-            raise OSError(f"{self.path} was changed while it was in use")
+            raise OSError(f"{self.path} changed while it was in use")
         return record.value
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from scbench.base.errors import ResultsError
 
 MARKER = "RUN.json"
 _MARKER_KEYS = ("scbench", "host", "pid", "identity")
-# Bytes of a marker. All of them are written at once, so that it is never half there.
+# Bytes of a marker. A single write, so that a marker is never incomplete.
 _SIZE = 1024
 # Errors of file systems that have no locks.
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
@@ -49,7 +49,9 @@ class WorkFolder:
             if descriptor is not None:
                 break
         else:
-            raise ResultsError(f"{path} appears and disappears: other processes use it")
+            raise ResultsError(
+                f"{path} appears and disappears, so other processes use it"
+            )
         self._descriptor = descriptor
         try:
             self._take_over()
@@ -99,7 +101,8 @@ class WorkFolder:
             if marker:
                 owner = f"process {marker['pid']} on {marker['host']}"
             raise ResultsError(
-                f"{owner} is at work in {self.path.parent}; wait for it, or choose another --out"
+                f"{owner} is writing to {self.path.parent}; wait for it, or choose another "
+                "--out"
             ) from None
         except OSError as error:
             if error.errno not in _NO_LOCKS:

@@ -2,7 +2,7 @@
 
 The code that makes, verifies and publishes releases is in `scbench.freezing`.
 
-A release folder holds::
+A release folder contains::
 
     README.md                     the dataset card; its YAML makes load_dataset work
     MANIFEST.json                 row hashes (identity), file hashes (transport), versions

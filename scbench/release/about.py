@@ -1,10 +1,9 @@
-"""The description of the benchmark in card, Croissant file and leaderboard file."""
+"""The description of the benchmark for dataset card, Croissant file and leaderboard file."""
 
 TITLE = "Spatial Competence Benchmark"
 DESCRIPTION = (
-    "Spatial problems for language models, judged by programs: a model reads a prompt, gives an "
-    "answer, mostly as JSON, and an exact verifier or a simulator checks that the answer does what "
-    "the prompt asks."
+    "Spatial problems for language models. A model reads a prompt and answers, mostly in JSON. An "
+    "exact verifier or a simulator then grades the answer."
 )
 HOMEPAGE = "https://huggingface.co/datasets/scbench/scbench"
 LICENCE = "https://spdx.org/licenses/MIT.html"

@@ -168,7 +168,10 @@ class Release:
         configs = [config for config in CONFIGS if config in names]
         if len(configs) > 1:
             config_names = " and ".join(configs)
-            raise ReleaseError(f"{config_names} are graded apart: name one of them")
+            raise ReleaseError(
+                f"{config_names} are different configs, which are graded separately; name only "
+                "one of them"
+            )
         task_names = [name for name in names if name not in CONFIGS]
         if not configs:
             return self, task_names
@@ -198,7 +201,7 @@ class Release:
         """
         record = self.manifest.files.get(name)
         if record is None:
-            raise ReleaseError(f"{self.root / MANIFEST} lists no file {name}")
+            raise ReleaseError(f"{self.root / MANIFEST} does not list the file {name}")
         try:
             data = self.source.read(name, record.bytes)
         except OSError as error:
@@ -208,8 +211,8 @@ class Release:
         # Checked at every read, since a folder can change in between.
         if sha256(data) != record.sha256:
             raise ReleaseError(
-                f"release {self.version}: {self.root / name} was changed after it was frozen; "
-                f"`scbench release verify {self.root}` says more"
+                f"release {self.version}: {self.root / name} was changed after it was "
+                f"frozen; for details run `scbench release verify {self.root}`"
             )
         return data
 
@@ -245,7 +248,7 @@ class Release:
             for instance in self._rows(name, instance_of):
                 if instance.id in instances:
                     raise ReleaseError(
-                        f"release {self.version}: {name}: {instance.id} is there twice"
+                        f"release {self.version}: {name}: {instance.id} occurs twice"
                     )
                 instances[instance.id] = instance
         return instances
@@ -290,8 +293,8 @@ class Release:
             first_floor = floors.setdefault(row.id, floor)
             if not 0 <= floor <= 1 or first_floor != floor:
                 raise ReleaseError(
-                    f"release {self.version}: {self.root / REFERENCES}: the floor of {row.id} is "
-                    "not one number from 0 to 1"
+                    f"release {self.version}: {self.root / REFERENCES}: the floor of "
+                    f"{row.id} must be a single number from 0 to 1"
                 )
         return floors
 
@@ -323,7 +326,7 @@ class Release:
             return [make(row) for row in rows.to_dicts()]
         except (KeyError, TypeError, ValueError) as error:
             raise ReleaseError(
-                f"{label} does not hold what it should: {type(error).__name__}: {error}"
+                f"{label} has the wrong content: {type(error).__name__}: {error}"
             ) from error
 
 
@@ -440,8 +443,8 @@ def find_release(name: str | None = None) -> Release:
     if name is None:
         if not installed:
             raise ReleaseError(
-                "no release is installed; name a folder with --release, "
-                "or make one with `scbench release build`"
+                "no release is installed; give a folder with --release, or build one with "
+                "`scbench release build`"
             )
         newest = list(installed)[-1]
         return open_release(installed[newest])
@@ -456,11 +459,11 @@ def find_release(name: str | None = None) -> Release:
     hint = ""
     # A name of the Hub, but for the revision.
     if hub_name(f"{name}@main") is not None:
-        hint = f" For the Hub, name a revision too: {name}@v2.0.0."
+        hint = f" For the Hub, add a revision: {name}@v2.0.0."
     raise ReleaseError(
-        f"no release {name!r}: it is neither a folder, a .zip file, ORG/NAME@REVISION on the Hub "
-        f"nor one of the installed versions ({', '.join(installed) or 'none'})."
-        f"{hint or did_you_mean(name, installed)}"
+        f"no release {name!r}: it is not an installed version "
+        f"({', '.join(installed) or 'none'}), a folder, a .zip file or ORG/NAME@REVISION "
+        f"on the Hub.{hint or did_you_mean(name, installed)}"
     )
 
 

@@ -26,11 +26,19 @@ from scbench.base.model import (
     rung_of,
     terse_id,
 )
+from scbench.base.wording import pattern_for
 from scbench.catalog import MANIFOLDS
 
 _PART = r"\.?[A-Za-z0-9_][A-Za-z0-9_.-]*"
 # Releases may come from anybody, and are copied by these names: none may lead out of the folder.
-FilePath = Annotated[str, Field(pattern=rf"^({_PART}/)*{_PART}$")]
+FilePath = Annotated[
+    str,
+    Field(
+        pattern=pattern_for(
+            "that is a path inside the folder", rf"^({_PART}/)*{_PART}$"
+        )
+    ),
+]
 MANIFEST = "MANIFEST.json"
 CARD = "README.md"
 CROISSANT = "croissant.json"
@@ -64,10 +72,12 @@ _OPTIONAL_OF_EXPERIMENT = ("prefix", "measures")
 class FloorRecord(Frozen):
     """Summary of a task's floors, see `scbench.freezing.frozen_task`."""
 
-    mean: float = Field(description="over the instances")
+    mean: float = Field(description="SHA-256 over the instances")
     strategies: dict[str, int] = Field(
-        description="for how many items a trivial baseline is the best, by its name; "
-        "items for which none scores anything are not counted"
+        description=(
+            "number of items for which each trivial baseline is the best, by its name; "
+            "items for which all score 0 are not counted"
+        )
     )
 
 
@@ -76,24 +86,26 @@ class TaskRecord(Frozen):
 
     bucket: str
     instances: int
-    scores: int = Field(description="instances times scores per answer")
+    scores: int = Field(description="number of instances times scores per answer")
     builder_version: int
-    grader_version: int = Field(description="version the references were scored with")
+    grader_version: int = Field(description="grader version that scored the references")
     rows_hash: str
     floor: FloorRecord
     fingerprint: str | None = Field(
         default=None,
-        description="of the machine that judged the references, if scores depend on it",
+        description="fingerprint of the machine that graded the references, if scores depend on it",
     )
     seeds: dict[str, int] = Field(
         default_factory=dict,
-        description="seed of each instance of a fixed list that was drawn, by id; those of an "
-        "experiment stand in the rows alone",
+        description=(
+            "seed of each drawn instance of a fixed list, by id; seeds of an experiment's "
+            "instances are only in the rows"
+        ),
     )
     weight: float | None = Field(
         default=None,
         ge=0,
-        description="in the normalized score, see weight_of; earlier releases have none",
+        description="weight in the normalized score, see weight_of; earlier releases have none",
     )
 
 
@@ -139,18 +151,21 @@ class ExperimentRecord(Frozen):
     seed: int | None = Field(description="base seed; null if it is private")
     prefix: str = Field(
         default="",
-        pattern="^([0-9a-f]{8})?$",
-        description="what the ids begin with, before a colon; empty in frozen releases, whose ids "
-        "are their own",
+        pattern=pattern_for(
+            "of 8 characters 0-9 and a-f, or empty", "^([0-9a-f]{8})?$"
+        ),
+        description="prefix of the ids, before a colon; empty in frozen releases",
     )
     tasks: list[dict[str, JsonValue]] = Field(
         min_length=1,
-        description="task, count, parameters and grid of each block of the experiment; on a "
-        "ladder, its rung",
+        description=(
+            "task, count, parameters and grid of each block of the experiment; for a "
+            "ladder, also its rung"
+        ),
     )
     measures: dict[str, str] = Field(
         default_factory=dict,
-        description="what rises from rung to rung, by task; empty if no ladder was drawn",
+        description="the measure that rises from rung to rung, by task; empty without a ladder",
     )
     shortfalls: list[ShortfallRecord] = Field(default_factory=list)
 
@@ -253,34 +268,36 @@ class Manifest(Frozen):
     format: Literal[1] = 1
     name: str = "scbench"
     version: str
-    package_version: str = Field(description="version of scbench that built it")
+    package_version: str = Field(
+        description="version of scbench that built the release"
+    )
     rows_hash: str = Field(
-        description="identity: equal rows, equal hash, whatever the files"
+        description="identity of the rows: equal rows have equal hashes, whatever the files"
     )
     tasks: dict[str, TaskRecord] = Field(min_length=1)
     references: ReferencesRecord
     files: dict[FilePath, FileRecord]
     libraries: dict[str, str] = Field(
-        description="versions that decide the bytes of the files"
+        description="versions that affect the bytes of the files"
     )
     canary: str
     withdrawn: dict[str, str] = Field(
         default_factory=dict,
-        description="instances found to be wrong after an earlier release, by id, with the reason",
+        description="instances found to be wrong after an earlier release, with the reasons, by id",
     )
     experiment: ExperimentRecord | None = Field(
-        default=None, description="what instances were drawn by, if any"
+        default=None, description="experiment that instances were drawn by, if any"
     )
     terse: dict[str, str] = Field(
         default_factory=dict,
-        description="hash of the rows with terse prompts, by task that has them",
+        description="hash of the rows with terse prompts, for each task that has them",
     )
     pictures: dict[str, TaskRecord] = Field(
         default_factory=dict,
-        description="the instances with pictures, by task that has them",
+        description="the instances with pictures, for each task that has them",
     )
     ladder: LadderRecord | None = Field(
-        default=None, description="the instances on rungs of rising difficulty, if any"
+        default=None, description="the instances on the ladder's rungs, if any"
     )
     digest: str = Field(
         default="", description="SHA-256 of this file with an empty digest"
@@ -507,7 +524,7 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
     """
     path = root / MANIFEST
     if len(data) > MOST_MANIFEST_BYTES:
-        raise ReleaseError(f"{path} is far too large for a manifest")
+        raise ReleaseError(f"{path} is too large for a manifest")
     try:
         manifest = Manifest.model_validate_json(data)
     except ValidationError as error:
@@ -521,11 +538,13 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
     for text in texts_in(manifest.model_dump()):
         if not text.isprintable():
             raise ReleaseError(
-                f"{path} holds signs that cannot be shown: {printable(text)[:200]!r}"
+                f"{path} contains characters that cannot be displayed: "
+                f"{printable(text)[:200]!r}"
             )
     if check_digest and manifest != manifest.sealed():
         raise ReleaseError(
-            f"{path} was changed after it was frozen; `scbench release verify {root}` says more"
+            f"{path} was changed after it was frozen; for details run `scbench release "
+            f"verify {root}`"
         )
     return manifest
 

@@ -18,6 +18,7 @@ from typing import Protocol
 
 from scbench.base.data import packaged_toml
 from scbench.base.errors import HubError, ReleaseError, ScbenchError
+from scbench.base.wording import counted
 from scbench.release.manifest import (
     EVAL,
     MANIFEST,
@@ -33,7 +34,7 @@ MOST_BYTES = 500_000_000
 _MOST_ENTRIES = 10_000
 # Files that the Hub itself puts into every repository; not part of a release.
 OWN_FILES = {".gitattributes"}
-# Files of a release that its copy on the Hub lacks. The Hub refuses an ``eval.yaml`` whose
+# Files of a release that are not on the Hub. The Hub refuses an ``eval.yaml`` whose
 # ``evaluation_framework`` is not on its list (packages/tasks/src/eval.ts of huggingface.js), and
 # scbench is not on it.
 NOT_SENT = {EVAL}
@@ -150,11 +151,11 @@ def open_archive(path: Path) -> Archive:
     """Find the release in a zip archive.
 
     Raises:
-        ReleaseError: it cannot be read, is far too large, names a file twice, or does not hold
+        ReleaseError: it cannot be read, is far too large, names a file twice, or does not contain
             exactly one release, at its top or in one folder.
     """
     if path.is_file() and path.stat().st_size > MOST_BYTES:
-        raise ReleaseError(f"{path} is far too large for a release")
+        raise ReleaseError(f"{path} is too large for a release")
     try:
         with zipfile.ZipFile(path) as archive:
             # Only the directory at the archive's end is read.
@@ -165,13 +166,11 @@ def open_archive(path: Path) -> Archive:
         ) from error
     if len(names) > _MOST_ENTRIES:
         raise ReleaseError(
-            f"{path} holds {len(names)} files, far too many for a release"
+            f"{path} contains {counted(len(names), 'file')}, too many for a release"
         )
     for name, count in Counter(names).items():
         if count > 1:
-            raise ReleaseError(
-                f"{path} holds {name[:200]!r} twice, so which one counts is open"
-            )
+            raise ReleaseError(f"{path} contains {name[:200]!r} twice")
     folders = []
     for name in names:
         folder = name.removesuffix(MANIFEST)
@@ -182,7 +181,7 @@ def open_archive(path: Path) -> Archive:
             folders.append(folder)
     if len(folders) != 1:
         raise ReleaseError(
-            f"{path} holds {len(folders) or 'no'} releases; a release's archive has one "
+            f"{path} contains {len(folders) or 'no'} releases; an archive must contain one "
             f"{MANIFEST}, at its top or in one folder"
         )
     return Archive(path, folders[0])

@@ -1,10 +1,11 @@
-"""Charts, described in Vega-Lite and drawn without a browser or network.
+"""Charts in Vega-Lite, drawn without a browser or network.
 
-``vl-convert`` (extra ``report``) turns a description into SVG, PNG or a page that holds its own
-scripts. What does not depend on results stands in ``assets/charts.json``.
+``vl-convert`` (extra ``report``) turns a description into SVG, PNG or a self-contained HTML page.
+``assets/charts.json`` has the parts of the descriptions that do not depend on results.
 """
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -18,7 +19,7 @@ from scbench.analysis.failure_modes.modes import MEANINGS, Mode
 from scbench.analysis.ladder_sheets import interval_words, level_words
 from scbench.analysis.levels import BEYOND
 from scbench.analysis.sheets import line_name, task_titles
-from scbench.base.errors import ResultsError
+from scbench.base.errors import ResultsError, printable
 from scbench.report.draw.colours import COLOURS, ROLES
 
 # Charts for users; the manual has a page on them.
@@ -32,6 +33,7 @@ __all__ = [
     "heat_chart",
     "item_chart",
     "ladder_chart",
+    "overview_charts",
     "parameter_chart",
     "sample_chart",
     "score_chart",
@@ -44,8 +46,14 @@ _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _INK, _INK_DARK = ROLES["ink"]
 _QUIET, _QUIET_DARK = ROLES["quiet"]
 _FAINT, _FAINT_DARK = ROLES["faint"]
+_ANSWER, _ANSWER_DARK = ROLES["answer"]
 # Colours that differ on a dark page, by those on a light one.
-_DARK = {_INK: _INK_DARK, _QUIET: _QUIET_DARK, _FAINT: _FAINT_DARK}
+_DARK = {
+    _INK: _INK_DARK,
+    _QUIET: _QUIET_DARK,
+    _FAINT: _FAINT_DARK,
+    _ANSWER: _ANSWER_DARK,
+}
 _AXIS: Spec = {
     "titleFontWeight": "normal",
     "gridColor": _FAINT,
@@ -80,6 +88,13 @@ _LESS = "scbench-less-than-sign"
 _RUNG_WIDTH = 44
 _WIDE_STEP = 18
 _NARROW_STEP = 11
+# Pixels of names, of figures and of all panels in the chart of scores, wide and narrow.
+_WIDE_NAMES = 210
+_NARROW_NAMES = 116
+_FIGURES = 44
+_WIDE_PANELS = 820
+_WIDEST_PANEL = 420
+_NARROW_PANEL = 140
 
 
 class Interval(NamedTuple):
@@ -90,6 +105,26 @@ class Interval(NamedTuple):
     high: str
 
 
+class ScoreMark(NamedTuple):
+    """A score in the chart of scores by bucket; scores are in points.
+
+    Attributes:
+        panel: bucket of the score.
+        name: run of the score.
+        label: the score as it is printed.
+        value: the score.
+        low: lower end of its interval.
+        high: upper end.
+    """
+
+    panel: str
+    name: str
+    label: str
+    value: float
+    low: float
+    high: float
+
+
 class Rung(NamedTuple):
     """Where a level and its interval are on the scale of rungs; None if it has no score."""
 
@@ -98,11 +133,74 @@ class Rung(NamedTuple):
     high: float | None
 
 
+def overview_charts(marks: Sequence[ScoreMark]) -> tuple[Spec, list[Spec]]:
+    """Return the chart of scores by bucket, and each of its panels for a narrow page.
+
+    Names are in the order of the marks. A single run has one panel with a line for each bucket.
+    """
+    # Vega puts names into expressions, which some characters would end.
+    marks = [mark._replace(name=printable(mark.name)) for mark in marks]
+    if len({mark.name for mark in marks}) == 1:
+        marks = [
+            mark._replace(panel=mark.name, name=printable(mark.panel)) for mark in marks
+        ]
+    names = list(dict.fromkeys(mark.name for mark in marks))
+    titles = list(dict.fromkeys(mark.panel for mark in marks))
+    lowest = min(mark.low for mark in marks)
+    # Scores of text tasks may be below the floor.
+    start = min(0, 10 * math.floor(lowest / 10))
+    width = min(_WIDE_PANELS // len(titles), _WIDEST_PANEL)
+    wide_panels = []
+    narrow_charts = []
+    for title in titles:
+        values = [mark_values(mark) for mark in marks if mark.panel == title]
+
+        def panel(
+            width: int,
+            names_width: int,
+            *,
+            title: str = title,
+            values: list[Spec] = values,
+        ) -> Spec:
+            axis: Spec = {"ticks": False, "domain": False, "labelLimit": names_width}
+            axis["labelFontSize"] = 12
+            axis["labels"] = names_width > 0
+            return filled_spec(
+                "overview panel",
+                title=title,
+                values=values,
+                width=width,
+                names=names,
+                axis=axis | {"grid": True, "labelPadding": 8},
+                domain=[start, 100],
+                right=width + _FIGURES,
+            )
+
+        # Names are written once, at the left.
+        names_width = 0 if wide_panels else _WIDE_NAMES
+        wide_panels.append(panel(width, names_width))
+        narrow_panel = panel(_NARROW_PANEL, _NARROW_NAMES)
+        narrow_charts.append(_overview([narrow_panel], title))
+    return _overview(wide_panels, ", ".join(titles)), narrow_charts
+
+
+def _overview(panels: Sequence[Spec], titles: str) -> Spec:
+    description = f"Normalized scores with 95 % intervals: {titles}."
+    return chart("overview", description=description, panels=panels)
+
+
+def mark_values(mark: ScoreMark) -> Spec:
+    """Return a mark as a row of data, with the words of its tooltip."""
+    words = f"{mark.name}: {mark.label} ({mark.low:.1f} to {mark.high:.1f})"
+    return {**mark._asdict(), "words": words}
+
+
 def score_chart(table: pl.DataFrame) -> Spec:
     """Return normalized scores by line of a `scbench.analysis.paper.paper_table`."""
     columns = Interval("normalized", "normalized_low", "normalized_high")
-    scale = {"domain": [0, 100]}
-    return dot_chart(table, columns, run_name, "normalized score", scale)
+    axis = {"values": [0, 25, 50, 75, 100]}
+    scale = {"domain": [0, 100], "padding": 6, "nice": False}
+    return dot_chart(table, columns, run_name, "normalized score", scale, axis)
 
 
 def difference_chart(table: pl.DataFrame) -> Spec:
@@ -113,7 +211,14 @@ def difference_chart(table: pl.DataFrame) -> Spec:
         return f"{row['second']} minus {row['first']}"
 
     title = "difference of normalized scores"
-    return dot_chart(table, columns, words, title, {"zero": True})
+    # The line of no difference is dark.
+    is_zero = "datum.value === 0"
+    axis = {
+        "gridColor": {"condition": {"test": is_zero, "value": _INK}, "value": _FAINT},
+        "gridOpacity": {"condition": {"test": is_zero, "value": 1}, "value": 0.4},
+        "gridWidth": {"condition": {"test": is_zero, "value": 1.5}, "value": 1},
+    }
+    return dot_chart(table, columns, words, title, {"zero": True, "padding": 8}, axis)
 
 
 def sample_chart(table: pl.DataFrame) -> Spec:
@@ -133,8 +238,12 @@ def dot_chart(
     words: Callable[[Mapping[str, Any]], str],
     title: str,
     scale: Spec,
+    axis: Spec | None = None,
 ) -> Spec:
-    """Return values with their intervals, some series on a line; as wide as a paper's column."""
+    """Return values with their intervals, as wide as a column of a paper.
+
+    Several series share a line. The legend, or the heading of a single series, names the runs.
+    """
     marks = []
     for name, row in named_lines(table):
         if row[columns.value] is None:
@@ -151,9 +260,17 @@ def dot_chart(
     series = list(dict.fromkeys(mark["series"] for mark in marks))
     lines = list(dict.fromkeys(mark["line"] for mark in marks))
     legend: Spec | None = None
+    heading = ""
     step = _WIDE_STEP
-    if len(series) > 1:
-        legend = {"orient": "bottom", "columns": 1, "labelLimit": 320}
+    if len(series) == 1:
+        heading = series[0]
+    else:
+        legend = {
+            "orient": "bottom",
+            "columns": 1,
+            "labelLimit": 320,
+            "symbolLimit": 99,
+        }
         step = _NARROW_STEP
     return chart(
         "dots",
@@ -165,6 +282,8 @@ def dot_chart(
         step=step,
         legend=legend,
         scale=scale,
+        heading={"text": heading, "anchor": "start", "fontSize": 12, "limit": 400},
+        axis=axis or {},
     )
 
 
@@ -414,7 +533,8 @@ def named_lines(table: pl.DataFrame) -> list[tuple[str, Spec]]:
 def run_name(row: Mapping[str, Any]) -> str:
     """Return the model, setting and budget of a row in words."""
     parts = (row["model"], row["setting"], row["budget"])
-    return " ".join(str(part) for part in parts if part is not None)
+    # Vega puts names into expressions, which some characters would end.
+    return " ".join(printable(str(part)) for part in parts if part is not None)
 
 
 def run_column() -> pl.Expr:

@@ -43,7 +43,7 @@ _HATCH = re.compile(r'(id="|url\(#)(h[0-9a-f]{12}-)')
 
 @dataclass(frozen=True, slots=True)
 class Clipped:
-    """A text, or its beginning and maybe its end.
+    """A text, or its beginning and possibly its end.
 
     Attributes:
         beginning: the start, or all.
@@ -68,9 +68,9 @@ def render_entry(
     *,
     template: str = _ENTRY,
 ) -> str:
-    """Return an item as HTML: ``entry.html.j2`` is a line that opens, ``body.html.j2`` it alone.
+    """Return an item as HTML: ``entry.html.j2`` is a line that opens, ``body.html.j2`` its content.
 
-    The instance is None if the release is not at hand; the strip is of the turns of a loop.
+    The instance is None if the release is not installed; the strip shows the turns of a loop.
     """
     scoped_figure = scoped(figure, anchor(item, runs))
     if template == _ENTRY:
@@ -92,12 +92,12 @@ def render_entry(
 
 
 def item_values(item: Item, runs: Mapping[Run, str]) -> dict[str, Any]:
-    """Return the values of a template that are of the item itself."""
+    """Return the template values of an item."""
     verdicts = item.verdicts
     notes = [note for verdict in verdicts for note in verdict.notes]
-    no_answer = f"None: {item.status}."
+    no_answer = f"No answer ({item.status})."
     if item.status == "answered":
-        no_answer = "It is too long for the results to hold."
+        no_answer = "The answer is too long to be stored in the results."
     return {
         **{name: getattr(item, name) for name in _AS_IS},
         "anchor": anchor(item, runs),
@@ -118,7 +118,7 @@ def item_values(item: Item, runs: Mapping[Run, str]) -> dict[str, Any]:
 
 
 def turn_values(turn: TurnView, scope: str) -> dict[str, Any]:
-    """Return the values of a template that are of one turn."""
+    """Return the template values of a turn."""
     score = "no answer" if turn.score is None else score_text(turn.score)
     return {
         "number": turn.number,
@@ -129,27 +129,27 @@ def turn_values(turn: TurnView, scope: str) -> dict[str, Any]:
 
 
 def anchor(item: Item, runs: Mapping[Run, str]) -> str:
-    """Return the item's id in the page, by which addresses point at it."""
+    """Return the id of an item in the page, for links to it."""
     name = re.sub(r"[^A-Za-z0-9_]+", "-", item.id)
     return name if len(runs) == 1 else f"{name}-run{list(runs).index(item.run) + 1}"
 
 
 def scoped(figure: Figure, name: str) -> Figure:
-    """Return a figure whose patterns have names that no other item's have.
+    """Return a figure whose patterns have names that are unique in the page.
 
-    Two items may hold the same drawing, and browsers do not find a pattern in what is hidden.
+    Two items may have the same drawing, and browsers do not find patterns in hidden elements.
     """
     views = [view._replace(svg=scoped_svg(view.svg, name)) for view in figure.views]
     return replace(figure, views=tuple(views))
 
 
 def scoped_svg(svg: str, name: str) -> str:
-    """Return a drawing whose patterns have a name before theirs."""
+    """Return a drawing whose pattern names have a prefix."""
     return _HATCH.sub(rf"\g<1>{name}-\g<2>", svg)
 
 
 def packed_figure(figure: Figure) -> Figure:
-    """Return a figure with its long drawings as packed text, where that is much shorter."""
+    """Return a figure whose long drawings are packed, if that is much shorter."""
     views = []
     for view in figure.views:
         if len(view.svg) > _LONGEST_DRAWING:
@@ -162,7 +162,7 @@ def packed_figure(figure: Figure) -> Figure:
 
 
 def clipped(text: str, limit: int, end: int = 0) -> Clipped:
-    """Return a text cut to so many characters, the last ``end`` of them from its end."""
+    """Return a text cut to a number of characters, ``end`` of them from its end."""
     if len(text) <= limit:
         return Clipped(text, 0, "", len(text))
     tail = text[len(text) - end :]
@@ -170,7 +170,7 @@ def clipped(text: str, limit: int, end: int = 0) -> Clipped:
 
 
 def score_text(score: float | None) -> str:
-    """Return a score in few characters; it says 1 only if it is."""
+    """Return a short text of a score; only exact scores are shown as 0 or 1."""
     if score is None:
         return "none"
     text = f"{score:.3f}".rstrip("0").rstrip(".")

@@ -1,7 +1,7 @@
-"""Pictures of items, ready for a page: SVG text, and packed data for views in 3D.
+"""Pictures of items for a page: SVG text, and packed data for 3D views.
 
-Many pictures are drawn in processes of their own that can be killed: an answer that a picture
-module chokes on costs its own picture and no other.
+Many pictures are drawn in separate processes that can be killed, so an answer that crashes a
+picture module only loses its own picture.
 """
 
 import json
@@ -28,9 +28,9 @@ from scbench.scoring.judge import validate
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-# Time after which a picture is given up; they are made to take less than one second.
+# Time limit of a picture; most take less than one second.
 SECONDS = 60.0
-# So many are drawn in this process: starting others would take longer.
+# Up to this number, drawing in this process is faster than starting others.
 _WITHOUT_PROCESSES = 12
 # Characters of a reason.
 _LONGEST_REASON = 300
@@ -62,7 +62,7 @@ class Figure:
 
     Attributes:
         views: its panels.
-        caption: of the picture.
+        caption: below the picture.
         legend: samples as SVG, with their words.
         problem: why there is no picture; empty if there is one.
     """
@@ -85,9 +85,8 @@ class FigureJob(NamedTuple):
 def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]:
     """Yield the figure of each job, in order; jobs are taken only as fast as figures are.
 
-    Equal jobs on one instance are drawn once: right answers are often the same, and so are the
-    pictures where nobody answered. With one worker, and for a few pictures, all is drawn in this
-    process, and nothing stops a picture module that hangs.
+    Equal jobs on one instance are drawn once, because correct answers are often equal. With one
+    worker, or few pictures, everything is drawn in this process, without a time limit.
     """
     waiting = iter(jobs)
     first = list(islice(waiting, _WITHOUT_PROCESSES + 1))
@@ -130,15 +129,15 @@ def result_of(call: Future[Figure]) -> Figure:
     try:
         return call.result()
     except TimeoutError:
-        reason = f"it took more than {SECONDS:g} s"
+        reason = f"drawing took more than {SECONDS:g} s"
     except Exception as error:  # noqa: BLE001  (a process died)
         reason = f"{type(error).__name__}: {error}"
-    _log.warning("no picture: %s", reason)
+    _log.warning("no picture drawn: %s", reason)
     return Figure(problem=reason[:_LONGEST_REASON])
 
 
 def draw(job: FigureJob | None) -> Figure:
-    """Draw a job, if there is one. Never raises: a figure may say why it has no views."""
+    """Draw a job, if there is one. Never raises; a figure without views has the reason."""
     if job is None:
         return Figure()
     try:
@@ -148,7 +147,7 @@ def draw(job: FigureJob | None) -> Figure:
     except Exception as error:  # noqa: BLE001  (a picture that fails costs itself only)
         first_line = f"{type(error).__name__}: {error}".splitlines()[0]
         reason = first_line[:_LONGEST_REASON]
-        _log.warning("no picture of an answer to %s: %s", job.task, reason)
+        _log.warning("no picture drawn of an answer to %s: %s", job.task, reason)
         return Figure(problem=reason)
 
 

@@ -1,4 +1,4 @@
-"""One picture of every task: an instance that shows it well, and its reference answer.
+"""One picture of every task: a typical instance with its reference answer.
 
 The bytes are the same on every machine with the same versions of the libraries: processes of their
 own draw pictures, which see no font but those that the drawing library brings.
@@ -86,7 +86,7 @@ def write_gallery(
         ModuleNotFoundError: the extra ``report`` is not installed.
     """
     if os.path.lexists(folder):
-        raise ReleaseError(f"{folder} exists; name a folder that does not")
+        raise ReleaseError(f"{folder} exists already; name a new folder")
     catalog = all_tasks()
     tasks = [catalog[name] for name in release.manifest.tasks if name in catalog]
     plain_cases = cases(tasks, list(release.instances().values()), release.references())
@@ -101,7 +101,7 @@ def write_gallery(
             (root / "gallery.md").write_text(markdown(to_draw), "utf-8")
             root.rename(folder)
     except OSError as error:
-        raise ReleaseError(f"{folder} cannot be made: {error}") from None
+        raise ReleaseError(f"cannot create {folder}: {error}") from None
     return len(to_draw)
 
 

@@ -14,7 +14,7 @@ _LOOKS = {True: ("right", "✓"), False: ("wrong", "✗"), None: ("quiet", "")}
 
 
 class Gauge(NamedTuple):
-    """One figure beside its target.
+    """A figure and its target.
 
     Attributes:
         label: what is counted.
@@ -49,7 +49,7 @@ def gauge_panels(gauges: Iterable[Gauge]) -> list[Panel]:
     for i, gauge in enumerate(rows):
         draw_gauge(drawing, i * _ROW, gauge)
     alt = "; ".join(f"{gauge.label}: {gauge.words}" for gauge in rows)
-    return [Panel("what was asked for", drawing, f"{alt}.")]
+    return [Panel("targets", drawing, f"{alt}.")]
 
 
 def draw_gauge(drawing: Drawing, y: float, gauge: Gauge) -> None:

@@ -1,7 +1,7 @@
-"""Pages: HTML files that hold all they need, load nothing and send nothing.
+"""Self-contained HTML pages, which load and send nothing.
 
-A page's content security policy names each of its scripts by hash, so nothing else in it can run,
-whatever a model's name or answer holds; the templates escape all of that as well.
+The content security policy of a page names each of its scripts by hash, so nothing else in it can
+run, whatever a model's name or answer contains. The templates also escape all texts.
 """
 
 import base64
@@ -118,7 +118,7 @@ def plotly_script() -> str:
 
 @cache
 def packed_plotly() -> str:
-    """Return it packed, which takes a second."""
+    """Return that library packed; packing takes a second."""
     return packed(plotly_script())
 
 

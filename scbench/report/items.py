@@ -17,7 +17,7 @@ from scbench.release.load import Release
 if TYPE_CHECKING:
     import polars as pl
 
-# Columns of the results that items need in addition to `scbench.analysis.results.NEEDED`.
+# Columns of the results that items need, in addition to `scbench.analysis.results.NEEDED`.
 COLUMNS = (
     "line",
     "failed_checks",
@@ -49,7 +49,7 @@ Run = tuple[str, str | None, int | None, int]
 
 
 class Graded(NamedTuple):
-    """A score and its verdict, still as the text that results hold: reports have many."""
+    """A score and its verdict, still as JSON text, because reports have many."""
 
     score: float
     checks: str
@@ -111,13 +111,13 @@ class Item:
 
     @property
     def failed(self) -> bool:
-        """Whether an answer was expected and has not full marks."""
+        """Whether an answer was expected and does not have full marks."""
         score = self.score
         return self.status != Status.MISSING if score is None else score < 1
 
 
 def items_of(results: "pl.DataFrame") -> list[Item]:
-    """Return the items of results with `NEEDED` and `COLUMNS`, by tasks, instances and runs."""
+    """Return the items of results, sorted by task, instance and run."""
     positions = {name: i for i, name in enumerate(all_tasks())}
 
     def item_key(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -195,9 +195,7 @@ def selected(items: Iterable[Item], which: str) -> Iterator[Item]:
         ResultsError: there is no such choice.
     """
     if which not in {"all", "failed", "none"}:
-        raise ResultsError(
-            f"a report shows all items, failed ones or none, not {which!r}"
-        )
+        raise ResultsError(f"items must be all, failed or none, not {which!r}")
     for item in items:
         if which == "all" or (which == "failed" and item.failed):
             yield item

@@ -1,4 +1,4 @@
-"""Results in a notebook: a line, a table, a chart."""
+"""Results in a notebook: as text, table and chart."""
 
 from collections.abc import Sequence
 from pathlib import Path

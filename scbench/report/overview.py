@@ -1,4 +1,4 @@
-"""The tables at the top of a report, as values of its template."""
+"""The charts and tables at the top of a report, as values of its template."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -14,14 +14,16 @@ from scbench.analysis.ladder import climbs_of, is_ladder, ladder_table, rung_tab
 from scbench.analysis.ladder_sheets import ladder_sheets
 from scbench.analysis.layout import Sheet
 from scbench.analysis.modality import SCHEMA, gap_lines, modality_sheets
-from scbench.analysis.paper import paper_table
+from scbench.analysis.paper import paper_table, run_lines_sheet
 from scbench.analysis.runs import run_table, runs_sheet
 from scbench.analysis.sheets import (
+    GAP_NOTE,
     NOTE,
     interval,
     line_name,
     marked_normalized,
-    mean_beside,
+    mean_and_readable,
+    points,
     rounded,
     task_titles,
 )
@@ -29,16 +31,27 @@ from scbench.analysis.usage import budget_sheet, budget_sweep
 from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS
 from scbench.grading.score_tables import OVERALL
-from scbench.report.charts import budget_chart, draw, failure_chart, ladder_chart
+from scbench.report.charts import (
+    ScoreMark,
+    budget_chart,
+    draw,
+    failure_chart,
+    ladder_chart,
+    overview_charts,
+)
 from scbench.report.items import run_labels
-from scbench.report.strips import interval_strip, score_strip
+from scbench.report.strips import score_strip
 
 # Statuses with a score first.
 _STATUSES = sorted(Status, key=lambda status: not status.scored)
-# Runs that get columns in the table of tasks.
-_MOST_COLUMNS = 40
-# So many of them are shown before others are chosen.
+# Runs in the chart, and with columns in the table of tasks.
+_MOST_RUNS = 40
+# Columns of runs that are shown before others are chosen.
 _SHOWN_COLUMNS = 12
+# Runs up to which the table of tasks shows the distribution of scores.
+_MOST_STRIPS = 4
+# Lines of a table of all figures; longer ones are left to `scbench tables`.
+_MOST_LINES = 600
 # Lowest and highest mean without tools of the three models in the paper's Table 1, in points.
 PAPER = {
     OVERALL: (34.9, 57.6),
@@ -51,7 +64,7 @@ Values = dict[str, Any]
 
 
 class RunKey(NamedTuple):
-    """A run in the table of means, over all samples."""
+    """A run in the table of means; it has all samples."""
 
     model: str
     setting: str | None
@@ -128,18 +141,24 @@ class Means:
 
 
 def overview(results: pl.DataFrame) -> Values:
-    """Return the tables of results with the columns of budgets and failure modes."""
-    means = Means(paper_table(results, "task"))
+    """Return the charts and tables of results with the columns of budgets and failure modes."""
+    table = paper_table(results, "task")
+    means = Means(table)
     sample = 0
     names = run_labels((*run, sample) for run in means.runs)
     labels = {run: names[*run, sample] for run in means.runs}
-    columns = dict(islice(labels.items(), _MOST_COLUMNS))
+    shown = dict(islice(labels.items(), _MOST_RUNS))
+    by_bucket = table.filter(pl.col("task").is_null())
     return {
-        "gaps": not means.is_complete(),
+        "gap_note": "" if means.is_complete() else GAP_NOTE,
         "lead": lead_values(means, labels),
-        **bucket_values(means, labels, with_paper=not is_ladder(results)),
+        "chart": chart_values(means, shown),
+        **bucket_values(means, labels),
+        "paper": "" if is_ladder(results) else paper_note(means),
+        "by_bucket": all_figures(by_bucket),
         **status_values(results, labels),
-        **task_values(means, columns, scores_of(results)),
+        **task_values(means, shown, scores_of(results)),
+        "by_task": all_figures(table),
         "shown_columns": _SHOWN_COLUMNS,
         "note": NOTE,
         "runs_table": runs_values(results),
@@ -151,87 +170,146 @@ def overview(results: pl.DataFrame) -> Values:
 
 
 def lead_values(means: Means, labels: Labels) -> Values | None:
-    """Return the result of the best run; None where no run has a score."""
+    """Return the results of the best run and the next; None if no run has a score."""
     best = means.runs[0]
     row = means.overall(best)
     if row["mean"] is None:
         return None
     values = {"run": labels[best], "runs": len(labels), "of": row["bucket"]}
-    return values | cell_values(row, "")
+    values["next"] = None
+    if len(means.runs) > 1:
+        second = means.runs[1]
+        second_row = means.overall(second)
+        if second_row["normalized"] is not None:
+            values["next"] = (labels[second], marked_normalized(second_row))
+    return values | cell_values(row)
 
 
-def bucket_values(means: Means, labels: Labels, *, with_paper: bool) -> Values:
-    """Return the table of buckets, with the paper's means if they can be compared."""
+def chart_values(means: Means, labels: Labels) -> Values | None:
+    """Return the chart of scores by bucket, wide and in narrow parts; None without scores."""
+    marks = []
+    for line in bucket_lines(means):
+        for run, label in labels.items():
+            row = means.row(line, run)
+            if row is None or row["normalized_low"] is None:
+                continue
+            marks.append(
+                ScoreMark(
+                    line.bucket,
+                    label,
+                    marked_normalized(row),
+                    100 * row["normalized"],
+                    100 * row["normalized_low"],
+                    100 * row["normalized_high"],
+                )
+            )
+    if not marks:
+        return None
+    wide, narrow = overview_charts(marks)
+    return {
+        "wide": draw(wide, "svg").decode(),
+        "narrow": [draw(spec, "svg").decode() for spec in narrow],
+    }
+
+
+def bucket_lines(means: Means) -> list[LineKey]:
+    """Return the lines of buckets, the overall line first."""
     lines = [line for line in means.lines if line.task is None]
     # Text tasks alone have no overall mean.
-    lines.sort(key=lambda line: line.bucket != OVERALL)
+    return sorted(lines, key=lambda line: line.bucket != OVERALL)
+
+
+def bucket_values(means: Means, labels: Labels) -> Values:
+    """Return the table of runs: a line for each, with a column for each bucket."""
+    lines = bucket_lines(means)
     heads = []
-    ranges = []
     for line in lines:
         row = means.widest(line)
         name = f"{line.bucket} ({row['over']})" if row["over"] else line.bucket
         heads.append((name, row["n"]))
-        low_high = ""
-        if with_paper and not row["over"] and line.bucket in PAPER:
+    rows = [bucket_row(means, lines, run, label) for run, label in labels.items()]
+    # Columns that are empty in all lines are left out.
+    extras = [
+        name
+        for name in ("mean", "readable", "tokens", "cost")
+        if any(row["extras"][name]["text"] for row in rows)
+    ]
+    return {"bucket_heads": heads, "extra_heads": extras, "bucket_rows": rows}
+
+
+def paper_note(means: Means) -> str:
+    """Return the means of the paper's models, in words; empty for other tasks."""
+    ranges = []
+    for line in bucket_lines(means):
+        if line.bucket in PAPER and not means.over(line):
             low, high = PAPER[line.bucket]
-            low_high = f"{low} to {high}"
-        ranges.append(low_high or None)
-    return {
-        "bucket_heads": heads,
-        "bucket_rows": [
-            bucket_row(means, lines, run, label) for run, label in labels.items()
-        ],
-        "paper": ranges if any(ranges) else [],
-    }
+            ranges.append(f"{line.bucket} {low} to {high}")
+    if not ranges:
+        return ""
+    return (
+        "For orientation, the lowest and highest mean of the paper's three models without tools: "
+        f"{', '.join(ranges)}. Prompts and graders differed, so these are not comparable."
+    )
 
 
 def bucket_row(
     means: Means, lines: Sequence[LineKey], run: RunKey, label: str
 ) -> Values:
-    """Return a run's row in the table of buckets; its coverage is that of the first bucket."""
-    cells: list[Values | None] = []
+    """Return a run's line in the table of runs; other columns are those of the first bucket."""
     rows = [means.row(line, run) for line in lines]
-    for row in rows:
-        if row is None:
-            cells.append(None)
-            continue
-        strip = interval_strip(
-            row["normalized"], row["normalized_low"], row["normalized_high"]
-        )
-        cells.append(cell_values(row, strip))
-    present = [row for row in rows if row is not None]
-    first = present[0]
+    cells = [None if row is None else cell_values(row) for row in rows]
+    first = next(row for row in rows if row is not None)
+    extras = {"mean": number_cell(first["mean"], points(first["mean"]))}
+    extras["readable"] = number_cell(first["readable"], points(first["readable"]))
+    tokens, cost = first["output_tokens"], first["cost"]
+    extras["tokens"] = number_cell(tokens, f"{tokens or 0:,.0f}")
+    extras["cost"] = number_cell(cost, f"${rounded(cost or 0, 4)}")
     return {
         "run": label,
         "cells": cells,
+        "extras": extras,
         "coverage": f"{first['scored']}/{first['n'] * first['samples']}",
         "covered": first["coverage"],
     }
 
 
-def cell_values(row: Values, strip: str) -> Values:
-    """Return a cell: the score of a row, and a small drawing."""
-    beside = mean_beside(row)
+def number_cell(value: float | None, text: str) -> Values:
+    """Return a number as a cell, with the value that it sorts by; empty if it is missing."""
+    if value is None:
+        return {"value": "", "text": ""}
+    return {"value": f"{value:.9g}", "text": text}
+
+
+def cell_values(row: Values) -> Values:
+    """Return the normalized score of a row as a cell, with details for its tooltip."""
+    details = mean_and_readable(row)
     if row["output_tokens"] is not None:
-        beside.append(f"{rounded(row['output_tokens'], 0):,} tokens")
+        details.append(f"{rounded(row['output_tokens'], 0):,} tokens per answer")
     if row["cost"] is not None:
-        beside.append(f"{rounded(row['cost'], 4)} US$")
+        details.append(f"${rounded(row['cost'], 4)} per answer")
     value = between = ""
     if row["normalized"] is not None:
         value = f"{row['normalized']:.9f}"
-        # An interval stays on its line.
+        # Lines are not broken inside an interval.
         between = interval(row, "normalized_").replace(" ", "\u00a0")
+        details.insert(0, f"95 % interval {between}")
     return {
         "value": value,
         "score": marked_normalized(row),
         "between": between,
-        "beside": ", ".join(beside),
-        "strip": strip,
+        "details": ", ".join(details),
     }
 
 
+def all_figures(table: pl.DataFrame) -> Values | None:
+    """Return all figures of a table with a line for each run; None if there are too many."""
+    if table.height > _MOST_LINES:
+        return None
+    return table_values(run_lines_sheet("", table))
+
+
 def status_values(results: pl.DataFrame, labels: Labels) -> Values:
-    """Return the table of statuses: how many scores of each run have which."""
+    """Return the table of statuses: the number of scores of each run by status."""
     counts: dict[tuple[RunKey, str], int] = {}
     grouped = results.group_by("model", "setting", "budget", "status").len()
     for model, setting, budget, status, count in grouped.iter_rows():
@@ -256,6 +334,7 @@ def scores_of(results: pl.DataFrame) -> Scores:
 
 def task_values(means: Means, labels: Labels, scores: Scores) -> Values:
     """Return the table of tasks, in groups that each end with the line of a bucket."""
+    with_strips = len(labels) <= _MOST_STRIPS
     titles = task_titles()
     groups: list[list[Values]] = [[]]
     # The line of a bucket follows those of its tasks.
@@ -269,9 +348,11 @@ def task_values(means: Means, labels: Labels, scores: Scores) -> Values:
             row = means.row(line, run)
             if row is None:
                 cells.append(None)
-            else:
+                continue
+            strip = ""
+            if with_strips:
                 strip = score_strip(line_scores(means, scores, line, run))
-                cells.append(cell_values(row, strip))
+            cells.append(cell_values(row) | {"strip": strip})
         groups[-1].append(
             {
                 "task": line.task,
@@ -285,6 +366,7 @@ def task_values(means: Means, labels: Labels, scores: Scores) -> Values:
             groups.append([])
     return {
         "runs": list(labels.values()),
+        "strips": with_strips,
         "task_groups": [group for group in groups if group],
     }
 
@@ -292,7 +374,7 @@ def task_values(means: Means, labels: Labels, scores: Scores) -> Values:
 def line_scores(
     means: Means, scores: Scores, line: LineKey, run: RunKey
 ) -> list[float | None]:
-    """Return a run's scores in a line; the overall mean is over all tasks but text tasks."""
+    """Return a run's scores in a line; the overall line leaves out text tasks."""
     if line.task is not None:
         return list(scores.get((line.task, run), ()))
     line_scores: list[float | None] = []
@@ -310,19 +392,19 @@ def table_values(sheet: Sheet) -> Values:
         "heads": sheet.heads,
         "rows": sheet.rows,
         "words": sheet.words,
-        "notes": " ".join(sheet.notes),
+        "notes": sheet.notes,
     }
 
 
 def runs_values(results: pl.DataFrame) -> Values | None:
-    """Return how the runs were made; None where no prediction says so."""
+    """Return how the runs were made; None if no prediction says so."""
     if results["run_metadata"].is_null().all():
         return None
     return table_values(runs_sheet(run_table(results)))
 
 
 def failure_values(results: pl.DataFrame) -> Values | None:
-    """Return why answers scored low, by the rules; None where none did."""
+    """Return the failure modes of low scores, by the rules; None without low scores."""
     low_scorers = candidates(results)
     if low_scorers.is_empty():
         return None

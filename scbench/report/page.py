@@ -1,6 +1,6 @@
-"""The report: the results of a grading run as HTML that opens from disk and needs nothing else.
+"""The report: results of a grading run as self-contained HTML files.
 
-All pages appear at once, or none does.
+Either all pages are written, or none.
 """
 
 import json
@@ -68,12 +68,12 @@ def write_report(
     most_bytes: int = MOST_BYTES,
     on_item: Callable[[int, int], object] = no_progress,
 ) -> WrittenReport:
-    """Write the report of one or more results files, whole or not at all.
+    """Write the report of one or more results files; on an error, nothing is written.
 
     Args:
         results: ``results.parquet`` files, or the folders that hold them.
-        out: the HTML file. What does not fit goes into further files beside it: ``report.html``
-            goes on in ``report-2.html``.
+        out: the HTML file. What does not fit goes into further files next to it, such as
+            ``report-2.html``.
         release: what was graded against; by default the installed release of that name and rows.
         predictions: file of the predictions, to show the models' texts as well.
         items: which are shown: ``all``, ``failed`` (short of full marks) or ``none``.
@@ -126,7 +126,7 @@ def release_of(rows: pl.DataFrame, release: Release | None) -> Release | None:
         release = release.fitting(version)
         if release.manifest.rows_hash != rows_hash:
             raise ResultsError(
-                f"the results are of release {version} ({rows_hash[:12]}), not of "
+                f"the results are for release {version} ({rows_hash[:12]}), not for "
                 f"{release.version} ({release.manifest.rows_hash[:12]}) at {release.root}"
             )
         return release
@@ -184,7 +184,7 @@ def fact_rows(
                 "Predictions",
                 f"{source.get('file')}, SHA-256 {source.get('sha256')}",
             )
-    yield "Graded by", graded_by(rows, summaries)
+    yield "Graded with", graded_by(rows, summaries)
 
 
 def column_words(values: pl.Series) -> str:
@@ -211,7 +211,7 @@ def graded_by(rows: pl.DataFrame, summaries: Sequence[Mapping[str, Any]]) -> str
             exceptions.append(f"{task} v{version}")
     graders = f"graders v{usual}"
     if exceptions:
-        graders += f", but {', '.join(exceptions)}"
+        graders += f", except {', '.join(exceptions)}"
     return "; ".join([*(f"scbench {version}" for version in packages), graders])
 
 

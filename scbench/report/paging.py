@@ -1,7 +1,7 @@
-"""Items written into pages: HTML files that each open at once, whatever a report holds.
+"""Writing the items of a report into pages that are small enough to open quickly.
 
-Items are drawn and rendered one after the other into a scratch file and then cut into pages, so a
-report of many thousands needs little memory.
+Items are drawn and rendered one by one into a scratch file, which is then cut into pages. A report
+of many thousands of items therefore needs little memory.
 """
 
 import re
@@ -25,13 +25,13 @@ from scbench.report.turns import strip_of, transcript, turn_jobs
 MOST_ITEMS = 600
 # Bytes of one page.
 MOST_BYTES = 5_000_000
-# Bytes that a page of items may take beside them and the script for pictures in 3D.
+# Bytes of a page of items without the items and the script for 3D views.
 _FRAME = 200_000
 # Bytes copied at a time.
 _BLOCK = 2**20
 # Where the items go in a page.
 _SPOOL = "<!--items-->"
-# By this, near its beginning, a page is known to be ours.
+# Identifies a page of ours, near its beginning.
 _MARK = b'<meta name="generator" content="scbench '
 _HEAD_BYTES = 20_000
 

@@ -1,4 +1,4 @@
-"""Reasons in words, for pictures in which no place can show a failure."""
+"""Failed checks in words, for pictures that cannot show where a check fails."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -39,16 +39,16 @@ def with_reasons(
     # An answer that could not be read has no place in the picture.
     if not messages or (answer is not None and is_marked(picture)):
         return picture
-    problem = "no place can be marked"
+    problem = "the failure cannot be shown in the picture"
     if answer is None:
-        problem = "nothing of the answer can be drawn"
+        problem = "the answer cannot be drawn"
     lines = [f"{all_verdicts.fraction.capitalize()}: {problem}."]
     for check_id, message in messages.items():
         lines += wrap(f"{check_id}: {message}", _LETTERS)
     if len(lines) > _LINES:
         hidden = len(lines) - _LINES + 1
-        lines = [*lines[: _LINES - 1], f"and {hidden} lines more"]
-    panel = Panel("what failed", banner(lines), " ".join(lines))
+        lines = [*lines[: _LINES - 1], f"and {hidden} more lines"]
+    panel = Panel("failed checks", banner(lines), " ".join(lines))
     return replace(picture, panels=(panel, *picture.panels))
 
 

@@ -1,4 +1,4 @@
-"""Warnings at the top of a report: sentences without which scores could be misread."""
+"""Warnings at the top of a report, without which scores could be misread."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from scbench.base.model import Status
+from scbench.base.wording import counted
 from scbench.release.load import Release
 
 # Names that a sentence lists.
@@ -17,13 +18,13 @@ def warnings_of(
     release: Release | None,
     summaries: Sequence[Mapping[str, Any]],
 ) -> Iterator[str]:
-    """Yield sentences without which scores could be misread; summaries are of ``summary.json``."""
+    """Yield the warnings about results and the ``summary.json`` of their runs."""
     yield from missing_scores(results)
     if release is None:
         name, rows_hash = results.select("release", "release_hash").row(0)
         yield (
-            f"Release {name} (rows {rows_hash[:12]}) is not at hand: prompts and pictures are left "
-            "out. Name it with --release to have them."
+            f"Release {name} (rows {rows_hash[:12]}) is not installed, so prompts and pictures are "
+            "not shown. Name its folder with --release."
         )
     else:
         yield from missing_tasks(results, release)
@@ -41,11 +42,11 @@ def missing_scores(results: pl.DataFrame) -> Iterator[str]:
         statuses = [f"{counts[s.value]} {s}" for s in Status if s.value in counts]
         yield (
             f"{missing.height} of {results.height} scores are missing ({', '.join(statuses)}). "
-            "Means are over the others."
+            "Means are over the scores that exist."
         )
     errors = results.filter(results["status"] == Status.GRADER_ERROR.value).height
     if errors:
-        yield f"{errors} of these are faults of a grader, not of a model: grade them anew."
+        yield f"Of these, {counted(errors, 'grader failure')}: grade the predictions again."
 
 
 def missing_tasks(results: pl.DataFrame, release: Release) -> Iterator[str]:
@@ -58,8 +59,8 @@ def missing_tasks(results: pl.DataFrame, release: Release) -> Iterator[str]:
         present = [name for name in names if name in graded_tasks]
         if 0 < len(present) < len(names):
             yield (
-                f"Part of the release: {len(present)} of {len(names)} {part} tasks were graded "
-                f"({first_names(present)}). Means are over these; a leaderboard entry needs all."
+                f"Partial run: {len(present)} of {len(names)} {part} tasks were graded "
+                f"({first_names(present)}). Means are over these. The leaderboard needs all tasks."
             )
 
 
@@ -75,8 +76,8 @@ def grader_mismatches(results: pl.DataFrame, release: Release) -> Iterator[str]:
             )
     if mismatches:
         yield (
-            f"Graded with other grader versions than those of release {release.version}: "
-            f"{', '.join(mismatches)}. Do not compare with scores of the release's own graders."
+            f"Grader versions differ from those of release {release.version}: "
+            f"{', '.join(mismatches)}. Do not compare these scores with scores of the release."
         )
 
 
@@ -86,8 +87,7 @@ def withdrawn_items(results: pl.DataFrame, release: Release) -> Iterator[str]:
     withdrawn = [name for name in release.manifest.withdrawn if name in graded]
     if withdrawn:
         yield (
-            f"The release withdraws {first_names(withdrawn)}; they are graded and counted here "
-            "like all others."
+            f"Withdrawn by the release, but graded and counted here: {first_names(withdrawn)}."
         )
 
 
@@ -98,18 +98,18 @@ def run_problems(summary: Mapping[str, Any]) -> Iterator[str]:
     problems = sum(counts.values())
     if problems:
         kinds = ", ".join(f"{count} {code}" for code, count in counts.items())
-        yield f"{problems} problems in the predictions ({kinds}); summary.json names them."
+        yield f"{counted(problems, 'problem')} in the predictions ({kinds}); see summary.json."
     outside = summary.get("not_in_release", ())
     if outside:
         tasks = first_names([f"{row['task']} ({row['rows']})" for row in outside])
-        yield f"Not graded, because the release does not hold the task: {tasks}."
+        yield f"Not graded because the release does not contain the task: {tasks}."
     withdrawn = summary.get("withdrawn", {})
     if withdrawn.get("excluded") and withdrawn.get("instances"):
-        yield f"Left out as withdrawn: {first_names(withdrawn['instances'])}."
+        yield f"Withdrawn and therefore left out: {first_names(withdrawn['instances'])}."
 
 
 def first_names(names: Sequence[str]) -> str:
-    """Return the first of these names, and how many there are besides."""
+    """Return the first of these names, and the number of the others."""
     text = ", ".join(names[:_NAMES_SHOWN])
     if len(names) > _NAMES_SHOWN:
         text += f" and {len(names) - _NAMES_SHOWN} more"

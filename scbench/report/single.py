@@ -200,11 +200,11 @@ def picture(item: Item, instance: Instance) -> Picture:
         item_picture = picture_of(task, instance.all_params, item.answer, item.verdicts)
     except Exception as error:
         raise ResultsError(
-            f"no picture of {item.id} could be drawn: {type(error).__name__}: {error}"
+            f"cannot draw {item.id}: {type(error).__name__}: {error}"
         ) from error
     if item_picture is None:
         raise ResultsError(
-            f"{task.title} has no pictures; --text shows prompt and checks"
+            f"{task.title} has no pictures; use --text to see the prompt and checks"
         )
     return item_picture
 
@@ -227,13 +227,13 @@ def solids(item: Item, instance: Instance) -> list[Mesh]:
             meshes = make(params, answer)
     except Exception as error:
         raise ResultsError(
-            f"no solids of {item.id}: {type(error).__name__}: {error}"
+            f"cannot make the solids of {item.id}: {type(error).__name__}: {error}"
         ) from error
     if not any(len(mesh.faces) for mesh in meshes):
-        advice = "choose an answer, such as --reference"
+        advice = "choose an answer, for example with --reference"
         if item.status:
-            advice = "its answer has none"
-        raise ResultsError(f"there are no solids of {item.id} to write: {advice}")
+            advice = "the answer has none"
+        raise ResultsError(f"{item.id} has no solids to write: {advice}")
     return meshes
 
 

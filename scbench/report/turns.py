@@ -50,7 +50,7 @@ def find_responses(path: str, items: Iterable[Item]) -> dict[str, Prediction]:
                 predictions[digest] = prediction
     if hashes and not matched:
         raise ResultsError(
-            f"{path} is not what was graded: it holds none of the results' lines"
+            f"{path} is not the file that was graded: it contains none of the lines in the results"
         )
     return predictions
 
@@ -60,7 +60,7 @@ def transcript(prediction: Prediction) -> str | None:
     if prediction.turns is None:
         return prediction.response
     return "\n\n".join(
-        f"— Turn {i}, the model:\n{turn.action}\n— Turn {i}, shown:\n{turn.observation}"
+        f"— Turn {i}, model:\n{turn.action}\n— Turn {i}, observation:\n{turn.observation}"
         for i, turn in enumerate(prediction.turns, 1)
     )
 

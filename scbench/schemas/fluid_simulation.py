@@ -156,18 +156,22 @@ class Params(ParamsModel):
 
     @model_validator(mode="after")
     def check_inside(self) -> "Params":
-        """Refuse a world without air, and boxes and rain outside the world."""
+        """Refuse a world without air, and boxes or rain outside the world."""
         if self.rock_layers >= self.height:
-            raise ValueError("there must be a layer of air")
+            raise ValueError(
+                "rock_layers must be below height, so that there is a layer of air"
+            )
         top = (self.width - 1, self.width - 1, self.height - 1)
         for box in (*self.ground, *self.protected):
             for low, high, limit in zip(box.low, box.high, top, strict=True):
                 if not low <= high <= limit:
                     raise ValueError(
-                        f"box {box.low} to {box.high} is not inside the world"
+                        f"the box from {box.low} to {box.high} must be inside the world"
                     )
         if any(max(column) >= self.width for column in self.rain):
-            raise ValueError("a rain column is not inside the world")
+            raise ValueError(
+                f"the rain columns must be inside the world, with x and y below {self.width}"
+            )
         return self
 
 
@@ -186,7 +190,7 @@ class Earthwork(AnswerModel):
 def valid_or_none(
     value: object, read: ValidatorFunctionWrapHandler
 ) -> Earthwork | None:
-    """Return a box, or None if it is wrong: one bad box does not void the others."""
+    """Return a box, or None if it is invalid, so that the other boxes still count."""
     try:
         earthwork: Earthwork = read(value)
     except ValidationError:
@@ -194,7 +198,7 @@ def valid_or_none(
     return earthwork
 
 
-# A bad box keeps its place as None, and the grader skips it.
+# An invalid box keeps its place as None, and the grader ignores it.
 Earthworks = tuple[
     Annotated[Earthwork | SkipJsonSchema[None], WrapValidator(valid_or_none)], ...
 ]

@@ -37,12 +37,12 @@ class Params(ParamsModel):
 
     @model_validator(mode="after")
     def check_sniper_is_far(self) -> "Params":
-        """Refuse a sniper among the people."""
+        """Refuse a sniper within reach of the people."""
         x, y, _ = self.sniper
         # No part of a person is farther from their place than this.
         reach = self.max_distance + self.person[0] + self.person[1]
         if x * x + y * y <= reach**2:
-            raise ValueError("the sniper stands among the people")
+            raise ValueError("the sniper is within reach of the people")
         return self
 
 

@@ -25,20 +25,20 @@ class Params(ParamsModel):
 
     @model_validator(mode="after")
     def check_cells(self) -> "Params":
-        """Refuse a box that is too large, and cells that are outside it or contradict."""
+        """Refuse a box that is too large, and cells that are outside it or conflict."""
         if math.prod(self.size) > MAX_CELLS:
-            raise ValueError(f"the box has more than {MAX_CELLS} cells")
+            raise ValueError(f"the box may have at most {MAX_CELLS:,} cells")
         for cell in (self.start, *self.walls, *self.food):
             if not self.has_cell(cell):
                 raise ValueError(
-                    f"{list(cell)} is no cell of a box of size {list(self.size)}"
+                    f"{list(cell)} is not a cell of a box of size {list(self.size)}"
                 )
         walls = set(self.walls)
         food = set(self.food)
         if len(walls) < len(self.walls) or len(food) < len(self.food):
-            raise ValueError("no wall and no food may be listed twice")
+            raise ValueError("walls and food must not list a cell twice")
         if walls & {self.start, *food}:
-            raise ValueError("a wall may be neither the start nor hold food")
+            raise ValueError("walls must not include the start or a cell with food")
         return self
 
     def has_cell(self, cell: Cell) -> bool:

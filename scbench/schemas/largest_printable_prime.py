@@ -44,7 +44,7 @@ class Params(ParamsModel):
     short_factor: Number = Field(
         ge=0,
         le=1,
-        description="what the score of a tower that is not taller is multiplied with",
+        description="factor of the score of a tower that is not taller",
     )
     best_digits: Int = Field(ge=1, description="number of digits that scores 1")
 
@@ -54,11 +54,13 @@ class Params(ParamsModel):
         # The rules for digits that stand upright are made for these shapes.
         shapes = [self.segments[digit] for digit in (1, 3, 7)]
         if shapes != ["bc", "abcdg", "abc"]:
-            raise ValueError("1, 3 and 7 must have their usual shapes")
+            raise ValueError(
+                "segments must give 1, 3 and 7 their usual shapes: bc, abcdg and abc"
+            )
         if "flat" not in self.orientations:
-            raise ValueError("flat must be among the orientations")
+            raise ValueError("orientations must include flat")
         if sorted(set(self.digits)) != list(self.digits):
-            raise ValueError("digits must ascend")
+            raise ValueError("digits must be in ascending order, without repeats")
         return self
 
 

@@ -39,12 +39,12 @@ class Params(ParamsModel):
 
     @model_validator(mode="after")
     def check_body(self) -> "Params":
-        """Refuse radii in the wrong order, and a height of anything but a wall."""
+        """Refuse radii in the wrong order, a wall without height, and other forms with one."""
         if self.inner_radius_mm >= self.outer_radius_mm:
-            raise ValueError("the inner radius is not below the outer one")
+            raise ValueError("inner_radius_mm must be below outer_radius_mm")
         is_wall = self.form == "wall"
         if is_wall != bool(self.height_mm):
-            raise ValueError("a wall, and nothing else, has a height")
+            raise ValueError("height_mm must be set for a wall, and for no other form")
         return self
 
 

@@ -43,13 +43,15 @@ class Params(ParamsModel):
 
     @model_validator(mode="after")
     def check_ends(self) -> "Params":
-        """Refuse ends outside the maze, or on one cell."""
+        """Refuse ends outside the maze, or in the same cell."""
         if not self.ends:
             return self
         start, goal = self.ends
         is_inside = min(start + goal) >= 0 and max(start + goal) < self.size
         if start == goal or not is_inside:
-            raise ValueError("ends must be two different cells of the maze")
+            raise ValueError(
+                f"ends must be two different cells, with rows and columns in 0..{self.size - 1}"
+            )
         return self
 
     @model_serializer(mode="wrap")

@@ -114,7 +114,7 @@ Constraint = Annotated[
 
 
 class Params(ParamsModel):
-    """A square room, a number of pipes, and what is asked of their loop besides being one."""
+    """A square room, a number of pipes, and the constraints on their loop."""
 
     pipes: Int = Field(
         ge=3, description="number of pipes, each 1 m long, and of joints"
@@ -137,7 +137,7 @@ class Params(ParamsModel):
         """Refuse two constraints of one type."""
         types = {constraint.type for constraint in self.constraints}
         if len(types) < len(self.constraints):
-            raise ValueError("a type of constraint occurs twice")
+            raise ValueError("two constraints have the same type")
         return self
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from scbench.base.wording import form_in_words
 from scbench.schemas.base import json_schema
 
 Node = dict[str, Any]
@@ -45,7 +46,7 @@ _BOUNDS = {
     "exclusiveMaximum": "below {}",
     "minLength": "of at least {} characters",
     "maxLength": "of at most {} characters",
-    "pattern": "of the form {}",
+    "pattern": "{}",
 }
 # Keys that every provider accepts as they are.
 _COMMON_KEYS = ("type", "enum", "description")
@@ -122,7 +123,7 @@ def described_subset(node: Node) -> Node:
 
 
 def loses_limits(node: Node) -> bool:
-    """Whether the subset of a schema leaves out limits of its values."""
+    """Return whether the subset of a schema leaves out limits of its values."""
     if _WORDED_KEYS & node.keys():
         return True
     parts = item_schemas(node) + node.get("anyOf", [])
@@ -138,7 +139,7 @@ def item_schemas(node: Node) -> list[Node]:
 
 
 def in_words(node: Node) -> str:
-    """Return a JSON Schema as a phrase behind "must be", such as "two whole numbers from 0"."""
+    """Return a JSON Schema as a phrase after "must be", such as "two whole numbers from 0"."""
     return phrase_of(node, plural=False)
 
 
@@ -163,7 +164,8 @@ def phrase_of(node: Node, *, plural: bool) -> str:
     words = [plural_noun if plural else singular_noun]
     for key, template in _BOUNDS.items():
         if key in node:
-            words.append(template.format(node[key]))
+            limit = form_in_words(node[key]) if key == "pattern" else node[key]
+            words.append(template.format(limit))
     return " ".join(words)
 
 
@@ -189,16 +191,17 @@ def _array_phrase(node: Node, *, plural: bool) -> str:
         # A fixed number of entries needs no noun: "two whole numbers".
         phrase = f"{count_word(low)} {entries}" if may_be_several else entries
         return f"{noun} {phrase}" if plural else phrase
-    sizes = []
-    if low:
-        sizes.append(f"{count_word(low)} or more ")
-    if high is not None:
-        sizes.append(f"at most {high:,} ")
-    return f"{noun} {'and '.join(sizes)}{entries}"
+    if high is None:
+        size = f"at least {count_word(low)} " if low else ""
+    elif low:
+        size = f"{low} to {high:,} "
+    else:
+        size = f"at most {high:,} "
+    return f"{noun} {size}{entries}"
 
 
 def count_word(count: int) -> str:
-    """Return a number as a word up to ten, above in digits."""
+    """Return a number as a word up to ten, in digits above."""
     return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
 
 

@@ -32,7 +32,9 @@ class Params(ParamsModel):
     def check_square(self) -> "Params":
         """Refuse a height map that is not square."""
         if any(len(row) != len(self.heights) for row in self.heights):
-            raise ValueError("every row must have as many heights as there are rows")
+            raise ValueError(
+                f"the map must be square: each of {len(self.heights)} rows needs that many heights"
+            )
         return self
 
 

@@ -19,14 +19,14 @@ class Counts(ParamsModel):
 
 
 class Params(ParamsModel):
-    """A frame, exact as printed, and the regions wanted."""
+    """A frame, exact as printed, and the wanted regions."""
 
     corners: tuple[Pair, ...] = Field(
         min_length=4,
         max_length=4,
         description="x and y of the frame's corners, counter-clockwise; strictly convex",
     )
-    counts: Counts = Field(description="the regions wanted")
+    counts: Counts = Field(description="the wanted regions")
     coordinate_grid: tuple[Number, ...] | None = Field(
         default=None,
         min_length=1,
@@ -35,8 +35,8 @@ class Params(ParamsModel):
     snap_decimals: int = Field(
         ge=1,
         le=9,
-        description="decimals to which the place along a side is rounded; the tolerance is half "
-        "a unit of the last",
+        description="decimals to which positions along a side are rounded; the tolerance is half "
+        "a unit of the last decimal",
     )
 
     @model_validator(mode="after")
@@ -50,7 +50,9 @@ class Params(ParamsModel):
             bx, by = after[0] - corner[0], after[1] - corner[1]
             # The frame turns left where the cross product of two sides is positive.
             if ax * by <= ay * bx:
-                raise ValueError(f"the frame does not turn left at corner {i}")
+                raise ValueError(
+                    f"corner {i} of the frame is not convex and counter-clockwise"
+                )
         return self
 
 

@@ -39,7 +39,8 @@ class Params(ParamsModel):
         Annotated[tuple[Index, ...], Field(min_length=3, max_length=3)], ...
     ] = Field(default=(), description="cells that may not be chosen, as x, y, z")
     connected: bool = Field(
-        default=False, description="whether the cells must hang together by their faces"
+        default=False,
+        description="whether the cells must be connected through shared faces",
     )
 
 

@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from scbench.base.errors import Fault, describe_value, items_of, problem_of
 from scbench.base.model import Check, Verdict
+from scbench.base.wording import counted
 from scbench.catalog import Task
 from scbench.schemas.shapes import Node, in_words, resolved_schema
 
@@ -39,16 +40,16 @@ def judge(
     are_verdicts = all(isinstance(verdict, Verdict) for verdict in verdicts)
     if len(verdicts) != task.scores or not are_verdicts:
         kinds = ", ".join(type(verdict).__name__ for verdict in verdicts[:_MAX_FAULTS])
-        raise TypeError(f"{task.id} must give {task.scores} verdicts, gave ({kinds})")
+        raise TypeError(
+            f"{task.id} must return {counted(task.scores, 'verdict')}, not ({kinds})"
+        )
     unknown_keys = (
         answer.keys() - model.model_fields if isinstance(answer, dict) else ()
     )
     if not unknown_keys:
         return verdicts
-    count = len(unknown_keys)
-    noun = "key" if count == 1 else "keys"
     names = ", ".join(repr(key[:40]) for key in sorted(unknown_keys)[:_MAX_FAULTS])
-    note = f"ignored {count} unknown {noun}: {names}"
+    note = f"ignored {counted(len(unknown_keys), 'unknown key')}: {names}"
     return tuple(replace(verdict, notes=(*verdict.notes, note)) for verdict in verdicts)
 
 
@@ -86,7 +87,9 @@ def size_check(answer: JsonValue) -> Check | None:
             waiting += value
     if count <= MAX_VALUES:
         return None
-    message = f"The answer holds more than {MAX_VALUES:,} values; it was not looked at."
+    message = (
+        f"The answer contains more than {MAX_VALUES:,} values, so it was not checked."
+    )
     return Check("resource_limit", False, message)
 
 
@@ -105,8 +108,8 @@ def schema_check(
     omitted = f" (and {count - _MAX_FAULTS} more)" if count > _MAX_FAULTS else ""
     hint = ""
     if isinstance(answer, str):
-        hint = " A model's text belongs in response, not in answer."
-    message = f"The answer does not have the asked-for shape: {text}{omitted}.{hint}"
+        hint = " Put a model's text in response, not in answer."
+    message = f"The answer does not have the required form: {text}{omitted}.{hint}"
     places = [fault._asdict() for fault in faults]
     return Check("answer_schema", False, message, {"count": count, "errors": places})
 

@@ -217,7 +217,9 @@ def without_answer(prediction: Prediction) -> Outcome | None:
         return Outcome(finish, reason=reason)
     if prediction.response is not None:
         return Outcome(Status.UNPARSED, reason="the response is empty")
-    return Outcome(Status.MISSING, reason="the line holds neither answer nor response")
+    return Outcome(
+        Status.MISSING, reason="the line contains neither answer nor response"
+    )
 
 
 def outcome_of_unreadable(prediction: Prediction) -> Outcome:
@@ -233,7 +235,7 @@ def outcome_of_unreadable(prediction: Prediction) -> Outcome:
         reason = f"{_finish_text(prediction)}, and no answer can be read"
         return Outcome(finish, reason=reason)
     if declines(prediction.response or ""):
-        reason = "the text declines and holds no answer"
+        reason = "the text declines to answer"
         return Outcome(Status.REFUSED, reason=reason)
     return Outcome(Status.UNPARSED, reason="no answer can be read from the text")
 
@@ -245,7 +247,7 @@ def _why_absent(prediction: Prediction) -> str:
 def _reported_reason(prediction: Prediction) -> str:
     if prediction.finish_reason:
         return _finish_text(prediction)
-    return "as the prediction says"
+    return "given in the predictions file"
 
 
 def _finish_text(prediction: Prediction) -> str:

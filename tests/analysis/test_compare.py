@@ -5,13 +5,20 @@ import polars as pl
 import pytest
 from scipy.stats import binomtest
 
-from scbench.analysis.compare import APART, MARGIN, NO_ROOM, TIED, TOO_FEW, compare_runs
+from scbench.analysis.compare import (
+    INCONCLUSIVE,
+    MARGIN,
+    NO_ROOM,
+    TIED,
+    TOO_FEW,
+    compare_runs,
+)
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.paper import paper_table
 from scbench.base.errors import ResultsError
-from scbench.leaderboard.ranks import told_apart
+from scbench.leaderboard.ranks import significant_pairs
 
-UNDECIDED = {TIED, APART, TOO_FEW, NO_ROOM}
+UNDECIDED = {TIED, INCONCLUSIVE, TOO_FEW, NO_ROOM}
 
 
 def pair(make_results, first, second, **more):
@@ -73,7 +80,7 @@ def test_equal_runs_are_tied_even_with_fractions_and_the_interval_is_no_point(
     for row in compare_runs(rows).iter_rows(named=True):
         assert row["low"] == pytest.approx(-row["high"])
         assert (row["difference"], row["p_value"], row["p_corrected"]) == (0, 1, 1)
-        assert (row["high"] > MARGIN, row["verdict"]) == (True, APART)
+        assert (row["high"] > MARGIN, row["verdict"]) == (True, INCONCLUSIVE)
 
 
 def test_scores_of_one_answer_are_one_observation(make_results):
@@ -119,13 +126,13 @@ def test_a_comparison_is_the_difference_of_the_tables(paper_results):
 
 
 def test_nothing_to_compare_is_refused(make_results):
-    with pytest.raises(ResultsError, match="two runs or more"):
+    with pytest.raises(ResultsError, match="at least two runs"):
         compare_runs(make_results({"score": 1.0}))
     rows = make_results(
         {"model": "a", "score": 1.0}, {"model": "b", "status": "missing"}
     )
     with pytest.raises(
-        ResultsError, match="a no_tools and b no_tools have no score in common"
+        ResultsError, match="a no_tools and b no_tools have no common score"
     ):
         compare_runs(rows)
 
@@ -147,7 +154,9 @@ def test_the_overall_line_is_one_question_and_the_board_asks_the_same(make_resul
     matrix = score_matrix(rows)
     blocks = list(matrix.blocks.values())
     shares = np.concatenate([b.u * b.weights() / len(b.names) for b in blocks])
-    better = told_apart(shares, [name for b in blocks for name in b.names], 10_000)
+    better = significant_pairs(
+        shares, [name for b in blocks for name in b.names], 10_000
+    )
     runs = [f"{model} no_tools" for model, *_ in matrix.runs]
     for row in overall.iter_rows(named=True):
         first, second = runs.index(row["first"]), runs.index(row["second"])

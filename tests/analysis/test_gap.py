@@ -66,7 +66,7 @@ def test_only_rungs_that_both_have_are_paired():
         gap_table(public, private.filter(pl.col("rung") != 8), draws=1000, fits=0)
     )
     assert row["pairs"] == 14
-    with pytest.raises(ResultsError, match="no rung in common"):
+    with pytest.raises(ResultsError, match="no common rung"):
         gap_table(
             public.filter(task="csg_union"), private.filter(task="two_segments"), fits=0
         )
@@ -76,12 +76,12 @@ def test_what_is_no_twin_is_refused():
     public, private = pair(tasks=["two_segments"])
     with pytest.raises(ResultsError, match="same ladder"):
         gap_table(public, public)
-    with pytest.raises(ResultsError, match="that of one run"):
+    with pytest.raises(ResultsError, match="results of the same run"):
         gap_table(public, private.with_columns(model=pl.lit("another")))
     with pytest.raises(ResultsError, match="two_segments by versions 1, 2"):
         gap_table(public, private.with_columns(grader_version=pl.lit(2, pl.Int64)))
     two = pl.concat([public, public.with_columns(model=pl.lit("n"))])
-    with pytest.raises(ResultsError, match="name one with --model"):
+    with pytest.raises(ResultsError, match="select one with --model"):
         gap_table(two, private)
 
 

@@ -66,4 +66,4 @@ def test_labels_that_do_not_fit_are_named(make_results):
         item_table(of_models(make_results, scores), release), table
     )
     assert items.rows[0][2] == "easy"
-    assert "no: easier labels score lower" in labels.rows[2]
+    assert "no, an easier label scores lower" in labels.rows[2]

@@ -74,5 +74,5 @@ def test_names_of_models_cannot_steer_a_terminal(make_results):
     for sheet in comparison_sheets(compare_runs(rows)):
         for form in (markdown, latex, terminal):
             assert "\x1b" not in form(sheet)
-        assert sheet.title.startswith("\\x1b[31mA")
+        assert sheet.title.endswith("\\x1b[31mA no_tools (first)")
         assert "\n" not in sheet.title

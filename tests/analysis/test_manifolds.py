@@ -190,7 +190,9 @@ def test_a_map_has_a_figure_for_each_pair_of_values(release, cases):
 
 def test_results_of_other_instances_are_refused(release, cases):
     rows = results_of(release, falling)
-    with pytest.raises(ResultsError, match="the results are of other items than those"):
+    with pytest.raises(
+        ResultsError, match="the results are for items of another release"
+    ):
         manifold_table(rows.with_columns(instance_hash=pl.lit("x")), cases)
     with pytest.raises(ResultsError, match="--tasks manifolds"):
         manifold_table(rows.filter(pl.col("task") == "none"), cases)
@@ -239,5 +241,5 @@ def test_text_tasks_may_lack_where_spatial_ones_may_not(release, make_results):
         *({"task": "csg_union", "subtask": i, "score": 1.0} for i in range(2))
     )
     extra = extra.with_columns(**{name: pl.lit(value) for name, value in same.items()})
-    with pytest.raises(ResultsError, match="model 'other' has no row of csg_union"):
+    with pytest.raises(ResultsError, match="model 'other' has no rows of csg_union"):
         check_results(pl.concat([texts, spatial, extra, second]))

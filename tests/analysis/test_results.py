@@ -74,7 +74,10 @@ def test_a_column_of_another_type_is_named(write):
     [
         ({"release": "9.9.8"}, "of 2 releases: 9.9.8 (h), 9.9.9 (h)"),
         ({"release_hash": "g"}, "of 2 releases: 9.9.9 (g), 9.9.9 (h)"),
-        ({"grader_version": 2}, "different graders: two_segments by versions 1, 2"),
+        (
+            {"grader_version": 2},
+            "different grader versions: two_segments by versions 1, 2",
+        ),
         ({"grader_version": None}, "two_segments by versions None, 1"),
     ],
 )
@@ -105,18 +108,15 @@ def test_scores_that_cannot_be_are_refused(write, row, words):
     path = write(row)
     message = refused(path)
     assert words in message
-    assert "1 scores" in message
+    assert "(1): " in message
 
 
 def test_a_score_given_twice_is_refused(write):
     message = refused(write(*ROWS, ROWS[1]))
-    assert (
-        "1 scores are there more than once: two_segments/01 (subtask 1, sample 0)"
-        in message
-    )
+    assert "duplicate scores (1): two_segments/01 (subtask 1, sample 0)" in message
     assert "is a file named twice" in message
     path = write(*ROWS)
-    assert "more than once" in refused(
+    assert "duplicate scores (3)" in refused(
         path, path.parent / "." / ".." / path.parent.name / "r.parquet"
     )
 
@@ -126,17 +126,21 @@ def test_holes_inside_a_task_are_refused(write):
     for partial in (False, True):
         message = refused(path, partial=partial)
         assert (
-            "holes: of two_segments, sample 0 of model 'n' has 2 of 3 scores" in message
+            "incomplete: sample 0 of model 'n' has 2 of 3 scores of two_segments"
+            in message
         )
 
 
 def test_a_task_that_one_run_lacks_is_refused_unless_that_is_intended(write):
     path = write(*ROWS, *SOLIDS, *({**row, "model": "n"} for row in ROWS))
-    assert "model 'n' has no row of csg_union, and no summary.json" in refused(path)
+    assert (
+        "model 'n' has no rows of csg_union, and there is no summary.json"
+        in refused(path)
+    )
     assert read_results([path], partial=True).height == 8
     summary = path.with_name("summary.json")
     summary.write_text('{"partial": false}')
-    assert "no row of csg_union" in refused(path)
+    assert "no rows of csg_union" in refused(path)
     summary.write_text('{"partial": true}')
     assert read_results([path]).height == 8
 
@@ -173,7 +177,7 @@ def test_rows_outside_the_release_are_left_out(write):
 def test_runs_of_one_name_in_two_files_are_told_apart_by_the_files(write):
     first = write(*ROWS, *({**row, "model": "only"} for row in ROWS))
     second = write(*ROWS, name="s.parquet")
-    assert "more than once" in refused(first, second)
+    assert "duplicate scores (3)" in refused(first, second)
     rows = read_results([first, second], tell_apart=True)
     assert rows["model"].unique(maintain_order=True).to_list() == [
         f"m ({first})",

@@ -136,7 +136,7 @@ def test_answer_and_response_cannot_both_be_given(answer, response):
 
 @pytest.mark.parametrize("status", ["unparsed", "grader_error"])
 def test_our_own_statuses_cannot_be_given(status):
-    with pytest.raises(ValidationError, match="found by the grader") as caught:
+    with pytest.raises(ValidationError, match="only the grader may give") as caught:
         predict(status=status)
     listed = str(caught.value).split("use one of ")[1].split(" [")[0].split(", ")
     assert {*listed} == {status.value for status in REPORTABLE}
@@ -148,7 +148,7 @@ def test_an_unscored_status_goes_without_an_answer(status):
     # A text may go with it, such as the words of the provider's filter.
     assert predict(status=status, response="withheld").status == status
     with pytest.raises(
-        ValidationError, match="says there is no answer, but one is given"
+        ValidationError, match="means that there is no answer, but there is one"
     ):
         predict(status=status, answer={})
 

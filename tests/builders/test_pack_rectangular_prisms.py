@@ -98,7 +98,7 @@ def test_fresh_lists_keep_their_parameters_and_are_solved(parameters):
 
 def test_a_point_without_lists_ends_with_a_reason():
     # There are not eight sizes with primes up to 5 and a perfect packing is never proved.
-    with pytest.raises(GenerationError, match="no list of 8 sizes"):
+    with pytest.raises(GenerationError, match="found no list of 8 sizes"):
         BUILDER.draw(
             Space(kinds=8, max_edge=5, primes=True, max_count=2), Stream("none")
         )

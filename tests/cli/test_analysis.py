@@ -1,6 +1,7 @@
 """``scbench tables``, ``compare`` and ``cost`` as a user meets them."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,14 @@ def test_tables_prints_the_papers_table_and_repeats_itself(command, inside, pape
     assert "Scores by bucket, release 9.9.9" in done.stdout
     lines = done.stdout.splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("overall"))
-    assert lines[at].split()[:2] == ["overall", "285"]
-    means = [word for word in lines[at + 2].split() if word != "mean"]
-    assert means == ["34.9", "+3.2", "57.6", "+8.8", "57.6", "+6.8"]
+    assert lines[2].split()[-2:] == ["Δ", "mean"]
+    rows = [line.split() for line in lines[at : at + 6]]
+    assert rows[0][:4] == ["overall", "claude-sonnet-4-5", "no_tools", "285"]
+    place = re.search(r" mean\b", lines[2]).end()
+    means = [line[:place].split()[-1] for line in lines[at : at + 6 : 2]]
+    assert means == ["34.9", "57.6", "57.6"]
+    changes = [row[-1] for row in rows[1::2]]
+    assert changes == ["+3.2", "+8.8", "+6.8"]
     assert inside("tables", paper, "--by", "bucket").stdout == done.stdout
     assert done.stderr == ""
 
@@ -51,7 +57,7 @@ def test_compare_names_the_better_run_and_tells_files_apart(
     done = inside("compare", "a.parquet", "b.parquet", "--format", "markdown")
     assert done.returncode == 0, done.stderr
     assert (
-        "m (a.parquet) no_tools (first) against m (b.parquet) no_tools (second)"
+        "m (b.parquet) no_tools (second) compared with m (a.parquet) no_tools (first)"
         in done.stdout
     )
     line = next(
@@ -59,11 +65,11 @@ def test_compare_names_the_better_run_and_tells_files_apart(
     )
     assert "m (b.parquet) no_tools is better" in line
     assert line.startswith(
-        "| all axiomatic (only two_segments) | 27 | 14.8 | 100.0 | +85.2<br>"
+        "| all axiomatic (only two_segments) | 27 | +85.2 | +56.0 to +96.5 | m (b.parquet) "
     )
     single = inside("compare", "a.parquet")
     assert single.returncode == 2
-    assert "name the results of two runs or more" in single.stderr
+    assert "comparing needs the results of at least two runs" in single.stderr
 
 
 def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
@@ -72,7 +78,7 @@ def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "1,023.0" in done.stdout
-    assert "b.svg written" in done.stderr
+    assert "wrote b.svg" in done.stderr
     assert ">4,096</text>" in (tmp_path / "b.svg").read_text()
     wrong = inside(
         "cost", sweep, "--by", "budget", "--bucket", "axiomatik", "--plot", "b.pdf"
@@ -90,7 +96,7 @@ def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
             ["tables", "{sweep}", "--out", "no/such/folder.md"],
             "cannot write no/such/folder.md",
         ),
-        (["samples", "{sweep}", "--k", "1,x"], "--k takes numbers from 1"),
+        (["samples", "{sweep}", "--k", "1,x"], "--k must be whole numbers from 1"),
         (
             ["cost", "{sweep}", "--plot", "b.pdf"],
             ".svg, .png or .html, not as 'pdf'",

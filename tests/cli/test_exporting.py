@@ -33,5 +33,5 @@ def test_each_run_gets_its_files_and_none_is_written_over(inside, graded, tmp_pa
     paths[0].write_text("mine")
     done = inside(*export, "--date", "2026-11-22")
     assert done.returncode == 2
-    assert "is there already, and differs" in done.stderr
+    assert "exists with other content" in done.stderr
     assert paths[0].read_text() == "mine"

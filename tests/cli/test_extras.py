@@ -52,7 +52,7 @@ def test_a_missing_extra_is_named_before_anything_else(
     without(library)
     done = CliRunner().invoke(main.app, line.split())
     assert done.exit_code == 2
-    needs = f"error: {library} is not installed; this needs `pip install 'scbench[{extra}]'`\n"
+    needs = f"error: {library} is not installed; run `pip install 'scbench[{extra}]'`\n"
     assert done.stderr == needs
     assert done.stdout == ""  # no seed either
     assert list(tmp_path.iterdir()) == []
@@ -69,5 +69,5 @@ def test_clusters_need_their_library(without, tmp_path):
         tmp_path / "out",
     ]
     done = CliRunner().invoke(grade.app, [str(word) for word in line])
-    assert "this needs `pip install 'scbench[cluster]'`" in done.stderr
+    assert "run `pip install 'scbench[cluster]'`" in done.stderr
     assert done.exit_code == 2

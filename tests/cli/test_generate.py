@@ -90,21 +90,24 @@ def test_options_are_read_in_every_usual_form(inside):
         (["arithmetic", "--lenght", "3"], "no option --lenght. Did you mean --length?"),
         (["arithmetic", "--length", "600"], "length: must be at most 500; got 600"),
         (["arithmetic", "--length", "x"], "length: must be a whole number"),
-        (["arithmetic", "--length", "4", "--length", "5"], "--length is given twice"),
-        (["arithmetic", "--format", "csv"], "--format takes jsonl or text, not 'csv'"),
+        (["arithmetic", "--length", "4", "--length", "5"], "--length was given twice"),
+        (
+            ["arithmetic", "--format", "csv"],
+            "--format must be jsonl or text, not 'csv'",
+        ),
         (["boolean", "--format", "csv"], "format: must be 'TRUE_FALSE', 'T_F'"),
         (
             ["boolean", "--format", "text", "--format", "jsonl"],
-            "--format is given as text and as",
+            "--format was given twice: text and jsonl",
         ),
-        (["arithmetic", "--private"], "--private is for folders"),
-        (["e.toml"], "an experiment is written into a folder; name it with --out"),
-        (["e.toml", "--out", "o", "--length", "4"], "--length goes with a task"),
+        (["arithmetic", "--private"], "--private needs --out"),
+        (["e.toml"], "an experiment is written to a folder; name it with --out"),
+        (["e.toml", "--out", "o", "--length", "4"], "--length works only with a task"),
         (
             ["e.toml", "--out", "e.toml"],
-            "e.toml exists; generated folders are never edited",
+            "e.toml exists; choose another --out",
         ),
-        (["e.toml", "--out", "o", "--name", "1.0.0"], "is no name for generated cases"),
+        (["e.toml", "--out", "o", "--name", "1.0.0"], "is not a valid name"),
         (["arithmetic", "--seed", "-1"], "--seed"),
     ],
 )
@@ -131,14 +134,16 @@ def test_a_shortfall_is_on_the_screen_and_exits_with_1(inside, tmp_path):
     printed = inside("generate", *args)
     assert printed.returncode == 1
     assert len(printed.stdout.splitlines()) == 72
-    assert "boolean: 72 of 100 items: 200 tries without a new case" in printed.stderr
+    assert (
+        "boolean: 72 of 100 items: 200 attempts in a row gave no new item"
+        in printed.stderr
+    )
     file = inside("generate", *args, "--out", "o")
     assert file.returncode == 1
     assert "boolean: 72 of 100 items at length 3, max_depth 0" in file.stderr
     assert read_manifest(tmp_path / "o").experiment.shortfalls[0].got == 72
     assert (
-        "the space at this point is too small"
-        in (tmp_path / "o" / "README.md").read_text()
+        "there are too few at this point" in (tmp_path / "o" / "README.md").read_text()
     )
 
 
@@ -165,7 +170,7 @@ def test_a_folder_is_graded_end_to_end(command, experiment, tmp_path):
     assert "Boolean Logic" in output.stdout
     test = command("scbench-grade", "--self-test", "--release", "fresh")
     assert test.returncode == 0, test.stderr
-    assert "boolean: 48 references score 1.0" in test.stdout
+    assert "boolean: 48 references with score 1.0" in test.stdout
 
 
 def test_a_private_seed_is_drawn_shown_once_and_verifies(inside, experiment, tmp_path):
@@ -184,14 +189,14 @@ def test_a_private_seed_is_drawn_shown_once_and_verifies(inside, experiment, tmp
     assert inside("release", "verify", "o").returncode == 0
     wrong = inside("release", "verify", "o", "--seed", int(seed) + 1)
     assert wrong.returncode == 1
-    assert "the rows were not drawn with the seed given" in wrong.stdout
+    assert "the given seed does not produce these rows" in wrong.stdout
     again = inside("generate", "e.toml", "--out", "again", "--seed", seed)
     assert "private seed" not in again.stderr
     assert (tmp_path / "again" / "MANIFEST.json").read_bytes() == (
         tmp_path / "o" / "MANIFEST.json"
     ).read_bytes()
     short = inside("generate", "boolean", "--private", "--seed", 3, "--out", "short")
-    assert "a private seed this short can be found by trying" in short.stderr
+    assert "a seed below 2^64 can be guessed by trying" in short.stderr
 
 
 # Tasks.

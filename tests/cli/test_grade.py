@@ -40,12 +40,12 @@ def test_no_result_is_lost(grade, tmp_path):
     ):
         done = grade(*args)
         assert done.returncode == 2, args
-        assert "choose another --out, or say --restart" in done.stderr
+        assert "choose another --out, or replace them with --restart" in done.stderr
         assert grade(*args, "--restart").returncode == 0
         assert grade(*again, "--restart").returncode == 0
     lines = (tmp_path / "a/p.jsonl").read_bytes()
     assert grade("-", "--partial", stdin=lines).returncode == 0
-    assert "holds the results of -" in grade("-", "--partial", stdin=lines).stderr
+    assert "contains the results of -" in grade("-", "--partial", stdin=lines).stderr
 
 
 def test_junk_costs_its_own_lines_only(grade, tmp_path):
@@ -80,11 +80,11 @@ def test_junk_costs_its_own_lines_only(grade, tmp_path):
         "line 7: no item 'parity/99' in this release. Ids of this task run from parity/00",
         "line 8: no item 'parity_task/01' in this release. Did you mean 'parity/01'",
         "line 9: id: must be a string",
-        "line 10: a prediction is a JSON object, this is an array",
+        "line 10: a prediction must be a JSON object, this line is an array",
         "line 11: not valid JSON: a number has more than 4,300 digits",
         "line 12: sample: must be a whole number",
         "line 13: not valid JSON: the line ends too early",
-        "line 15: parity/00 was answered on line 1 already",
+        "line 15: line 1 already answers parity/00",
     ):
         assert words in done.stderr, (words, done.stderr[:3000])
     frame = results(tmp_path / "out").filter(pl.col("line").is_not_null())
@@ -92,6 +92,14 @@ def test_junk_costs_its_own_lines_only(grade, tmp_path):
         (1, "parity/00", 1.0),
         (16, "parity/01", 1.0),
     ]
+
+
+def test_a_check_prints_a_few_problems_of_each_kind(grade, write_lines):
+    path = write_lines(*(row(0) | {"id": f"nothing/{i:02d}"} for i in range(8)))
+    done = grade(path, "--check", "--partial")
+    assert done.stdout.count("problem: line ") == 5
+    assert "... and 3 more problems like these; --format json lists all" in done.stdout
+    assert "8 lines, 0 to grade, 8 problems, 0 warnings" in done.stdout
 
 
 def test_plain_packed_and_piped_files_give_the_same_rows(grade, write_lines, tmp_path):
@@ -121,12 +129,14 @@ def test_an_incomplete_file_is_a_problem_unless_it_is_meant_to_be(
     done = grade(path, "--tasks", "parity", "--out", "out")
     assert done.returncode == 1
     assert (
-        "model 'm' has no prediction for 2 of 4 instances, the first is parity/01"
+        "model 'm' has no prediction for 2 of 4 items, the first is parity/01"
         in done.stderr
     )
+    checked = grade(path, "--tasks", "parity", "--check")
+    assert "for 2 of 4 items, the first is parity/01" in checked.stdout
     done = grade(path, "--tasks", "parity", "--out", "out", "--partial")
     assert done.returncode == 0
-    assert "partial: not for the leaderboard" in done.stderr
+    assert "partial run: leaderboards do not accept it" in done.stderr
     frame = results(tmp_path / "out")
     assert frame["status"].to_list() == ["answered", "answered", "missing", "missing"]
     assert "2/4" in done.stdout
@@ -156,7 +166,7 @@ def test_a_grader_that_fails_is_not_a_model_that_fails(grade, write_lines, tmp_p
         "line 1: parity/00: RuntimeError: this grader fails (moods.py:" in done.stderr
     )
     assert (
-        "line 2: parity/01: the worker process died (exit code 7); tried twice"
+        "line 2: parity/01: the worker process died (exit code 7) (tried twice)"
         in done.stderr
     )
 

@@ -101,7 +101,7 @@ def test_two_files_of_our_own_make_one_run_and_name_duplicates(
     assert done.returncode == 1
     row_id = json.loads(lines[6])["id"]
     assert (
-        f"b.jsonl: problem: line 1: {row_id} was answered on line 7 of a.jsonl"
+        f"b.jsonl: problem: line 1: line 7 of a.jsonl already answers {row_id}"
         in done.stdout
     )
     assert command("scbench-grade", files[0], *release, "--out", "one").returncode == 0

@@ -130,7 +130,7 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path, gate):
     assert resumed.returncode == 0, resumed.stderr
     plain = tmp_path / "plain"
     assert run(*args[:-1], plain).returncode == 0
-    assert f"{lines} lines were graded before" in resumed.stderr
+    assert f"{lines} lines graded before" in resumed.stderr
     assert (out / "results.parquet").read_bytes() == (
         plain / "results.parquet"
     ).read_bytes()
@@ -265,7 +265,7 @@ def test_two_runs_do_not_write_to_one_folder(slow_run, gate):
         assert second.returncode == 2
         assert second.stderr.startswith(f"error: process {first.pid} on ")
         assert (
-            f"is at work in {out}; wait for it, or choose another --out"
+            f"is writing to {out}; wait for it, or choose another --out"
             in second.stderr
         )
     first.send_signal(signal.SIGCONT)

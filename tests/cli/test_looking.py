@@ -33,7 +33,7 @@ def graded(example, tmp_path_factory) -> Path:
     words = [str(example), "--tasks", TASKS, "--out", str(folder), "--report"]
     done = CliRunner().invoke(grade.app, words, prog_name="scbench-grade")
     assert done.exit_code == 0, done.stderr
-    assert "report.html written: 5 items, " in done.stderr
+    assert "report.html: 5 items, " in done.stderr
     assert done.stderr.rstrip().endswith(" s")
     return folder
 
@@ -77,7 +77,7 @@ def test_report_shows_responses_and_all_items_if_asked(
         (("show", "maze_3d/99"), "no item 'maze_3d/99'"),
         (
             ("show", "maze_3d/01", "--out", "x.pdf"),
-            "written as .svg, .png or .html, solids as",
+            "must end in .svg, .png or .html for a picture",
         ),
         (
             ("show", "maze_3d/01", "--out", "x.glb"),
@@ -85,7 +85,7 @@ def test_report_shows_responses_and_all_items_if_asked(
         ),
         (
             ("show", "lego_hemispherical_shell/00", "--out", "x.stl"),
-            "such as --reference",
+            "with --reference",
         ),
         (("show", "maze_3d/01", "--reference", "--predictions", "x"), "choose one of"),
         (("gallery", "."), "exists"),

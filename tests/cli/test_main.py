@@ -5,6 +5,7 @@ import sys
 import pytest
 import typer
 from commands import run
+from typer.testing import CliRunner
 
 from scbench.cli.main import app
 
@@ -29,3 +30,25 @@ def test_help_lists_all_commands_and_loads_none():
     assert loaded <= {
         f"scbench.cli.{name}" for name in ("main", "console", "options", "start")
     }
+
+
+@pytest.mark.parametrize("name", [None, *GROUP.commands])
+def test_short_help_is_that_of_help(name):
+    words = [] if name is None else [name]
+    short, long = (CliRunner().invoke(app, [*words, flag]) for flag in ("-h", "--help"))
+    assert (short.exit_code, short.stdout) == (0, long.stdout)
+    assert "-h, --help" in short.stdout
+
+
+@pytest.mark.parametrize("program", ["scbench", "scbench-grade"])
+def test_shells_get_completions(program):
+    script = run(program, "--show-completion", "bash", code=0).stdout
+    assert f"_{program.replace('-', '_')}_completion".upper() in script.upper()
+    words = {"scbench": "scbench rel", "scbench-grade": "scbench-grade --rel"}[program]
+    variables = {
+        f"_{program.replace('-', '_').upper()}_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": "1",
+    }
+    completed = run(program, **variables).stdout.split()
+    assert {"release", "--release"} & {*completed}

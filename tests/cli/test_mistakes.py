@@ -50,41 +50,41 @@ MISTAKES = {
     # what a file is
     "tables good.jsonl": "if it holds predictions, grade it first: scbench-grade good.jsonl",
     "compare good.jsonl good.jsonl": "grade it first",
-    "grade results": "results is a folder; name the file of predictions",
-    "grade results/results.parquet": "holds results; show them by `scbench tables",
+    "grade results": "results is a folder; name a predictions file",
+    "grade results/results.parquet": "contains results; show them with `scbench tables",
     "tables parent": "folders that do (a, b); name those you want, or all: parent/*",
     "tables nothing": "no such file: nothing",
     "tables other.parquet": "other.parquet is no results file: it has no column 'id'",
-    "grade other.parquet": "has no columns id and response; it has a, b. Say which column is which",
-    "grade answers.csv": "it has item, text. Say which column is which: --map id=COLUMN",
-    "grade answers.csv --map id=item,response=txt": "has no column 'txt'; it has item, text",
-    "grade answers.csv --map item": "--map takes id=COLUMN,response=COLUMN",
-    "grade empty.jsonl": "empty.jsonl holds no predictions; nothing is written",
+    "grade other.parquet": "has no columns id and response; its columns are a, b. Name",
+    "grade answers.csv": "its columns are item, text. Name the columns with --map id=COLUMN",
+    "grade answers.csv --map id=item,response=txt": "has no column 'txt'; its columns are item",
+    "grade answers.csv --map item": "--map must be id=COLUMN,response=COLUMN",
+    "grade empty.jsonl": "empty.jsonl contains no predictions; nothing was written",
     "grade nothing.jsonl": "no such file: nothing.jsonl",
-    "grade requests.jsonl": "holds requests, not replies; name the file that came back",
+    "grade requests.jsonl": "contains requests, not replies; use the provider's output file",
     # what a line is
     "grade ids.jsonl --check": "no item 'two-segments/07' in this release. "
     "Did you mean 'two_segments/07'?",
     "grade quotes.jsonl --check": "line 2: not valid JSON: keys need double quotes",
-    "grade wide.jsonl --check": "276 of 277 instances",
-    "grade twice.jsonl --check --partial": "was answered on line 1 already",
+    "grade wide.jsonl --check": "276 of 277 items",
+    "grade twice.jsonl --check --partial": "line 1 already answers two_segments/07",
     "grade messages.jsonl --check": "response: must be a string; got a list of 1 entry",
-    "grade text.jsonl --check --partial": "A model's text belongs in response, not in answer",
-    "grade keys.jsonl --check --partial": "is it meant for 'response'?",
-    "grade fresh.jsonl --check": "It was generated; grade it against its folder: --release FOLDER",
+    "grade text.jsonl --check --partial": "Put a model's text in response, not in answer",
+    "grade keys.jsonl --check --partial": "did you mean 'response'?",
+    "grade fresh.jsonl --check": "grade it against its folder with --release FOLDER",
     # what is chosen
     "grade good.jsonl --tasks two_segments,csg": "Did you mean 'csg_union'?",
-    "grade good.jsonl --tasks csg_union --check --partial": "choose them by name or bucket, "
+    "grade good.jsonl --tasks csg_union --check --partial": "select them with "
     "--tasks axiomatic,",
-    "grade good.jsonl --release 1.9": "nor one of the installed versions (3.0.0",
-    "compare results parent/a": "grade with --partial, or with --tasks",
+    "grade good.jsonl --release 1.9": "not an installed version (3.0.0",
+    "compare results parent/a": "grade with --partial or --tasks",
     "show csg_union/99": "those of csg_union are csg_union/00 to csg_union/21",
     # what is typed
     "tabels results": "Did you mean 'tables'?",
     "grade good.jsonl --taks x": "No such option: --taks (Possible options: --tasks)",
     "generate arithmetic --lenght 4": "Did you mean --length?",
     "run gpt-5": "should be in the format of <api_name>/<model_name>",
-    "release publish 3.0.0": "name one target, --repo ORG/NAME or --to PATH_OR_URL",
+    "release publish 3.0.0": "name one target: either --repo ORG/NAME or --to PATH_OR_URL",
 }
 
 
@@ -129,7 +129,7 @@ def test_a_mistake_is_told_with_what_to_do(line, sentence, folder, monkeypatch):
 )
 def test_chat_messages_are_no_answer(messages):
     with pytest.raises(
-        PredictionsError, match=r"chat messages; give the text of the model's last"
+        PredictionsError, match=r"chat messages; pass the text of the model's last"
     ):
         scbench.score("two_segments/07", messages)
 

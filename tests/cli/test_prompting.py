@@ -17,10 +17,7 @@ def test_all_items_go_out_and_what_needs_vision_is_said(inside):
     lines_out = lines(done)
     assert len(lines_out) == 277
     assert sum(bool(line["images"]) for line in lines_out) == 5
-    assert (
-        "5 of 277 need vision and are sent with them: polynomial_curve_fitting/04"
-        in done.stderr
-    )
+    assert "5 of 277 prompts with images: polynomial_curve_fitting/04" in done.stderr
 
 
 def test_no_images_leaves_a_list_of_what_was_not_asked(inside, tmp_path):
@@ -36,7 +33,7 @@ def test_no_images_leaves_a_list_of_what_was_not_asked(inside, tmp_path):
         *("--format", "openai-chat", "--model", "M", "--samples", 2),
     )
     assert done.returncode == 0, done.stderr
-    assert "5 of 9 need vision and are left out" in done.stderr
+    assert "5 of 9 prompts left out because of images" in done.stderr
     sent = (tmp_path / "out" / "prompts-001.jsonl").read_text().splitlines()
     omitted = [
         json.loads(line)
@@ -51,10 +48,10 @@ def test_no_images_leaves_a_list_of_what_was_not_asked(inside, tmp_path):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("--format", "openai-chat"), "add --model"),
+        (("--format", "openai-chat"), "needs --model"),
         (("--format", "anthropic", "--model", "M"), "add --max-output-tokens"),
         (("--ids", "nowhere"), "cannot read ids from nowhere"),
-        (("--ids", "-"), "holds no ids"),
+        (("--ids", "-"), "contains no ids"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_line(inside, args, said):

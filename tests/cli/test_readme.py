@@ -3,12 +3,15 @@
 import json
 import re
 import shlex
+from collections import defaultdict
 from pathlib import Path
 
 import commands
 import pytest
 
+import scbench
 from scbench.catalog import BUCKETS
+from scbench.freezing.example import example_predictions
 from scbench.release.about import CITATION
 from scbench.release.load import find_release
 from tools import tool
@@ -40,6 +43,28 @@ def shell_commands(text: str) -> list[str]:
 def test_output_and_table_are_computed(tmp_path):
     """Run ``python tools/readme_parts.py`` if they are not."""
     assert tool("readme_parts").updated(README, tmp_path) == README
+
+
+def test_a_score_in_the_output_is_recomputed_from_the_rows():
+    release = find_release()
+    floors, weights = release.floors(), release.weights()
+    heights = defaultdict(list)
+    for line in example_predictions(release, ["axiomatic"]):
+        row = json.loads(line)
+        floor = floors[row["id"]]
+        has_no_score = row.get("status") == "blocked" or "error" in row
+        if row["model"] != "sloppy" or has_no_score or floor == 1:
+            continue
+        score = scbench.score(row["id"], row.get("answer", row.get("response"))) or 0
+        task = row["id"].partition("/")[0]
+        heights[task].append(max((score - floor) / (1 - floor), 0))
+    total = sum(weights[task] for task in heights)
+    expected = sum(
+        weights[task] * sum(values) / len(values) for task, values in heights.items()
+    )
+    output = re.search(r"```text\n(.*?)```", README, re.DOTALL)[1]
+    line = next(line for line in output.splitlines() if line.startswith("sloppy"))
+    assert line.split()[2] == f"{100 * expected / total:.1f}*"
 
 
 def test_commands_run_in_order(tmp_path):

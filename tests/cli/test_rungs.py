@@ -46,7 +46,7 @@ def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
     assert not any(answer in public.read_text("utf-8") for answer in answers)
     done_again = inside(*args, "--prompts-only", "--out", "secret")
     assert done_again.returncode == 2
-    assert "secret-prompts exists" in done_again.stderr
+    assert "secret-prompts, which exists" in done_again.stderr
     seed = next(
         line for line in done.stderr.splitlines() if "private seed: " in line
     ).split()[-1]
@@ -72,7 +72,7 @@ def test_a_table_of_ones_own_is_checked_and_drawn(inside, own, tmp_path):
     assert "maze_3d: cells" in done.stdout
     wrong = [line for line in done.stdout.splitlines() if "WRONG" in line]
     assert all("different items can be drawn" in line for line in wrong[:-2])
-    assert any(line.startswith("WRONG, rung 3: the measure is") for line in wrong)
+    assert any(line.startswith("WRONG, rung 3: the mean measure is") for line in wrong)
     assert inside("release", "rungs", own, "--rung", 2, "--draws", 0).returncode == 0
     assert (
         inside("generate", f"ladder,{own}", "--out", "drawn", "--workers", 1).returncode
@@ -106,8 +106,11 @@ def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
     with Image.open(tmp_path / "sheet.png") as image:
         assert min(image.size) > 200
     for wrong, message in (
-        (("x.pdf", "--rungs", "1", "--release", "drawn"), "written as .svg or .png"),
-        (("x.svg", "--release", "drawn", "--rungs", "1;2"), "--rungs takes numbers"),
+        (("x.pdf", "--rungs", "1", "--release", "drawn"), "name a .svg or .png file"),
+        (
+            ("x.svg", "--release", "drawn", "--rungs", "1;2"),
+            "--rungs must be whole numbers",
+        ),
         (("x.svg", "--release", "drawn", "--rungs", "7"), "none of the rungs 7"),
     ):
         done = inside("gallery", *wrong)

@@ -96,7 +96,7 @@ def test_a_run_ends_in_tables_and_grows(run, model, tmp_path):
     assert len(model.asked) == 1 + 6
     second = run("--tasks", "two_segments", "--budget", "900")
     assert second.exit_code == 2
-    assert "holds another run, of openai-api/loopback/a-model" in second.stderr
+    assert "contains another run, of openai-api/loopback/a-model" in second.stderr
 
 
 def test_what_was_never_answered_is_no_zero_and_is_asked_again(
@@ -121,7 +121,7 @@ def test_what_was_never_answered_is_no_zero_and_is_asked_again(
     done = run(*options, "--attempt-timeout", "10")
     assert done.exit_code == 1
     assert (
-        "some calls were never answered; the same command asks these again"
+        "some calls were never answered; run the same command to retry them"
         in done.stderr
     )
     rows = pl.read_parquet(tmp_path / "out" / "results.parquet")
@@ -133,7 +133,7 @@ def test_what_was_never_answered_is_no_zero_and_is_asked_again(
         )
         assert reason in (row["reason"] or "")
     assert (
-        f"2 calls, api_error: {REFUSALS['long'][1].replace('8192', '...')}"
+        f"status api_error on 2 calls: {REFUSALS['long'][1].replace('8192', '...')}"
         in done.stderr
     )
     assert len(done.stderr.splitlines()) < 20
@@ -155,7 +155,7 @@ def test_an_endpoint_that_never_answers_is_told_and_leaves_nothing(
     assert done.exit_code == 2
     first, *_, last = done.stderr.splitlines()
     assert first.strip() == f"asking {MODEL} at {model.url} for one word"
-    assert f"nothing came within 2 s (asked at {model.url})" in last
+    assert f"no reply within 2 s (asked at {model.url})" in last
     model.faults.clear()
     monkeypatch.setattr("scbench.integrations.inspect.play._HELLO_SECONDS", 600)
     interrupts = [
@@ -166,7 +166,7 @@ def test_an_endpoint_that_never_answers_is_told_and_leaves_nothing(
     )
     done = CliRunner().invoke(app, [*options, str(tmp_path / "out")])
     assert done.exit_code == 130
-    assert "interrupted; no prompt was asked, nothing is kept" in done.stderr
+    assert "interrupted; no prompt was asked and nothing was saved" in done.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -199,7 +199,7 @@ def test_how_a_model_is_asked(run, model, tmp_path):
     assert rows["setting"].unique().to_list() == ["retry"], done.stderr
     assert {*rows["id"]} == {*SCRIPTS["retry"]}
     closed = run("--tasks", "boolean", "--limit", "1", "--closed", out="closed")
-    assert (closed.exit_code, "--closed with --setting retry" in closed.stderr) == (
+    assert (closed.exit_code, "--closed needs --setting retry" in closed.stderr) == (
         2,
         True,
     )
@@ -231,7 +231,7 @@ def test_interrupted_twice_it_goes_on_each_time(run, model, tmp_path):
     for _ in range(2):
         done = run(*options)
         assert done.exit_code == 130, (done.stdout, done.stderr)
-        assert "the same command continues" in done.stderr
+        assert "run the same command to continue" in done.stderr
     assert run(*options).exit_code == 0
     assert set(statuses(tmp_path / "out").values()) == {"answered"}
     assert len(statuses(tmp_path / "out")) == 6
@@ -242,9 +242,9 @@ def test_interrupted_twice_it_goes_on_each_time(run, model, tmp_path):
     ("options", "said"),
     [
         (("--tasks", "two_segmints"), "Did you mean 'two_segments'?"),
-        (("--ids", str(IDS), "--limit", "3"), "leave --limit out"),
-        (("--model-arg", "stream"), "--model-arg needs NAME=VALUE"),
-        (("--tasks", "terse,ladder"), "name one of them"),
+        (("--ids", str(IDS), "--limit", "3"), "leave out --limit"),
+        (("--model-arg", "stream"), "--model-arg must be NAME=VALUE"),
+        (("--tasks", "terse,ladder"), "name only one of them"),
     ],
 )
 def test_wrong_use_is_told_before_anything_is_asked(run, model, options, said):
@@ -287,7 +287,7 @@ def test_a_dry_run_says_what_asking_takes_and_asks_nothing(
 ):
     done = run("--tasks", "two_segments", "--limit", "2", "--samples", "3", "--dry-run")
     characters = 3 * sum(len(instances[f"two_segments/0{i}"].prompt) for i in (0, 1))
-    assert "6 prompts, 0 of them with an image" in done.stdout
+    assert "6 prompts, 0 with an image" in done.stdout
     assert (
         f"{characters:,} characters, about {round(characters / 3):,} tokens"
         in done.stdout

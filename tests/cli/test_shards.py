@@ -19,7 +19,7 @@ def test_shards_are_graded_and_put_together(
 ):
     complete = grade(lines, "--out", "whole")
     shards = [grade(lines, "--shard", f"{i}/2") for i in (1, 2)]
-    assert "shard 1/2: join all shards by `scbench merge`" in shards[0].stderr
+    assert "shard 1/2: merge all shards with `scbench merge`" in shards[0].stderr
     assert [done.returncode for done in shards] == [1, 1], (
         "the duplicate, and what is no JSON"
     )
@@ -48,7 +48,7 @@ def test_shards_are_graded_and_put_together(
 def test_a_shard_that_cannot_be_is_wrong_usage(grade, lines, shard):
     done = grade(lines, "--shard", shard)
     assert done.returncode == 2
-    assert "--shard takes I/N with I from 1 to N, such as 2/8" in done.stderr
+    assert "--shard must be I/N with I from 1 to N, such as 2/8" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_a_shard_that_cannot_be_is_wrong_usage(grade, lines, shard):
 def test_only_grading_can_be_spread(grade, lines, option):
     done = grade(lines, "--check", *option)
     assert done.returncode == 2
-    assert f"{option[0]} goes with grading" in done.stderr
+    assert f"{option[0]} has no effect with --check" in done.stderr

@@ -63,9 +63,9 @@ def test_signs_that_a_terminal_lacks_are_escaped(grade):
 @pytest.mark.parametrize(
     ("limit", "value", "words"),
     [
-        (resource.RLIMIT_NOFILE, 16, "no more files may be open (see ulimit -n)"),
-        (resource.RLIMIT_FSIZE, 64, "a file may not grow any more (see ulimit -f)"),
-        (resource.RLIMIT_AS, 2**30, "only 1 GiB of address space are allowed"),
+        (resource.RLIMIT_NOFILE, 16, "too many files are open (see ulimit -n)"),
+        (resource.RLIMIT_FSIZE, 64, "a file reached the size limit (see ulimit -f)"),
+        (resource.RLIMIT_AS, 2**30, "may use only 1 GiB of address space"),
     ],
     ids=["files", "size", "memory"],
 )
@@ -115,7 +115,7 @@ def test_a_strange_report_stays_and_our_own_is_written_anew(grade, tmp_path):
     page.write_text("<p>my thesis</p>")
     done = grade("--report")
     assert done.returncode == 2
-    assert "report.html is no report that scbench wrote" in done.stderr
+    assert "report.html is not a report by scbench" in done.stderr
     assert page.read_text() == "<p>my thesis</p>"
     assert grade().returncode == 0, "without a report nothing is in the way"
 
@@ -137,7 +137,7 @@ def test_a_failure_nobody_foresaw_has_a_code_of_its_own(error, capsys, monkeypat
         assert exited.value.code == 130
     else:
         assert exited.value.code == 4
-        assert "please report it with the lines above" in capsys.readouterr().err
+        assert "please report this bug with the lines above" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("line", ["show csg_union/12", "generate csg_union"])

@@ -72,10 +72,10 @@ def test_init_writes_what_validate_takes(entry, inside, small):
     assert about["tools"] == ["python"]
     done = inside("submission", "validate", entry, "--release", small)
     assert (done.returncode, done.stdout) == (0, "")
-    assert f"{entry}: valid, 21 lines, 0 problems, 0 warnings" in done.stderr
+    assert f"{entry}: valid (21 lines, 0 problems, 0 warnings)" in done.stderr
     again = inside("submission", "init", entry, "--model", "x")
     assert again.returncode == 2
-    assert "give --model-version, --organisation, --date, --setting" in again.stderr
+    assert "missing --model-version, --organisation, --date, --setting" in again.stderr
 
 
 def test_init_refuses_what_validate_would(inside, tmp_path):
@@ -107,7 +107,7 @@ def test_init_refuses_what_validate_would(inside, tmp_path):
     )
     done = inside("submission", "init", "x", *answers, "--date", "2026-02-20")
     assert done.returncode == 2
-    assert "exists; edit it" in done.stderr
+    assert "exists already; edit it" in done.stderr
 
 
 def spoil(entry: Path) -> None:
@@ -129,7 +129,7 @@ def test_validate_prints_every_problem_in_three_forms(entry, inside, small):
     assert lines[0].startswith(f"{entry}/predictions.jsonl: problem [incomplete] ")
     assert lines[1].startswith(f"{entry}/predictions.jsonl:3: problem [unknown_id] ")
     assert ":5: warning [answer_schema] enumerate_edges/04: will score 0" in lines[2]
-    assert "not valid: 2 problems, 1 warning\n" in done.stderr
+    assert "not valid (2 problems, 1 warning)\n" in done.stderr
     done = inside(*common, "--format", "json")
     assert done.returncode == 1
     (record,) = json.loads(done.stdout)
@@ -168,11 +168,17 @@ def test_a_board_is_built_and_built_again(entry, inside, small, tmp_path):
     args += ("--dataset", "scbench/scbench", "--workers", 1)
     done = inside(*args)
     assert done.returncode == 0, done.stderr
-    assert "aurora: graded, because it has no receipt yet" in done.stderr
-    assert "1 submission, 0 by their receipts; 0 refused" in done.stderr
+    assert "aurora: grading (no receipt yet)" in done.stderr
+    assert (
+        "1 submission on the board (0 graded before, by receipt), 0 rejected"
+        in done.stderr
+    )
     first = (tmp_path / "site/index.html").read_bytes()
     done = inside(*args)
-    assert "1 submission, 1 by their receipts; 0 refused" in done.stderr
+    assert (
+        "1 submission on the board (1 graded before, by receipt), 0 rejected"
+        in done.stderr
+    )
     assert (tmp_path / "site/index.html").read_bytes() == first
     assert pl.read_parquet(tmp_path / "site/leaderboard.parquet").height == 2 + 2
     assert (tmp_path / "site/eval_results/aurora.yaml").exists()

@@ -26,6 +26,7 @@ from pydantic import ValidationError
 
 from scbench.base.canonical import canonical_json
 from scbench.base.model import Difficulty
+from scbench.builders.shared.builder import Builder
 from scbench.catalog import MANIFOLDS, Task, available_tasks, get_task
 from scbench.schemas.base import json_schema
 from scbench.scoring.answers.shape import shape_of
@@ -143,6 +144,22 @@ def test_every_counter_reference_scores_below_one(task):
             same = canonical_json(answer) == canonical_json(reference)
             assert not same, f"{task.id}/{i:02d} {name} is the reference"
             assert written or score(task, params, answer) < 1, (
+                f"{task.id}/{i:02d} {name}"
+            )
+
+
+# How far the score of an honest mistake may be from the score of the task's formula.
+HONEST = 0.05
+
+
+def test_honest_faults_keep_the_score_of_the_formula(task):
+    builder = task.builder()
+    if type(builder).honest_faults is Builder.honest_faults:
+        return  # without this, references would be made for nothing
+    for i, (params, _, _) in enumerate(items(task.id)):
+        for name, (answer, expected) in builder.honest_faults(params).items():
+            result = score(task, params, answer)
+            assert result == pytest.approx(expected, abs=HONEST), (
                 f"{task.id}/{i:02d} {name}"
             )
 

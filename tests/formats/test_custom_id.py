@@ -46,7 +46,7 @@ def test_no_two_requests_share_one(name, sample, budget):
     "row_id", ["Task/03", "a" * 70 + "/03", "task", "task/a.b", "a:b:c/03"]
 )
 def test_what_could_not_be_read_back_is_refused(row_id):
-    with pytest.raises(PredictionsError, match="no batch can carry"):
+    with pytest.raises(PredictionsError, match="batches cannot contain"):
         _ = RequestKey(row_id).custom_id
 
 

@@ -71,9 +71,13 @@ JUNK = {
     "array": (
         b"[" + GOOD + b"]",
         "not_object",
-        "this is an array; give one prediction on each line",
+        "this line is an array; write one prediction per line",
     ),
-    "1e999": (in_line(b"[-1e999]"), "not_json", "a number is too large for a double"),
+    "1e999": (
+        in_line(b"[-1e999]"),
+        "not_json",
+        "a number is too large for a 64-bit float",
+    ),
     "long with point": (
         in_line(b"9" * 309 + b".5"),
         "not_json",
@@ -84,17 +88,17 @@ JUNK = {
     "both": (
         b'{"id": "a/00", "answer": 1, "response": "1"}',
         "bad_prediction",
-        "give answer or response, not both: which one is to be graded?",
+        "give either answer or response, not both",
     ),
     "status is ours": (
         b'{"id": "a/00", "status": "grader_error"}',
         "bad_prediction",
-        "status grader_error is found by the grader; use one of answered, api_error",
+        "only the grader may give the status grader_error; use one of answered, api_error",
     ),
     "status with answer": (
         b'{"id": "a/00", "status": "missing", "answer": 1}',
         "bad_prediction",
-        "says there is no answer, but one is given",
+        "means that there is no answer, but there is one",
     ),
     "sample is text": (
         b'{"id": "a/00", "sample": "1"}',
@@ -376,7 +380,7 @@ def test_other_encodings_are_named_and_nothing_is_guessed(
     with open_predictions(str(path)) as stream:
         (parsed,) = read_predictions(stream, hashlib.sha256())
     assert (parsed.code, parsed.line) == ("unreadable", 1)
-    assert f"this is {name} text" in parsed.message
+    assert f"the file is {name} text" in parsed.message
 
 
 def test_keys_that_nobody_reads_are_kept_for_a_warning():
@@ -387,9 +391,9 @@ def test_keys_that_nobody_reads_are_kept_for_a_warning():
     said = list(
         unread_keys({"modell": 2, "finish_reson": 1, "instance_id": 1, "zzz": 1})
     )
-    assert said[0].endswith("in 2 lines; is it meant for 'model'?")
+    assert said[0].endswith("in 2 lines; did you mean 'model'?")
     assert [line.rpartition("; ")[2] for line in said[1:3]] == [
-        "is it meant for 'finish_reason'?",
-        "is it meant for 'id'?",
+        "did you mean 'finish_reason'?",
+        "did you mean 'id'?",
     ]
-    assert said[3].endswith("'zzz' is not known and was not read, in 1 line")
+    assert said[3].endswith("unknown key 'zzz' ignored in 1 line")

@@ -93,7 +93,7 @@ def test_files_are_never_written_over(tmp_path):
     paths = write_files([b"1\n", b"2\n", b"3\n"], tmp_path / "new", limits)
     assert [path.name for path in paths] == ["prompts-001.jsonl", "prompts-002.jsonl"]
     assert b"".join(path.read_bytes() for path in paths) == b"1\n2\n3\n"
-    with pytest.raises(PredictionsError, match="is there already"):
+    with pytest.raises(PredictionsError, match="already exists"):
         write_files([b"4\n"], tmp_path / "new", limits)
     assert paths[0].read_bytes() == b"1\n2\n"
 

@@ -50,7 +50,7 @@ def test_a_grid_has_every_pair_and_its_first_parameter_changes_slowest():
         ("sed = 1\n[[task]]\nid='boolean'", "unknown key 'sed'. Did you mean 'seed'?"),
         (
             "length = 1\n[[task]]\nid='boolean'",
-            "unknown key 'length'. Knobs belong into a",
+            "unknown key 'length'. Parameters belong in a",
         ),
         ("seed = -1\n[[task]]\nid='boolean'", "seed: must be at least 0; got -1"),
         ("[[task]]\ncount = 1", "task 1: id: is missing"),
@@ -76,14 +76,14 @@ def test_what_is_no_experiment_is_named(text, said):
         ({"lenght": 4}, "arithmetic has no parameter 'lenght'. Did you mean 'length'?"),
         ({"length": 501}, "length: must be at most 500; got 501"),
         ({"length": "many"}, "length: must be a whole number"),
-        ({"grid": {"max_depth": []}}, "max_depth: the grid holds no value of it"),
+        ({"grid": {"max_depth": []}}, "max_depth: the grid contains no value for it"),
         (
             {"grid": {"length": [4]}, "length": 4},
-            "length is given as one value and in the grid",
+            "length has both a single value and a grid",
         ),
         (
             {"grid": {"length": [4, 4]}},
-            "is in itself already; ask for more cases by count",
+            "is also in itself; to get more items, raise count",
         ),
         ({"min_number": 5, "max_number": 1}, "min_number (5) is above max_number (1)"),
         (
@@ -96,7 +96,7 @@ def test_what_is_no_experiment_is_named(text, said):
         ),
         (
             {"count": MOST_CASES, "grid": {"length": [4, 8]}},
-            "are more than one experiment may",
+            "exceed the limits of an experiment",
         ),
     ],
 )
@@ -121,7 +121,7 @@ def test_all_that_is_wrong_is_told_at_once():
     assert [line.split(": ")[0] for line in lines] == [
         "task 1 (arithmetic)", "task 1 (arithmetic)", "task 2 (x)", "task 4 (boolean)",
     ]  # fmt: skip
-    assert "is in task 3 already" in lines[-1]
+    assert "is also in task 3" in lines[-1]
 
 
 def test_a_file_is_named_in_its_errors(tmp_path):

@@ -35,7 +35,7 @@ def test_what_is_there_is_never_touched(sound, tmp_path, occupy):
     occupy(tmp_path / "out")
     before = sorted(os.walk(tmp_path))
     with pytest.raises(
-        ReleaseError, match="out exists and is not an empty folder; name another"
+        ReleaseError, match="out exists and is not an empty folder; choose another"
     ):
         export_release(find_release(str(sound)), tmp_path / "out")
     assert sorted(os.walk(tmp_path)) == before

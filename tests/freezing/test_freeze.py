@@ -94,7 +94,7 @@ class Silent(TaskBuilder):
         ),
         (
             {"builder": property(lambda _: Silent)},
-            "00: the builder gives no counter-references",
+            "00: the builder makes no counter-references",
         ),
         (
             {"card_text": property(lambda _: Path("no/such/text").read_text())},
@@ -142,14 +142,14 @@ def make_link(path: Path) -> None:
 @pytest.mark.parametrize("occupy", [Path.mkdir, make_file, make_link])
 def test_nothing_is_built_over_what_is_there(tmp_path, occupy):
     occupy(tmp_path / "out")
-    with pytest.raises(ReleaseError, match="out exists, and a release is never edited"):
+    with pytest.raises(ReleaseError, match="out exists, and releases are never edited"):
         build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")])
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 @pytest.mark.parametrize("version", ["1.0", "../1.0.0"])
 def test_a_release_needs_a_version(tmp_path, version):
-    said = r"is not a version; name one such as 2\.0\.0 or 2\.0\.0rc1$"
+    said = r"is not a version; use a form such as 2\.0\.0 or 2\.0\.0rc1$"
     with pytest.raises(ReleaseError, match=said):
         build_release(version, tmp_path / "out", [get_task("enumerate_edges")])
     assert list(tmp_path.iterdir()) == []

@@ -100,7 +100,7 @@ def test_an_exhausted_space_ends_with_the_reason():
     # Eight rows of values and nine pairs of operators; the rarest may not turn up.
     assert 68 < len(drawn.cases) <= 72
     assert drawn.reason.startswith(
-        f"{REPEATS} tries without a new case gave what was drawn alr"
+        f"{REPEATS} attempts in a row gave no new item; there are too few"
     )
 
 
@@ -125,7 +125,7 @@ def test_a_builder_that_fails_costs_tries_and_then_cases(monkeypatch):
     (drawn,) = cases(5, {"id": "boolean", "count": 10})
     assert drawn.cases == ()
     assert drawn.reason == (
-        "25 tries without a new case failed; the last: ZeroDivisionError: division by zero"
+        "25 attempts in a row failed; the last: ZeroDivisionError: division by zero"
     )
 
 
@@ -166,7 +166,7 @@ def test_an_impossible_point_ends_with_the_builders_reason(workers):
     possible = {"id": "delaunay_triangulation", "count": 3, "points": 5}
     hopeless, other = cases(5, IMPOSSIBLE, possible, workers=workers)
     assert hopeless.cases == ()
-    assert hopeless.reason.startswith("5 tries without a new case failed; the last: ")
+    assert hopeless.reason.startswith("5 attempts in a row failed; the last: ")
     assert "ask for fewer walls" in hopeless.reason
     assert (len(other.cases), other.reason) == (3, "")
 

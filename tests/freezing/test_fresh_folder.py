@@ -51,7 +51,7 @@ def test_its_name_is_that_of_its_rows_unless_it_is_given_one(folder, tmp_path):
     named = generate_folder(small, tmp_path / "named", name="nightly.3").manifest
     assert named.version == "nightly.3"
     for name in ("1.0.0", "", "a/b", "..", "-x", "a" * 65, "1.0.0rc1"):
-        with pytest.raises(ExperimentError, match="is no name for generated cases"):
+        with pytest.raises(ExperimentError, match="is not a valid name"):
             generate_folder(small, tmp_path / "other", name=name)
     assert [path.name for path in tmp_path.iterdir()] == ["named"]
 
@@ -82,8 +82,7 @@ def test_a_private_seed_is_nowhere(private_folder, folder, seed):
     manifest = read_manifest(private_folder)
     assert manifest.experiment.seed is None
     assert (
-        "The base seed of these instances is private"
-        in (private_folder / CARD).read_text()
+        "The base seed of these items is private" in (private_folder / CARD).read_text()
     )
     rows = find_release(str(private_folder)).instances()
     public = find_release(str(folder)).instances()
@@ -94,9 +93,7 @@ def test_a_private_seed_is_nowhere(private_folder, folder, seed):
 
 def test_nothing_is_made_over_what_is_there(tmp_path):
     (tmp_path / "out").mkdir()
-    with pytest.raises(
-        ExperimentError, match="exists; generated folders are never edited"
-    ):
+    with pytest.raises(ExperimentError, match="exists; choose another --out"):
         generate_folder(experiment_of(SMALL), tmp_path / "out")
     (tmp_path / "file").write_text("mine")
     with pytest.raises(ExperimentError, match="cannot be made"):
@@ -174,7 +171,7 @@ def test_what_another_experiment_left_is_not_taken_over(tmp_path):
         {**SMALL, "task": [{"id": "boolean", "count": 21}]},
     ):
         with pytest.raises(
-            ExperimentError, match="another experiment, seed or version; throw it"
+            ExperimentError, match="another experiment, seed or version; discard it"
         ):
             generate_folder(experiment_of(other), out)
     done = generate_folder(experiment_of({**SMALL, "seed": 4}), out, restart=True)
@@ -188,7 +185,7 @@ def test_two_runs_do_not_work_in_one_place(monkeypatch, tmp_path):
     real = folder_module.run
 
     def rival(*args: object, **options: object):
-        with pytest.raises(ResultsError, match="is at work in"):
+        with pytest.raises(ResultsError, match="is writing to"):
             generate_folder(small, out, restart=True)
         return real(*args, **options)
 

@@ -196,7 +196,7 @@ def test_rungs_are_read_from_ids_alone():
         ),
         (
             TABLE.format(rung="{ size = 9, count = 3 }"),
-            "maze_3d, rung 2: 'count' is no parameter",
+            "maze_3d, rung 2: 'count' is not a parameter",
         ),
         (
             SMALL.replace("size = 9", "size = 2"),
@@ -271,10 +271,10 @@ def promised(monkeypatch, table, **facts):
 @pytest.mark.parametrize(
     ("facts", "part"),
     [
-        ({"floors": (0.7,)}, "the floor is 0.70 in the mean; 0.6"),
-        ({"floors": (0.24,)}, "the floor is 0.24 in the mean, but 0.20"),
-        ({"transfer": 0.51}, "scores 0.51 in the mean on the others"),
-        ({"capacity": Capacity(31125, 4)}, "some 7,781 different items"),
+        ({"floors": (0.7,)}, "the mean floor is 0.70; the limit is 0.6"),
+        ({"floors": (0.24,)}, "the mean floor is 0.24, but 0.20"),
+        ({"transfer": 0.51}, "scores a mean of 0.51 above the floor on the others"),
+        ({"capacity": Capacity(31125, 4)}, "only about 7,781 different items"),
         ({"measures": (1.0,)}, "on the rung below"),
     ],
 )
@@ -288,7 +288,7 @@ def test_what_a_rung_must_have_is_checked(monkeypatch, small, facts, part):
     )
     left = promised(monkeypatch, excused, **facts)
     assert not any(
-        "10,000" in problem or "0.6 is the most" in problem for problem in left
+        "10,000" in problem or "the limit is 0.6" in problem for problem in left
     )
 
 
@@ -413,7 +413,7 @@ def test_ids_of_the_other_config_are_not_chosen():
 
 def test_verify_draws_the_ladder_again(runged, tmp_path, forge):
     (said,) = verify_release(runged)
-    assert said == f"{MANIFEST}: ladder is not the one that this package draws"
+    assert said == f"{MANIFEST}: ladder differs from the one that this package draws"
     copy = shutil.copytree(runged, tmp_path / "copy")
     path = copy / ladder_file("maze_3d")
     table = read_table(path.read_bytes())

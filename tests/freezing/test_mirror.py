@@ -61,7 +61,7 @@ def test_a_version_is_never_changed(sound, copy, forge, tmp_path, memory):
     for target in (str(tmp_path / "shelf"), memory[1]):
         publish_to_target(open_release(sound), target)
         with pytest.raises(
-            ReleaseError, match=r"holds another release .*README\.md|MANIFEST"
+            ReleaseError, match=r"contains a different release .*README\.md|MANIFEST"
         ):
             publish_to_target(open_release(copy), target)
     assert contents(tmp_path / "shelf" / "0.0.1") == contents(sound)
@@ -84,7 +84,7 @@ def test_an_interrupted_copy_is_completed(sound, memory, monkeypatch):
     monkeypatch.setattr(type(system), "pipe_file", give_up)
     with pytest.raises(
         ReleaseError,
-        match=r"cannot be used: BrokenError: the wire is cut here; once it",
+        match=r"cannot be used: BrokenError: the wire is cut here; fix this",
     ):
         publish_to_target(open_release(sound), url)
     folder = url.removeprefix("memory:/") + "/0.0.1"
@@ -100,7 +100,8 @@ def test_foreign_files_are_not_mixed_in(sound, tmp_path, memory):
     memory[0].pipe_file(f"{memory[1]}/0.0.1/mine.txt", b"x")
     for target in (str(tmp_path), memory[1]):
         with pytest.raises(
-            ReleaseError, match=r"holds mine\.txt, which is no part of the release"
+            ReleaseError,
+            match=r"contains mine\.txt, which does not belong to the release",
         ):
             publish_to_target(open_release(sound), target)
 
@@ -110,7 +111,7 @@ def test_foreign_files_are_not_mixed_in(sound, tmp_path, memory):
 )
 def test_an_index_that_is_none_is_left_alone(sound, tmp_path, text):
     (tmp_path / "index.json").write_text(text)
-    with pytest.raises(ReleaseError, match="is no index of releases"):
+    with pytest.raises(ReleaseError, match="is not an index of releases"):
         publish_to_target(open_release(sound), str(tmp_path))
     assert (tmp_path / "index.json").read_text() == text
 

@@ -81,7 +81,7 @@ def test_the_gap_is_that_of_the_same_instances(results):
     overall = table.filter(pl.col("bucket") == "overall", style=DRAWN)
     assert overall.filter(pl.col("rung").is_null())["n"].to_list() == [14]
     titles = [sheet.title for sheet in modality_sheets(table)]
-    assert "m no_tools: text against pictures (drawn), rung 8" in titles
+    assert "m no_tools: text or pictures (drawn), rung 8" in titles
 
 
 def test_commands_print_it(results):
@@ -90,11 +90,11 @@ def test_commands_print_it(results):
     assert (shown.exit_code, "rung 8" in shown.output) == (0, True), shown.output
     pair = [str(results["text"]), str(results["seen"])]
     compared = CliRunner().invoke(main.app, ["compare", *pair])
-    assert "what text is worth" in compared.output
+    assert "effect of text instead of pictures" in compared.output
     lacking = CliRunner().invoke(main.app, ["tables", paths[0], "--by", "modality"])
     assert lacking.exit_code == 2
     assert "none of the config pictures" in lacking.output
     mixed = CliRunner().invoke(main.app, ["tables", *pair])
-    assert "full prompts and of pictures, which share no table" in " ".join(
+    assert "full prompts and of pictures, which cannot share a table" in " ".join(
         mixed.output.split()
     )

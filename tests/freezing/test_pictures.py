@@ -15,7 +15,7 @@ def test_another_picture_is_found_though_its_hash_fits(copy, forge):
     (copy / EDGES).write_bytes((copy / SHIKAKU).read_bytes())
     assert any(problem.startswith(f"{EDGES}: ") for problem in verify_release(copy))
     forge(copy)
-    assert f"{EDGES}: differs from what is drawn anew" in verify_release(copy)
+    assert f"{EDGES}: differs from the picture drawn again" in verify_release(copy)
 
 
 def test_a_picture_that_is_taken_out_is_missed(copy, forge):
@@ -25,14 +25,17 @@ def test_a_picture_that_is_taken_out_is_missed(copy, forge):
     assert (
         f"{MANIFEST}: does not list {EDGES}, though it lists other pictures" in problems
     )
-    assert f"{CARD}: differs from what is written anew" in problems
+    assert f"{CARD}: differs from the newly written file" in problems
 
 
 def test_a_foreign_picture_is_no_part_of_a_release(copy, forge):
     (copy / "gallery" / "maze_3d.png").write_bytes(b"x")
     forge(copy)
-    said = f"{MANIFEST}: lists gallery/maze_3d.png, which is no part of a release of these tasks"
-    assert said in verify_release(copy)
+    problem = (
+        f"{MANIFEST}: lists gallery/maze_3d.png, "
+        "which does not belong to a release of these tasks"
+    )
+    assert problem in verify_release(copy)
 
 
 @pytest.mark.parametrize("key", ["package_version", "vl-convert-python", "pictures"])

@@ -91,10 +91,10 @@ def test_a_release_becomes_one_commit_with_a_tag(hub, sound):
 def test_a_dry_run_looks_and_changes_nothing(hub, sound):
     release = open_release(sound)
     lines = plan_upload(release, REPO).lines(release)
-    assert lines[0] == "create the data set repository org/scbench"
+    assert lines[0] == "create the dataset repository org/scbench"
     assert "as tester, upload 20 files" in lines[1]
     assert lines[2].startswith(
-        "leave out eval.yaml: the Hub refuses evaluation frameworks"
+        "leave out eval.yaml: the Hub accepts only evaluation frameworks"
     )
     assert lines[3:] == [
         "tag the commit v0.0.1",
@@ -129,7 +129,7 @@ def test_a_tag_is_never_moved(hub, copy, forge, sound):
     (copy / CARD).write_text("# Better\n", "utf-8")
     forge(copy)
     with pytest.raises(
-        ReleaseError, match=r"another release under v0\.0\.1 .*MANIFEST.json.*new ver"
+        ReleaseError, match=r"different release under v0\.0\.1 .*MANIFEST.json.*new ver"
     ):
         publish(copy)
     assert hub.repos[REPO].tags == before
@@ -139,7 +139,8 @@ def test_a_tag_is_never_moved(hub, copy, forge, sound):
 def test_what_is_no_release_is_not_replaced(hub, sound):
     hub.add_repo(REPO).commit({"train.csv": b"1,2\n", CARD: b"mine"}, "mine")
     with pytest.raises(
-        HubError, match=r"holds files that are no release, such as train\.csv"
+        HubError,
+        match=r"contains files that do not belong to a release, such as train\.csv",
     ):
         publish(sound)
     assert hub.repos[REPO].tags == {}
@@ -233,7 +234,9 @@ def test_bytes_that_come_back_changed_are_told(hub, sound, monkeypatch, name):
     held = stored(hub)
     held[name] = changed = held[name].replace(b"e", b"f", 1)
     hub.objects[sha256(changed)] = changed
-    with pytest.raises(ReleaseError, match=rf"another release under v0\.0\.1.*{name}"):
+    with pytest.raises(
+        ReleaseError, match=rf"different release under v0\.0\.1.*{name}"
+    ):
         publish(sound)
 
 
@@ -247,7 +250,7 @@ def test_commands_publish_load_and_grade_end_to_end(hub, hub_command, sound, tmp
     assert hub.repos == {}
     done = hub_command(hub, "scbench", "release", "publish", sound, "--repo", REPO)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.endswith("release 0.0.1 is published and verified\n")
+    assert done.stderr.endswith("release 0.0.1 was published and verified\n")
     assert_published(hub, sound)
 
     done = hub_command(hub, "python", "-W", "error", "-c", LOAD)
@@ -287,6 +290,6 @@ def test_a_release_that_does_not_verify_is_not_published(hub, hub_command, copy)
     done = hub_command(hub, "scbench", "release", "publish", copy, "--repo", REPO)
     assert done.returncode == 1
     assert f"{SCHEMA}: missing" in done.stdout
-    assert "does not verify" in done.stderr
+    assert "verification found" in done.stderr
     assert "not published" in done.stderr
     assert hub.log == []

@@ -62,10 +62,12 @@ def test_a_sound_folder_has_no_problems(folders, workers):
 
 def test_a_wrong_seed_is_one_problem_and_not_one_for_each_row(folders):
     problems = verify_release(folders["private"], seed=4)
-    assert problems == (f"{MANIFEST}: the rows were not drawn with the seed given",)
+    assert problems == (f"{MANIFEST}: the given seed does not produce these rows",)
     problems = verify_release(folders["public"], seed=4)
     seed = EXPERIMENT["seed"]
-    assert problems == (f"{MANIFEST}: experiment.seed is {seed}, not the one given",)
+    assert problems == (
+        f"{MANIFEST}: experiment.seed is {seed}, but another seed was given",
+    )
 
 
 def edit_point(rows: list[dict]) -> None:
@@ -79,11 +81,11 @@ FORGERIES = {
     ),
     "seed gone": (
         lambda r: r[2].update(seed=None),
-        "row 2 has no seed, or a point that the exp",
+        "row 2 has no seed, or a point that is not in the exp",
     ),
     "point not drawn at": (
         edit_point,
-        "row 3 has no seed, or a point that the experiment does",
+        "row 3 has no seed, or a point that is not in the experiment",
     ),
     "point no JSON": (
         lambda r: r[3].update(point="{"),
@@ -155,7 +157,7 @@ def test_forged_experiments_are_named(copy):
         (hide_the_shortfall, ", must be 80"),
         (
             invent_a_shortfall,
-            "boolean has 80 of 80 cases at a point where 80 were asked for",
+            "boolean has 80 of 80 items at a point where 80 were requested",
         ),
     ):
         root = copy("private")
@@ -175,15 +177,13 @@ def test_a_frozen_release_must_hold_the_packages_own_manifolds(tmp_path):
     manifest = build_release("0.0.1", tmp_path / "out", [], experiment=ours)
     assert not manifest.is_generated
     assert verify_release(tmp_path / "out") == (
-        f"{MANIFEST}: experiment is not the one that this package draws manifolds by",
+        f"{MANIFEST}: experiment differs from the one by which this package draws manifolds",
     )
 
 
 def test_a_task_is_frozen_or_drawn_and_not_both(tmp_path):
     experiment = experiment_of({"seed": 1, "task": [{"id": "enumerate_edges"}]})
-    with pytest.raises(
-        ReleaseError, match="enumerate_edges is to be frozen from its list and to"
-    ):
+    with pytest.raises(ReleaseError, match="enumerate_edges has both a fixed list"):
         build_release(
             "0.0.1",
             tmp_path / "o",

@@ -121,7 +121,7 @@ def test_a_stream_draws_from_the_rung_of_its_curriculum():
             stream.curriculum.report(item, [score] * 8 + [None])
         assert (rung_of(next(stream).id) - middle) * (1 if score else -1) > 0
     (plain,) = scbench.generate("arithmetic")
-    with pytest.raises(ExperimentError, match="on no rung"):
+    with pytest.raises(ExperimentError, match="not on a rung"):
         stream.curriculum.report(plain, [1.0])
 
 

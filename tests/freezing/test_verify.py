@@ -163,7 +163,7 @@ DAMAGE = {
     ),
     "emptied": (
         lambda root: (root / DATA).write_bytes(b""),
-        f"^{DATA}: 0 bytes, the manifest says",
+        f"^{DATA}: has 0 bytes, but the manifest says",
         f"^{DATA}: cannot be read: ArrowInvalid",
     ),
     "manifest edited": (
@@ -174,7 +174,7 @@ DAMAGE = {
         lambda root: (root / MANIFEST).write_text(
             json.dumps(json.loads((root / MANIFEST).read_text("utf-8"))), "utf-8"
         ),
-        f"^{MANIFEST}: is not written as scbench writes it$",
+        f"^{MANIFEST}: is not formatted as scbench writes it$",
     ),
     "manifest names files elsewhere": (
         record(
@@ -224,8 +224,8 @@ FORGERIES = {
             of_task(rows_hash="1" * 64)(manifest),
         ),
         rf"^{DATA}: row enumerate_edges/02 differs",
-        f"^{MANIFEST}: rows_hash is '0+', computed anew it is",
-        rf"^{MANIFEST}: tasks\.enumerate_edges\.rows_hash is '1+', computed anew it is",
+        f"^{MANIFEST}: rows_hash is '0+', but the recomputed value is",
+        rf"^{MANIFEST}: tasks\.enumerate_edges\.rows_hash is '1+', but the recomputed value is",
     ),
     "parameters made easier": (
         changed(
@@ -243,22 +243,22 @@ FORGERIES = {
         changed(lambda rows: rows[:-1]),
         of_task(instances=7, scores=7),
         rf"^{DATA}: row enumerate_edges/07 is missing$",
-        rf"^{MANIFEST}: tasks\.enumerate_edges\.instances is 7, computed anew it is 8$",
+        rf"^{MANIFEST}: tasks\.enumerate_edges\.instances is 7, but the recomputed value is 8$",
     ),
     "row twice": (
         changed(lambda rows: [*rows, rows[0]]),
         same,
-        rf"^{DATA}: row enumerate_edges/00 stands there 2 times$",
+        rf"^{DATA}: row enumerate_edges/00 occurs 2 times$",
     ),
     "row of another task": (
         changed(lambda rows: [*rows, rows[0] | {"id": "x/00\n"}]),
         same,
-        rf"^{DATA}: row 'x/00\\n' is not one the builder makes$",
+        rf"^{DATA}: row 'x/00\\n' is not made by the builder$",
     ),
     "rows reordered": (
         changed(lambda rows: [rows[1], rows[0], *rows[2:]]),
         same,
-        rf"^{DATA}: the rows are not in the order",
+        rf"^{DATA}: the rows are not in the builder's order",
     ),
     "reference edited": (
         changed(lambda rows: rows[0].update(answer=rows[1]["answer"]), REFERENCES),
@@ -269,7 +269,7 @@ FORGERIES = {
         changed(lambda rows: rows[1].update(score=0.5), REFERENCES),
         lambda manifest: manifest["references"].update(rows_hash="2" * 64),
         rf"^{REFERENCES}: row enumerate_edges/00 \w+ differs from the builder's in score$",
-        rf"^{MANIFEST}: references\.rows_hash is '2+', computed anew it is",
+        rf"^{MANIFEST}: references\.rows_hash is '2+', but the recomputed value is",
     ),
     "canary taken out": (
         changed(lambda rows: [row | {"canary": ""} for row in rows], REFERENCES),
@@ -279,7 +279,7 @@ FORGERIES = {
     "column of another type": (
         columns(wider),
         same,
-        rf"^{DATA}: column prompt is large_string not null, must be string not null$",
+        rf"^{DATA}: column prompt has the type large_string not null instead of string not null$",
     ),
     "column missing": (
         columns(lambda table: table.drop_columns(["seed"])),
@@ -289,45 +289,45 @@ FORGERIES = {
     "column added": (
         columns(lambda table: table.append_column("answer", [["x"] * 8])),
         same,
-        rf"^{DATA}: column answer is no part of the format$",
+        rf"^{DATA}: column answer does not belong to the format$",
     ),
     "columns in another order": (
         columns(lambda table: table.select(table.schema.names[::-1])),
         same,
-        rf"^{DATA}: the order of the columns, or their metadata",
+        rf"^{DATA}: the order or the metadata of the columns differs",
     ),
     "card edited": (
         lambda root: (root / CARD).write_text(
             (root / CARD).read_text("utf-8") + "Trust me.\n"
         ),
         same,
-        f"^{CARD}: differs from what is written anew$",
+        f"^{CARD}: differs from the newly written file$",
     ),
     "grader version raised": (
         same,
         of_task(grader_version=99),
-        rf"^{MANIFEST}: tasks\.enumerate_edges\.grader_version is 99, computed anew it is \d+$",
+        rf"^{MANIFEST}: tasks\.enumerate_edges\.grader_version is 99, but the recomputed .*\d+$",
     ),
     "library versions changed": (
         same,
         lambda manifest: manifest["libraries"].update(pyarrow="1.0"),
-        f"^{CARD}: differs from what is written anew$",
+        f"^{CARD}: differs from the newly written file$",
     ),
     "file added and listed": (
         lambda root: (root / "data" / "extra.parquet").write_bytes(b"x"),
         same,
-        f"^{MANIFEST}: lists data/extra.parquet, which is no part of a release of these tasks$",
+        f"^{MANIFEST}: lists data/extra.parquet, which does not belong to a release",
     ),
     "file dropped and not listed": (
         lambda root: (root / OTHER).unlink(),
         same,
-        f"^{MANIFEST}: does not list {OTHER}, which a release of these tasks has$",
+        f"^{MANIFEST}: does not list {OTHER}, which a release of these tasks needs$",
     ),
     "task dropped, its rows left": (
         lambda root: (root / OTHER).unlink(),
         lambda manifest: manifest["tasks"].pop("shikaku_rectangles"),
-        rf"^{REFERENCES}: row shikaku_rectangles/00 reference is not one the builder makes$",
-        f"^{MANIFEST}: lists schemas/shikaku_rectangles.answer.json, which is no part",
+        rf"^{REFERENCES}: row shikaku_rectangles/00 reference is not made by the builder$",
+        f"^{MANIFEST}: lists schemas/shikaku_rectangles.answer.json, which does not belong",
         f"^{MANIFEST}: rows_hash is",
     ),
     "task nobody knows": (
@@ -364,7 +364,7 @@ def test_rows_are_checked_where_the_references_cannot_be_judged(copy, monkeypatc
 
     monkeypatch.setattr("scbench.freezing.frozen_task.freeze_task", freeze_task)
     monkeypatch.setattr("scbench.freezing.floors.judge", cannot)
-    why = "cannot be built again: .*/00: reference cannot be judged: the engine is not installed$"
+    why = "cannot be built again: .*/00: reference cannot be graded: the engine is not installed$"
     whole = verify_release(copy)
     assert len(whole) == 2
     assert_names(
@@ -440,7 +440,7 @@ def test_command_prints_problems_and_exits_with_1(copy):
     command = ["release", "verify", str(copy), "--workers", "1"]
     done = CliRunner().invoke(app, command)
     assert (done.exit_code, done.stdout) == (0, "")
-    assert done.stderr.endswith(": sound\n")
+    assert done.stderr.endswith(": no problems\n")
     damage, *said = DAMAGE["row edited"]
     damage(copy)
     done = CliRunner().invoke(app, command)
@@ -456,5 +456,5 @@ def test_what_hashes_alone_show_is_told_before_anything_is_made_again(copy):
     problems = verify_release(copy, events.append, on_hashes=events.append)
     assert events[:2] == ["files", problems[:1]]
     assert DATA in problems[0]
-    assert "bytes, the manifest says" in problems[0]
+    assert "bytes, but the manifest says" in problems[0]
     assert len(problems) > 1, "what is made again is compared all the same"

@@ -62,8 +62,11 @@ def test_what_is_no_instance_cannot_be_withdrawn(tmp_path):
 def test_verify_names_a_withdrawn_id_that_is_no_instance(copy, forge):
     forge(copy, lambda record: record.update(withdrawn={"x/00": "gone"}))
     problems = verify_release(copy)
-    assert "MANIFEST.json: withdraws x/00, which is no item of this release" in problems
-    assert "README.md: differs from what is written anew" in problems
+    assert (
+        "MANIFEST.json: withdraws x/00, which is not an item of this release"
+        in problems
+    )
+    assert "README.md: differs from the newly written file" in problems
 
 
 def grade(release: Release, path: Path, out: Path, **options: bool):
@@ -80,7 +83,7 @@ def test_excluded_they_are_in_no_table_and_no_coverage(release, predictions, tmp
     }  # fmt: skip
     part = grade(release, predictions, tmp_path / "part", exclude_withdrawn=True)
     assert part.problems == []
-    assert part.remarks == ["Left out: 2 withdrawn items (2 scores, 4 lines)."]
+    assert part.remarks == ["Excluded: 2 withdrawn items (2 scores, 4 lines)."]
     assert part.summary["withdrawn"] == {
         "excluded": True, "instances": list(REASONS), "scores": 2, "lines": 4,
     }  # fmt: skip
@@ -117,9 +120,9 @@ def test_a_file_without_them_is_whole(release, predictions, tmp_path):
     [
         ("w.toml", "= 1", "is not TOML"),
         ("w.toml", '"a/00" = 1', "'a/00' needs a reason"),
-        ("w.toml", '"a/00" = "two\\nlines"', "'a/00' needs a reason, as one line"),
+        ("w.toml", '"a/00" = "two\\nlines"', "'a/00' needs a reason in one line"),
         ("w.toml", '[a]\nb = "x"', "'a' needs a reason.*quote ids"),
-        ("w.json", '["a/00"]', "must hold ids of items"),
+        ("w.json", '["a/00"]', "must contain ids of items"),
     ],
 )
 def test_files_that_do_not_do_are_told(tmp_path, name, text, said):

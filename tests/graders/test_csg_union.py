@@ -6,7 +6,6 @@ import random
 
 import numpy as np
 import pytest
-import shapely
 from bounds import a_minute_of_work
 from manifold3d import Manifold
 
@@ -14,7 +13,7 @@ from scbench.builders.csg_union import TaskBuilder
 from scbench.catalog import get_task
 from scbench.graders.csg_union.convex_parts import union_volume
 from scbench.graders.csg_union.solids import solid_body, union_body, union_parts
-from scbench.graders.csg_union.surface_areas import union_area, void_area
+from scbench.graders.csg_union.surface_areas import areas_of
 from scbench.graders.shared.mesh_bodies import unite
 from scbench.schemas.csg_union import Params
 from scbench.scoring.judge import judge
@@ -104,9 +103,7 @@ def test_formula_of_the_score():
         {"volume": 900.0, "low": (4, -5, -5), "high": (13, 5, 5)}
     ]
     more = verdict(0, boxes((low, [22, 5, 5])))
-    # 1 - 0.5 * 900/1800, and half of that for an area of 1280 in place of 920.
-    assert more.metrics["score_by_volume"] == 0.75
-    assert more.score == 0.375
+    assert more.score == 0.75  # 1 - 0.5 * 900/1800
     assert more.metrics["surplus"] == [
         {"volume": 900.0, "low": (13, -5, -5), "high": (22, 5, 5)}
     ]
@@ -126,11 +123,12 @@ def test_full_marks_begin_above_095():
 def test_unmerged_nested_solids_are_refused():
     inner, outer = ([-5] * 3, [5] * 3), ([-10] * 3, [10] * 3)
     assert failed(3, boxes(outer, inner)) == {"nesting"}
-    # Turned round it is a void, so the body is hollow: I = V = 7000 of 8000.
+    # Turned round it is a void, so the body is hollow: I = V = 7000 of 8000. All its walls are
+    # inner walls.
     for turned in ({1}, {0}):  # and inside out
         result = verdict(3, boxes(outer, inner, turned=turned))
         assert result.metrics["score_by_volume"] == 0.8125
-        assert result.score == 0.25
+        assert result.score == 0
 
 
 # Inner walls.
@@ -168,69 +166,80 @@ def polyhedron_of(body, decimals=9):
     ("gap", "hair", "at"),
     [(0.02, 0, 0), (0.5, 0.05, 0), (0.1, 0.02, 9.5), (0.5, 0.3, 0.02)],
 )
-def test_halves_joined_by_a_hair_a_ribbon_or_not_at_all_get_a_quarter(gap, hair, at):
-    # Subtask 0 is a box of 18 x 10 x 10.
+def test_halves_joined_by_a_hair_a_ribbon_or_not_at_all_get_nothing(gap, hair, at):
+    # Subtask 0 is a box of 18 x 10 x 10. Its two boxes meet where it is cut.
     result = verdict(0, halves([-5] * 3, [13, 5, 5], gap, hair, at))
-    assert result.score == 0.25
     assert result.metrics["score_by_volume"] > 0.95
-    area, walls = result.failed
-    assert (area.id, walls.id) == ("area", "inner_walls")
-    assert area.details["union"] == walls.details["union"] == 920
-    assert area.details["area"] > 1.1 * 920
-    # Subtask 0's two boxes meet where they are cut, and each wall is deep in one of them or both.
-    assert 2 * 9.8**2 - 1 < walls.details["area"] < 4 * 100
+    assert result.score == 0
+    walls = result.failed[0]
+    assert walls.id == "inner_walls"
+    assert walls.details["union"] == 920
+    assert 130 < walls.details["area"] <= 200
+    bodies = [check for check in result.failed if check.id == "bodies"]
+    assert bool(bodies) == (not hair)
 
 
-def test_inner_walls_leave_a_quarter_of_a_point_at_most():
-    # I = V = 1700, or 900, of 1800; both have two walls, or one, deep in a box.
-    for ends, by_volume, score in (
-        ([([-5] * 3, [3, 5, 5]), ([4, -5, -5], [13, 5, 5])], 33 / 36, 0.25),
-        ([([-5] * 3, [3.4, 5, 5])], 0.2, 0.2),
-    ):
-        result = verdict(0, boxes(*ends))
-        assert "inner_walls" in {check.id for check in result.failed}
-        assert result.metrics["score_by_volume"] == pytest.approx(by_volume)
-        assert result.score == pytest.approx(score)
+def test_a_slot_costs_as_much_as_its_walls_are_hidden():
+    block = Manifold.cube((18, 10, 10)).translate((-5, -5, -5))
+    slot = Manifold.cube((0.1, 12, 2)).translate((4, -6, 3))
+    result = verdict(0, polyhedron_of(block - slot))
+    (walls,) = result.failed
+    # Of two walls of 10 x 2, ways out at 60 degrees leave where it is 0.17 or less to the rim.
+    area = 2 * (10 - 0.34) * (2 - 0.17)
+    assert walls.details["area"] == pytest.approx(area, abs=0.002 * 920)
+    assert result.score == pytest.approx(1 - walls.details["area"] / 92)
+    # A wide notch is honest: its walls can be seen from outside.
+    notch = Manifold.cube((3, 12, 4)).translate((4, -6, 1))
+    result = verdict(0, polyhedron_of(block - notch))
+    assert [check.id for check in result.failed] == ["union"]
+    assert result.score == result.metrics["score_by_volume"]
 
 
-def apart(solids, gap=0.015):
-    """The solids as pieces, each without what lies in or near those before it."""
-    taken, pieces = Manifold(), []
-    for body in map(solid_body, solids):
-        pieces.append(body - taken)
-        corners = np.asarray(body.to_mesh64().vert_properties)[:, :3]
-        growth = np.array(list(itertools.product((-gap, gap), repeat=3)))
-        taken += Manifold.hull_points((corners[:, None] + growth).reshape(-1, 3))
-    return pieces
+def test_where_solids_hide_little_small_inner_walls_leave_nothing():
+    # Two boxes that touch on 2 x 2 of their faces, joined by a hair instead.
+    solids = [
+        {"kind": "box", "size": (10, 10, 10), "translation": (0, 0, 0)},
+        {"kind": "box", "size": (10, 10, 10), "translation": (10, 8, 8)},
+    ]
+    params = Params.model_validate({"solids": solids})
+    first, second = (solid_body(solid) for solid in params.solids)
+    hair = Manifold.cube((1, 0.05, 0.05)).translate((4.5, 4, 4))
+    body = (first - second.translate((-0.0101, 0, 0))) + hair
+    body += second.translate((0.0101, 0, 0))
+    assert areas_of(params).hidden == pytest.approx(8)
+    (result,) = judge(TASK, params, polyhedron_of(body))
+    assert result.metrics["score_by_volume"] > 0.95
+    assert [check.id for check in result.failed] == ["inner_walls"]
+    assert result.score < 0.1
 
 
-def test_walls_of_voids_count_on_both_sides():
-    # Six panels around a void: the right union, and the block without the void.
-    params = PAPER[21]
-    assert union_area(params) > void_area(params) > 1000
-    assert verdict(21, reference(21)).score == 1
-    box = unite([solid_body(solid) for solid in params.solids]).bounding_box()
-    block = verdict(21, boxes((box[:3], box[3:])))
-    assert not {"area", "inner_walls"} & {check.id for check in block.failed}
+def test_further_bodies_halve_the_score_unless_a_solid_is_left_out():
+    low, high = [-5, -5, -5], [13, 5, 5]
+    result = verdict(0, boxes((low, high), ([20] * 3, [21] * 3)))
+    assert [check.id for check in result.failed] == ["bodies"]
+    assert result.score == 0.5
+    # Three cubes as stairs: without the middle one, the other two do not meet.
+    first, middle, last = (solid_body(solid) for solid in PAPER[10].solids)
+    result = verdict(10, polyhedron_of(first + last))
+    assert [check.id for check in result.failed] == ["union"]
+    assert result.score == pytest.approx(0.5)
+    # The middle one with gaps around it is not left out.
+    smaller = middle.scale((0.9, 0.9, 0.9))
+    centre = np.array(middle.bounding_box()).reshape(2, 3).mean(axis=0)
+    result = verdict(10, polyhedron_of(first + last + smaller.translate(centre / 10)))
+    assert "bodies" in {check.id for check in result.failed}
 
 
-def test_eleven_tenths_of_the_area_are_the_limit():
-    # A fin on the box of subtask 0, which has an area of 920: 2 x 10 x its length is added.
-    for length, fine in ((4.59, True), (4.61, False)):
-        fin = Manifold.cube((length, 10, 0.0101)).translate((13, -5, 0))
-        body = Manifold.cube((18, 10, 10)).translate((-5, -5, -5)) + fin
-        result = verdict(0, polyhedron_of(body))
-        assert ("area" not in {check.id for check in result.failed}) == fine, (
-            result.failed
-        )
+def test_the_void_of_a_union_has_no_inner_walls():
+    assert verdict(21, reference(21)).failed == ()
 
 
-def test_unions_of_another_kernel_keep_the_area_however_they_are_rounded():
+def test_unions_of_another_kernel_have_no_inner_walls_however_they_are_rounded():
     for params in PAPER[::4]:
         body = unite([solid_body(solid) for solid in params.solids])
-        assert union_area(params) == pytest.approx(body.surface_area(), rel=1e-7)
+        assert areas_of(params).union == pytest.approx(body.surface_area(), rel=1e-7)
         result = judge(TASK, params, polyhedron_of(body, 3))[0]
-        assert not {"area", "inner_walls"} & {check.id for check in result.failed}
+        assert result.failed == ()
 
 
 def cells_of(low, high):
@@ -254,32 +263,80 @@ def surface_of(cells):
     return sum(cell not in cells for cell in moved)
 
 
-def area_inside(ends, solids):
-    """How much of the sides of a box is more than 0.1 inside one of some boxes."""
+def passages(boxes, start, way):
+    """Where a line enters and leaves each box; it misses those it enters after it leaves."""
+    low, high = (np.array([ends[k] for ends in boxes], dtype=float) for k in (0, 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near, far = (low - start) / way, (high - start) / way
+    # Along a side the line is inside, or it is not.
+    along = np.abs(way) < 1e-12
+    inside = (low - 1e-9 < start) & (start < high + 1e-9)
+    first = np.where(along, np.where(inside, -np.inf, np.inf), np.minimum(near, far))
+    last = np.where(along, np.where(inside, np.inf, -np.inf), np.maximum(near, far))
+    return first.max(axis=1), last.min(axis=1)
+
+
+def is_shut_in(start, normal, solids, answer):
+    """Whether each of nine ways out meets the answer before it leaves the union."""
+    first = np.roll(normal, 1)
+    second = np.cross(normal, first)
+    ways = [np.array(normal, dtype=float)]
+    for k in range(8):
+        turn = k * math.pi / 4
+        flat = math.cos(turn) * first + math.sin(turn) * second
+        ways.append(math.sqrt(0.75) * flat + 0.5 * np.array(normal))
+    for way in ways:
+        out = 0.0
+        enter, leave = passages(solids, start, way)
+        for _ in solids:
+            out = max([out, *leave[(enter <= out + 1e-9) & (leave > enter)]])
+        enter, leave = passages(answer, start, way)
+        ahead = enter[(leave > enter) & (enter > 1e-6)]
+        if ahead.min(initial=np.inf) >= out - 1e-6:
+            return False
+    return True
+
+
+def inner_walls_of(solids, answer, step=0.125):
+    """The area of those sides of boxes that are shut in, from points a step apart."""
     area = 0.0
-    for k in range(3):
-        i, j = (k + 1) % 3, (k + 2) % 3
-        for at in (ends[0][k], ends[1][k]):
-            side = shapely.box(ends[0][i], ends[0][j], ends[1][i], ends[1][j])
-            deep = [
-                shapely.box(low[i] + 0.1, low[j] + 0.1, high[i] - 0.1, high[j] - 0.1)
-                for low, high in solids
-                if low[k] + 0.1 < at < high[k] - 0.1
+    for ends in answer:
+        for k, (side, sign) in itertools.product(range(3), ((0, -1), (1, 1))):
+            normal = np.zeros(3)
+            normal[k] = sign
+            axes = [
+                np.arange(ends[0][i] + step / 2, ends[1][i], step)
+                if i != k
+                else [ends[side][k]]
+                for i in range(3)
             ]
-            area += side.intersection(shapely.union_all(deep)).area
+            for start in itertools.product(*axes):
+                area += step**2 * is_shut_in(np.array(start), normal, solids, answer)
     return area
 
 
 def heaps(cells):
     """How many heaps cells make that touch, if only in a corner."""
-    count, left = 0, set(cells)
-    while left:
+    return groups_of(cells, itertools.product((-1, 0, 1), repeat=3))
+
+
+def pieces(cells):
+    """How many pieces cells make that have a side in common."""
+    steps = itertools.product((-1, 0, 1), repeat=3)
+    return groups_of(cells, (step for step in steps if sum(map(abs, step)) == 1))
+
+
+def groups_of(cells, steps):
+    """How many groups cells make, if these steps lead from a cell to its neighbours."""
+    count, remaining, steps = 0, set(cells), list(steps)
+    while remaining:
         count += 1
-        waiting = [left.pop()]
+        waiting = [remaining.pop()]
         while waiting:
-            near = itertools.product(*((k - 1, k, k + 1) for k in waiting.pop()))
-            result = left.intersection(near)
-            left -= result
+            cell = waiting.pop()
+            near = {tuple(map(sum, zip(cell, step, strict=True))) for step in steps}
+            result = remaining & near
+            remaining -= result
             waiting += result
     return count
 
@@ -310,15 +367,25 @@ def test_boxes_against_a_judge_of_cells(seed):
     common, whole, own = (len(cells) / 8 for cells in (union & taken, union, taken))
     s = min(common, own) / whole - 0.5 * (whole + own - 2 * common) / whole
     expected = 1.0 if s > 0.95 else max(0.0, s)
-    area = surface_of(union)
-    most = (
-        0.25
-        if sum(area_inside(ends, solids) for ends in answer) > 0.1 * area / 4
-        else 1
+    area = surface_of(union) / 4
+    hidden = sum(surface_of(cells_of(*ends)) for ends in solids) / 4 - area
+    assert areas_of(params) == pytest.approx((area, hidden))
+    walls = result.checks[-3].details.get("area", 0.0)
+    assert walls == pytest.approx(
+        inner_walls_of(solids, answer), abs=0.01 + 0.01 * area
     )
-    kept = 0.5 if surface_of(taken) > 1.1 * area else 1
-    assert result.score == pytest.approx(min(most, expected * kept), abs=1e-9)
-    assert union_area(params) == pytest.approx(surface_of(union) / 4)
+    if walls:
+        expected *= max(0.0, 1 - walls / min(area / 10, hidden)) if hidden else 0.0
+    present = []
+    for i, ends in enumerate(solids):
+        others = solids[:i] + solids[i + 1 :]
+        alone = cells_of(*ends).difference(*(cells_of(*other) for other in others))
+        if 2 * len(alone & taken) >= len(alone):
+            present.append(ends)
+    joined = set().union(*(cells_of(*ends) for ends in present))
+    if len(answer) > max(pieces(union), pieces(joined)):
+        expected *= 0.5
+    assert result.score == pytest.approx(expected, abs=1e-8)
 
 
 def test_an_inside_out_mesh_is_turned_round_and_noted():
@@ -337,7 +404,7 @@ def test_an_inside_out_mesh_is_turned_round_and_noted():
 def test_shells_nearer_than_001_touch(gap, apart):
     answer = boxes(([-5] * 3, [5] * 3), ([5 + gap, -5, -5], [15, 5, 5]))
     assert ("touching" not in failed(17, answer)) == apart
-    assert verdict(17, answer).score == (0.5 if apart else 0)
+    assert ("volume_answer" in verdict(17, answer).metrics) == apart
 
 
 @pytest.mark.parametrize(
@@ -412,7 +479,7 @@ def test_a_wall_thinner_than_001_lies_on_itself(thickness, thin):
         (0, 5),
     ]
     for ring in (fin, slit):
-        assert failed(0, extruded(ring)) - {"inner_walls"} == (
+        assert failed(0, extruded(ring)) - {"inner_walls", "bodies"} == (
             {"touching"} if thin else {"union"}
         )
 

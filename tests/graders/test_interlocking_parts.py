@@ -85,7 +85,7 @@ def test_the_wrong_number_of_parts_scores_nothing_but_is_looked_at():
     fewer = judged(right(small())[:-1])
     assert [verdict.score for verdict in fewer] == [0] * 9
     assert {check.id for verdict in fewer for check in verdict.failed} == {
-        *("part_count", "gate", "cage"),
+        *("part_count", "gate", "cage", "slots"),
     }
     assert scores([*right(small()), right(small())[-1]]) == "000000000"
 
@@ -269,6 +269,42 @@ def test_a_thin_hole_or_no_hole_stops_the_rod_and_a_wide_one_lets_the_nut_fall()
         for part in right(small())
     ]
     assert {"nut_held", "rods_gripped"} <= failed(away)
+
+
+def test_a_part_that_no_rod_goes_through_leaves_the_assembly_nothing():
+    # Holes wider than the bars leave nothing around the rods, but nuts would not pass.
+    wide = plate_boxes()._replace(radius=small().bar / 2 + 1)
+    parts = with_part(0, **stl_part(wide))
+    assert {"held", "rods_gripped"} <= failed(parts)
+    assert "nut_held" not in failed(parts)
+    assert scores(parts)[3:7] == "0000"
+    assert scores(parts)[8] == "0"
+    assert message("held", parts) == "Part 0 goes all the way around 0 rods."
+
+
+def inner_bars_made(width):
+    """The right parts, but the bars inside one plate are this wide."""
+    full = plate_boxes()
+    rim = set(rim_of(full.boxes, layout(small()).reach))
+    boxes = []
+    for x0, y0, z0, x1, y1, z1 in full.boxes:
+        if (x0, y0, z0, x1, y1, z1) in rim:
+            boxes.append((x0, y0, z0, x1, y1, z1))
+        elif x1 - x0 < y1 - y0:
+            x = (x0 + x1) / 2
+            boxes.append((x - width / 2, y0, z0, x + width / 2, y1, z1))
+        else:
+            y = (y0 + y1) / 2
+            boxes.append((x0, y - width / 2, z0, x1, y + width / 2, z1))
+    return with_part(0, **stl_part(full._replace(boxes=tuple(boxes))))
+
+
+@pytest.mark.parametrize(
+    ("width", "check"), [(0.5, "slots"), (9.6, ""), (10.4, ""), (26, "straps")]
+)
+def test_bars_are_neither_hairs_nor_straps(width, check):
+    found = failed(inner_bars_made(width)) & {"slots", "straps"}
+    assert found == ({check} if check else set())
 
 
 def test_parts_may_touch_but_not_overlap():

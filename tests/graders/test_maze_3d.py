@@ -175,8 +175,14 @@ def test_ends_that_are_stated_must_be_met():
     expected = params(3, 5, 5, 1)
     for ends, missed in [
         (((0, 0), (0, 2)), ""),
-        (((0, 1), (0, 2)), "A is in row 0, column 0 (from 0), not in row 0, column 1."),
-        (((0, 0), (2, 0)), "B is in row 0, column 2 (from 0), not in row 2, column 0."),
+        (
+            ((0, 1), (0, 2)),
+            "A must be in row 0, column 1 (counting from 0), but is in row 0, column 0.",
+        ),
+        (
+            ((0, 0), (2, 0)),
+            "B must be in row 2, column 0 (counting from 0), but is in row 0, column 2.",
+        ),
     ]:
         stated = expected.model_copy(update={"ends": ends})
         result = verdict("A0B/888/222", stated)

@@ -88,7 +88,7 @@ def test_a_blast_at_which_the_engine_dies_twice_costs_its_own_row(
     row = Prediction(id="terrain_levelling/00", answer=plan((0, 0, 0.5)))
     with monkeypatch.context() as broken:
         broken.setattr(blast_simulation, "_ENGINE", script)
-        with pytest.raises(PhysicsError, match="ended with -6"):
+        with pytest.raises(PhysicsError, match="exited with code -6"):
             verdict(PAPER[0].params, (0, 0, 0.5))
         outcome = grade_prediction(row, TASK, PAPER[0].params)
         assert outcome.status is Status.GRADER_ERROR
@@ -247,9 +247,7 @@ def test_every_blast_is_a_beat():
 )
 def test_without_the_engine_no_plan_is_graded(monkeypatch, blasts):
     monkeypatch.setenv(VARIABLE, "/nowhere/python")
-    with pytest.raises(
-        CannotGrade, match="which /nowhere/python does not run: No such file"
-    ):
+    with pytest.raises(CannotGrade, match="which /nowhere/python cannot run"):
         judge(TASK, STEP, plan(*blasts))
 
 

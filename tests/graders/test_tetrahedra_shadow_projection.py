@@ -73,7 +73,7 @@ def test_below_a_full_score_a_stray_costs_what_its_shadow_is():
 def test_copies_are_bounded_by_the_area_as_the_prompt_says(subtask):
     params = PAPER[subtask]
     most = math.ceil(50 + 10 * round(Polygon(params.exterior, params.holes).area, 6))
-    assert f"Use up to {most:,} copies" in " ".join(
+    assert f"There are at most {most:,} copies" in " ".join(
         TASK.builder().prompt(params).split()
     )
     right = list(TASK.builder().reference(params).model_dump()["tetrahedrons"])

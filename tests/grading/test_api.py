@@ -3,6 +3,7 @@
 import inspect
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from commands import run
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 import scbench
 from scbench.cli import grade
-from scbench.grading.options import tasks_in
+from scbench.grading.options import default_folder, tasks_in
 from scbench.release.load import find_release
 
 NAMES = [
@@ -102,3 +103,13 @@ def test_a_file_of_spatial_and_text_answers_is_graded_as_it_is(tmp_path):
     path.write_text(json.dumps(lines[1]) + "\n")
     assert tasks_in(str(path), release) == ["shuffle"]
     assert tasks_in("-", release) is None
+
+
+@pytest.mark.parametrize(("file", "name"), [("-", "stdin"), ("/", "results")])
+def test_files_without_a_name_have_a_folder(file, name):
+    assert default_folder(file) == Path("scbench-results", name)
+
+
+def test_the_working_folder_has_a_folder_of_results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert default_folder(".").name.endswith(tmp_path.name)

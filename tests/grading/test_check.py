@@ -64,16 +64,20 @@ WARNED = {
     "text in answer": (
         {"answer": '{"bit": 0}'},
         "answer_schema",
-        "belongs in response",
+        "in response, not in answer",
     ),
     "too long": (
         {"answer": {"bit": [0] * MAX_VALUES}},
         "resource_limit",
         "500,000 values",
     ),
-    "prose": ({"response": "It is even."}, "no_answer", "no answer can be read"),
+    "prose": ({"response": "It is even."}, "no_answer", "no answer found in the reply"),
     "blank": ({"response": " "}, "no_answer", "it will count as unparsed"),
-    "nothing": ({"model": "unnamed"}, "no_answer", "holds neither answer nor response"),
+    "nothing": (
+        {"model": "unnamed"},
+        "no_answer",
+        "contains neither answer nor response",
+    ),
     "null": ({"answer": None}, "no_answer", "it will count as missing"),
     "error": ({"error": "timeout"}, "no_answer", "timeout; it will count as api_error"),
 }
@@ -101,8 +105,7 @@ def test_a_file_that_lacks_items_is_a_problem_unless_partial(check):
     result = check(*map(row, range(4)), partial=False)
     assert codes(result.problems) == [("incomplete", None)]
     assert (
-        "8 of 12 instances, the first is enumerate_edges/00"
-        in result.problems[0].message
+        "8 of 12 items, the first is enumerate_edges/00" in result.problems[0].message
     )
     assert check(*map(row, range(4)), partial=False, tasks=TASKS[:1]).problems == []
     assert check(*map(row, range(3)), partial=True).problems == []

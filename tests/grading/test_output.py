@@ -11,7 +11,7 @@ def test_what_no_run_wrote_is_not_overwritten_whether_or_not_predictions_are_a_f
 ):
     for name in ("report.html", "results.parquet"):
         (tmp_path / name).write_bytes(b"mine")
-    with pytest.raises(ResultsError, match="is no report that scbench wrote"):
+    with pytest.raises(ResultsError, match="is not a report by scbench"):
         check_report(tmp_path / "report.html", "-")
     with pytest.raises(ResultsError, match="was not written by scbench-grade"):
         check_place(tmp_path, ["-"], "9.9.9", None, begun=False, restart=True)

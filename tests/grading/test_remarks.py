@@ -53,7 +53,7 @@ def test_lines_that_name_no_setting_beside_others_are_told(older, tmp_path):
     assert list(remarks(older, [], runs=runs)) == []
     (said,) = remarks(older, [], runs=[*runs, {"model": "b", "setting": None}])
     assert said.startswith(
-        "Lines of 'b' without a setting are counted as another run than those with tools"
+        "Lines of 'b' without a setting count as a separate run from those with tools"
     )
     rows = [json.loads(line) for line in example_predictions(older)][:2]
     del rows[1]["setting"]

@@ -105,11 +105,11 @@ def test_a_line_that_hangs_does_not_use_up_the_time_of_its_chunk(options, monkey
     report = grade_file(options(lines, seconds=2))
     first, *_, alone = report.incidents
     assert first.startswith(
-        "no verdict on a line within 2 s; a chunk of lines is tried again"
+        "no verdict on a line within 2 s; the lines of a chunk are graded again"
     )
     assert alone == "no verdict within 2 s; tried alone: parity/03"
     failed = report.results.filter(report.results["status"] == "grader_error")
-    assert (401, "no verdict within 2 s; tried twice") in failed.select(
+    assert (401, "no verdict within 2 s (tried twice)") in failed.select(
         "line", "reason"
     ).rows()
     assert report.results["line"].count() == 600
@@ -158,8 +158,7 @@ def test_a_package_that_changes_before_a_run_goes_on_is_noticed(
     report = grade_file(options(lines, resume=True))
     assert report.resumed == 0
     assert any(
-        "graded with another release, version or options" in said
-        for said in report.incidents
+        "used another release, version or options" in said for said in report.incidents
     )
 
 
@@ -193,5 +192,8 @@ def test_many_suspects_are_tried_alone_before_the_run_goes_on(
     monkeypatch.setattr("scbench.grading.workers.scheduler._SUSPECTS", 10)
     report = grade_file(options(lines, "sooner", workers=1))
     assert report.grader_errors == 2
-    assert sum("a chunk of lines is tried again" in it for it in report.incidents) == 2
+    assert (
+        sum("the lines of a chunk are graded again" in it for it in report.incidents)
+        == 2
+    )
     assert written(tmp_path / "sooner") == written(tmp_path / "later")

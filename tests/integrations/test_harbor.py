@@ -37,7 +37,7 @@ def tasks(tmp_path_factory):
     ]
     done = CliRunner().invoke(app, ["prompts", *options])
     assert done.exit_code == 0, done.stderr
-    assert "keep it from whatever is evaluated" in done.stderr
+    assert "keep it away from the model" in done.stderr
     assert (
         CliRunner().invoke(app, ["prompts", *options]).exit_code == 2
     )  # nothing is written over

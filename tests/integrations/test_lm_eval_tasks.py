@@ -64,10 +64,10 @@ def test_prompts_with_pictures_are_named_and_a_task_of_their_own(documents, capl
         row_id for row_id in instances if row_id not in pictured
     ]
     assert (
-        f"left out, for their pictures (see scbench_images): {', '.join(pictured)}"
+        f"left out because they have pictures (see scbench_images): {', '.join(pictured)}"
         in caplog.text
     )
-    with pytest.raises(PredictionsError, match="needs its own run"):
+    with pytest.raises(PredictionsError, match="run scbench_images separately"):
         documents["load"](images=True)
     documents_loaded = runpy.run_path(str(FOLDER / "documents.py"))["load"](
         images=True
@@ -99,7 +99,7 @@ def test_what_cannot_be_graded_has_no_metric(documents, caplog):
     assert documents["process_results"](document, [reply]) == {}
     assert documents["process_results"](document, [None]) == {}
     assert documents["process_results"](document, ["no"]) == {"score": 0.0}
-    assert "is unscored (not_run)" in caplog.text
+    assert "has no score (not_run)" in caplog.text
 
 
 def test_a_call_that_a_filter_ended_is_no_zero(tmp_path):

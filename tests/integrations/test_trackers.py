@@ -43,7 +43,7 @@ def test_offline_it_keeps_tables_scores_and_files(
     )
     command = (sys.executable, "-c", program, *options)
     done = run(*command, cwd=tmp_path, PYTHONPATH=folder, **settings)
-    assert f"logged by {tracker}" in done.stderr, done.stderr[-2000:]
+    assert f"logged to {tracker}" in done.stderr, done.stderr[-2000:]
     kept = [path.name for path in tmp_path.rglob("*") if path.is_file()]
     assert (
         sum(name.startswith("bucket") and name.endswith(".json") for name in kept) == 2

@@ -121,9 +121,9 @@ def test_what_cannot_be_graded_is_none_and_counted(call):
 
 
 def test_a_data_set_without_ids_is_refused(call):
-    with pytest.raises(PredictionsError, match="no column 'id'"):
+    with pytest.raises(PredictionsError, match="neither a column 'id'"):
         call([{"prompt": "Q"}], ["x"])
-    with pytest.raises(PredictionsError, match="no instance"):
+    with pytest.raises(PredictionsError, match="not an instance"):
         call([{"prompt": "Q", "instance": "[]"}], ["x"])
 
 
@@ -144,7 +144,7 @@ def test_the_block_of_the_page_makes_what_the_trainer_takes(monkeypatch):
     given = [row["instance"] for row in rows]
     assert made["reward_funcs"](prompts, texts, instance=given) == [0.0, 0.0]
     trial = made["environment_factory"]()
-    assert "You may answer 3 times." in trial.reset(**rows[0])
+    assert "You have 3 attempts." in trial.reset(**rows[0])
     assert "no answer can be read" in trial.reply("Hm.")
     assert trial.get_reward() == 0
     stream = scbench.stream(["maze_3d", "two_segments"], curriculum=True, seed=1)

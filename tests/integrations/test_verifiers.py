@@ -251,12 +251,12 @@ def test_tasksets_by_parameters(played):
     assert [one["id"][-2:] for one in no_pictures] == ["00", "01", "02", "03"]
     wanted = [
         "Did you mean 'planning'",
-        "add tasks",
+        "name the tasks",
         "fresh",
         "no rung 99",
         "config ladder",
     ]
-    wanted += ["would do so on this machine", "docker"]  # a shell for the model
+    wanted += ["model's code on this machine", "docker"]  # a shell for the model
     for told, error in zip(wanted, errors, strict=True):
         assert told in error
 
@@ -268,4 +268,7 @@ def test_beside_the_openai_of_inspect_it_says_what_to_do(tmp_path):
     )
     program = "import scbench.integrations.verifiers"
     done = run(sys.executable, "-c", program, PYTHONPATH=tmp_path)
-    assert "scbench[verifiers] and scbench[inspect] exclude each other" in done.stderr
+    assert (
+        "scbench[verifiers] and scbench[inspect] in separate environments"
+        in done.stderr
+    )

@@ -46,7 +46,7 @@ def test_a_submission_is_graded_and_then_known_by_its_receipt(
 ):
     done, said = collected()
     assert not done.refused
-    assert said == ["aurora: graded, because it has no receipt yet"]
+    assert said == ["aurora: grading (no receipt yet)"]
     (first,) = done.entries
     assert not first.reused
     receipt = first.receipt
@@ -64,7 +64,7 @@ def test_a_submission_is_graded_and_then_known_by_its_receipt(
     assert done.entries[0].reused
     assert done.entries[0].results.equals(first.results)
     done, said = collected(regrade=True)
-    assert said == ["aurora: graded, because it is asked for"]
+    assert said == ["aurora: grading (requested)"]
     assert (tmp_path / "site/graded/aurora/receipt.json").read_bytes() == stamp
 
 
@@ -92,7 +92,7 @@ def lose_results(entry, site):
     [
         (change_predictions, "the predictions have changed"),
         (forge_receipt, "was changed after it was written"),
-        (other_columns, "has other columns"),
+        (other_columns, "does not have the columns"),
         (lose_results, "cannot be read"),
     ],
 )
@@ -215,7 +215,7 @@ def test_the_hash_of_results_is_of_rows_not_of_files(entry, check, tmp_path):
 
 def test_an_unfit_submission_is_not_graded(entry, check, tmp_path):
     (entry.folder / "x").write_text("")
-    with pytest.raises(ResultsError, match="has problems"):
+    with pytest.raises(ResultsError, match="is not valid"):
         grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
     assert not (tmp_path / "out").exists()
 

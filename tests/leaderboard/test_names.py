@@ -103,7 +103,7 @@ def test_who_may_submit_for_an_organisation(kit, known, changes, submitter, code
         ("[[organisation]", "is not valid TOML"),
         ('[[organisation]]\nname = "A"', "contacts"),
         ('[[organisation]]\nname = "A"\ncontacts = []', "contacts"),
-        (FILE + FILE.replace("Example", "Ex\u0430mple"), "look alike"),
+        (FILE + FILE.replace("Example", "Ex\u0430mple"), "look the same"),
     ],
 )
 def test_a_file_that_cannot_be_used_says_why(tmp_path, text, said):

@@ -30,7 +30,7 @@ def test_a_row_without_answer_lowers_the_coverage_and_says_so(warnings):
     codes, done = warnings(answer=None, status="blocked")
     assert codes == [("coverage", None)]
     assert (done.checked.expected, done.checked.scored) == (27, 26)
-    assert "1 blocked: coverage is 26 of 27 scores" in done.findings[0].message
+    assert "coverage is 26 of 27 scores (1 blocked)" in done.findings[0].message
 
 
 def test_input_that_a_call_without_tools_cannot_have(warnings):

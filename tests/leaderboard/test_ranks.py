@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from scbench.analysis.sign_flips import adjusted, signs
-from scbench.leaderboard.ranks import Rank, ranks, told_apart
+from scbench.leaderboard.ranks import Rank, ranks, significant_pairs
 
 
 def names(n: int) -> list[str]:
@@ -38,14 +38,14 @@ def test_two_models_are_told_apart_as_mcnemar_does(wins, losses):
     scores = np.zeros((n + 30, 2))
     scores[:wins, 0] = scores[wins:n, 1] = 1
     scores[n:] = 1
-    assert told_apart(scores, names(len(scores)), 10_000)[0, 1] == (p < 0.05)
+    assert significant_pairs(scores, names(len(scores)), 10_000)[0, 1] == (p < 0.05)
 
 
 def test_scores_of_one_answer_count_as_one():
     scores = np.zeros((9, 2))
     scores[:, 0] = 1
-    assert told_apart(scores, names(9), 10_000)[0, 1]
-    assert not told_apart(scores, ["interlocking_parts/00"] * 9, 10_000).any()
+    assert significant_pairs(scores, names(9), 10_000)[0, 1]
+    assert not significant_pairs(scores, ["interlocking_parts/00"] * 9, 10_000).any()
 
 
 def test_alike_models_are_told_apart_on_one_board_in_twenty():
@@ -53,7 +53,7 @@ def test_alike_models_are_told_apart_on_one_board_in_twenty():
     for seed in range(200):
         rng = np.random.default_rng(seed)
         scores = (rng.random((80, 10)) < rng.random((80, 1))).astype(float)
-        wrong += told_apart(scores, names(80), 1000, seed).any()
+        wrong += significant_pairs(scores, names(80), 1000, seed).any()
     assert 2 <= wrong <= 20
 
 
@@ -79,4 +79,4 @@ def test_the_limits_give_the_pairs_that_the_corrected_p_values_give():
         wanted = np.zeros((models, models), dtype=bool)
         wanted[first, second] = (p_values <= 0.05) & (found > 0)
         wanted[second, first] = (p_values <= 0.05) & (found < 0)
-        assert (told_apart(scores, names(answers), draws, seed) == wanted).all()
+        assert (significant_pairs(scores, names(answers), draws, seed) == wanted).all()

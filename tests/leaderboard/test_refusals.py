@@ -64,12 +64,12 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
         lambda e: (e.folder / "run.sh").write_text("#!/bin/sh\nrm -rf /\n"),
         "unexpected_file", "run.sh", "remove it; a submission has", None),
     "a symbolic link": (
-        link, "not_a_file", "predictions.jsonl", "replace it by the file itself", None),
+        link, "not_a_file", "predictions.jsonl", "replace it with the file itself", None),
     "a pipe": (
         lambda e: os.mkfifo(e.folder / "README.md"), "not_a_file", "README.md", "pipe", None),
     "huge predictions": (
         lambda e: os.truncate(e.predictions, 100_000_001), "too_large", "predictions.jsonl",
-        "pack it with zstd", None),
+        "compress it with zstd", None),
     "broken YAML": (
         lambda e: append_to_about(e, "notes: [1\n"), "not_yaml", "submission.yaml",
         "not valid YAML", 17),
@@ -78,16 +78,25 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
         "submission.yaml", "anchors and aliases", 16),
     "YAML tags": (
         lambda e: append_to_about(e, "notes: !!python/object/apply:os.system ['id']\n"),
-        "not_yaml", "submission.yaml", "tags are not read", 16),
+        "not_yaml", "submission.yaml", "tags are not supported", 16),
     "deep YAML": (
         lambda e: append_to_about(e, f"notes: {'[' * 60_000}\n"), "not_yaml", "submission.yaml",
         "nested deeper", 16),
     "a YAML key twice": (
         lambda e: append_to_about(e, "attempts: 2\n"), "not_yaml", "submission.yaml",
-        "'attempts' is there twice", 16),
+        "duplicate key 'attempts'", 16),
     "a model name that turns the page round": (
         lambda e: e.edit("Aurora", '"Aurora\\u202e"'), "bad_value", "submission.yaml",
         "model.name", 3),
+    "a model name with a badge": (
+        lambda e: e.edit("Aurora", '"Aurora \\U0001F947"'), "bad_value", "submission.yaml",
+        "looks like a badge", 3),
+    "a model that calls itself verified": (
+        lambda e: e.edit("Aurora", '"Aurora (Verified)"'), "bad_value", "submission.yaml",
+        "must not contain the word 'verified'", 3),
+    "a date to come": (
+        lambda e: e.edit("date: 2026-01-02", "date: 2999-01-01"), "bad_value",
+        "submission.yaml", "must be from 2020-01-01 to today", 7),
     "a link that runs a script": (
         lambda e: append_to_about(e, "links: {code: 'javascript:alert(1)'}\n"), "bad_value",
         "submission.yaml", "links.code", 16),
@@ -111,7 +120,7 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
         "correct attempts", 1028),
     "ids of another release": (
         lambda e: at(e, 1, id="two_segments/00"), "not_in_release", "predictions.jsonl",
-        "does not hold two_segments", 1),
+        "does not contain two_segments", 1),
     "another model": (
         lambda e: at(e, 6, model="gpt"), "other_model", "predictions.jsonl",
         "'gpt', not 'aurora-large'", 6),
@@ -119,13 +128,13 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
         lambda e: at(
             e, 6, setting="retry", loop={"setting": "retry"}, turns=[], answer=None, response=None,
         ),
-        "other_setting", "predictions.jsonl", "answers given in a loop have no board", 6),
+        "other_setting", "predictions.jsonl", "there is no board for answers in a loop", 6),
     "two budgets": (
         lambda e: at(e, 6, budget=1024), "other_budget", "predictions.jsonl", "1024", 6),
     "a bomb": (
         lambda e: packed(
             e, "predictions.jsonl.zst", zstandard.compress(bytes(3_000_000), 3)),
-        "too_large", "predictions.jsonl.zst", "unpacked, the file has more than", None),
+        "too_large", "predictions.jsonl.zst", "the unpacked file has more than", None),
     "a line beyond all": (
         lambda e: replace_line(e, 2, b" " * (16 * 2**20 + 5)), "line_too_long",
         "predictions.jsonl", "shorten", 2),
@@ -134,10 +143,10 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
         "predictions.jsonl", "finish_reason is 'stop'", 7),
     "never run but billed": (
         lambda e: bare(e, 7, status="not_run", usage={"output_tokens": 900}),
-        "status_contradicts", "predictions.jsonl", "900 output tokens", 7),
+        "status_contradicts", "predictions.jsonl", "output_tokens is 900", 7),
     "an answer behind a status": (
         lambda e: bare(e, 7, status="blocked", response='Answer: {"edges": [[0, 1]]}'),
-        "status_hides_answer", "predictions.jsonl", "leave the status out", 7),
+        "status_hides_answer", "predictions.jsonl", "remove the status", 7),
     "no answer at all": (
         lambda e: e.lines(lambda rows: [
             {"id": row["id"], "model": row["model"], "status": "blocked"} for row in rows]),
@@ -147,7 +156,8 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
         "usage_setting", "predictions.jsonl", "web_search_requests", 8),
     "more reasoning than output": (
         lambda e: at(e, 9, usage={"output_tokens": 5, "reasoning_tokens": 6}),
-        "usage_contradicts", "predictions.jsonl", "6 reasoning tokens of 5", 9),
+        "usage_contradicts", "predictions.jsonl",
+        "reasoning_tokens is 6, which is more than output_tokens, 5", 9),
 }  # fmt: skip
 
 

@@ -5,8 +5,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from scbench.leaderboard.chart import Point, scatter
+from scbench.leaderboard.chart import Point, amount_chart, main_amount
 from scbench.leaderboard.collect import spent
+from scbench.report.charts import draw
 
 
 def test_means_are_over_the_answers_that_report(make_results):
@@ -36,10 +37,25 @@ def test_means_are_over_the_answers_that_report(make_results):
 )
 def test_any_amounts_make_a_chart_within_its_frame(xs):
     dots = [Point(f"<b>{i}</b>&", x, 0.5, 0.4, 0.6) for i, x in enumerate(xs)]
-    root = ET.fromstring(scatter(dots, "cost"))  # noqa: S314  (ours)
-    circles = [node for node in root.iter() if node.tag.endswith("circle")]
-    assert len(circles) == len(xs)
-    assert all(0 < float(node.get("cx")) < 720 for node in circles)
-    assert "<b>" not in scatter(dots, "cost")
+    spec = amount_chart(dots, "cost")
+    values = spec["data"]["values"]
+    low, high = spec["encoding"]["x"]["scale"]["domain"]
+    assert len(values) == len(xs)
+    assert all(low < value["amount"] < high for value in values)
+    assert high / low < 1e6, "an extreme amount does not stretch the scale"
+    labels = [value["left"] or value["right"] for value in values]
+    assert labels[0]
+    assert (len(xs) < 3) or not all(labels), "labels that would overlap are left out"
+    text = draw(spec, "svg").decode()
+    assert "<b>" not in text
+    root = ET.fromstring(text)  # noqa: S314  (ours)
     ticks = [node.text for node in root.iter() if (node.text or "").startswith("$")]
-    assert 1 <= len(ticks) <= 9, ticks
+    assert 1 <= len(ticks) <= 20, ticks
+
+
+def test_the_chart_is_over_what_most_models_report():
+    tokens = {"spent": {"output_tokens": 5.0, "cost": None}}
+    cost = {"spent": {"output_tokens": None, "cost": 1.0}}
+    assert main_amount([tokens, tokens, cost]) == "output_tokens"
+    assert main_amount([tokens, cost]) == "output_tokens"
+    assert main_amount([tokens, cost, cost]) == "cost"

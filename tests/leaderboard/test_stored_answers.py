@@ -155,5 +155,5 @@ def test_a_marked_row_is_shown_and_warned_of_and_has_no_rank(
         0,
         {"same": 10, "of": 10},
     )
-    assert "10 answers are the release's own" in render_board(board)
-    assert '100%<span class="between">10 of 10</span>' in render_board(board)
+    assert "10 answers equal stored answers of the release" in render_board(board)
+    assert 'title="10 of 10">100%' in render_board(board)

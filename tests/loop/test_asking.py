@@ -50,16 +50,13 @@ def probe(all_stored):
 def test_a_query_is_carried_out_and_its_cost_counted(probe):
     game, stored = probe
     assert "Ask how long a side is." in game.rules
-    assert "may cost 3;" in game.rules
+    assert "may not exceed 3;" in game.rules
     move = game.play(
         'Let me see: ```json\n{"query": "side", "number": 8, "price": 2}\n```'
     )
+    assert move.observation == '{"length":10}\nBudget left: 1 of 3. Replies left: 8.'
     assert (
-        move.observation
-        == '{"length":10}\nLeft of the budget: 1 of 3. Replies left: 8.'
-    )
-    assert (
-        "more than is left"
+        "exceeds the remaining budget"
         in game.play('{"query": "side", "number": 8, "price": 2}').observation
     )
     assert game.used == 2
@@ -73,16 +70,16 @@ def test_a_query_is_carried_out_and_its_cost_counted(probe):
     ("reply", "said"),
     [
         ('{"query": "angle"}', "must be one of side; it is angle"),
-        ('{"query": 5}', "it is no word"),
+        ('{"query": 5}', "it is missing or not text"),
         ('{"query": "side"}', "number: is missing"),
         ('{"query": "side", "number": "x"}', "number: must be a whole number"),
         ('{"query": "side", "number": 8, "more": 1}', "more: is not a known key"),
-        ('{"query": "side", "number": 1e999}', "neither a query nor an answer"),
-        ('{"query": "side", ', "neither a query nor an answer"),
-        ('{"query": "side", "number": 8, "price": 0}', "what it costs cannot be counted"),
-        ("Hm.", "neither a query nor an answer"),
-        ("", "neither a query nor an answer"),
-        ('<think>{"query": "side", "number": 8}</think>', "neither"),
+        ('{"query": "side", "number": 1e999}', "no readable query or answer"),
+        ('{"query": "side", ', "no readable query or answer"),
+        ('{"query": "side", "number": 8, "price": 0}', "its cost cannot be computed"),
+        ("Hm.", "no readable query or answer"),
+        ("", "no readable query or answer"),
+        ('<think>{"query": "side", "number": 8}</think>', "no readable query"),
     ],
 )  # fmt: skip
 def test_a_bad_query_says_what_is_wrong_and_takes_a_reply(probe, reply, said):
@@ -125,8 +122,8 @@ def test_the_last_reply_must_be_the_answer(probe):
     said = [game.play('{"query": "side", "number": 8}').observation for _ in range(9)]
     assert game.over
     assert game.used == 3
-    assert "no answer" in said[-1]
-    assert sum("more than is left" in item for item in said) == 5
+    assert "not an answer" in said[-1]
+    assert sum("exceeds the remaining budget" in item for item in said) == 5
 
 
 class Add(Action):
@@ -168,9 +165,7 @@ def act(all_stored):
 def test_actions_change_the_state_and_what_was_done_is_the_answer(act):
     assert act.rules.endswith('{"total":0}')
     first = act.play('{"action": "add", "amount": 3}')
-    assert (
-        first.observation == '{"total":3}\nLeft of the budget: 3 of 4. Replies left: 9.'
-    )
+    assert first.observation == '{"total":3}\nBudget left: 3 of 4. Replies left: 9.'
     assert first.outcome.score == 0
     refused = act.play('{"action": "add", "amount": -3}')
     assert "only more" in refused.observation

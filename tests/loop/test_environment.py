@@ -40,7 +40,7 @@ def test_an_edited_observation_is_named_by_its_turn(trial):
     assert outcome.forged
     assert outcome.status is Status.NOT_RUN
     assert outcome.score is None
-    assert outcome.reason.startswith("turn 2: the observation is not")
+    assert outcome.reason.startswith("turn 2: the observation differs")
 
 
 def edited(turns, change):
@@ -147,12 +147,12 @@ def test_actions_that_were_cut_off_do_not_count(all_stored, status):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"setting": "no_tools"}, "setting must be retry or probe or act"),
-        ({"setting": None}, "setting must be"),
+        ({"setting": "no_tools"}, "needs setting retry or probe or act"),
+        ({"setting": None}, "needs setting"),
         ({"loop": None}, "needs loop"),
         ({"turns": None}, "needs turns"),
-        ({"setting": "probe"}, "loop says retry"),
-        ({"response": "x"}, "turns alone"),
+        ({"setting": "probe"}, "loop has the setting retry"),
+        ({"response": "x"}, "read from the turns"),
         ({"turns": [{"action": "x"}]}, "turns.0.observation"),
         ({"turns": [{"action": 1, "observation": "x"}]}, "turns.0.action"),
         ({"turns": [{"action": "", "observation": ""}] * 601}, "at most 600"),

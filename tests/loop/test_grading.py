@@ -84,7 +84,7 @@ def test_runs_say_how_many_trials_were_cut(all_stored, tmp_path):
     (run,) = [run for run in summary["runs"] if run["setting"] == "retry"]
     assert run["cut"] == {"refused": 1, "truncated": 2}
     (said,) = [line for line in graded.remarks if "stopped without an answer" in line]
-    assert said.endswith("count as 0: 1 refused, 2 truncated.")
+    assert said.endswith("count as 0 (1 refused, 2 truncated).")
 
 
 def test_forged_traces_are_problems_named_by_line_and_turn(report):

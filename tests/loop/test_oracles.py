@@ -12,14 +12,26 @@ from scbench.loop import grade_line
 from scbench.release.load import find_release
 
 
+def with_present_prompts(instances):
+    """The same instances with the prompts of the present builders, which the players read."""
+    rows = {}
+    for key, instance in instances.items():
+        task = get_task(instance.task)
+        params = task.params_model.model_validate_json(instance.all_params)
+        prompt = task.builder().prompt(params)
+        rows[key] = instance.model_copy(update={"prompt": prompt})
+    return rows
+
+
 @pytest.fixture(scope="module")
 def ladder():
-    return find_release().ladder().instances(["fluid_simulation", "terrain_levelling"])
+    tasks = ["fluid_simulation", "terrain_levelling"]
+    return with_present_prompts(find_release().ladder().instances(tasks))
 
 
 @pytest.fixture(scope="module")
 def paper():
-    return find_release().instances(["fluid_simulation"])
+    return with_present_prompts(find_release().instances(["fluid_simulation"]))
 
 
 def won(instance, setting):

@@ -56,7 +56,7 @@ def test_what_is_told_of_wrong_answers_never_holds_the_right_one(stored):
         line = Prediction(id="x", response=reply(answer))
         outcome = grade_prediction(line, task, stored.params)
         for said in disclosed(task, outcome.verdicts, "places")[1:]:
-            rule = said.partition("broken is the rule: ")[2]
+            rule = said.partition("this rule is broken: ")[2]
             check = said.removeprefix("- ").partition(":")[0]
             if check not in {"answer_schema", "answer_found", *task.own_faults}:
                 assert rule in fixed or said.startswith("- resource_limit")
@@ -118,12 +118,12 @@ def test_faults_of_the_answer_itself_are_told_where_one_is_right(all_stored, nam
     for check, words in OWN[name].items():
         assert f"- {check}: " in step.observation
         assert words in step.observation
-    assert "broken is the rule" not in step.observation
+    assert "this rule is broken" not in step.observation
 
 
 def test_what_can_be_guessed_soon_is_played_only_if_asked_for(all_stored):
     stored = all_stored["boolean"]
-    with pytest.raises(PredictionsError, match="one time in ten or more"):
+    with pytest.raises(PredictionsError, match="at least 10 % of the time"):
         Environment(Setup(setting="retry")).reset(stored.instance)
     Environment(Setup(setting="retry")).reset(all_stored["arithmetic"].instance)
     environment, _ = stored.played([reply(stored.right)])
@@ -188,7 +188,7 @@ def test_junk_takes_an_attempt_and_the_last_answer_counts(all_stored):
     partial = stored.wrong[1]
     environment, steps = stored.played([JUNK, reply(partial), JUNK])
     assert [step.info["score"] is None for step in steps] == [True, False, True]
-    assert "no answer can be read" in steps[0].observation
+    assert "no readable answer" in steps[0].observation
     outcome = grade_line(stored.prediction(environment), stored.task, stored.params)
     assert outcome.score == steps[1].info["score"]
     assert outcome.trial.scores[0] is outcome.trial.scores[2] is None

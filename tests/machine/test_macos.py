@@ -112,4 +112,4 @@ def test_all_is_graded_there_but_programs(macos, tmp_path):
         row for row in results if row["model"] == "b" and row["status"] == "not_run"
     ]
     assert len(refused) == 9
-    assert "cannot put it in a sandbox" in refused[0]["reason"]
+    assert "has no sandbox for it" in refused[0]["reason"]

@@ -19,7 +19,7 @@ def test_another_folder_is_refused_with_both_names():
 
 def test_files_that_changed_are_refused():
     copy = loaded_package()._replace(digest="0" * 64)
-    with pytest.raises(EngineError, match="changed after this process was started"):
+    with pytest.raises(EngineError, match="changed while it was running"):
         check_same_package(copy)
 
 

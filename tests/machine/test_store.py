@@ -53,6 +53,14 @@ def test_values_come_back_and_the_last_of_a_key_counts(path):
     again.close()
 
 
+@pytest.mark.parametrize(("key", "value"), [("a b", b""), ("a\n", b""), ("a", b"\n")])
+def test_what_would_break_a_line_is_not_added(path, key, value):
+    store = Store(path)
+    with pytest.raises(ValueError, match="cannot hold"):
+        store.add(key, value)
+    assert not path.exists()
+
+
 def test_a_record_cut_off_anywhere_is_dropped_and_the_next_stands_alone(path):
     fill(path, one=b"1 one", two=b"2 two")
     data = path.read_bytes()
@@ -114,6 +122,6 @@ def test_what_is_changed_under_a_reader_is_told(path):
     fill(path, one=b"1")
     store = Store(path)
     path.write_bytes(path.read_bytes().replace(b" 1", b" 2"))
-    with pytest.raises(OSError, match="was changed"):
+    with pytest.raises(OSError, match="changed while it was in use"):
         store.get("one")
     store.close()

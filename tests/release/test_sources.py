@@ -85,7 +85,7 @@ def test_names_that_lead_elsewhere_are_only_named(sound, tmp_path, name):
 def test_a_name_that_stands_twice_is_refused(sound, tmp_path):
     path = pack(sound, tmp_path / "release.zip")
     add(path, DATA)
-    with pytest.raises(ReleaseError, match=f"holds '{DATA}' twice"):
+    with pytest.raises(ReleaseError, match=f"contains '{DATA}' twice"):
         find_release(str(path))
 
 
@@ -115,7 +115,7 @@ def test_an_archive_must_hold_one_release(sound, tmp_path, tops):
         for top in tops:
             archive.write(sound / MANIFEST, top + MANIFEST)
     with pytest.raises(
-        ReleaseError, match=r"holds (no|2) releases; .* has one MANIFEST\.json"
+        ReleaseError, match=r"contains (no|2) releases; .* one MANIFEST\.json"
     ):
         find_release(str(path))
 

@@ -135,7 +135,7 @@ def test_the_keyboard_is_enough(browser, whole_report):
     driver = browser.driver
     body = driver.find_element("css selector", "body")
     body.send_keys(Keys.TAB)
-    assert driver.switch_to.active_element.text == "Skip to the content"
+    assert driver.switch_to.active_element.text == "Skip to content"
     search = driver.find_element("css selector", "form [type=search]")
     search.send_keys("csg_union/00 right")
     wait_for(driver, "document.querySelector('.count').textContent.startsWith('1 of')")

@@ -28,7 +28,7 @@ def test_many_items_go_into_pages_of_their_own(many, tmp_path):
         text = page.read_text("utf-8")
         assert re.findall(r'<td><a href="([^"]+)"', text) == names
         assert re.findall(r'<a href="([^"]+)" aria-current="page"', text) == [page.name]
-        assert ("Scores by bucket" in text) == (page == out), (
+        assert ("Scores by run" in text) == (page == out), (
             "the tables are on the first page"
         )
     bare = re.sub(r"<[^>]+>|\s+", " ", written.pages[2].read_text("utf-8"))

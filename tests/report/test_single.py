@@ -48,10 +48,12 @@ def test_an_answer_that_cannot_be_read_has_no_solids(installed):
     instance = single.find_instance(installed, "csg_union/00")
     item = single.unanswered(instance)
     assert single.solids(item, instance)
-    with pytest.raises(ResultsError, match="its answer has none"):
+    with pytest.raises(ResultsError, match="the answer has none"):
         single.solids(
             replace(item, status="answered", answer='{"polyhedron": 1}'), instance
         )
     lego = single.find_instance(installed, "lego_hemispherical_shell/00")
-    with pytest.raises(ResultsError, match="choose an answer, such as --reference"):
+    with pytest.raises(
+        ResultsError, match="choose an answer, for example with --reference"
+    ):
         single.solids(single.unanswered(lego), lego)

@@ -35,8 +35,8 @@ def test_the_turns_of_an_item_are_a_strip_of_scores_and_pictures(tmp_path):
     (strip,) = re.findall(r'<ol class="turns">(.*?)</ol>', page, re.DOTALL)
     shown = re.findall(r"Turn (\d): </span>([^<]*)</span>(<svg)?", strip)
     assert shown == [("1", "no answer", ""), ("2", "0", "<svg"), ("3", "1", "<svg")]
-    assert "Turn 1, the model:\nHm &lt;b&gt;." in page
-    assert "Turn 2, shown:\nAnswer 2 of 3: score 0 of 1." in page
+    assert "Turn 1, model:\nHm &lt;b&gt;." in page
+    assert "Turn 2, observation:\nAnswer 2 of 3: score 0 of 1." in page
     write_report([tmp_path / "out"], out)
     (strip,) = re.findall(
         r'<ol class="turns">(.*?)</ol>', out.read_text("utf-8"), re.DOTALL

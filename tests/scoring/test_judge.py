@@ -28,7 +28,7 @@ def judged(answer) -> Verdict:
 THREE = "must be three whole numbers from 0"
 BAD = {
     "true": (True, "must be an object with the key 'triangles'; got true"),
-    "text": ("[[0, 1, 2]]", "A model's text belongs in response, not in answer."),
+    "text": ("[[0, 1, 2]]", "Put a model's text in response, not in answer."),
     "array": (
         [[0, 1, 2]],
         "must be an object with the key 'triangles'; got a list of 1 entry",
@@ -57,7 +57,7 @@ def test_an_answer_of_another_shape_scores_0_and_says_where(answer, said):
     assert verdict.score == 0
     [check] = verdict.checks
     assert (check.id, check.passed) == ("answer_schema", False)
-    assert check.message.startswith("The answer does not have the asked-for shape: ")
+    assert check.message.startswith("The answer does not have the required form: ")
     assert said in check.message
 
 
@@ -99,11 +99,11 @@ def test_a_task_of_several_scores_gets_as_many_verdicts(make_task):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (None, r"must give 2 verdicts, gave \(NoneType\)"),
-        (Verdict(1.0, ()), r"must give 2 verdicts, gave \(Verdict\)"),
-        ((), r"must give 2 verdicts, gave \(\)"),
-        ((Verdict(1.0, ()), 1.0), r"must give 2 verdicts, gave \(Verdict, float\)"),
-        ([Verdict(1.0, ())] * 2, r"must give 2 verdicts, gave \(list\)"),
+        (None, r"must return 2 verdicts, not \(NoneType\)"),
+        (Verdict(1.0, ()), r"must return 2 verdicts, not \(Verdict\)"),
+        ((), r"must return 2 verdicts, not \(\)"),
+        ((Verdict(1.0, ()), 1.0), r"must return 2 verdicts, not \(Verdict, float\)"),
+        ([Verdict(1.0, ())] * 2, r"must return 2 verdicts, not \(list\)"),
     ],
 )
 def test_a_grader_that_gives_anything_else_is_at_fault(make_task, given, said):

@@ -41,7 +41,7 @@ def outcome(**fields) -> Outcome:
 
 ROWS = {
     # call fails, times out or returns nothing
-    "nothing": ({}, missing, None, "the line holds neither answer nor response"),
+    "nothing": ({}, missing, None, "the line contains neither answer nor response"),
     "blank": ({"response": " \n"}, unparsed, 0, "the response is empty"),
     "blank, answered": (
         {"response": "", "status": "answered"},
@@ -114,7 +114,7 @@ ROWS = {
         {"status": "truncated"},
         truncated,
         0,
-        "as the prediction says",
+        "given in the predictions file",
     ),
     "said so, answer": ({"status": "truncated", "response": FOUND}, answered, 1, ""),
     "said so, field": ({"status": "truncated", "answer": RIGHT}, answered, 1, ""),
@@ -149,7 +149,7 @@ ROWS = {
         {"response": REFUSAL},
         refused,
         0,
-        "the text declines and holds no answer",
+        "the text declines to answer",
     ),
     "refusal, then fence": ({"response": f"{REFUSAL} But:\n{FOUND}"}, answered, 1, ""),
     "refusal in thought": (
@@ -164,7 +164,12 @@ ROWS = {
         0,
         "as the pred",
     ),
-    "said so, no text": ({"status": "refused"}, refused, 0, "as the prediction says"),
+    "said so, no text": (
+        {"status": "refused"},
+        refused,
+        0,
+        "given in the predictions file",
+    ),
     "said to refuse, answer": (
         {"status": "refused", "response": FOUND},
         answered,
@@ -172,7 +177,7 @@ ROWS = {
         "",
     ),
     # early stop of a runner, and other statuses a lab may give
-    "not run": ({"status": "not_run"}, not_run, None, "as the prediction says"),
+    "not run": ({"status": "not_run"}, not_run, None, "given in the predictions file"),
     "missing": ({"status": "missing", "error": "lost"}, missing, None, "lost"),
     "api_error with text": (
         {"status": "api_error", "response": FOUND},

@@ -1,4 +1,4 @@
-"""How far two judges agree on the same candidates."""
+"""Agreement of two judges on the same candidates."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -44,8 +44,8 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     only_second = second.join(first, on="candidate", how="anti").height
     if only_first or only_second:
         raise ResultsError(
-            f"the labels are of different candidates: {only_first} are in the first file alone, "
-            f"{only_second} in the second"
+            f"the labels are for different candidates: {only_first} are only in the first file, "
+            f"{only_second} only in the second"
         )
     if first.is_empty():
         raise ResultsError("there are no labels to compare")

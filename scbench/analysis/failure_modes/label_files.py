@@ -10,6 +10,7 @@ import polars as pl
 from scbench.analysis.failure_modes.labels import DECISIONS, KEY
 from scbench.analysis.failure_modes.modes import Mode
 from scbench.base.errors import ResultsError
+from scbench.base.wording import counted
 from scbench.machine.children import checked_parquet
 
 _KEY_TYPES = {"budget": pl.Int64(), "sample": pl.Int64(), "subtask": pl.Int64()}
@@ -75,7 +76,7 @@ def read_labels(paths: Iterable[Path]) -> pl.DataFrame:
     labels = pl.concat([read_labels_file(path) for path in paths])
     if labels["candidate"].is_duplicated().any():
         raise ResultsError(
-            "the labels name a candidate twice; give those of one judge, each once"
+            "a candidate has two labels; use the labels of one judge, each file once"
         )
     return labels
 
@@ -95,7 +96,7 @@ def read_labels_file(path: Path) -> pl.DataFrame:
         missing = [name for name in LABELS if name not in schema]
         if missing:
             raise ResultsError(
-                f"{path} holds no labels: it has no column {missing[0]!r}"
+                f"{path} is not a file of labels: it has no column {missing[0]!r}"
             )
         labels = lazy.select(list(LABELS)).collect()
     for name, kind in LABELS.items():
@@ -124,8 +125,9 @@ def check_labels(labels: pl.DataFrame, rows: pl.DataFrame) -> None:
     unknown, missing = judged - candidates, candidates - judged
     if unknown or missing:
         raise ResultsError(
-            f"the labels are not of these results: {len(missing)} candidates have no label, "
-            f"{len(unknown)} labels no candidate; were other files or another threshold labelled?"
+            f"the labels do not match these results (candidates without a label: {len(missing)}, "
+            f"labels without a candidate: {len(unknown)}); were other files or another threshold "
+            "used?"
         )
     # A label on another score is a label on another answer.
     then = labels.select("candidate", then="score")
@@ -134,6 +136,6 @@ def check_labels(labels: pl.DataFrame, rows: pl.DataFrame) -> None:
     if changed.height:
         row = changed.row(0, named=True)
         raise ResultsError(
-            f"the labels are of another grading: {changed.height} scores have changed since, the "
-            f"first is of {row['id']}, {row['then']:.3f} then and {row['score']:.3f} now"
+            f"the labels are for another grading: {counted(changed.height, 'score')} changed "
+            f"since; the first is {row['id']}, {row['then']:.3f} then and {row['score']:.3f} now"
         )

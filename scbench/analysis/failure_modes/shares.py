@@ -37,8 +37,8 @@ SHARES: Mapping[str, Any] = (
     | counts("rows passed", *(status.value for status in Status))
 )
 _SHARES_NOTE = (
-    "Labels: count and share of the judged candidates, in points. What was never sent, blocked, "
-    "lost, cut off or blank is not judged and stands under status."
+    "Labels: count and percentage of the judged candidates. Prompts that were never sent, and "
+    "replies that were blocked, lost, cut off or blank, are not judged; see status."
 )
 
 

@@ -57,7 +57,7 @@ def run_pairs(
     if first is not None and second is not None:
         return [(run_of_name(runs, first), run_of_name(runs, second))]
     if first is not None or second is not None:
-        raise ResultsError("name both runs, with --first and --second")
+        raise ResultsError("name both runs with --first and --second")
     pairs: list[tuple[Run, Run]] = []
     for run in runs:
         model, setting, budget = run
@@ -83,7 +83,7 @@ def run_of_name(runs: Sequence[Run], name: str) -> Run:
     if name not in by_name:
         names = ", ".join(map(repr, by_name))
         raise ResultsError(
-            f"there is no run {name!r} among {names}.{did_you_mean(name, by_name)}"
+            f"no run {name!r}; the runs are {names}.{did_you_mean(name, by_name)}"
         )
     return by_name[name]
 
@@ -104,7 +104,7 @@ def transitions(
         runs have a row for; samples are paired by their numbers.
 
     Raises:
-        ResultsError: two runs have no row in common.
+        ResultsError: two runs have no common row.
     """
     rows: list[dict[str, Any]] = []
     for first, second in pairs:
@@ -135,7 +135,7 @@ def paired_states(row_states: pl.DataFrame, first: Run, second: Run) -> pl.DataF
     both = first_states.join(second_states, on=PAIRED, validate="1:1")
     if both.is_empty():
         raise ResultsError(
-            f"{run_name(*first)} and {run_name(*second)} have no row in common"
+            f"{run_name(*first)} and {run_name(*second)} have no common row"
         )
     return both.select("first_state", "second_state")
 
@@ -165,7 +165,7 @@ def state_deltas(
         in [-1, 1]. Rates add up to 1.
 
     Raises:
-        ResultsError: two runs have no row in common.
+        ResultsError: two runs have no common row.
     """
     rows: list[dict[str, Any]] = []
     for first, second in pairs:
@@ -197,7 +197,7 @@ def state_deltas(
 
 def matrix_sheets(frame: pl.DataFrame) -> list[Sheet]:
     """Lay out a table of `transitions`, a sheet per pair."""
-    note = "Scores, paired: the same subtask, and the same sample, in both runs."
+    note = "Number of scores, paired by subtask and sample."
     sheets = []
     for (first, second), part in frame.group_by("first", "second", maintain_order=True):
         states = part["first_state"].unique(maintain_order=True).to_list()
@@ -220,9 +220,9 @@ def deltas_sheets(frame: pl.DataFrame) -> list[Sheet]:
     sheets = []
     for (first, second), part in frame.group_by("first", "second", maintain_order=True):
         note = (
-            f"Counts and rates in points, over the {part['n'][0]} scores with a state in both "
-            f"runs; {part['left_out'][0]} have none in one of them. These are differences of "
-            "margins: see `matrix` for what became of each score."
+            f"Counts and percentages over the {part['n'][0]} scores with a state in both runs; "
+            f"{part['left_out'][0]} are left out. These are differences of totals; for the moves "
+            "of single scores, see `matrix`."
         )
         title = f"States of {printable(str(first))} (first) and {printable(str(second))} (second)"
         sheets.append(sheet_of(title, columns, part.to_dicts(), [note]))

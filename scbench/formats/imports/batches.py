@@ -64,7 +64,7 @@ def chat_replies(request: RequestKey, body: Entry) -> Iterator[Reply]:
     )
     choices = objects(body.get("choices"))
     if not choices:
-        yield failed(request, body, "the reply holds no choices", model=model)
+        yield failed(request, body, "the reply contains no choices", model=model)
     for place, choice in enumerate(choices):
         message = choice.get("message")
         text = message_text(message)
@@ -161,7 +161,7 @@ def bedrock(entry: Entry) -> Iterator[Reply]:
         return anthropic(line)
     if output is not None and not _is_body(output):
         raise PredictionsError(
-            "Bedrock: this model answers neither as Anthropic's nor as OpenAI's do"
+            "Bedrock: this model uses neither Anthropic's nor OpenAI's format of replies"
         )
     line["response"] = output
     error = entry.get("error")
@@ -179,8 +179,8 @@ def vertex(entry: Entry) -> Iterator[Reply]:
         PredictionsError: always.
     """
     raise PredictionsError(
-        f"Vertex AI: the line has no key ({len(entry)} fields); write requests by `scbench prompts "
-        "--format gemini`, or join outputs to ids and use --map"
+        f"Vertex AI: the line has no key (it has {len(entry)} fields); write requests "
+        "with `scbench prompts --format gemini`, or join outputs with ids and use --map"
     )
 
 
@@ -211,7 +211,7 @@ def gemini(entry: Entry) -> Iterator[Reply]:
         return
     candidates = objects(response.get("candidates"))
     if not candidates:
-        error = "the reply holds neither candidates nor a reason"
+        error = "the reply contains neither candidates nor a reason"
         yield failed(request, error, model=model)
     for place, candidate in enumerate(candidates):
         parts = objects(dig(candidate, "content", "parts"))

@@ -2,12 +2,12 @@
 
 The status of a call follows from the provider's finish reason by one table,
 `scbench.base.finish_reasons`: a reply that the provider's filter withheld is ``blocked``, a model
-that declines is ``refused``, a reply that met its limit is ``truncated`` (and graded all the same),
+that declines is ``refused``, a reply that met its limit is ``truncated`` (and still graded),
 and every other call that did not end is ``api_error``. The provider's own word stays in
 ``finish_reason``. Providers add reasons, so an unknown one is ``api_error`` and never an exception.
 
 The arguments of tool calls are part of a reply. Scores of other programs are not read: replies are
-graded anew, so that all ways give the same scores.
+graded again, so that every way gives the same scores.
 """
 
 import json
@@ -27,7 +27,7 @@ Entry = Mapping[str, Any]
 # Characters of an error, and of a name, that are imported.
 _MAX_ERROR = 2000
 _MAX_NAME = 200
-# The largest number of tokens that results can hold.
+# The largest number of tokens that results can contain.
 _MAX_COUNT = 2**53 - 1
 # Errors in errors that are opened.
 _MAX_WRAPPERS = 3
@@ -80,8 +80,10 @@ class Reply:
                 record, ensure_ascii=False, separators=(",", ":"), allow_nan=False
             )
         except (ValueError, TypeError) as error:
-            raise PredictionsError(f"it cannot be written as JSON: {error}") from None
-        # Half of a surrogate pair, which JSON may hold, has no UTF-8.
+            raise PredictionsError(
+                f"the reply cannot be written as JSON: {error}"
+            ) from None
+        # Half of a surrogate pair is allowed in JSON but has no UTF-8.
         return text.encode(errors="replace") + b"\n"
 
 
@@ -115,8 +117,8 @@ def request_key(name: object) -> RequestKey:
         if request is not None:
             return request
     raise PredictionsError(
-        f"{describe_value(name)} is neither the id of an item "
-        "nor a custom_id of `scbench prompts`"
+        f"{describe_value(name)} is neither an item's id nor a custom_id from `scbench "
+        "prompts`"
     )
 
 
@@ -149,7 +151,7 @@ def reply(
 
 def failed(request: RequestKey, *errors: object, model: object = None) -> Reply:
     """Return a reply without text for a call that failed, with the first error that has words."""
-    message = first_error(errors) or "the call failed; no reason is given"
+    message = first_error(errors) or "the call failed without a reason"
     return reply(request, model, None, failure(message), {}, error=message)
 
 

@@ -62,7 +62,7 @@ _HISTORY_READERS: Mapping[str, Callable[[Entry, Counter[str]], Iterator[Reply]]]
 }
 # The columns of lighteval's details that are read.
 _LIGHTEVAL_COLUMNS = ("doc", "model_response")
-_UNKNOWN_ENTRY = "this is an entry of no format that is known; see --map"
+_UNKNOWN_ENTRY = "unknown format of entry; for a table, use --map"
 
 
 def read_file(
@@ -86,11 +86,11 @@ def read_file(
         return parquet_replies(path, mapped, kinds)
     if container is Container.ARROW:
         raise PredictionsError(
-            f"{path} is an Arrow file; write its table as Parquet or JSON Lines"
+            f"{path} is an Arrow file; convert its table to Parquet or JSON Lines"
         )
     if container is Container.ZIP and not is_inspect_archive(path):
         raise PredictionsError(
-            f"{path} is a zip archive, and no log of Inspect; unpack it first"
+            f"{path} is a zip archive but not an Inspect log; unpack it first"
         )
     if container in {Container.ZIP, Container.INSPECT_JSON}:
         return _numbered_replies(read_log(path), "Inspect log", kinds)
@@ -117,7 +117,7 @@ def own_lines(lines: Iterable[NumberedLine], kinds: Counter[str]) -> Iterator[Re
         # Blank lines are copied, so that numbers of lines stay, but are no entries.
         if data.strip():
             kinds[OWN_FORM] += 1
-        # The last line of a file may lack its line break.
+        # The last line of a file may have no line break.
         yield number, data.removesuffix(b"\n") + b"\n"
 
 
@@ -194,7 +194,7 @@ def csv_replies(
     columns = mapped
     try:
         for number, row in csv_rows(_lines_until_problem(lines, problems)):
-            # A short row may lack columns that the next one has.
+            # A short row may have fewer columns than the next one.
             columns = columns or own_columns(row) or {}
             kinds["CSV"] += 1
             yield number, _row_or_problem(number, row, columns, words=True)
@@ -229,7 +229,7 @@ def parquet_replies(
     """Yield the replies in the rows of a Parquet file.
 
     Raises:
-        PredictionsError: it is damaged, holds results, or lacks columns.
+        PredictionsError: it is damaged, contains results, or has missing columns.
     """
     types = parquet_columns(path)
     if "doc" in types and types.get("model_response") == "Struct":
@@ -238,7 +238,7 @@ def parquet_replies(
         return
     if {"score", "failed_checks", "release_hash"} <= types.keys():
         raise PredictionsError(
-            f"{path} holds results; show them by `scbench tables {path}`"
+            f"{path} contains results; show them with `scbench tables {path}`"
         )
     mapping = mapped or own_columns(types)
     if mapping is None:

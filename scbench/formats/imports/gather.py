@@ -63,7 +63,7 @@ class Gathered:
             counts = [
                 f"{kind} ({count:,})" for kind, count in sorted(kinds.items()) if count
             ]
-            files.append(f"{path}: {', '.join(counts) or 'nothing that is known'}")
+            files.append(f"{path}: {', '.join(counts) or 'no known format'}")
         return printable("; ".join(files))
 
 
@@ -90,12 +90,12 @@ class ImportOptions:
 
 
 def is_own(path: str, mapped: Mapped | None = None) -> bool:
-    """Return whether a file holds predictions in our own form, or nothing that is known.
+    """Return whether a file contains predictions in our own form, or nothing that is known.
 
     What can be read only once, such as a pipe, is taken for our own.
 
     Raises:
-        PredictionsError: it cannot be read, or holds requests in place of replies.
+        PredictionsError: it cannot be read, or contains requests instead of replies.
     """
     if container_of(path) is not Container.TEXT:
         return False
@@ -178,8 +178,8 @@ def _write_unnamed(
         if len(names) > 1:
             examples = ", ".join(map(repr, names[:_MAX_NAMES]))
             message = (
-                "which model it is of is not said, and there are several: "
-                f"{examples}; add --model"
+                f"the entry names no model, and the file names several: {examples}; add "
+                "--model"
             )
             row_id = json.loads(line)["id"]
             problem = Problem(

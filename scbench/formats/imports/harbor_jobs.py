@@ -1,6 +1,6 @@
 """Folders of Harbor's jobs: a folder for each trial, with its result and the agent's answer.
 
-Rewards in them are not read: answers are graded anew. Source: harbor 0.25
+Rewards in them are not read: answers are graded again. Source: harbor 0.25
 ``models/trial/paths.py``, ``models/trial/result.py``.
 """
 

@@ -34,10 +34,9 @@ from scbench.formats.imports.entries import (
 # Our lm-eval tasks have the harness write this where a call came back without text.
 NO_REPLY = "(there was no reply)"
 _NO_REPLY_ERROR = (
-    "the call came back without text: a filter, or nothing but reasoning; "
-    "it is not logged why"
+    "the call returned no text (filtered, or only reasoning); the log does not say why"
 )
-# Fields of a document that may hold the id.
+# Fields of a document that may contain the id.
 _ID_FIELDS = ("id", "scbench_id", "instance_id", "custom_id")
 
 
@@ -62,7 +61,7 @@ def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
         replies = entry.get("resps") or entry.get("filtered_resps")
     texts = [text for text in replies or () if isinstance(text, str)]
     if not texts:
-        raise PredictionsError(f"{request.id}: the line holds no reply in resps")
+        raise PredictionsError(f"{request.id}: resps contains no reply")
     for place, text in enumerate(texts):
         sample = request._replace(sample=request.sample + place)
         if text == NO_REPLY:
@@ -85,7 +84,7 @@ def lighteval(entry: Entry) -> Iterator[Reply]:
     if isinstance(texts, str):
         texts = [texts]
     if not isinstance(texts, list) or not texts:
-        raise PredictionsError(f"{request.id}: the row holds no text in model_response")
+        raise PredictionsError(f"{request.id}: model_response contains no text")
     for place, text in enumerate(texts):
         counts = {
             "input_tokens": _length(dig(response, "input_tokens")),
@@ -156,7 +155,7 @@ def trace_reply(
 def ended(text: str | None, finish: object) -> tuple[str | None, State]:
     """Return the last text of a rollout of verifiers, and the state of its call.
 
-    Verifiers logs neither empty replies nor finish reasons except stop, length and tool_calls. A
+    Verifiers does not log empty replies, or finish reasons except stop, length and tool_calls. A
     call that ended normally without text is an empty reply of the model.
     """
     state = state_of(finish, text=text is not None)

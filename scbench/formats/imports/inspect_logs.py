@@ -1,6 +1,6 @@
 """Logs of Inspect, ``.eval`` and ``.json``, read by its own library (extra ``inspect``).
 
-Its scores are not read: replies are graded anew. Source: inspect_ai 0.3.285 ``log/_log.py``,
+Its scores are not read: replies are graded again. Source: inspect_ai 0.3.285 ``log/_log.py``,
 ``model/_model_output.py``.
 """
 
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from scbench.base.errors import PredictionsError, printable
 from scbench.base.model import Setting, Status
+from scbench.base.wording import counted
 from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.entries import (
     Reply,
@@ -73,7 +74,7 @@ def is_inspect_archive(path: str) -> bool:
     """Return whether a zip archive is one of Inspect's.
 
     Raises:
-        PredictionsError: it is damaged, or would unpack to more than a machine holds.
+        PredictionsError: it is damaged, or too large when unpacked.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -83,7 +84,7 @@ def is_inspect_archive(path: str) -> bool:
     largest = max((member.file_size for member in members), default=0)
     if largest > _MAX_BYTES:
         raise PredictionsError(
-            f"{path} unpacks to {largest:,} bytes; the limit is {_MAX_BYTES:,}"
+            f"{path} is {largest:,} bytes when unpacked; the limit is {_MAX_BYTES:,}"
         )
     copies = Counter(member.filename for member in members)
     if not _LOG_MEMBERS & copies.keys():
@@ -91,7 +92,7 @@ def is_inspect_archive(path: str) -> bool:
     ((name, number),) = copies.most_common(1)
     if number > _MAX_COPIES:
         raise PredictionsError(
-            f"{path} holds {number} members called {printable(name)}"
+            f"{path} contains {counted(number, 'file')} named {printable(name)}"
         )
     return True
 
@@ -162,7 +163,7 @@ def _replies_in(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
             yield number, replace(item, fields=fields)
     except (MemoryError, PredictionsError, GeneratorExit):
         raise
-    # The library has no exception of its own for logs that it cannot read.
+    # The library has no specific exception for logs that it cannot read.
     except Exception as error:
         message = str(error).partition("\n")[0][:300]
         raise PredictionsError(f"inspect_ai cannot read {path}: {message}") from error

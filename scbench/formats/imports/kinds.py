@@ -50,7 +50,7 @@ _INSPECT_HEAD = re.compile(
 _JSON_HEADS = (b"[", b"{")
 # Every form of requests has one of these fields.
 _REQUEST_FIELDS = {"body", "params", "request", "prompt"}
-# Fields of a job of Gemini that hold its results, and fields that these may be inside of.
+# Fields of a Gemini job that contain its results, and the fields that may enclose these.
 _RESULT_FIELDS = ("inlinedResponses", "inlined_responses")
 _WRAPPER_FIELDS = ("response", "dest")
 # A list of results is inside three fields at most: dest, and the same name twice.
@@ -137,7 +137,7 @@ def text_form(
         mapped: column of a table by field.
 
     Raises:
-        PredictionsError: it holds requests, or a table without the columns that are needed.
+        PredictionsError: it contains requests, or a table without the required columns.
     """
     texts: list[bytes] = []
     has_problem = False
@@ -174,7 +174,7 @@ def _form_by_entry(entry: Entry, path: str, mapped: Mapped | None) -> TextForm:
     has_key = "custom_id" in entry or "key" in entry
     if kind is None and has_key and _REQUEST_FIELDS & entry.keys():
         raise PredictionsError(
-            f"{path} holds requests, not replies; name the file that came back"
+            f"{path} contains requests, not replies; use the provider's output file"
         )
     if kind in {None, OWN_FORM} and not mapped:
         return TextForm.OWN
@@ -196,13 +196,13 @@ def is_readable_document(path: str, mapped: Mapped | None) -> bool:
 def unmapped(
     path: str, columns: Iterable[str], mapped: Mapped | None
 ) -> PredictionsError:
-    """Return the error of a table that lacks columns that are needed."""
+    """Return the error of a table without the required columns."""
     missing = sorted({*mapped.values()} - {*columns}) if mapped else []
     lack = f"no column {missing[0]!r}" if missing else "no columns id and response"
-    names = ", ".join(columns)[:200] or "none that can be read"
+    names = ", ".join(columns)[:200] or "unreadable"
     return PredictionsError(
-        f"{path} has {lack}; it has {names}. Say which column is which: "
-        "--map id=COLUMN,response=COLUMN"
+        f"{path} has {lack}; its columns are {names}. Name the columns with --map "
+        "id=COLUMN,response=COLUMN"
     )
 
 
@@ -260,13 +260,13 @@ def document_values(path: str) -> Iterator[tuple[int, Any]]:
     """
     if not is_file(path):
         raise PredictionsError(
-            f"{path}: one JSON value over several lines must be in a file"
+            f"{path}: a JSON value that spans several lines must be in a file"
         )
     with open_predictions(path) as stream:
         data = stream.read(_MAX_DOCUMENT_BYTES + 1)
     if len(data) > _MAX_DOCUMENT_BYTES:
         raise PredictionsError(
-            f"{path}: one JSON value may have {_MAX_DOCUMENT_BYTES:,} bytes, not more"
+            f"{path}: a JSON value must not exceed {_MAX_DOCUMENT_BYTES:,} bytes"
         )
     value = json_value(data)
     if value is None:

@@ -51,15 +51,15 @@ def read_mapping(text: str | None) -> Mapped | None:
         name, equals, column = (part.strip() for part in pair.partition("="))
         if not equals or not column or name in columns:
             raise PredictionsError(
-                f"--map takes id=COLUMN,response=COLUMN once each, not {pair!r}"
+                f"--map must be id=COLUMN,response=COLUMN, each field once, not {pair!r}"
             )
         if name not in _FIELDS:
             raise PredictionsError(
-                f"--map: no field {name!r}.{did_you_mean(name, _FIELDS)}"
+                f"--map: unknown field {name!r}.{did_you_mean(name, _FIELDS)}"
             )
         columns[name] = column
     if "id" not in columns:
-        raise PredictionsError("--map must say where the id is: id=COLUMN")
+        raise PredictionsError("--map must name the column of ids: id=COLUMN")
     return columns
 
 

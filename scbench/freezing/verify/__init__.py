@@ -66,7 +66,7 @@ def verify_release(
     on_step("files")
     problems = [*check_manifest(root, manifest), *check_files(root, manifest)]
     oversized = oversized_files(root, manifest)
-    problems += (f"{name}: is far too large for a release's file" for name in oversized)
+    problems += (f"{name}: is too large for a file of a release" for name in oversized)
     on_hashes(tuple(problems))
     if oversized:  # reading them could take all memory
         return tuple(problems)
@@ -115,7 +115,7 @@ def verify_release(
         frozen.sort(key=lambda part: order.index(part.task.id))
     elif seed is not None:
         problems.append(
-            f"{MANIFEST}: nothing in this release was drawn, so no seed belongs to it"
+            f"{MANIFEST}: nothing in this release was drawn, so leave out --seed"
         )
     ladder = None
     if manifest.ladder is not None:

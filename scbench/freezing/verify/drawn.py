@@ -25,7 +25,10 @@ def check_experiment(manifest: Manifest, record: ExperimentRecord) -> Iterator[s
     # Shortfalls follow from drawing.
     planned = record.model_copy(update={"shortfalls": []})
     if ours is None or ours.record([]) != planned:
-        yield f"{MANIFEST}: experiment is not the one that this package draws manifolds by"
+        yield (
+            f"{MANIFEST}: experiment differs from the one by which this package draws "
+            "manifolds"
+        )
 
 
 def check_own_ladder(manifest: Manifest, record: LadderRecord) -> Iterator[str]:
@@ -39,4 +42,4 @@ def check_own_ladder(manifest: Manifest, record: LadderRecord) -> Iterator[str]:
         ours = ladder().experiment(tasks=names).record(experiment.shortfalls)
         if ours == experiment:
             return
-    yield f"{MANIFEST}: ladder is not the one that this package draws"
+    yield f"{MANIFEST}: ladder differs from the one that this package draws"

@@ -23,18 +23,18 @@ def check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
     if path.is_symlink():
         yield f"{MANIFEST}: is a link, not a file"
     if manifest != manifest.sealed():
-        yield f"{MANIFEST}: was changed after it was frozen (its digest is of another content)"
+        yield f"{MANIFEST}: was changed after it was frozen (its digest does not match)"
     # The digest is of the values; another spelling of them would pass.
     elif read_regular(path, MOST_MANIFEST_BYTES) != manifest.text().encode():
-        yield f"{MANIFEST}: is not written as scbench writes it"
+        yield f"{MANIFEST}: is not formatted as scbench writes it"
     rungs = manifest.ladder.tasks if manifest.ladder else ()
     needed = layout(manifest.tasks, manifest.terse, rungs, manifest.pictures)
     for name in sorted(needed - manifest.files.keys()):
-        yield f"{MANIFEST}: does not list {name}, which a release of these tasks has"
+        yield f"{MANIFEST}: does not list {name}, which a release of these tasks needs"
     # A task need not have a picture.
     allowed = needed | {picture_file(task) for task in manifest.tasks}
     for name in sorted(manifest.files.keys() - allowed):
-        yield f"{MANIFEST}: lists {name}, which is no part of a release of these tasks"
+        yield f"{MANIFEST}: lists {name}, which does not belong to a release of these tasks"
 
 
 def check_files(root: Path, manifest: Manifest) -> Iterator[str]:
@@ -66,7 +66,7 @@ def check_bytes(path: Path, name: str, record: FileRecord) -> Iterator[str]:
         yield f"{name}: cannot be read: {error.strerror}"
         return
     if size != record.bytes:
-        yield f"{name}: {size} bytes, the manifest says {record.bytes}"
+        yield f"{name}: has {size:,} bytes, but the manifest says {record.bytes:,}"
     elif sha256(data) != record.sha256:
         yield f"{name}: the content was changed (SHA-256 differs from the manifest)"
 

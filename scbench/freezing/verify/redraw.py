@@ -32,7 +32,7 @@ def redraw(
     """
     record = manifest.experiment
     if record is None:
-        raise ValueError("this release was drawn by no experiment")
+        raise ValueError("this release was not drawn by an experiment")
     redrawn = Redrawn(record)
     is_private = record.seed is None
     try:
@@ -53,7 +53,7 @@ def redraw(
     if not is_private:
         if seed not in {None, record.seed}:
             redrawn.problems.append(
-                f"{MANIFEST}: experiment.seed is {record.seed}, not the one given"
+                f"{MANIFEST}: experiment.seed is {record.seed}, but another seed was given"
             )
         draw_from_seed(redrawn, experiment, manifest, workers, proofs)
         return redrawn
@@ -71,7 +71,7 @@ def redraw(
             )
     if seed is not None and not fits_seed(planned, rows, seed):
         redrawn.problems.append(
-            f"{MANIFEST}: the rows were not drawn with the seed given"
+            f"{MANIFEST}: the given seed does not produce these rows"
         )
         seed = None
     if seed is None:

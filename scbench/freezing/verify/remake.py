@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from scbench.base.canonical import canonical_json
 from scbench.base.model import whole_point
+from scbench.base.wording import counted
 from scbench.catalog import Task
 from scbench.freezing.draw import cases_per_job, key_of
 from scbench.freezing.experiment import Planned
@@ -120,8 +121,7 @@ def origins_of(
             origins.append(origin)
             continue
         redrawn.problems.append(
-            f"{file}: row {number} has no seed, or a point that "
-            "the experiment does not draw at"
+            f"{file}: row {number} has no seed, or a point that is not in the experiment"
         )
     order = [origin.planned.index for origin in origins]
     # Points are drawn one after the other.
@@ -201,19 +201,20 @@ def check_counts(
         expected = requested if shortfall is None else shortfall.got
         if p.task.id in checked and counts[p.index] != expected:
             redrawn.problems.append(
-                f"{manifest.rows_file(p.task.id)}: {counts[p.index]} rows at point "
-                f"{point_text}, must be {expected}"
+                f"{manifest.rows_file(p.task.id)}: {counted(counts[p.index], 'row')} at "
+                f"point {point_text}, must be {expected}"
             )
         if shortfall is None:
             continue
         if shortfall.asked != requested or shortfall.got >= requested:
             redrawn.problems.append(
                 f"{MANIFEST}: experiment.shortfalls: {p.task.id} has {shortfall.got} of "
-                f"{shortfall.asked} cases at a point where {requested} were asked for"
+                f"{shortfall.asked} items at a point where {requested} were requested"
             )
     for task_id, _ in unused:
         redrawn.problems.append(
-            f"{MANIFEST}: experiment.shortfalls names a point of {task_id} that is not drawn at"
+            f"{MANIFEST}: experiment.shortfalls names a point of {task_id} that is not in "
+            "the experiment"
         )
 
 

@@ -39,7 +39,7 @@ def check_texts(
             manifest.tasks[task_id], task_record, f"tasks.{task_id}."
         )
     texts = task_schemas([part.task for part in frozen])
-    # Another version of the package words its texts otherwise; the hashes still hold for them.
+    # Other versions of the package may have other texts; their hashes still match.
     is_ours = manifest.package_version == __version__
     if is_ours:
         texts |= file_schemas()
@@ -52,7 +52,7 @@ def check_texts(
         yield from compare_records(manifest, rebuilt)
         ids = {instance.id for part in parts for instance in part.instances}
         for name in sorted(manifest.withdrawn.keys() - ids):
-            yield f"{MANIFEST}: withdraws {one_line(name)}, which is no item of this release"
+            yield f"{MANIFEST}: withdraws {one_line(name)}, which is not an item of this release"
         if is_ours:
             try:
                 texts |= rendered_files(manifest)
@@ -66,4 +66,4 @@ def check_texts(
                 continue
         except OSError:
             continue
-        yield f"{name}: differs from what is written anew"
+        yield f"{name}: differs from the newly written file"

@@ -69,7 +69,7 @@ class Row:
         best_score: the best of these.
         queries: what queries (probe) or actions (act) cost.
         prediction_hash: SHA-256 of the line's bytes.
-        instance_hash: content hash of the instance; None if the release does not hold it.
+        instance_hash: content hash of the instance; None if the release does not contain it.
         floor: score of the best answer without insight, by the release; None if it is not known.
             In setting retry, what guesses earn in all the answers that may be given.
         turn_floors: that after each number of answers, up to all (retry); None of other lines.

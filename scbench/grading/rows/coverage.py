@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from scbench.base.errors import did_you_mean
 from scbench.base.model import LADDER, PICTURES, TERSE, task_of
+from scbench.base.wording import counted
 from scbench.catalog import all_tasks
 from scbench.formats.predictions import (
     Digest,
@@ -26,13 +27,13 @@ from scbench.grading.rows.lines import run_of
 
 # Ids of generated items begin like this; no release has such ids.
 _GENERATED = re.compile("^[0-9a-f]{8}:")
-# Unknown keys that are counted; a file may hold any number.
+# Unknown keys that are counted; a file may contain any number.
 _MOST_KEYS = 100
 # How many unknown ids are compared with the known ones.
 _HINTS = 200
 
 
-NOTHING_READ = Problem("empty", "the file holds no predictions")
+NOTHING_READ = Problem("empty", "the file contains no predictions")
 
 
 class Admission(NamedTuple):
@@ -54,7 +55,7 @@ class Coverage:
         graded: of these, lines that are graded.
         not_chosen: lines of tasks that are not chosen.
         excluded: lines of excluded instances.
-        outside: lines of tasks that the release does not hold.
+        outside: lines of tasks that the release does not contain.
         unread: number of lines with each unknown key, of up to a hundred keys.
     """
 
@@ -154,8 +155,8 @@ class Coverage:
             file, line = self._origin(earlier)
             there = f"line {line} of {file}"
         message = (
-            f"{row_id} was answered on {there} already (same model, setting, sample "
-            f"and budget); {there} is graded, this one is not"
+            f"{there} already answers {row_id} (same model, setting, sample and budget); "
+            f"only {there} is graded"
         )
         problem = Problem("duplicate", message, number, row_id)
         return Admission(LineKind.DUPLICATE, place, problem)
@@ -166,17 +167,17 @@ class Coverage:
         return Admission(LineKind.BAD, problem=problem)
 
     def hint(self, row_id: str) -> str:
-        """Name the id that was meant, near ones, or the form of the ids of its task."""
+        """Suggest the intended id, similar ids, or the form of the ids of its task."""
         if self._hints_left == 0:  # a file of other ids must not be slow to read
             return ""
         self._hints_left -= 1
         ids = [*self.known_ids.ids, *self.known_ids.unchosen]
         prefix = generated_prefix(ids[0]) if ids else ""
         if generated_prefix(row_id) != prefix:
-            # Ids of two origins have nothing in common: no near one helps.
+            # Ids of another origin have nothing in common with these.
             if prefix:
-                return f" What is graded against was generated: its ids begin with {prefix!r}."
-            return " It was generated; grade it against its folder: --release FOLDER."
+                return f" This release was generated: its ids begin with {prefix!r}."
+            return " It is a generated item; grade it against its folder with --release FOLDER."
         name, number = id_parts(row_id)
         likely = row_id if number is None else f"{prefix}{name}/{number:02d}"
         if likely in ids:
@@ -185,8 +186,11 @@ class Coverage:
             of_task = [candidate for candidate in ids if task_of(candidate) == name]
             return f" Ids of this task run from {of_task[0]} to {of_task[-1]}."
         if name in all_tasks():
-            return f" Ids of that task are like '{name}/00'; this release does not hold it."
-        # With a number only the name of the task can be misspelt: few candidates are enough.
+            return (
+                f" Ids of this task look like '{name}/00', but this release does not contain "
+                "it."
+            )
+        # With a number, only the name of the task can be misspelt, so few candidates suffice.
         candidates = ids
         if number is not None:
             tasks = self.known_ids.tasks
@@ -196,7 +200,7 @@ class Coverage:
     def nothing_graded(self) -> Problem | None:
         """Return the problem that no line of a file is graded, and its remedy.
 
-        Lines with problems of their own need no more words.
+        None if every line has its own problem.
         """
         if self.graded:
             return None
@@ -204,24 +208,25 @@ class Coverage:
         if self.not_chosen:
             names = ", ".join([*self.buckets_not_chosen(), LADDER, TERSE])
             reasons.append(
-                f"{of_tasks(self.not_chosen)} that were not chosen; choose them by name or "
-                f"bucket, --tasks {names} or {PICTURES}"
+                f"{counted(self.not_chosen, 'line')} for other tasks or prompts; select them with "
+                f"--tasks {names} or {PICTURES}"
             )
         if self.excluded:
             reasons.append(
-                f"{self.excluded} of withdrawn items; leave --exclude-withdrawn out to grade them"
+                f"{counted(self.excluded, 'line')} for withdrawn items; leave out "
+                "--exclude-withdrawn to grade them"
             )
         if self.outside:
             reasons.append(
-                f"{of_tasks(self.outside)} that are not in what is graded against; name their "
-                "release or folder with --release"
+                f"{counted(self.outside, 'line')} for tasks that this release does not contain; "
+                "give their release or folder with --release"
             )
         if not reasons:
             return None
-        lines = f"none of {self.lines} lines was"
+        lines = f"none of {self.lines:,} lines was graded"
         if self.lines == 1:
-            lines = "the only line was not"
-        return Problem("nothing_graded", f"{lines} graded: {'; '.join(reasons)}")
+            lines = "the only line was not graded"
+        return Problem("nothing_graded", f"{lines}: {'; '.join(reasons)}")
 
     def buckets_not_chosen(self) -> list[str]:
         """Return the buckets of tasks that are not to be graded, each once."""
@@ -238,8 +243,8 @@ class Coverage:
             if ids:
                 yield Problem(
                     "incomplete",
-                    f"{run} has no prediction for {len(ids)} of {len(self.known_ids.ids)} "
-                    f"instances, the first is {ids[0]}; add --partial if that is intended",
+                    f"{run} has no prediction for {len(ids):,} of {len(self.known_ids.ids):,} "
+                    f"items, the first is {ids[0]}; add --partial if this is intended",
                 )
 
     def missing(self, *, partial: bool = False) -> Iterator[tuple[RunKey, list[str]]]:
@@ -265,11 +270,6 @@ class Coverage:
                 if line:
                     present.add(task)
         return present
-
-
-def of_tasks(lines: int) -> str:
-    """Return the beginning of a sentence about lines of tasks."""
-    return f"{lines} {'is' if lines == 1 else 'are'} of tasks or prompts"
 
 
 def generated_prefix(row_id: str) -> str:

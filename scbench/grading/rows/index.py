@@ -1,7 +1,7 @@
 """The index of a release: its instances without prompts and pictures, and its tasks.
 
 It is small (a few hundred kilobytes), goes to every worker once, and decides from an id alone what
-becomes of a line. Metadata of runs whose lines have none goes with it.
+becomes of a line. It also has the metadata of runs whose lines have none.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -36,7 +36,7 @@ class LineKind(IntEnum):
     EXCLUDED = -1
     # Its task is not to be graded; the line is only counted.
     NOT_CHOSEN = -2
-    # The release does not hold its task: a row without a score.
+    # The release does not contain its task: a row without a score.
     NOT_IN_RELEASE = -3
     # No release can mean its id.
     UNKNOWN = -4
@@ -124,9 +124,11 @@ class KnownIds:
             return None
         return Problem(
             "other_instance",
-            f"{prediction.id} was answered with the instance_hash {answered_hash}, "
-            f"and here it is {self.hashes[position][:12]}...: another instance; name the release "
-            "or folder that was answered with --release",
+            (
+                f"{prediction.id}: its instance_hash is {answered_hash}, but this item has "
+                f"{self.hashes[position][:12]}..., so another item was answered; give its "
+                "release or folder with --release"
+            ),
             line.number,
             prediction.id,
         )
@@ -196,7 +198,7 @@ class ReleaseIndex:
         }
 
     def identity(self, *values: object) -> str:
-        """Return a hash of all that rows depend on besides the line, and of these JSON values."""
+        """Return a hash of these JSON values and everything except the line that affects rows."""
         parts: list[object] = [
             __version__,
             self.release,

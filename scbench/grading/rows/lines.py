@@ -283,8 +283,8 @@ def settle(
 
 
 def outside_release(index: ReleaseIndex, head: Head) -> GradedLine:
-    """Return a line about an item whose task the release does not hold, with its outcome."""
+    """Return a line about an item whose task the release does not contain, with its outcome."""
     task_id = head.id.partition("/")[0]
-    reason = f"release {index.release} does not hold {task_id}"
+    reason = f"release {index.release} does not contain {task_id}"
     outcome = WireOutcome(Status.NOT_RUN.value, reason=reason)
     return GradedLine(head._replace(usage=None), outcome)

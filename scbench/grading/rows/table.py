@@ -119,7 +119,7 @@ class RowMaker:
 
 
 def entry_outside(row_id: str) -> IndexEntry:
-    """Return an entry for an item of the catalogue whose task the release does not hold."""
+    """Return an entry for an item of the catalogue whose task the release does not contain."""
     task_id, _, subtask = row_id.partition("/")
     # A longer number is none that any release has, and need not fit into the column.
     number = int(subtask[:9])

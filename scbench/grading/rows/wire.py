@@ -20,7 +20,7 @@ FORGED = "forged_trace"
 
 
 class WireVerdict(NamedTuple):
-    """One verdict: its score, and the other columns as results hold them."""
+    """One verdict: its score, and the other columns in the form of results."""
 
     score: float
     failed_checks: list[str]
@@ -53,7 +53,7 @@ def to_wire(outcome: "Outcome") -> WireOutcome:
     """Return an outcome in the wire format.
 
     Raises:
-        Exception: a verdict holds something that JSON or UTF-8 cannot; a fault of its grader.
+        Exception: a verdict contains something that JSON or UTF-8 cannot; a fault of its grader.
     """
     trial = outcome.trial
     return WireOutcome(

@@ -5,7 +5,7 @@ item, to a worker started with ``dask worker tcp://HOST:8786``. Workers need thi
 same version, and nothing else: instances travel with the jobs, so release and files may be missing
 there. A worker that dies loses nothing, because the scheduler gives its jobs to others.
 
-A cluster's worker may run several jobs in threads. Each has a process of its own that can be
+A cluster's worker may run several jobs in threads. Each has its own process that can be
 killed, so that an item that hangs or crashes costs one row there, too. Processes are kept for the
 jobs that follow, by the run that they were started for.
 
@@ -151,8 +151,8 @@ class ClusterPool(WorkerPool):
             self._client: Any = Client(address, timeout=_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterError(
-                f"no scheduler answers at {address}: {error_line(error)}; "
-                "start one with `dask scheduler`, and workers with `dask worker ADDRESS`"
+                f"no scheduler answers at {address}: {error_line(error)}; start one with "
+                "`dask scheduler`, and workers with `dask worker ADDRESS`"
             ) from None
         self._executor = executor_of(self._client)
         try:
@@ -210,15 +210,15 @@ class ClusterPool(WorkerPool):
             self._last_present = self._looked
         elif self._looked - self._last_present > _NO_WORKERS:
             raise ClusterError(
-                f"the scheduler at {self._address} has had no workers for {_NO_WORKERS:.0f} s; "
-                "start some, then continue it with --resume"
+                f"the scheduler at {self._address} had no workers for {_NO_WORKERS:.0f} s; "
+                "start some, then continue with --resume"
             )
         return sum(threads.values())
 
     def _lost(self) -> ClusterError:
         return ClusterError(
-            f"lost the connection to the scheduler at {self._address}; what was graded is kept, "
-            "continue it with --resume"
+            f"lost the connection to the scheduler at {self._address}; results so far are "
+            "kept, continue with --resume"
         )
 
     @override
@@ -268,9 +268,7 @@ class ClusterPool(WorkerPool):
         if self._client.status != "running":
             raise self._lost()
         if self._barren >= _BARREN:
-            raise EngineError(
-                f"the cluster could do {_BARREN} jobs in turn not at all: {why}"
-            )
+            raise EngineError(f"the cluster failed on {_BARREN} jobs in a row: {why}")
         self.note(f"a job is sent again: {why}")
         self.submit(job)
         return None
@@ -317,7 +315,7 @@ def reply_of(future: "Future[JobReply]") -> JobReply:
     name = type(error).__name__
     # Dask's name for a job that was running whenever a worker died.
     if name == "KilledWorker":
-        failure = Failure("several workers of the cluster died over it")
+        failure = Failure("several workers of the cluster died while grading it")
     else:
         failure = Failure(f"{name}: {error_line(error)}")
     return JobReply("done", failure)
@@ -418,7 +416,7 @@ def run_job(parcel: Parcel) -> JobReply:
 
 
 class Attempt(NamedTuple):
-    """A job that a process has done or failed at; an error may come with words of its own."""
+    """A job that a process has done or failed at; an error may have its own words."""
 
     error: BaseException | None
     result: JobResult | None

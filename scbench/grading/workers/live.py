@@ -71,7 +71,7 @@ class LiveGrader:
             # The same reason twice is named once.
             why = ", then ".join(dict.fromkeys(reasons))
             status = Status.GRADER_ERROR.value
-            outcome.set_result(WireOutcome(status, reason=f"{why}; tried twice"))
+            outcome.set_result(WireOutcome(status, reason=f"{why} (tried twice)"))
 
         call().add_done_callback(take)
         return outcome

@@ -1,4 +1,4 @@
-"""Worker pools: executors of jobs that can be killed, so that none can hold up another.
+"""Worker pools: executors of jobs that can be killed, so that none can contain up another.
 
 `WorkerPool` is the protocol. `LocalPool` has processes of this machine; the pool in
 `scbench.grading.workers.cluster` has those of other machines.
@@ -47,7 +47,7 @@ _BARREN = 20
 _log = logging.getLogger(__name__)
 
 
-# The parent never imports the worker module: it needs neither graders nor simulators.
+# The parent never imports the worker module, because it needs no graders or simulators.
 def start_worker(start: Start, progress: Progress) -> None:
     """Prepare a worker process; it writes its progress into shared memory."""
     from scbench.grading.workers import worker  # noqa: PLC0415  (see above)
@@ -225,7 +225,7 @@ class Worker:
                 return f"the worker process died (exit code {error.exitcode})"
             case MemoryError():
                 return (
-                    f"more than {self.memory_bytes / 2**30:g} GiB of memory were needed"
+                    f"it needed more than {self.memory_bytes / 2**30:g} GiB of memory"
                 )
         return f"{type(error).__name__}: {error}"
 
@@ -331,8 +331,8 @@ class LocalPool(WorkerPool):
         self._barren += 1
         if self._barren >= _BARREN:
             raise EngineError(
-                f"{_BARREN} worker processes died before they could grade "
-                "anything; is the memory limit too low?"
+                f"{_BARREN} worker processes died before grading anything; is the memory "
+                "limit too low?"
             )
         self.note("a worker process died while idle")
 

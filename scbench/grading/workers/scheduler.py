@@ -20,6 +20,7 @@ from typing import NamedTuple, Protocol
 
 from scbench.base.model import MAX_ATTEMPTS, Instance, Status
 from scbench.base.progress import no_progress
+from scbench.base.wording import counted
 from scbench.catalog import SECONDS, Task
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.index import InstanceKey, ReleaseIndex
@@ -234,13 +235,14 @@ class Scheduler:
         if isinstance(work, Chunk):
             if isinstance(result, Failure):
                 self.incidents.append(
-                    f"{result.why}; a chunk of lines is tried again one by one"
+                    f"{result.why}; the lines of a chunk are graded again one by one"
                 )
             graded_chunk = result if isinstance(result, GradedChunk) else None
             yield work, graded_chunk
         elif isinstance(result, Failure):
             self.incidents.append(
-                f"{result.why}; {len(work)} items are tried again one by one"
+                f"{result.why}; {counted(len(work), 'item')} will be graded again one by "
+                "one"
             )
             for item in work:
                 self.suspect(item, result.why)
@@ -262,11 +264,13 @@ class Scheduler:
                     yield item, result[0].outcome
                 elif isinstance(result, Failure):
                     reason = result.why
-                    self.incidents.append(f"{reason}; tried alone: {item.instance_id}")
+                    self.incidents.append(
+                        f"{reason}; graded again alone: {item.instance_id}"
+                    )
                     if suspect.why and suspect.why != reason:
                         reason = f"{suspect.why}, then {reason}"
                     status = Status.GRADER_ERROR.value
-                    yield item, WireOutcome(status, reason=f"{reason}; tried twice")
+                    yield item, WireOutcome(status, reason=f"{reason} (tried twice)")
             # `done` waits up to a second, and there is one job: this is about once a second.
             on_wait(tuple(pool.waited_for()))
 

@@ -123,7 +123,7 @@ def judge_line(
 ) -> WireOutcome | FoundAnswer | None:
     """Return the outcome of a light line; of a heavy one, the answer or why there is none.
 
-    None of lines that are judged by themselves, or whose task the release does not hold.
+    None of lines that are judged by themselves, or whose task the release does not contain.
     """
     position = line.head.position
     if position < 0:
@@ -132,7 +132,7 @@ def judge_line(
     prediction = line.prediction
     if task not in index.heavy:
         return outcome_of(partial(grade_prediction_of, prediction))
-    # A trial in a loop holds no single answer: it is replayed by itself.
+    # A trial in a loop contains no single answer: it is replayed by itself.
     if prediction.turns:
         return None
     answer = seek_answer(prediction, get_task(task))
@@ -142,7 +142,7 @@ def judge_line(
 
 
 def found_answer(extraction: Extraction, instance_id: str) -> FoundAnswer | None:
-    """Return the answer to an instance, ready to travel; None if no JSON can hold it."""
+    """Return the answer to an instance, ready to travel; None if no JSON can contain it."""
     try:
         key = sha256(f"{instance_id} {canonical_json(extraction.value)}")
     except ValueError:
@@ -212,6 +212,6 @@ def prepared_once(instance_id: str, task_id: str, params: str) -> PreparedInstan
         return PreparedInstance(task, task.params_model.model_validate_json(params))
     except ValidationError as error:
         raise ReleaseError(
-            f"the release is at fault, its parameters of {instance_id} are none of {task_id}: "
+            f"the release is wrong: its parameters of {instance_id} do not fit {task_id}: "
             f"{faults_of(error, 1)[0]}"
         ) from None

@@ -1,4 +1,4 @@
-"""Playing a model by Inspect: prompts, retries, resuming and logs are all its own."""
+"""Running a model with Inspect, which provides prompts, retries, resuming and logs."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +18,7 @@ from typing_extensions import override
 
 from scbench.base.canonical import content_hash
 from scbench.base.errors import PredictionsError, ResultsError
+from scbench.base.wording import counted
 from scbench.formats.imports.inspect_logs import call_error
 from scbench.integrations.inspect.tasks import TASKS, loop
 from scbench.machine.work_folder import WorkFolder
@@ -37,14 +38,14 @@ _MAX_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The options that make a run what it is. A folder contains one run.
+    """The options that define a run. A folder contains one run.
 
     Attributes:
-        model: Inspect's name of it, such as openai/gpt-5 or openai-api/SERVICE/MODEL.
+        model: its name in Inspect, such as openai/gpt-5 or openai-api/SERVICE/MODEL.
         release: version of the release; a folder or archive by its path.
         parameters: of the task, see `scbench.integrations.inspect.tasks`, without the budget.
         sampling: by Inspect's names: temperature, seed.
-        budgets: limits of output tokens, each a run of its own; empty for none.
+        budgets: limits of output tokens, each of which is a separate run; empty for none.
         model_args: other options of the provider.
     """
 
@@ -63,18 +64,18 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The options of one call; the next may continue the same run with others.
+    """The options of one call; later calls may continue the same run with other values.
 
     Attributes:
-        samples: how often each item is asked.
-        limit: how many items are asked; None for all.
+        samples: answers to request for each item.
+        limit: number of items to ask; None for all.
         ids: only these, and those that the folder was begun with; None for all.
         base_url: of the endpoint; None for the provider's.
         max_connections: calls at a time; None for Inspect's own rule.
-        max_retries: how often a call is made again that the provider could not answer.
-        timeout: seconds for a call with its tries; None for no limit.
-        attempt_timeout: seconds for one of them; None for the provider's.
-        on_reply: called with the replies so far, how many there will be, and their cost in words.
+        max_retries: retries of a call that the provider could not answer.
+        timeout: time limit in seconds for a call with its retries; None for no limit.
+        attempt_timeout: time limit in seconds for one attempt; None for the provider's.
+        on_reply: called with the replies so far, their total, and their cost in words.
         say: called with the next step.
     """
 
@@ -107,8 +108,8 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
         if begun and folder.previous != plan.identity:
             owner = folder.previous.rpartition(" ")[0]
             raise ResultsError(
-                f"{logs} holds another run, of {owner}: it continues only with the same options; "
-                "for others choose another --out"
+                f"{logs} contains another run, of {owner}; repeat its options to continue "
+                "it, or choose another --out"
             )
         with _inspect_silent():
             try:
@@ -121,7 +122,7 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
             if not begun:
                 if pace.say is not None:
                     where = f" at {model.api.base_url}" if model.api.base_url else ""
-                    pace.say(f"asking {plan.model}{where} for one word")
+                    pace.say(f"testing {plan.model}{where} with a short call")
                 asyncio.run(greet(model))
                 folder.mark(plan.identity)
                 begun = True
@@ -162,7 +163,7 @@ async def greet(model: Model) -> None:
         raise
     except TimeoutError:
         raise PredictionsError(
-            f"{model} does not answer: nothing came within {_HELLO_SECONDS} s{where}"
+            f"{model} does not answer: no reply within {_HELLO_SECONDS} s{where}"
         ) from None
     except Exception as error:  # noqa: BLE001  (each provider has its own)
         cause: BaseException = error
@@ -282,8 +283,8 @@ class _Replies(Hooks):
                 cls.cost = (cls.cost or 0.0) + usage.total_cost
         parts = [f"{cls.tokens:,} tokens"]
         if cls.cost is not None:
-            parts.append(f"{cls.cost:,.2f} $")
+            parts.append(f"{cls.cost:,.2f} US$")
         if cls.failures:
-            parts.append(f"{cls.failures:,} failed calls")
+            parts.append(counted(cls.failures, "failed call"))
         if cls.on_reply is not None:
             cls.on_reply(len(cls.answered), cls.total, ", ".join(parts))

@@ -136,9 +136,7 @@ def outcome(release: str | None = None) -> Scorer:
         # Loading a release takes seconds, so a thread does it.
         instances = await run_sync(named_instances, release)
         if request.id not in instances:
-            raise ScbenchError(
-                f"{request.id} is not in the release that the scorer was given"
-            )
+            raise ScbenchError(f"{request.id} is not in the scorer's release")
         limit: str | None = None
         for event in transcript().events:
             if event.event == "sample_limit":

@@ -35,7 +35,7 @@ from scbench.base.finish_reasons import finish_status
 from scbench.base.model import CONFIGS, Instance, LoopSetting, Setup, Status
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
 from scbench.formats.imports.inspect_logs import call_error, refused_call
-from scbench.formats.prompts import chosen_instances, data_urls, select, told_apart
+from scbench.formats.prompts import chosen_instances, data_urls, select, split_by_images
 from scbench.grading.workers.live import live_grader
 from scbench.integrations.inspect.scorer import by_bucket, named_instances, outcome
 from scbench.loop.environment import Environment
@@ -78,18 +78,18 @@ def task_function(
 
         Args:
             tasks: only these tasks and buckets.
-            ids: only these instances.
-            variant: default, terse, ladder or pictures: whose prompts are put.
-            samples: how often each is asked (epochs).
-            budget: limit of output tokens, which tables tell runs apart by.
+            ids: only these items.
+            variant: config of the prompts: default, terse, ladder or pictures.
+            samples: answers to each item (epochs).
+            budget: limit of output tokens; tables treat each limit as a separate run.
             effort: Inspect's reasoning_effort.
             reasoning_tokens: Inspect's, for providers that take a number.
             tools: the paper's second setting: a Python tool in a sandbox, and web search.
             search: providers of web search, as Inspect names them; None for the model's own.
-            sandbox: where Python runs: docker, or another that Inspect knows.
+            sandbox: where Python runs: docker, or another sandbox of Inspect.
             release: version, folder, archive or ORG/NAME@REVISION; None for the newest.
-            images: whether items with pictures are asked; without them they have no score.
-            schema: whether replies are held to the answer's JSON Schema, where a provider can.
+            images: whether to ask items with pictures; otherwise they have no score.
+            schema: whether to require the answer's JSON Schema, if the provider can.
         """
         names = names_in(tasks) or default_tasks
         try:
@@ -98,7 +98,7 @@ def task_function(
             )
         except ScbenchError as error:
             raise PrerequisiteError(escape(str(error))) from None
-        asked_instances = instances if images else told_apart(instances)[False]
+        asked_instances = instances if images else split_by_images(instances)[False]
         samples_of_items = [sample_of(row, budget) for row in asked_instances]
         solvers = [structured(release) if schema else generate(), check_call()]
         if tools:
@@ -265,11 +265,11 @@ def loop(
 ) -> Task:
     """The Spatial Competence Benchmark with feedback: graders and simulators in the loop.
 
-    The setting is retry, probe or act: ``attempts`` answers may be given (retry), of which
-    ``disclose`` tells score, checks or places; ``queries`` is what queries (probe) or actions (act)
-    may cost, None for each task's own budget; ``closed`` plays what a blind guess solves one time
-    in ten or more (retry). Tasks without the setting are left out if none is
-    named. All else is as for the other tasks.
+    ``setting`` is retry, probe or act. For retry: ``attempts`` is the number of answers,
+    ``disclose`` what the model learns about each (score, checks or places), and ``closed`` also
+    plays items that a blind guess solves at least 10 % of the time. For probe and act: ``queries``
+    limits the total cost; None is each task's own limit. Without ``tasks``, tasks without the
+    setting are skipped. The other parameters are those of the other tasks.
     """
     names = names_in(tasks)
     try:
@@ -345,9 +345,7 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
         instances = await run_sync(named_instances, release)
         instance = instances.get(str(state.sample_id))
         if instance is None:
-            raise ScbenchError(
-                f"{state.sample_id} is not in the release that the solver was given"
-            )
+            raise ScbenchError(f"{state.sample_id} is not in the solver's release")
         environment = Environment(setup, live_grader().run)
         environment.reset(instance)
         done = False

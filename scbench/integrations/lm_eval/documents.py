@@ -59,20 +59,22 @@ def load(
     _mark_absent_replies()
     if len(_loaded) > 1:
         raise PredictionsError(
-            "scbench_images needs its own run: together with prompts without pictures the harness "
-            "leaves pictures out without a word"
+            "run scbench_images separately: next to prompts without pictures, the harness "
+            "silently drops pictures"
         )
     if config == PICTURES:
         raise PredictionsError(
-            "the config pictures is not put through this harness, which drops pictures in some of "
-            "its models: use `scbench run`, `scbench prompts`, Inspect or verifiers"
+            "this harness cannot run the config pictures, because some of its models drop "
+            "pictures; use `scbench run`, `scbench prompts`, Inspect or verifiers"
         )
     names = tasks.split(",") if tasks else None
     instances = select(cached_release(release), config or "default", names).instances
     selection = [instance for instance in instances if bool(instance.images) == images]
     if not images and len(selection) < len(instances):
         skipped = ", ".join(instance.id for instance in instances if instance.images)
-        _log.warning("left out, for their pictures (see scbench_images): %s", skipped)
+        _log.warning(
+            "left out because they have pictures (see scbench_images): %s", skipped
+        )
     documents = [
         {
             "id": row.id,
@@ -106,16 +108,16 @@ def process_results(
     # A picture that was never read has its tiles still.
     if any(picture.tile for picture in _opened.get(document["id"], ())):
         _log.warning(
-            "%s was asked without its pictures, so there is no score", document["id"]
+            "%s was asked without its pictures, so it has no score", document["id"]
         )
         return {}
     if text is None or text == NO_REPLY:
-        _log.warning("%s: there is no reply, so there is no score", document["id"])
+        _log.warning("%s has no reply, so it has no score", document["id"])
         return {}
     result = scbench.outcome(document["id"], text, document["release"])
     if result.score is None:
         _log.warning(
-            "%s is unscored (%s): %s", document["id"], result.status, result.reason
+            "%s has no score (%s): %s", document["id"], result.status, result.reason
         )
         return {}
     return {"score": result.score}

@@ -1,6 +1,6 @@
 """Child programs in a sandbox: no network, no files, limits on time, memory, processes, output.
 
-Two things run here. A *function* of ours, in a file of its own, imports what it needs, is then
+Two things run here. A *function* of ours, in a separate file, imports what it needs, is then
 closed in, and only then sees the data that it works on: `call_script`. A *program* that we were
 given runs in a full sandbox or not at all, and only if `allow_code` was called: `run_python`.
 
@@ -130,7 +130,7 @@ def run_python(source: bytes, limits: Limits, kind: str | None = None) -> Finish
     counted = try_sandbox(kind).counted
     done = run_job(program_job(), source, limits, kind, counted=counted)
     if done.code > SIGNALLED and not done.flooded and not done.refused:
-        raise ChildError(f"the program was ended by signal {done.code - SIGNALLED}")
+        raise ChildError(f"the program was killed by signal {done.code - SIGNALLED}")
     return done
 
 
@@ -138,22 +138,21 @@ def check_code_can_run(kind: str | None = None) -> None:
     """Raise `CannotGrade`, with the reason and a remedy, if `run_python` would refuse to run."""
     if not _allowed:
         raise CannotGrade(
-            "the answer holds a Python program, and running code is not allowed; "
-            "grade with --allow-code where it may be run"
+            "the answer is a Python program; add --allow-code to run it in a sandbox"
         )
     kind = kind or strongest()
     if kind == "rlimits":
         full_kinds = [name for name in KINDS if name != "rlimits"]
         reasons = "; ".join(f"{name}: {trouble(name)}" for name in full_kinds)
         raise CannotGrade(
-            "the answer holds a Python program, and this machine cannot put it in a sandbox; "
+            "the answer is a Python program, and this machine has no sandbox for it; "
             f"install bubblewrap or allow user namespaces, see docs/sandbox.md ({reasons})"
         )
     missing = try_sandbox(kind).missing
     if missing:
         raise CannotGrade(
-            "the answer holds a Python program, and this machine cannot filter its system calls; "
-            f"grade where docs/sandbox.md says that they can be ({missing})"
+            "the answer is a Python program, and this machine cannot filter its system "
+            f"calls; grade it on one of the systems in docs/sandbox.md ({missing})"
         )
 
 
@@ -202,5 +201,5 @@ def _try_job(job: dict[str, Any], kind: str, *, counted: bool = False) -> Trial:
         return Trial(str(error))
     if job["mode"] == "program" and done.stdout != b"ready\n":
         words = " ".join(done.stderr.decode("utf-8", "replace").split())
-        return Trial(f"Python does not start in it: {words[-200:]}")
+        return Trial(f"Python does not start in the sandbox: {words[-200:]}")
     return Trial(missing=done.missing, counted=counted)

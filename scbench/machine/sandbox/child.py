@@ -1,6 +1,6 @@
 """The child's side of `scbench.machine.sandbox`: sets the sandbox up, then does its job.
 
-This file runs alone, as a program of its own, so it imports nothing but the standard library. Its
+This file runs alone, as a separate program, so it imports nothing but the standard library. Its
 one argument is the job as JSON:
 
     mode: "function", "program" or "nothing"
@@ -22,7 +22,7 @@ one argument is the job as JSON:
 
 With namespaces there are three processes: the first waits in the old namespaces, the second is the
 init of the new one, and the third does the job. When the second ends, the kernel ends whatever the
-third has started; and each dies with the one before it. A control group takes one more: it holds
+third has started; and each dies with the one before it. A control group takes one more: it contains
 these three, and a process outside waits for them.
 
 Numbers are those of Linux: man 2 prctl, clone, mount, umount, capget, keyctl.
@@ -230,7 +230,7 @@ def mount(source: str, target: str, kind: str, flags: int, options: str = "") ->
 
 
 def empty_root(files: Sequence[str], job: Job) -> None:
-    """Change the root to an empty folder that holds only these files, read-only."""
+    """Change the root to an empty folder that contains only these files, read-only."""
     # Nothing that is mounted from here on is seen outside.
     mount("none", "/", "", _PRIVATE | _DEEP)
     mount("tmpfs", _STAGE, "tmpfs", _NOSUID | _NODEV, "size=1m,mode=755")
@@ -354,7 +354,7 @@ def set_limits(job: Job) -> None:
 
 
 def forget_keys(keyctl: int | None) -> None:
-    """Begin a session keyring of its own; where keys are out of reach, none is needed."""
+    """Begin a separate session keyring; if keys are out of reach, none is needed."""
     if keyctl is not None:
         operation = ctypes.c_long(_JOIN_KEYRING)
         ctypes.CDLL(None).syscall(ctypes.c_long(keyctl), operation, None)
@@ -371,7 +371,9 @@ def filter_calls(job: Job) -> str:
     except (OSError, AttributeError) as error:
         reason = str(error)
         if not code:
-            reason = f"no list for {sys.platform} on {os.uname().machine}"
+            reason = (
+                f"no list of system calls for {sys.platform} on {os.uname().machine}"
+            )
         if job["strict"]:
             raise OSError(f"system calls cannot be filtered: {reason}") from None
         return reason

@@ -23,6 +23,8 @@ _SHARE_BEFORE: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
 _FRAME = 2
 # Pixels between an axis and its labels.
 _AXIS_GAP = 13
+# Least pixels between labels of two axes side by side.
+_AXIS_SPACE = 8
 # An axis of fewer pixels is seen end on and gets no labels.
 _SHORTEST_AXIS = 20
 
@@ -36,6 +38,11 @@ class Label(NamedTuple):
     role: str
     size: float
     anchor: Anchor
+
+    def widened_box(self, by: float) -> TextBox:
+        """Return the rectangle of the words, so many pixels wider at both ends."""
+        box = self.box
+        return box._replace(x_min=box.x_min - by, x_max=box.x_max + by)
 
     @property
     def box(self) -> TextBox:
@@ -116,6 +123,9 @@ def axis_labels(scene: Scene, camera: Camera) -> list[Label]:
         for share, words in places.items():
             x, y = start + along * share + outwards * _AXIS_GAP
             label = Label(float(x), float(y), words, "quiet", _AXIS_SIZE, "middle")
+            # Numbers of two axes that end in one corner must not run together.
+            if label.widened_box(_AXIS_SPACE).overlaps([other.box for other in labels]):
+                label = label._replace(y=label.y + _AXIS_SIZE + _FRAME)
             labels.append(label)
     return labels
 

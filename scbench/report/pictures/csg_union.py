@@ -43,29 +43,30 @@ _EDGE_WIDTHS = {"winding": 3.0, "watertight": 4.0, "edge_manifold": 6.0}
 # Faults in words, by check id: of many offenders and of one.
 _FAULTS = {
     "not_empty": "there are no faces",
-    "coordinates": "{n} vertices are absurdly far away|{n} vertex is absurdly far away",
+    "coordinates": "{n} vertices are too far away|{n} vertex is too far away",
     "indices": "{n} faces name vertices that do not exist, or one twice"
     "|{n} face names vertices that do not exist, or one twice",
-    "duplicate_vertices": "vertices are doubled at {n} places"
-    "|vertices are doubled at {n} place",
+    "duplicate_vertices": "several vertices are the same at {n} places"
+    "|several vertices are the same at {n} place",
     "outliers": "{n} vertices lie far away from all others"
     "|{n} vertex lies far away from all others",
     "degenerate_faces": "{n} faces have no area|{n} face has no area",
     "planar_faces": "{n} faces are not flat|{n} face is not flat",
-    "winding": "{n} edges join faces that disagree which side is outside"
-    "|{n} edge joins faces that disagree which side is outside",
+    "winding": "{n} edges join faces that disagree about which side is outside"
+    "|{n} edge joins faces that disagree about which side is outside",
     "watertight": "{n} edges are open|{n} edge is open",
     "edge_manifold": "{n} edges are on more than two faces"
     "|{n} edge is on more than two faces",
     "simple_faces": "{n} faces cross themselves|{n} face crosses itself",
     "self_intersection": "{n} pairs of faces cut through each other"
-    "|{n} pair of faces cut through each other",
-    "touching": "{n} pairs of faces lie on each other"
-    "|{n} pair of faces lie on each other",
+    "|{n} pair of faces cuts through each other",
+    "touching": "{n} pairs of faces touch|{n} pair of faces touches",
     "zero_volume": "{n} shells enclose no volume|{n} shell encloses no volume",
     "nesting": "{n} shells lie inside material or point the wrong way"
     "|{n} shell lies inside material or points the wrong way",
-    "resource_limit": "it is too large to be judged",
+    "inner_walls": "it has inner walls",
+    "bodies": "it has too many separate bodies",
+    "resource_limit": "it is too large to be graded",
 }
 
 # Failed checks, and the offenders of each.
@@ -403,7 +404,8 @@ def cut_scene(mesh: DrawnMesh, union: Manifold) -> Scene:
 
 def answer_caption(mesh: DrawnMesh, verdicts: Verdicts, volumes: Volumes | None) -> str:
     """Return the size of the mesh, its first faults, and shares of wrong volume."""
-    size = f"A mesh of {len(mesh.points)} vertices and {len(mesh.faces)} faces"
+    vertices = counted(len(mesh.points), "vertex", "vertices")
+    size = f"A mesh of {vertices} and {counted(len(mesh.faces), 'face')}"
     if not verdicts:
         return f"{size}."
     metrics = verdicts.metrics
@@ -415,9 +417,10 @@ def answer_caption(mesh: DrawnMesh, verdicts: Verdicts, volumes: Volumes | None)
             f"{missing:.1%} of the union's volume is missing, {surplus:.1%} surplus"
         )
     if mesh.left_out:
-        findings.append(f"{mesh.left_out} large faces are not drawn")
+        findings.append(f"{counted(mesh.left_out, 'large face')} not drawn")
     if mesh.pulled:
-        findings.append(f"{mesh.pulled} vertices far outside are drawn at the rim")
+        pulled = counted(mesh.pulled, "vertex", "vertices")
+        findings.append(f"{pulled} far outside drawn at the rim")
     colon = ": " if findings else "; "
     return f"{size}{colon}{'; '.join([*findings, verdicts.fraction])}."
 

@@ -1,4 +1,4 @@
-"""A world of rock after the rain: in space, cut open, level by level, and lake by lake."""
+"""Pictures of a world of rock after the rain: in space, cut open, by level, and by lake."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -44,32 +44,40 @@ _TABLE_COLUMNS = {
     "levels": 230,
     "from above": 316,
 }
+_RAIN_NAME = "where most of the rain falls"
 _LAKE_NAMES = "123456789abcdefghijklmnopqrstuvwxyz"
 
 # Goals in words, and what is counted for each.
 _GOALS = {
-    "lake_surface": "one lake with a surface of {min_columns} columns or more",
-    "wide_lakes": "{lakes} separate lakes, each with a block of {side} x {side} columns",
-    "high_water": "{min_voxels} voxels of water or more at z = {min_z} or above",
-    "hidden_water": "{min_voxels} voxels of water or more, all of it under rock",
-    "lakes_on_levels": "{lakes} lakes on {levels} different levels",
-    "deep_water": "water {min_depth} voxels deep",
-    "large_lakes": "{lakes} lakes of {min_voxels} voxels or more each",
-    "ring_lake": "a lake all round a dry square of {dry_side} x {dry_side} columns",
+    "lake_surface": "one lake with a surface of at least {min_columns}",
+    "wide_lakes": "at least {lakes}, each with a block of {side} x {side} columns",
+    "high_water": "at least {min_voxels} of water at z = {min_z} or above",
+    "hidden_water": "at least {min_voxels} of water, all hidden by rock",
+    "lakes_on_levels": "at least {lakes} on {levels} different levels",
+    "deep_water": "water at least {min_depth} deep",
+    "large_lakes": "at least {lakes} of at least {min_voxels} each",
+    "ring_lake": "a lake around a dry square of {dry_side} x {dry_side} columns",
     "water_levels": "water at z = {water_at}, and none at z = {dry_at}",
-    "exact_volume": "exactly {voxels} voxels of water",
-    "hidden_lakes": "{lakes} lakes of {min_voxels} voxels or more, all under rock",
+    "exact_volume": "exactly {voxels} of water",
+    "hidden_lakes": "at least {lakes} of at least {min_voxels} each, all hidden by rock",
+}
+_NOUNS = {
+    "min_columns": "column",
+    "lakes": "lake",
+    "min_voxels": "voxel",
+    "min_depth": "voxel",
+    "voxels": "voxel",
 }
 _COUNTED = {
     "lake_surface": "columns of the widest lake",
     "wide_lakes": "lakes that are wide enough",
-    "high_water": "voxels high enough",
+    "high_water": "voxels that are high enough",
     "hidden_water": "voxels of water",
-    "lakes_on_levels": "lakes on levels of their own",
+    "lakes_on_levels": "different levels of lakes",
     "deep_water": "depth of the deepest water",
     "large_lakes": "lakes that are large enough",
-    "ring_lake": "lakes round a dry square",
-    "water_levels": "levels with water",
+    "ring_lake": "lakes around a dry square",
+    "water_levels": "required levels with water",
     "exact_volume": "voxels of water",
     "hidden_lakes": "lakes that are large enough",
 }
@@ -78,11 +86,6 @@ _FAULT_GAUGES = {
     "no_visible_water": "columns with visible water",
     "dry_levels": "wet levels that must be dry",
 }
-_START_LEGEND = (
-    ("rock", "rock"),
-    ("water", "where most of the rain falls"),
-    ("note", "must not be changed"),
-)
 
 # Indices of a flat cut through a world.
 Part = tuple[slice | int, ...]
@@ -97,7 +100,7 @@ class World(NamedTuple):
         rock: cells of rock, fallen rock included.
         fallen: cells of rock that fell.
         water: cells of water.
-        wrong: water where it must not be.
+        wrong: water in a forbidden place.
         lakes: cells of each of the first lakes, in the order of the verdict.
         corner: lowest x and y in the whole world.
         drains: columns where water runs out at z = 0.
@@ -144,17 +147,17 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             alt = f"The half behind y = {cut + y}. {caption}"
             panels.append(Panel(f"cut open at y = {cut + y}", opened, alt))
     else:
-        caption += " The world is too ragged to be drawn in space."
+        caption += " The world has too many surfaces to be drawn in space."
     title = "level by level"
     if world.width < params.width:
         title += f", x {x}-{x + world.width - 1}, y {y}-{y + world.width - 1}"
     panels.append(Panel(title, level_maps(world, verdicts), caption))
     panels.append(Panel(f"cut at y = {cut + y}", side_cut(world, cut), caption))
     if world.lakes:
-        alt = f"Figures of {metrics['lake_count']} lakes."
+        alt = f"A table of {counted(metrics['lake_count'], 'lake')}."
         panels.append(Panel("the lakes", lake_table(verdicts), alt))
     panels += gauge_panels(goal_gauges(params, verdicts))
-    legend = tuple(answer_legend(world, verdicts))
+    legend = tuple(answer_legend(params, world, verdicts))
     return Picture(tuple(panels), caption, legend, lake_text(world))
 
 
@@ -162,7 +165,12 @@ def goal_words(params: Params) -> str:
     """Return the goal of an item in words."""
     values = {}
     for name, value in params.goal.model_dump().items():
-        values[name] = ", ".join(map(str, value)) if isinstance(value, tuple) else value
+        if isinstance(value, tuple):
+            values[name] = ", ".join(map(str, value))
+        elif name in _NOUNS:
+            values[name] = counted(value, _NOUNS[name])
+        else:
+            values[name] = str(value)
     return _GOALS[params.goal.kind].format(**values)
 
 
@@ -171,16 +179,22 @@ def start_picture(
 ) -> Picture:
     """Return the ground, with the reason if an answer does not change it."""
     width, height = params.width, params.height
-    caption = f"A world of {width} x {width} x {height} cells. Asked for: {goal}."
+    caption = f"A world of {width} x {width} x {height} voxels. Goal: {goal}."
     if verdicts and answer is None:
         caption = f"There are no earthworks to draw. {caption}"
     elif verdicts:
-        caption = f"The world cannot be worked out; {verdicts.fraction}. {caption}"
+        caption = f"The earthworks were not simulated; {verdicts.fraction}. {caption}"
     panels = (
         Panel("the ground", ground_scene(params), caption),
         Panel("from above", ground_map(params), caption),
     )
-    return Picture(panels, caption, _START_LEGEND)
+    legend = [("rock", "rock"), ("water", _RAIN_NAME), *zone_line(params)]
+    return Picture(panels, caption, tuple(legend))
+
+
+def zone_line(params: Params) -> Legend:
+    """Return the line of a legend for protected zones; nothing if there are none."""
+    return [("note", "protected zone")] if params.protected else []
 
 
 def ground_scene(params: Params) -> Scene:
@@ -192,10 +206,9 @@ def ground_scene(params: Params) -> Scene:
     drops = []
     for x, y in params.rain:
         drops.append(upright(x, y, top * 1.15, float(surface[x, y])))
-    name = "where most of the rain falls"
     parts: list[Shape] = [
         stretched(voxels(rock, "rock", name="rock"), stretch),
-        Lines(tuple(drops), "water", 2, dashed=True, name=name),
+        Lines(tuple(drops), "water", 2, dashed=True, name=_RAIN_NAME),
         wire((0, 0, 0), (width, width, top), "faint", name="the world"),
     ]
     parts += [
@@ -266,7 +279,7 @@ def cells_from_text(text: str, width: int, height: int) -> Cells:
 
 
 def wrong_water(water: Cells, verdicts: Verdicts) -> Cells:
-    """Return the water where it must not be: seen from above, and on dry levels."""
+    """Return the water in forbidden places: visible from above, or on levels that must be dry."""
     wrong = np.zeros_like(water)
     for x, y in verdicts.failures.get("no_visible_water", ()):
         wet = np.nonzero(water[x, y])[0]
@@ -380,14 +393,14 @@ def world_scene(
         (world.rock & ~world.fallen, "rock", "rock"),
         (world.fallen & world.rock, "wrong", "rock that fell"),
         (world.water & ~world.wrong, "water", "water"),
-        (world.wrong, "wrong", "water where it must not be"),
+        (world.wrong, "wrong", "water in a forbidden place"),
     ):
         if mask.any():
             mesh = voxels(mask, role, neighbours=solid, name=name)
             parts.append(stretched(mesh, stretch))
     for x, y, z in np.argwhere(world.wrong)[:_MOST_LAKES].tolist():
         sight = (upright(x, y, (z + 1) * stretch, top * 1.2),)
-        parts.append(Lines(sight, "wrong", 2, dashed=True, name="seen from above"))
+        parts.append(Lines(sight, "wrong", 2, dashed=True, name="visible from above"))
     drains = [
         upright(x, y, top * 1.2, -top * 0.2) for x, y in world.drains[:_MOST_LAKES]
     ]
@@ -406,7 +419,7 @@ def world_scene(
 
 
 def ignored_boxes(world: World, answer: Answer, verdicts: Verdicts) -> list[Lines]:
-    """Return the boxes that the verdict says were passed over, as far as they are near."""
+    """Return the boxes that the verdict names as ignored, as far as they are near."""
     stretch = height_stretch(world.width)
     frames = []
     for i, _ in verdicts.failures.get("boxes", ()):
@@ -600,12 +613,12 @@ def lake_values(i: int, lake: Mapping[str, Any], good: set[Any]) -> list[object]
         lake["voxels"],
         lake["columns"],
         span,
-        "seen" if lake["visible"] else "hidden",
+        "visible" if lake["visible"] else "hidden",
     ]
 
 
 def goal_gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
-    """Return the gauges of the goal and of its bans; none if it was not judged."""
+    """Return the gauges of the goal and of forbidden water; none if it was not graded."""
     goal = verdicts.check("goal")
     if goal is None or "wanted" not in goal.details:
         return []
@@ -623,26 +636,28 @@ def goal_gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
     return gauges
 
 
-def answer_legend(world: World, verdicts: Verdicts) -> Legend:
+def answer_legend(params: Params, world: World, verdicts: Verdicts) -> Legend:
     """Return the legend of a world after the rain."""
-    legend = [("rock", "rock"), ("note", "must not be changed")]
+    legend = [("rock", "rock"), *zone_line(params)]
     if world.water.any():
         legend.append(("water", "water"))
     clauses = {
         "rock that fell": world.fallen.any(),
-        "hatched: water where it must not be": world.wrong.any(),
-        "crosses and arrows: water runs out at z = 0": world.drains,
-        "frames: boxes that were ignored": verdicts.failures.get("boxes"),
+        "hatched: water in a forbidden place": world.wrong.any(),
+        "crosses and dashed lines: water runs out at z = 0": world.drains,
+        "frames: ignored boxes": verdicts.failures.get("boxes"),
     }
     return legend + wrong_line(clauses)
 
 
 def answer_caption(goal: str, verdicts: Verdicts) -> str:
-    """Return the goal, the water that stays, and the faults."""
+    """Return the goal, the water that remains, and the faults."""
     metrics = verdicts.metrics
     lakes, water = metrics["lake_count"], metrics["water_voxels"]
     if water:
-        summary = f"There are {water} voxels of water in {counted(lakes, 'lake')}"
+        summary = (
+            f"Result: {counted(water, 'voxel')} of water in {counted(lakes, 'lake')}"
+        )
     else:
         summary = "No water stays"
         fates = set(metrics.get("last_round", ()))
@@ -652,16 +667,16 @@ def answer_caption(goal: str, verdicts: Verdicts) -> str:
             summary += f"; it runs {' and '.join(ways)}"
     visible = verdicts.fault_count("no_visible_water")
     if visible:
-        summary += f", seen from above in {visible} columns"
+        summary += f", visible from above in {counted(visible, 'column')}"
     if verdicts.failed("roofs"):
-        summary += ", under too much roof"
+        summary += "; too many columns are roofed"
     if verdicts.failed("box_count"):
-        summary += "; there are more boxes than allowed"
+        summary += "; the list has more boxes than allowed"
     boxes = verdicts.fault_count("boxes")
     if boxes:
         noun = "box was" if boxes == 1 else "boxes were"
         summary += f"; {boxes} {noun} ignored"
-    return f"Asked for: {goal}. {summary}. {verdicts.fraction.capitalize()}."
+    return f"Goal: {goal}. {summary}. {verdicts.fraction.capitalize()}."
 
 
 def lake_text(world: World) -> str:
@@ -676,5 +691,5 @@ def lake_text(world: World) -> str:
         table[y][x] = "!"
     lines = ["".join(row) for row in reversed(table)]
     x, y = world.corner
-    key = f"x from {x}, y up from {y}; lakes by number, from above; ! water where it must not be"
+    key = f"x from {x}, y up from {y}; lakes by number, from above; !: water in a forbidden place"
     return "\n".join([*lines, "", key])

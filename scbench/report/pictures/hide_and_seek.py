@@ -9,32 +9,33 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
+from scbench.base.wording import counted
 from scbench.graders.hide_and_seek import Camera, boxes, fitted_view_pixels, true_camera
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.hide_and_seek import Answer, Params
 
-# People drawn of a larger crowd.
+# Most people that are drawn.
 _MOST_PEOPLE = 1_000
-# More faults of a kind are not ringed one by one.
+# Most faults of a kind that are ringed one by one.
 _MOST_RINGS = 8
 # How far shadows reach that have no end, in metres.
 _FAR_AWAY = 1_000.0
 # Metres, or pixels of the view, from the middle at which people are still drawn.
 _FARTHEST = 1e6
-# Metres that the scale below the plan may stand for.
+# Lengths that the scale below the plan may have, in metres.
 _SCALES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 # Faults in words, by check id: of many offenders and of one.
 _FAULTS = {
     "people_apart": "{n} pairs of people overlap|{n} pair of people overlaps",
-    "clear_of_building": "{n} people stand in the building"
-    "|{n} person stands in the building",
+    "clear_of_building": "{n} people overlap the building"
+    "|{n} person overlaps the building",
     "distance": "{n} people are too far away|{n} person is too far away",
 }
 _LEGEND = [
     ("given", "the building"),
-    ("note", "where a whole person is hidden by it"),
+    ("note", "ground on which a whole person is hidden"),
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -67,7 +68,7 @@ class Crowd(NamedTuple):
         xy: places in metres, shape (n, 2).
         near: who is within the allowed distance.
         far: who is not, as the verdict says.
-        inside: who stands in the building.
+        inside: who overlaps the building.
         pairs: who overlaps.
         pixels: on how many pixels each visible person is seen.
     """
@@ -86,7 +87,7 @@ class Crowd(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the building and its shadow; with an answer the crowd and who of it can be seen."""
+    """Draw the building and its shadow; with an answer the crowd, and who can be seen."""
     crowd = read_crowd(params, answer, verdicts)
     metrics = verdicts.metrics
     caption = question(params, verdicts)
@@ -129,11 +130,11 @@ def crowd_legend(crowd: Crowd, judged: bool) -> Legend:
     faulty = crowd.far | crowd.inside | crowd.overlapping
     legend: Legend = []
     if set(crowd.near) - faulty - set(crowd.pixels):
-        legend.append(("right", "people who are hidden"))
+        legend.append(("right", "hidden people"))
     clauses = {
         "filled: seen by the sniper": crowd.pixels,
-        "hatched and ringed: people who overlap": crowd.pairs,
-        "crossed out: in the building": crowd.inside,
+        "hatched and ringed: overlapping people": crowd.pairs,
+        "crossed out: overlaps the building": crowd.inside,
         "arrows: too far away": crowd.far,
     }
     return legend + wrong_line(clauses)
@@ -264,7 +265,7 @@ def draw_people(drawing: Drawing, params: Params, crowd: Crowd, judged: bool) ->
     for a, b in crowd.pairs[:_MOST_RINGS]:
         middle = ((crowd.xy[a] + crowd.xy[b]) / 2).tolist()
         if math.hypot(*middle) <= params.max_distance * 1.1:
-            tip = f"persons {a} and {b} overlap"
+            tip = f"people {a} and {b} overlap"
             drawing.ring(middle, "wrong", radius=radius, width=2.5, tip=tip)
 
 
@@ -393,7 +394,7 @@ def answer_gauges(params: Params, answer: Answer, verdicts: Verdicts) -> list[Ga
 
 
 def people_are(count: int) -> str:
-    """Return the beginning of a sentence about so many people."""
+    """Return the beginning of a sentence about a number of people."""
     return "1 person is" if count == 1 else f"{count} people are"
 
 
@@ -401,8 +402,8 @@ def question(params: Params, verdicts: Verdicts) -> str:
     """Return the caption of an instance, or of an answer that could not be read."""
     start = "Nobody is placed. " if verdicts else ""
     return (
-        f"{start}{people_are(params.people)} to hide behind a building from a sniper, within "
-        f"{params.max_distance:g} m of its middle."
+        f"{start}Hide {counted(params.people, 'person', 'people')} from a sniper behind a "
+        f"building, within {params.max_distance:g} m of its middle."
     )
 
 
@@ -421,7 +422,8 @@ def answer_caption(
     parts += verdicts.faults(_FAULTS)
     if crowd.pixels:
         visible, pixels = len(crowd.pixels), sum(crowd.pixels.values())
-        parts.append(f"{visible} of {count} can be seen, on {pixels} pixels")
+        seen = f"{visible} of {counted(count, 'person', 'people')} can be seen"
+        parts.append(f"{seen} on {counted(pixels, 'pixel')}")
     if not parts:
         parts.append(
             "1 person is hidden" if count == 1 else f"All {count} people are hidden"
@@ -439,4 +441,5 @@ def published_note(params: Params, crowd: Crowd) -> str:
     pixels = fitted_view_pixels(params, crowd.xy)
     if pixels == sum(crowd.pixels.values()):
         return ""
-    return f" The paper's picture, from a camera moved closer, shows people on {pixels} pixels."
+    shown = counted(pixels, "pixel")
+    return f" The paper's picture, from a camera moved closer, shows people on {shown}."

@@ -1,4 +1,4 @@
-"""A snake in a box, unfolded: its path, the cells that stay empty, and its first illegal move."""
+"""Pictures of a snake in an unfolded box: its path, empty cells, and its first illegal move."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from scbench.base.wording import counted
 from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.gauges import Gauge, gauge_panels
-from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.report.pictures.shared.path_text import joint
 from scbench.report.pictures.shared.unfolding import Place, Unfolded, unfold
 from scbench.schemas.hyper_snake import Answer, Params
@@ -20,7 +20,7 @@ _MOST_CELLS, _MOST_IN_SPACE = 8_000, 2_000
 _LONGEST_AXIS, _MOST_WALLS = 40, 500
 # Shades of the path, from its start to its end.
 _SHADES = 8
-# In cells of fewer pixels a path is shown by shades alone, and the start has no letter.
+# In cells with fewer pixels, a path has shades but no lines, and the start has no letter.
 _FINE, _LETTERED = 11, 12
 # Characters and lines of a text.
 _MOST_COLUMNS, _MOST_LINES = 120, 200
@@ -30,7 +30,7 @@ _FAULTS = {
     "dimensions": "a cell has too few or too many coordinates",
     "inside": "the path leaves the box",
     "walls": "the path runs into a wall",
-    "repeats": "the path comes back to a cell",
+    "repeats": "the path visits a cell again",
     "moves": "the path jumps or moves diagonally",
 }
 # Checks whose offenders have a place in the box.
@@ -60,24 +60,26 @@ class Path(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the box with walls and food, and in it the path up to and after its first fault."""
+    """Draw the box with walls and food, and the path up to and after its first error."""
     layout = unfold(params.size)
-    path = None if answer is None else read_path(answer, verdicts)
+    path = None if answer is None else read_path(params, answer, verdicts)
     missed = {tuple(cell) for cell in verdicts.failures.get("food", ())}
     legend: Legend = []
     flat = unfolded_box(params, layout, path, missed, legend)
-    if path is not None and mark_faults(flat, layout, path, verdicts):
-        legend.append(
-            ("wrong", "the first fault: arrow and ring; more faults: crosses")
-        )
+    has_faults = path is not None and mark_faults(flat, layout, path, verdicts)
+    wrong = {
+        "first error: arrow and ring; other errors: crosses": has_faults,
+        "missed food: ring with cross": missed,
+    }
+    legend += wrong_line(wrong)
     name_axes(flat, layout)
     caption = box_caption(params, path, verdicts)
     if answer is not None and len(answer.path) > _MOST_CELLS:
         count = len(answer.path)
-        caption += f" Only the first {_MOST_CELLS} of {count} entries are drawn."
+        caption += f" Only the first {_MOST_CELLS:,} of {count:,} entries are drawn."
     if layout.extents != params.size:
         part = " x ".join(map(str, layout.extents))
-        caption += f" Only a part of {part} cells is drawn."
+        caption += f" Only {part} cells of the box are drawn."
     panels = [Panel(box_title(params), flat, f"A box of cells. {caption}")]
     if len(params.size) == 3 and path is not None and len(path.cells) <= _MOST_IN_SPACE:
         panels.append(Panel("in space", space_scene(params, path, missed), caption))
@@ -86,11 +88,18 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     return Picture(tuple(panels), caption, tuple(legend), text)
 
 
-def read_path(answer: Answer, verdicts: Verdicts) -> Path:
-    """Return the first cells of an answer; all are legal if it was not judged."""
+def read_path(params: Params, answer: Answer, verdicts: Verdicts) -> Path:
+    """Return the first cells of an answer.
+
+    If it was not graded, the cells before the first without a place in the box count as legal.
+    """
     cells: list[Cell] = [place["pos"] for place in answer.path[:_MOST_CELLS]]
-    legal = int(verdicts.metrics.get("legal_prefix", len(cells)))
-    return Path(cells, min(legal, len(cells)))
+    axes = len(params.size)
+    placed = 0
+    while placed < len(cells) and len(cells[placed]) == axes:
+        placed += 1
+    legal = int(verdicts.metrics.get("legal_prefix", placed))
+    return Path(cells, min(legal, placed))
 
 
 def box_title(params: Params) -> str:
@@ -110,7 +119,7 @@ def unfolded_box(
     missed: set[tuple[int, ...]],
     legend: Legend,
 ) -> Drawing:
-    """Return the box with a path in it, without its faults; add to the legend."""
+    """Return the box with a path in it, without its errors; add to the legend."""
     longer = max(layout.width, layout.height)
     limit = 340 if len(params.size) <= 2 else 640
     size = min(max(34 * longer, 200), limit)
@@ -125,10 +134,10 @@ def unfolded_box(
         legend.append(("ink", "walls"))
     if path is not None:
         draw_path(drawing, layout, path)
-        words = "the path; later cells are stronger in colour"
-        legend.append(("answer", words if path.legal else "the path"))
+        words = "path; later cells are darker" if path.legal else "path"
+        legend.append(("answer", words))
         if path.legal and path.first_fault is not None:
-            legend.append(("quiet", "the path after its first fault"))
+            legend.append(("quiet", "path after its first error"))
     for food in params.food:
         if not layout.holds(food):
             continue
@@ -139,9 +148,7 @@ def unfolded_box(
     if params.food and path is None:
         legend.append(("target", "food"))
     elif len(missed) < len(params.food):
-        legend.append(("right", "food that is eaten"))
-    if params.food and missed:
-        legend.append(("wrong", "food that is missed"))
+        legend.append(("right", "eaten food"))
     if layout.holds(params.start):
         place, cell = layout.middle(params.start), drawing.scale
         drawing.dot(place, "note", radius=max(min(cell * 0.34, 10), 3), tip="start")
@@ -190,7 +197,7 @@ def shade_path(drawing: Drawing, layout: Unfolded, path: Path) -> None:
 
 
 def draw_path(drawing: Drawing, layout: Unfolded, path: Path) -> None:
-    """Draw the path as lines, dashed after its first fault."""
+    """Draw the path as lines, dashed after its first error."""
     if drawing.scale < _FINE:
         return
     width = min(max(drawing.scale / 7, 1.2), 3.5)
@@ -201,7 +208,7 @@ def draw_path(drawing: Drawing, layout: Unfolded, path: Path) -> None:
     lines = [run for run in legal if len(run) > 1]
     drawing.strokes(lines, "answer", width=width)
     if len(layout.extents) > 2 and drawing.scale >= _LETTERED:
-        # Dots where the path goes on in another square.
+        # Dots where the path continues in another square.
         for run in legal:
             for end in dict.fromkeys((run[0], run[-1])):
                 drawing.dot(end, "answer", radius=width)
@@ -228,13 +235,13 @@ def path_runs(layout: Unfolded, cells: Sequence[Cell]) -> Iterator[list[Place]]:
 
 
 def draw_food(drawing: Drawing, place: Place, role: str) -> None:
-    """Draw food: asked for (``target``), eaten (``right``) or missed (``wrong``)."""
+    """Draw food: of the item (``target``), eaten (``right``) or missed (``wrong``)."""
     radius = max(drawing.scale * 0.36, 4)
     if role == "target":
         drawing.dot(place, "target", radius=radius * 0.8, tip="food")
         drawing.ring(place, "ink", radius=radius * 0.8, width=1)
         return
-    tip = "food, eaten" if role == "right" else "food that is missed"
+    tip = "eaten food" if role == "right" else "missed food"
     drawing.ring(place, role, radius=radius, width=2.5, tip=tip)
     if role == "wrong":
         drawing.cross(place, "wrong", radius=radius * 0.6, width=2)
@@ -254,7 +261,7 @@ def first_fault_check(path: Path, verdicts: Verdicts) -> str:
 def mark_faults(
     drawing: Drawing, layout: Unfolded, path: Path, verdicts: Verdicts
 ) -> bool:
-    """Mark the faults of a path; return whether there are any with a place."""
+    """Mark the errors of a path; return whether any has a place in the box."""
     axes = len(layout.extents)
     radius = max(min(drawing.scale * 0.3, 7), 3)
     marked = set()
@@ -283,7 +290,7 @@ def space_scene(params: Params, path: Path, missed: set[tuple[int, ...]]) -> Sce
     size = [min(count, _LONGEST_AXIS) for count in params.size]
 
     def points(cells: Sequence[Cell]) -> Points:
-        """Return the middles (n, 3) of cells; those outside the box lie beside it."""
+        """Return the middles (n, 3) of cells; those outside the box are pulled next to it."""
         middles = []
         for cell in cells:
             if len(cell) == 3:
@@ -301,11 +308,11 @@ def space_scene(params: Params, path: Path, missed: set[tuple[int, ...]]) -> Sce
     # From the last legal cell on.
     after = points(path.cells[max(path.legal, 1) - 1 :])
     if path.first_fault is not None and len(after) > 1:
-        parts.append(Lines((after[:2],), "wrong", 5, name="the first fault"))
+        parts.append(Lines((after[:2],), "wrong", 5, name="the first error"))
         parts.append(Marks(after[1:2], "wrong", 14))
         if len(after) > 2:
             parts.append(
-                Lines((after[1:],), "quiet", 1.5, dashed=True, name="after it")
+                Lines((after[1:],), "quiet", 1.5, dashed=True, name="the path after it")
             )
     parts.append(Marks(points([params.start]), "note", 12, ("S",), name="start"))
     for role in ("right", "wrong"):
@@ -319,14 +326,14 @@ def space_scene(params: Params, path: Path, missed: set[tuple[int, ...]]) -> Sce
 
 
 def path_gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
-    """Return the gauges of the path's length and of food; none if it was not judged."""
+    """Return the gauges of the path's length and of food; none if it was not graded."""
     metrics = verdicts.metrics
     if "legal_prefix" not in metrics:
         return []
     needed = verdicts.details("length").get("needed", metrics["free_cells"])
     legal = metrics["legal_prefix"]
     flawless = legal == metrics["length"]
-    label = "cells on the path" if flawless else "cells before the first fault"
+    label = "cells on the path" if flawless else "cells before the first error"
     gauges = [Gauge(label, legal, needed, legal >= needed and flawless)]
     if params.food:
         food = len(params.food)
@@ -336,15 +343,15 @@ def path_gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
 
 
 def box_caption(params: Params, path: Path | None, verdicts: Verdicts) -> str:
-    """Return the box, and the first fault of a path or how far it comes."""
+    """Return the box, and the first error of a path or its length."""
     things = []
     if params.walls:
-        things.append(f"{len(params.walls)} walls")
+        things.append(counted(len(params.walls), "wall"))
     if params.food:
-        things.append(f"{len(params.food)} with food")
+        things.append(counted(len(params.food), "food item"))
     box = f"A box of {' x '.join(map(str, params.size))} cells"
     if things:
-        box += f", {' and '.join(things)}"
+        box += f" with {' and '.join(things)}"
     if not verdicts:
         return f"{box}."
     if path is None:
@@ -352,18 +359,18 @@ def box_caption(params: Params, path: Path | None, verdicts: Verdicts) -> str:
     metrics = verdicts.metrics
     score = f"{verdicts.fraction.capitalize()}."
     if "legal_prefix" not in metrics:
-        return f"The list is far too long to be judged. {box}. {score}"
+        return f"The path is too long to be graded. {box}. {score}"
     fault = first_fault_check(path, verdicts)
     if fault:
-        summary = f"{_FAULTS[fault]}, which voids the path"
+        summary = _FAULTS[fault]
         if path.legal:
             summary = f"after {counted(path.legal, 'cell')} {summary}"
         return f"{summary[0].upper()}{summary[1:]}. {score}"
     length, free = metrics["length"], metrics["free_cells"]
-    summary = f"The path fills {length} of {free} free cells"
+    summary = f"The path visits {length} of {free} free cells"
     missed = len(metrics.get("missed_food", ()))
     if missed:
-        summary += f" and misses {missed} of {len(params.food)} food items"
+        summary += f" and misses {missed} of {counted(len(params.food), 'food item')}"
     return f"{summary}. {score}"
 
 
@@ -390,12 +397,12 @@ def unfolded_text(params: Params, path: Path | None) -> str | None:
         put(food, "o" if tuple(food) in on_path else "*")
     key = "S start, # wall, * food"
     if path is not None:
-        key += ", o food eaten, E end"
+        key += ", o eaten food, E end"
         if cells:
             put(cells[-1], "E")
         if path.first_fault is not None:
             put(path.first_fault, "X")
-            key += ", X first fault"
+            key += ", X first error"
     put(params.start, "S")
     table = [[" "] * columns for _ in range(rows)]
     for place, character in signs.items():

@@ -71,7 +71,7 @@ FAULTS = INVALID | {
     "overhangs": "overhang",
     "gap_wide_enough": "gaps too narrow",
     "gap_narrow_enough": "a gap too wide",
-    "rods_gripped": "grips too few rods",
+    "rods_gripped": "held by too few rods",
     "thickness_faces": "no bars",
     "thickness": "bars not as thick",
 }

@@ -1,4 +1,4 @@
-"""A tower of digits: each on the one below it, from above, and the whole tower from the side."""
+"""Pictures of a tower of digits: each digit on the one below it, and the tower from the side."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -20,9 +20,9 @@ HEIGHT = 35.0
 GAP = 7.0
 GROUPS_PER_ROW = 4
 SHAPES_PER_ROW = 7
-# Tenths of a millimetre that a digit is drawn high if it can lie in no way.
+# Height in the drawing of a digit that cannot be printed, in tenths of a millimetre.
 UNPRINTABLE_HEIGHT = 12
-# Pixels from label to label along the tower, at least.
+# Least pixels from label to label along the tower.
 LABEL_DISTANCE = 10
 # Ends of the segments' bars, in millimetres from the middle of a digit.
 BARS = {
@@ -42,23 +42,26 @@ UPRIGHT: tuple[tuple[int, Orientation], ...] = (
     (7, "rotate90X"),
 )
 FAULTS = {
-    "resource_limit": "far more than any tower can have",
+    "resource_limit": "more than are graded",
     "prime": "the number is not a prime",
     "stack": "{n} cannot be printed on the one below, first at position {first[stack]}",
-    "printable": "{n} cannot be printed as turned, first at position {first[printable]}",
-    "allowed": "{n} may not be used so, first at position {first[allowed]}",
+    "printable": "{n} cannot be printed in this orientation, first at position {first[printable]}",
+    "allowed": "{n} not permitted, first at position {first[allowed]}",
     "groups": "{first[groups]} occurs more than once",
     "leading_zero": "it begins with 0",
-    "max_digits": "only {most} are allowed",
+    "max_digits": "the limit is {most}",
 }
+# Signs of digits that lie flat and turned, by orientation: a turned 6 looks like a 9.
+TURN_SIGNS = {"flippedX": " X", "flippedY": " Y", "rotate180Z": " Z"}
 TASK_LEGEND = (
-    ("answer", "lies flat"),
-    ("note", "stands upright, seen from the front"),
+    ("answer", "flat digit, from above"),
+    ("note", "upright digit, from the front"),
 )
 LEGEND = (
-    ("answer", "a digit, with bars"),
+    ("answer", "flat digit, turned: X flippedX, Y flippedY, Z rotate180Z"),
     ("given", "the digit below it"),
-    ("note", "stands upright, seen from the front"),
+    ("note", "upright digit, from the front"),
+    ("water", "side view: groups alternate between two blues"),
 )
 
 XY = tuple[float, float]
@@ -67,15 +70,16 @@ Bar = tuple[float, float, float, float]
 
 
 class Digit(NamedTuple):
-    """A digit of the tower and its faults.
+    """A digit of the tower and its errors.
 
     Attributes:
         digit: its value.
         segments: letters of its bars.
-        pose: how it lies or stands; None if it cannot be printed so.
+        pose: how it is printed; None if it cannot be printed in its orientation.
         below: pose of the digit below it; None if there is none.
         unsupported: whether it cannot be printed on that.
-        banned: whether it may not be used.
+        banned: whether the item does not permit it.
+        sign: of its orientation, see `TURN_SIGNS`.
     """
 
     digit: int
@@ -84,10 +88,11 @@ class Digit(NamedTuple):
     below: Pose | None = None
     unsupported: bool = False
     banned: bool = False
+    sign: str = ""
 
     @property
     def unprintable(self) -> bool:
-        """Whether it must not be there at all."""
+        """Whether it cannot be part of any tower."""
         return self.banned or self.pose is None
 
     @property
@@ -102,7 +107,7 @@ class Digit(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the shapes of the digits, or a tower of them with the faults of each digit."""
+    """Draw the shapes of the digits, or a tower of them with the errors of each digit."""
     if answer is None:
         return digit_shapes(params, verdicts)
     digits = tower_digits(params, answer, verdicts)
@@ -110,7 +115,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     caption = answer_caption(params, answer, verdicts)
     count = len(answer.numberSequence)
     if count > MOST_GLYPHS:
-        caption += f" {MOST_GLYPHS} of {count} digits are shown one by one."
+        caption += (
+            f" Only the first {MOST_GLYPHS} of {count} digits are drawn one by one."
+        )
     composite = verdicts.failed("prime")
     plan = from_above(params, digits[:MOST_GLYPHS], repeated, composite)
     # The number is grouped from its last digit, so its first group may be shorter.
@@ -118,15 +125,15 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     side = from_the_side(params, digits, first_group)
     title = "digit by digit, from the bottom up"
     panels = [
-        Panel(title, plan, f"The digits in turn. {caption}"),
+        Panel(title, plan, f"The digits one by one. {caption}"),
         Panel("the tower from the side", side, f"The tower. {caption}"),
     ]
     panels += gauge_panels(gauges(params, verdicts))
     framed = any(digit.unsupported for digit in digits)
     crossed_out = any(digit.unprintable for digit in digits)
     wrong = {
-        "framed: cannot be printed on the one below; thick bars hang in the air": framed,
-        "crossed out: cannot be printed so": crossed_out,
+        "framed: cannot be printed on the one below (thick bars have no support)": framed,
+        "crossed out: cannot be printed in this orientation": crossed_out,
         "shaded: a group that occurs more than once": repeated,
     }
     legend = (*LEGEND, *wrong_line(wrong))
@@ -135,7 +142,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def digit_shapes(params: Params, verdicts: Verdicts) -> Picture:
-    """Return the picture of the digits that a tower may have, lying and standing."""
+    """Return the picture of the digits that a tower may have, flat and upright."""
     turns: list[tuple[int, Orientation]] = [(digit, "flat") for digit in params.digits]
     for digit, turn in UPRIGHT:
         if digit in params.digits and turn in params.orientations:
@@ -150,8 +157,8 @@ def digit_shapes(params: Params, verdicts: Verdicts) -> Picture:
         shape = Digit(digit, segments, pose(digit, turn, segments))
         draw_glyph(drawing, (x, y), shape)
     caption = (
-        f"A prime number is to be stacked from these digits, printed on each other: as long as "
-        f"possible, and taller than {params.target_height_mm:g} mm."
+        f"Task: a prime number with as many of these digits as possible, printed as a tower that "
+        f"is taller than {params.target_height_mm:g} mm."
     )
     if verdicts:
         caption = f"There is no tower to draw. {caption}"
@@ -168,8 +175,17 @@ def tower_digits(params: Params, answer: Answer, verdicts: Verdicts) -> list[Dig
     for i, item in enumerate(answer.numberSequence[:MOST_LAYERS]):
         segments = params.segments[item.digit]
         current = pose(item.digit, item.orientation, segments)
+        sign = TURN_SIGNS.get(item.orientation, "")
         tower.append(
-            Digit(item.digit, segments, current, below, i in unsupported, i in banned)
+            Digit(
+                item.digit,
+                segments,
+                current,
+                below,
+                i in unsupported,
+                i in banned,
+                sign,
+            )
         )
         below = current
     return tower
@@ -236,7 +252,8 @@ def draw_glyph(
         floor = min(v for bar in bars for _, v in bar) - 1.4
         drawing.line([(x - 7, floor), (x + 7, floor)], "ink", width=1)
     role = "wrong" if digit.faulty else "ink"
-    drawing.text((x, y - 15.5), digit.digit, role, size=11, bold=digit.faulty)
+    label = f"{digit.digit}{digit.sign}"
+    drawing.text((x, y - 15.5), label, role, size=11, bold=digit.faulty)
     if digit.unsupported:
         low, high = (x - 8, y - 12), (x + 8, y + 12)
         drawing.box(low, high, "wrong", opacity=0, edge="wrong", width=2)
@@ -408,7 +425,7 @@ def gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
 
 
 def answer_caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
-    """Return the number of digits, their faults, and the score."""
+    """Return the number of digits, their errors, and the score."""
     count = len(answer.numberSequence)
     digits = counted(count, "digit")
     if not verdicts:
@@ -422,7 +439,7 @@ def answer_caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
 
 
 def text_view(params: Params, digits: Sequence[Digit], repeated: set[str]) -> str:
-    """Return the number in groups; below it, signs for its faults."""
+    """Return the number in groups, and below it signs for its errors."""
     parts = number_groups(params, digits)
     per_line = 100 // (params.group + 1)
     counts = Counter(parts)
@@ -441,5 +458,8 @@ def text_view(params: Params, digits: Sequence[Digit], repeated: set[str]) -> st
         if below:
             lines.append(below)
     if any(set("^=") & set(line) for line in lines):
-        lines += ["", "^ cannot be printed there, = a group that occurs more than once"]
+        lines += [
+            "",
+            "^: cannot be printed there; =: a group that occurs more than once",
+        ]
     return "\n".join(lines)

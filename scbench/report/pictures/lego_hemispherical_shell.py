@@ -1,4 +1,4 @@
-"""Bricks and the target they are to fill: from outside, in a vertical cut, and layer by layer."""
+"""Pictures of bricks and their target: from outside, in a vertical cut, and layer by layer."""
 
 import math
 from collections import Counter
@@ -18,7 +18,7 @@ from scbench.report.draw.polygons import fill
 from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import upright_prisms
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.picture import Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 # Bricks drawn of an answer that lists more.
@@ -29,19 +29,19 @@ RIM = 1.35
 MOST_LABELS = 8
 # Faulty bricks crossed out in the layers.
 MOST_CROSSES = 300
-# Sorts of faults in a caption.
+# Kinds of errors in a caption.
 MOST_FAULTS = 4
-# A verdict with so many pairs has perhaps not named all.
+# A verdict that names this many pairs may not name all.
 PAIRS_NAMED = 1000
 # Angles once round the axis, in radians.
 TURN = np.linspace(0, 2 * np.pi, 73)
 # The points of a circle of radius 1, shape (73, 2).
 CIRCLE = np.stack([np.cos(TURN), np.sin(TURN)], axis=1)
 FORMS = {
-    "hemisphere": "Half a hollow ball",
-    "wall": "A round wall",
-    "ring": "Half a ring",
-    "bowl": "A bowl",
+    "hemisphere": "half a hollow ball",
+    "wall": "a round wall",
+    "ring": "half a ring",
+    "bowl": "a bowl",
 }
 # Faults of single bricks, by the check that names them.
 BRICK_FAULTS = {
@@ -52,22 +52,21 @@ BRICK_FAULTS = {
 FAULTS = {
     "not_empty": "there are no bricks",
     "layers": "{n} in no layer",
-    "hollow": "{n} wholly in the hollow",
-    "outside": "{n} wholly outside",
+    "hollow": "{n} completely in the hollow",
+    "outside": "{n} completely outside",
     "duplicates": "{n} listed twice",
     "overlap": "{n} pairs overlap|{n} pair overlaps",
     "studs": "{n} pairs off the stud grid|{n} pair off the stud grid",
-    "support": "{n} not joined to the ground",
-    "balance": "{n} groups tip over|{n} group tips over",
-    "resource_limit": "too many to be judged",
+    "support": "{n} not joined to the lowest layer",
+    "balance": "{n} groups fall over|{n} group falls over",
+    "resource_limit": "too many or too crowded to be graded",
 }
 LEGEND = (
     ("answer", "bricks"),
-    ("target", "outline of the target"),
-    ("wrong", "bricks that break a rule (crossed out)"),
+    ("target", "target"),
     ("right", "cut: bricks in the target"),
-    ("missing", "target without bricks (hatched)"),
-    ("surplus", "cut: bricks outside the target"),
+    ("missing", "hatched: target without bricks"),
+    ("surplus", "cut, hatched: bricks outside the target"),
 )
 
 
@@ -78,7 +77,7 @@ class Wall(NamedTuple):
         bricks: as the grader has them.
         plans: corners (n, 4, 2) in plan, of those far away moved to the rim.
         low: bottom of each, shape (n,).
-        faults: what is wrong with each brick that a check points at.
+        faults: the error of each brick that a check names.
         far: the real places of bricks that were moved to the rim.
     """
 
@@ -97,7 +96,11 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         return target_picture(params, target)
     wall = wall_of(answer, params, verdicts)
     caption = answer_caption(answer, wall, verdicts)
-    legend = [line for line in LEGEND if line[0] != "wrong" or wall.faults]
+    wrong = {
+        "crossed out: bricks that break a rule": wall.faults,
+        "ring: centre of gravity outside the support": verdicts.failed("balance"),
+    }
+    legend = [*LEGEND, *wrong_line(wrong)]
     layers = layer_drawing(wall, params, target, verdicts)
     panels = (
         Panel("the bricks", wall_scene(wall, target, radius), caption),
@@ -120,8 +123,8 @@ def target_picture(params: Params, target: Body) -> Picture:
     """Return the picture of a target alone."""
     radius = params.outer_radius_mm
     caption = (
-        f"{FORMS[params.form]}, {params.inner_radius_mm:g} to {radius:g} mm from the axis, to "
-        "be built from 2 x 4 bricks."
+        f"Task: {FORMS[params.form]}, {params.inner_radius_mm:g} to {radius:g} mm from the axis, "
+        "built from 2 x 4 bricks."
     )
     scene = Scene((target_wires(target),), grid=bounding_box(target, radius, None))
     panels = (
@@ -328,7 +331,7 @@ def draw_sections(drawing: Drawing, wall: Wall, profile: BaseGeometry) -> None:
     covered = shapely.union_all(list(sections.values()))
     fill(drawing, profile.difference(covered), "missing", hatched=True)
     fill(drawing, profile.intersection(covered), "right", opacity=0.5)
-    fill(drawing, covered.difference(profile), "surplus", opacity=0.5)
+    fill(drawing, covered.difference(profile), "surplus", hatched=True)
     outlines: list[Sequence[Sequence[float]]] = []
     for i, section in sections.items():
         ring = section.exterior.coords[:-1]
@@ -450,17 +453,17 @@ def draw_balance(drawing: Drawing, origin: Points, verdicts: Verdicts) -> None:
 
 
 def answer_caption(answer: Answer, wall: Wall, verdicts: Verdicts) -> str:
-    """Return the figures of an answer."""
+    """Return the number of bricks, their errors, and the score."""
     count = len(answer.bricks)
     parts = [counted(count, "brick")]
     if count > len(wall.low):
-        parts.append(f"the first {len(wall.low)} are drawn")
+        parts.append(f"only the first {len(wall.low):,} are drawn")
     parts += verdicts.faults(FAULTS)[:MOST_FAULTS]
     if verdicts:
         metrics = verdicts.metrics
         if "filled" in metrics:
             filled, spill = metrics["filled"], metrics["spill"]
-            words = f"{filled:.1%} of the target filled, {spill:.1%} of its volume outside it"
-            parts.append(words)
+            parts.append(f"{filled:.1%} of the target filled")
+            parts.append(f"{spill:.1%} of its volume in bricks outside")
         parts.append(verdicts.fraction)
     return "; ".join(parts) + "."

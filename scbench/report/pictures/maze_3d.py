@@ -1,4 +1,4 @@
-"""A maze of heights from above and as columns: the route, a second one, or where it ends."""
+"""Pictures of a maze of heights: the route, a second route, or the cells that can be reached."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -29,12 +29,12 @@ MOST_TEXT = 120
 # Straight lines that an arc in space is drawn with.
 ARC_STEPS = 8
 FAULTS = {
-    "resource_limit": "There is far too much text for a maze.",
-    "shape": "This is no square of {size} x {size} characters.",
-    "characters": "Some characters are neither digits nor A or B.",
-    "ends": "There is not one A and one B.",
+    "resource_limit": "The answer is too long for a maze.",
+    "shape": "The rows are not {size} x {size} characters.",
+    "characters": "Some characters are not digits, A or B.",
+    "ends": "A or B is missing, repeated or in the wrong cell.",
 }
-# Checks whose faults are marked in the maze.
+# Checks whose offenders are marked in the maze.
 MARKED_CHECKS = ("shape", "characters", "ends", "height_share")
 
 # Column and row.
@@ -70,7 +70,7 @@ class Routes(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the empty square, or the maze with the routes and faults that the verdict found."""
+    """Draw the empty square, or the maze with the routes and errors that the verdict names."""
     if answer is None:
         return empty_square(params, verdicts)
     limit = params.size + SPARE
@@ -78,7 +78,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     routes = routes_of(verdicts)
     caption = answer_caption(params, routes, verdicts)
     if rows != list(answer.maze):
-        cut = "Only the beginning of the text is drawn."
+        cut = "The picture shows only the beginning of the text."
         caption = f"{caption} {cut}" if caption else cut
     caption = caption or "A maze of heights."
     plan = maze_plan(params, rows, routes, verdicts)
@@ -102,21 +102,22 @@ def empty_square(params: Params, verdicts: Verdicts) -> Picture:
     drawing.strokes(level + upright, "faint")
     # Rounded up, as the percentage is the least.
     least = -(-params.min_route_percent * n * n // 100)
+    most = params.max_height_percent * n * n // 100
     demands = [
         f"A at height {params.a_height}, B at height {params.b_height}",
-        "one route from A to B, and only one",
-        f"{params.jumps} jumps or more on it",
-        f"{least} cells or more on it",
-        f"no height in more than {params.max_height_percent * n * n // 100} cells",
+        "exactly one route from A to B",
+        f"at least {counted(params.jumps, 'jump')} on it",
+        f"at least {counted(least, 'cell')} on it",
+        f"no height in more than {counted(most, 'cell')}",
     ]
     for i, words in enumerate(demands):
         drawing.text((n / 2, n / 2), words, size=13, shift=(0, 24 * (i - 2)))
     caption = (
-        f"A maze of {n} x {n} heights is to be designed, with one route from A to B that has at "
-        f"least {params.jumps} jumps."
+        f"Task: a maze of {n} x {n} heights with exactly one route from A to B, with at least "
+        f"{counted(params.jumps, 'jump')}."
     )
     if verdicts:
-        caption = f"The answer is no maze. {caption}"
+        caption = f"The answer has no maze to draw. {caption}"
     panel = Panel("the square to fill", drawing, "; ".join(demands))
     return Picture((panel,), caption)
 
@@ -208,8 +209,8 @@ def draw_routes(drawing: Drawing, routes: Routes, verdicts: Verdicts) -> None:
     if routes.first:
         moves = list(pairwise(routes.first))
         draw_moves(drawing, moves, route_role(verdicts), width)
-    if routes.second:
-        detour = routes.detour
+    detour = routes.detour
+    if detour:
         draw_moves(drawing, detour, "wrong", width + 1, dashed=True)
         radius = min(max(cell * 0.55, 6), 24)
         for place in (detour[0][0], detour[-1][1]):
@@ -379,18 +380,18 @@ def legend_lines(routes: Routes, verdicts: Verdicts) -> Legend:
     """Return the legend."""
     legend: Legend = []
     if routes.reached:
-        legend.append(("note", "can be reached from A"))
+        legend.append(("note", "cells that can be reached from A"))
     if routes.jumped:
-        legend.append(("note", "jumped over"))
+        legend.append(("note", "cells that the route jumps over"))
     if routes.first:
-        legend.append((route_role(verdicts), "the route; jumps are arcs"))
+        legend.append((route_role(verdicts), "route; jumps are arcs"))
     wrong = {
         "breaks a rule": any(map(verdicts.failed, MARKED_CHECKS)),
-        "another way, from ring to ring": routes.second,
-        "B, out of reach": routes.reached,
+        "second route, between the rings": routes.detour,
+        "B cannot be reached": routes.reached,
     }
     legend += wrong_line(wrong)
-    legend.append(("missing", "hatched: not there"))
+    legend.append(("missing", "hatched: missing cells"))
     return legend
 
 
@@ -413,23 +414,23 @@ def answer_caption(params: Params, routes: Routes, verdicts: Verdicts) -> str:
     """Return the findings of a verdict; nothing without a verdict."""
     parts = verdicts.faults(FAULTS, size=params.size)
     if routes.second:
-        parts.append("There is a second way from A to B.")
+        parts.append("There is a second route from A to B.")
     elif routes.first:
         jumps = counted(len(routes.jumped), "jump")
         route = f"The only route has {len(routes.first)} of {params.size**2} cells"
         parts.append(f"{route} and {jumps}.")
     if routes.reached:
         cells = counted(len(routes.reached), "cell")
-        parts.append(f"From A, {cells} can be reached, but not B.")
+        parts.append(f"{cells} can be reached from A, but not B.")
     if verdicts.failures.get("height_share"):
-        parts.append("One height fills too many cells.")
+        parts.append("A height fills too many cells.")
     if verdicts:
         parts.append(f"{verdicts.fraction.capitalize()}.")
     return " ".join(parts)
 
 
 def text_view(params: Params, rows: Sequence[str], routes: Routes) -> str:
-    """Return the maze and, beside or below it, the places that the verdict names."""
+    """Return the maze and, next to it or below, the places that the verdict names."""
     maze = ["".join(c if c.isprintable() else "?" for c in row) for row in rows]
     if not (routes.first or routes.reached):
         return "\n".join(maze)
@@ -448,9 +449,9 @@ def text_key(routes: Routes) -> str:
     """Return the meaning of the signs of the text form."""
     key = "the route; jumped over: ^"
     if routes.reached:
-        key = "B is out of reach; reached: +"
+        key = "B cannot be reached; reached: +"
     if routes.second:
-        key += "; another way: ?"
+        key += "; second route: ?"
     return key
 
 

@@ -1,4 +1,4 @@
-"""Prisms in their box: by size, cut into lengths side by side, and how full the box is."""
+"""Prisms in their box, by size: the box cut into lengths side by side, and how full it is."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,30 +23,32 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
-# Boxes drawn of an answer that lists more.
+# Most boxes that are drawn.
 MOST_BOXES = 700
-# Overlapping pairs that are marked, and wrong boxes up to which they have labels.
+# Most overlapping pairs that are marked, and most wrong boxes that have labels.
 MOST_PAIRS = 50
 MOST_LABELS = 10
-# Sizes of which some are missing that a caption names.
+# Most sizes with missing prisms that a caption names.
 MOST_SIZES = 2
 AXES = "xyz"
 # Room between the lengths of a cut box, in times its width.
 GAP = 0.6
+# All lengths side by side are about this many times as wide as high.
+WIDENESS = 1.5
 # Boxes with larger coordinates are not drawn.
 FARTHEST = 10**12
-# Boxes are drawn where they are within so many times the size that the prisms need.
+# Boxes are drawn if they lie within this many times the size that the prisms need.
 BEYOND = 6.0
-# Colours of the sizes: none is that of what is wrong.
+# Colours of the sizes; none of them marks faults.
 ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6", "c7", "given")
-# Pixels of the diagram of how full the box is.
+# Pixels of the diagram of the filled share.
 PROFILE_WIDTH = 340
-PROFILE_HEIGHT = 120
+PROFILE_HEIGHT = 246
 FAULTS = {
     "corners": "{n} without volume",
-    "sizes": "{n} of no listed size",
+    "sizes": "{n} not of a listed size",
     "overlap": "{n} pairs overlap|{n} pair overlaps",
-    "resource_limit": "too many boxes to be judged",
+    "resource_limit": "too many boxes to grade",
 }
 
 Mask = npt.NDArray[np.bool_]
@@ -98,19 +100,24 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         empty = Scene((Marks(np.zeros((1, 3)), "quiet", 0, ("no boxes",)),))
         return Picture((Panel("the packing", empty, caption),), caption)
     legend = size_legend(params, sorted(set(packing.kinds)))
-    legend.append(("wrong", "overlapping boxes, or boxes of a wrong size (numbered)"))
+    legend.append(("wrong", "boxes that overlap or have a wrong size (numbered)"))
     pieces = pieces_of(packing)
     title = "the packing"
     if len(pieces) > 1:
         axis = AXES[packing.order[2]]
-        title = f"the packing, cut along {axis} into {len(pieces)} lengths"
+        title = f"the packing, cut along {axis} into {len(pieces)} pieces"
     incomplete = verdicts.failures.get("counts", ())
     scene = packing_scene(params, packing, pieces, incomplete)
     panels = [Panel(title, scene, caption)]
     if len(packing.faults) < len(packing.positions):
-        panels.append(Panel("how full the box is", fill_profile(packing), caption))
+        panels.append(
+            Panel("filled share of the cross-section", fill_profile(packing), caption)
+        )
         legend.append(("right", "filled"))
-        legend.append(("missing", "empty (hatched), or not placed (dashed)"))
+        empty_words = "empty (hatched)"
+        if incomplete:
+            empty_words = "empty (hatched) or not placed (dashed)"
+        legend.append(("missing", empty_words))
     return Picture(tuple(panels), caption, tuple(legend))
 
 
@@ -138,13 +145,13 @@ def sizes_picture(params: Params) -> Picture:
     for kind, line in enumerate(params.prisms):
         a, b, c = sorted(map(float, line.size))
         name = size_words(params, kind)
-        # Lying flat, with the longest side to the back.
-        parts.append(boxes([((x, 0, 0), (x + b, c, a))], size_role(kind), name=name))
-        x += b + 0.12 * longest
+        # Upright, so that the row is not much wider than high.
+        parts.append(boxes([((x, 0, 0), (x + a, b, c))], size_role(kind), name=name))
+        x += a + 0.2 * longest
     count = sum(line.count for line in params.prisms)
     caption = (
-        f"{count} prisms of {len(params.prisms)} sizes, one of each shown, to be packed into the "
-        "smallest box."
+        f"Pack {counted(count, 'prism')} of {counted(len(params.prisms), 'size')} into the "
+        "smallest box. The picture shows one prism of each size."
     )
     legend = size_legend(params, range(len(params.prisms)))
     panel = Panel("one of each size", Scene(tuple(parts), azimuth=-70), caption)
@@ -263,8 +270,7 @@ def pieces_of(packing: Packing) -> list[Piece]:
     width = max(shortest, 1e-3 * longest)
     count = 1
     if longest > 4 * width:
-        # As many as make the whole about as wide as high.
-        count = max(2, round(math.sqrt(longest / (width * (1 + GAP)))))
+        count = max(2, round(math.sqrt(WIDENESS * longest / (width * (1 + GAP)))))
     cuts: list[float] = np.linspace(low[2], high[2], count + 1).tolist()
     return list(pairwise(cuts))
 
@@ -412,7 +418,7 @@ def fill_profile(packing: Packing) -> Drawing:
     """Return a diagram: the filled share of the cross-section along the longest side."""
     low, high = packing.ends
     width, height = PROFILE_WIDTH, PROFILE_HEIGHT
-    drawing = Drawing((-36, -30, width + 20, height + 26), size=width + 56, margin=4)
+    drawing = Drawing((-36, -30, width + 20, height + 10), size=width + 56, margin=4)
     drawing.box((0, 0), (width, height), "missing", hatched=True)
     ends, shares = cross_section_shares(packing)
     if shares:
@@ -431,8 +437,6 @@ def fill_profile(packing: Packing) -> Drawing:
     drawing.text((width, -10), f"{high[2]:g}", "quiet", size=10)
     middle = width / 2
     drawing.text((middle, -10), f"along {AXES[packing.order[2]]}", "quiet", size=10)
-    words = "share of the cross-section that is filled"
-    drawing.text((middle, height + 16), words, "quiet", size=10)
     return drawing
 
 
@@ -457,12 +461,14 @@ def answer_caption(answer: Answer, packing: Packing, verdicts: Verdicts) -> str:
     if count > MOST_BOXES:
         parts.append(f"the first {MOST_BOXES} are drawn")
     if packing.far:
-        parts.append(f"{packing.far} far away not drawn")
+        parts.append(f"{packing.far} too far away to draw")
     parts += verdicts.faults(FAULTS)
     if verdicts:
         for line in verdicts.failures.get("counts", ())[:MOST_SIZES]:
             size = side_words(line["size"])
-            parts.append(f"{line['placed']} of {line['listed']} of {size} placed")
+            parts.append(
+                f"{line['placed']} of {line['listed']} prisms of size {size} placed"
+            )
         metrics = verdicts.metrics
         if "efficiency" in metrics:
             extent = metrics["extent"]

@@ -1,4 +1,4 @@
-"""A loop of pipes in its square: its constraints drawn around it, and every place it fails."""
+"""A loop of pipes in its room, with the constraints and every place where it breaks a rule."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -6,41 +6,40 @@ from typing import NamedTuple
 
 from scbench.base.wording import counted
 from scbench.report.draw.svg import Drawing, rectangle
-from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.schemas import pipe_loop_fitting as schema
 from scbench.schemas.pipe_loop_fitting import Answer, Params
 
-# Joints drawn of a longer list.
+# Most joints that are drawn.
 MOST_JOINTS = 2_500
-# Up to so many wrong lengths or angles are written beside their place.
+# Most wrong lengths or angles that are written next to their place.
 MOST_LABELS = 12
-# Offenders that a check names.
+# Most offenders that a check lists.
 MOST_NAMED = 50
-# How far outside the square joints are drawn, in sides of it.
+# How far outside the room joints are drawn, in sides of the room.
 OUTSIDE = 1.2
-# Larger squares have no lines for each metre.
+# Larger rooms have no lines for each metre.
 MOST_METRES = 60
-# What constraints ask for, by their types.
+# The constraints in words, by type.
 CONSTRAINTS = {
     "angle_range": "angles of {0.min_deg:g} to {0.max_deg:g} degrees",
     "centroid_box": "mean of the joints in the box",
-    "must_touch_boundary": "touching {0.walls} walls",
-    "min_turns": "{0.turns} turns or more",
+    "must_touch_boundary": "at least {0.walls} walls touched",
+    "min_turns": "at least {0.turns} turns",
     "max_straight_run": "at most {0.joints} straight joints in a row",
     "coverage_quadrants": "a joint in every quadrant",
-    "avoid_margin": "{0.margin:g} m away from the walls",
-    "min_convex_hull_area": "hull of {0.area:g} square metres or more",
+    "avoid_margin": "at least {0.margin:g} m from the walls",
+    "min_convex_hull_area": "convex hull of at least {0.area:g} m²",
     "fixed_start": "start in the circle",
-    "min_point_separation": "joints {0.distance:g} m apart",
+    "min_point_separation": "joints at least {0.distance:g} m apart",
 }
-# Faults by check, for many offenders and for one; the note says that not all are marked.
+# Faults by check, for many offenders and for one. The note tells how many are marked.
 FAULTS = {
-    "inside": "{n} outside the square{note}",
+    "inside": "{n} joints outside the room{note}|{n} joint outside the room",
     "length": "{n} pipes of a wrong length{note}|{n} pipe of a wrong length",
     "repeats": "{n} joints used twice{note}|{n} joint used twice",
     "touches": "{n} touches{note}|{n} touch",
-    "hairpins": "{n} hairpins{note}|{n} hairpin",
+    "hairpins": "{n} folds{note}|{n} fold",
     "angle_range": "{n} angles out of range{note}|{n} angle out of range",
     "avoid_margin": "{n} joints too near a wall{note}|{n} joint too near a wall",
     "min_point_separation": (
@@ -49,18 +48,44 @@ FAULTS = {
     ),
     "crossings": "{n} crossings|{n} crossing",
     "coverage_quadrants": "{n} empty quadrants|{n} empty quadrant",
-    "centroid_box": "the mean of the joints out of its box",
+    "centroid_box": "mean of the joints outside its box",
     "must_touch_boundary": "too few walls touched",
     "min_turns": "too few turns",
-    "max_straight_run": "too long a straight run",
-    "min_convex_hull_area": "too small a hull",
-    "fixed_start": "a start out of place",
-    "resource_limit": "far too many",
+    "max_straight_run": "straight run too long",
+    "min_convex_hull_area": "convex hull too small",
+    "fixed_start": "start in the wrong place",
+    "resource_limit": "far too many joints",
 }
 
 XY = tuple[float, float]
 # The ends of a pipe.
 Pipe = tuple[XY, XY]
+
+
+class Figure(NamedTuple):
+    """A measure of a loop and its limit.
+
+    Attributes:
+        check_id: the check that compares them.
+        name: what is measured.
+        value: of the answer.
+        limit: of the task.
+        sense: whether the limit is the least, the most, or the only right value.
+        unit: after both values.
+    """
+
+    check_id: str
+    name: str
+    value: float
+    limit: float
+    sense: str = "at least"
+    unit: str = ""
+
+    @property
+    def words(self) -> str:
+        """The measure and its limit in words."""
+        value = f"{self.value:.4g}{self.unit}"
+        return f"{self.name}: {value} ({self.sense} {self.limit:.4g}{self.unit})"
 
 
 class JointFault(NamedTuple):
@@ -69,7 +94,7 @@ class JointFault(NamedTuple):
     Attributes:
         joint: its position in the list.
         tip: the fault in words.
-        label: written beside the joint; empty for none.
+        label: written next to the joint; empty for none.
     """
 
     joint: int
@@ -78,7 +103,7 @@ class JointFault(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the square and the constraints; with an answer its loop, and where it breaks a rule."""
+    """Draw the room and the constraints; with an answer its loop, and where it breaks a rule."""
     if answer is None:
         return square_picture(params)
     joints = [(point.x, point.y) for point in answer.points[:MOST_JOINTS]]
@@ -88,9 +113,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if joints:
         legend = draw_loop(drawing, params, joints, verdicts)
     caption = answer_caption(params, answer, verdicts)
-    panels = [Panel("the loop", drawing, caption)]
-    panels += gauge_panels(gauges(params, answer, verdicts))
-    return Picture(tuple(panels), caption, tuple(legend))
+    return Picture((Panel("the loop", drawing, caption),), caption, tuple(legend))
 
 
 def square_picture(params: Params) -> Picture:
@@ -102,14 +125,14 @@ def square_picture(params: Params) -> Picture:
     for i, line in enumerate(words):
         shift = (0, 18 * (i - (len(words) - 1) / 2))
         drawing.text(middle, line, size=12, shift=shift)
-    task_words = f"{params.pipes} pipes of 1 m, one loop in a square of {params.side} m"
+    task_words = f"{params.pipes} pipes of 1 m, one loop in a room with a side of {params.side} m"
     caption = "; ".join([task_words, *words]) + "."
-    return Picture((Panel("the square", drawing, caption),), caption)
+    return Picture((Panel("the room", drawing, caption),), caption)
 
 
 def asked_words(params: Params) -> list[str]:
     """Return the crossings and the constraints, in a few words each."""
-    crossings = "no crossing"
+    crossings = "no crossings"
     if params.crossings:
         crossings = counted(params.crossings, "crossing")
     words = [CONSTRAINTS[rule.type].format(rule) for rule in params.constraints]
@@ -128,7 +151,7 @@ def square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
     # Larger squares need more room for their pipes.
     size = 680
     if side <= 8:
-        size = 360
+        size = 388
     elif side <= 16:
         size = 500
     drawing = Drawing((left_edge, bottom, right_edge, top), size=size)
@@ -144,7 +167,7 @@ def square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
 
 
 def draw_constraints(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
-    """Draw the lines, boxes and walls that constraints are about, those not kept as wrong."""
+    """Draw the lines, boxes and walls of the constraints; broken ones are marked as wrong."""
     for constraint in params.constraints:
         role = "wrong" if verdicts.failed(constraint.type) else "note"
         match constraint:
@@ -225,7 +248,7 @@ def draw_loop(
 ) -> Legend:
     """Draw a loop of one joint or more and mark its faults; return the legend."""
     role = "right" if verdicts and verdicts[0].score == 1 else "answer"
-    legend: Legend = [(role, "the loop, from the dot")]
+    legend: Legend = [(role, "the loop, starting at the dot")]
     if any(isinstance(rule, schema.HullArea) for rule in params.constraints):
         corners = hull(joints)
         drawing.line(corners, "note", dashed=True, closed=True, width=1.5, tip="hull")
@@ -243,7 +266,7 @@ def draw_loop(
     }
     legend += wrong_line(wrong, ", ")
     if params.crossings and verdicts.passed("crossings"):
-        legend.append(("right", "ringed: crossings, as many as asked"))
+        legend.append(("right", "ringed: the required crossings"))
     draw_start(drawing, params, joints, verdicts)
     return legend
 
@@ -267,7 +290,7 @@ def draw_start(
     drawing.dot(start, "ink", radius=5, tip="joint 0")
     for rule in params.constraints:
         if isinstance(rule, schema.FixedStart) and verdicts.failed(rule.type):
-            words = "the start is out of place"
+            words = "the start is in the wrong place"
             drawing.ring(start, "wrong", radius=9, width=3, tip=words)
             goal = (rule.x, rule.y)
             drawing.line([start, goal], "wrong", dashed=True, width=2, arrow=True)
@@ -344,7 +367,7 @@ def joint_faults(joints: Sequence[XY], verdicts: Verdicts) -> Iterator[JointFaul
     """Yield the joints that a verdict points at."""
     failed = verdicts.failures
     for i in failed.get("inside", ()):
-        yield JointFault(i, "outside")
+        yield JointFault(i, "outside the room")
     for check_id in ("angle_range", "hairpins"):
         offenders = failed.get(check_id, ())
         for i in offenders:
@@ -383,7 +406,7 @@ def mark_straight_run(
     # The pipes before and after are in line with these joints.
     numbers = [run[0] - 1, *run, run[-1] + 1]
     path = [joints[i % len(joints)] for i in numbers]
-    tip = "too long a straight run"
+    tip = "straight run too long"
     drawing.line(path, "wrong", width=6, opacity=0.6, tip=tip)
     return True
 
@@ -450,70 +473,64 @@ def hull(points: Sequence[XY]) -> list[XY]:
     return corners
 
 
-def gauges(params: Params, answer: Answer, verdicts: Verdicts) -> Iterator[Gauge]:
-    """Yield a bar for every figure that a verdict has, and for joints and lengths if wrong."""
-    if not verdicts:
-        return
-    if verdicts.failed("count") or verdicts.failed("resource_limit"):
-        yield Gauge("joints", len(answer.points), params.pipes, False, "exactly")
+def figures(params: Params, verdicts: Verdicts) -> Iterator[Figure]:
+    """Yield the figures of a verdict, of crossings only if there are or should be any."""
     crossings = verdicts.details("crossings").get("count")
     if crossings is not None and (params.crossings or crossings):
-        passed = verdicts.passed("crossings")
-        yield Gauge("crossings", crossings, params.crossings, passed, "exactly")
+        yield Figure("crossings", "crossings", crossings, params.crossings, "exactly")
     if verdicts.failed("length"):
         metrics = verdicts.metrics
         longest, upper = metrics["longest"], 1 + params.length_tolerance
         if longest > upper:
-            yield Gauge("longest pipe", longest, upper, False, "at most", " m")
+            yield Figure("length", "longest pipe", longest, upper, "at most", " m")
         shortest, lower = metrics["shortest"], 1 - params.length_tolerance
         if shortest < lower:
-            yield Gauge("shortest pipe", shortest, lower, False, "at least", " m")
-    yield from constraint_gauges(params, verdicts)
-
-
-def constraint_gauges(params: Params, verdicts: Verdicts) -> Iterator[Gauge]:
-    """Yield a bar for every constraint that is a figure, where the verdict has it."""
+            yield Figure("length", "shortest pipe", shortest, lower, "at least", " m")
     for rule in params.constraints:
-        check = verdicts.check(rule.type)
-        if check is None:
-            continue
-        details, passed = check.details, check.passed
+        details = verdicts.details(rule.type)
         match rule:
             case schema.TouchWalls() if "touched" in details:
                 count = len(details["touched"])
-                yield Gauge("walls touched", count, rule.walls, passed)
+                yield Figure(rule.type, "walls touched", count, rule.walls)
             case schema.MinTurns() if "turns" in details:
-                yield Gauge("turns", details["turns"], rule.turns, passed)
+                yield Figure(rule.type, "turns", details["turns"], rule.turns)
             case schema.MaxStraightRun() if "length" in details:
-                name, length = "straight joints in a row", details["length"]
-                yield Gauge(name, length, rule.joints, passed, "at most")
+                name, length = "longest straight run", details["length"]
+                yield Figure(rule.type, name, length, rule.joints, "at most")
             case schema.HullArea() if "area" in details:
-                yield Gauge("hull", details["area"], rule.area, passed, unit=" m²")
+                area = details["area"]
+                yield Figure(rule.type, "area of the hull", area, rule.area, unit=" m²")
             case schema.FixedStart() if "distance" in details:
-                name, distance = "start off by", details["distance"]
-                yield Gauge(name, distance, rule.tolerance, passed, "at most", " m")
+                name, distance = "distance of the start", details["distance"]
+                limit = rule.tolerance
+                yield Figure(rule.type, name, distance, limit, "at most", " m")
 
 
 def answer_caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
-    """Return the number of joints, the faults in the order of the checks, and the score."""
+    """Return the number of joints, the faults in the order of the checks, figures and score."""
     n = len(answer.points)
-    summary = f"{n} joints"
+    summary = counted(n, "joint")
     if n != params.pipes:
         summary = f"{n} of {params.pipes} joints"
     if n > MOST_JOINTS:
         summary += f", the first {MOST_JOINTS} drawn"
     if not verdicts:
         return f"{summary}."
+    measures = list(figures(params, verdicts))
+    ids_with_figure = {figure.check_id for figure in measures} - {"length"}
     faults = [
         fault_words(check.id, check.details.get("count", 0))
         for check in verdicts[0].checks
-        if check.passed is False and check.id in FAULTS
+        if check.passed is False
+        and check.id in FAULTS
+        and check.id not in ids_with_figure
     ]
-    return "; ".join([summary, *faults, verdicts.fraction]) + "."
+    words = [figure.words for figure in measures]
+    return "; ".join([summary, *faults, *words, verdicts.fraction]) + "."
 
 
 def fault_words(check_id: str, count: int) -> str:
-    """Return a fault with so many offenders in words."""
+    """Return a fault in words, given the number of offenders."""
     wordings = FAULTS[check_id].split("|")
     wording = wordings[-1] if count == 1 else wordings[0]
     note = f" ({MOST_NAMED} marked)" if count > MOST_NAMED else ""

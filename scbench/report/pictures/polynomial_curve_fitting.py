@@ -1,4 +1,4 @@
-"""A two-colour picture, the one that a formula draws, and where they differ."""
+"""The target picture, the picture that a formula draws, and where they differ."""
 
 import operator
 from collections.abc import Sequence
@@ -14,9 +14,14 @@ from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.tables import side_by_side
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
-# Longer side of a panel in pixels.
-SIZE = 300
-# Cells of fewer pixels are filled, as a hatching would not be seen in them.
+# Side of a panel in pixels: of the target alone; of three panels, which fit side by side; and of
+# three panels with many cells, which need more room.
+SIZE_ALONE = 392
+SIZE = 224
+SIZE_OF_MANY = 300
+# More cells in a row are many.
+MANY_CELLS = 32
+# Smaller cells, in pixels, are filled: a hatching could not be seen in them.
 SMALLEST_HATCHED = 7.0
 # Pictures up to this size show the curve on which the formula is zero.
 MOST_CURVE_CELLS = 64
@@ -34,9 +39,9 @@ OPERATORS = {
     Op.DIVIDE: operator.truediv,
 }
 LEGEND = (
-    ("given", "positive, and asked for"),
-    ("missing", "missed"),
-    ("surplus", "too many"),
+    ("given", "black, and positive"),
+    ("missing", "black, but not positive"),
+    ("surplus", "white, but positive"),
     ("note", "where the formula is zero"),
 )
 
@@ -50,27 +55,28 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the picture; with an answer the picture of its formula, and the difference."""
     n = len(params.grid)
     black = read_cells(params.grid)
-    task_words = f"{n} x {n} cells; {int(black.sum())} are to be positive"
-    target = Panel("asked for", cell_map(black), f"{task_words}.")
+    task_words = f"{n} x {n} cells, {int(black.sum())} of them black"
     metrics = verdicts.metrics
     if answer is None or "drawn" not in metrics:
         if answer is None:
             caption = f"{task_words}."
         elif verdicts:
-            caption = f"No formula that could be worked out; {task_words}; {verdicts.fraction}."
+            caption = f"No formula to compute; {task_words}; {verdicts.fraction}."
         else:
             caption = f"A formula; {task_words}."
         text = "\n".join(params.grid) if n <= MOST_TEXT else None
+        target = Panel("target", cell_map(black, SIZE_ALONE), f"{task_words}.")
         return Picture((target,), caption, text=text)
     positive = read_cells(metrics["drawn"])
     curve = zero_curve(answer.function, positive) if n <= MOST_CURVE_CELLS else []
-    produced = cell_map(positive)
-    difference = difference_map(black, positive)
+    size = SIZE if n <= MANY_CELLS else SIZE_OF_MANY
+    produced = cell_map(positive, size)
+    difference = difference_map(black, positive, size)
     for drawing in (produced, difference):
         drawing.strokes(curve, "note", width=2.5, tip="f = 0")
     caption = answer_caption(black, positive, verdicts)
     panels = (
-        target,
+        Panel("target", cell_map(black, size), f"{task_words}."),
         Panel("drawn by the formula", produced, f"What the formula draws. {caption}"),
         Panel("difference", difference, f"Where the two differ. {caption}"),
     )
@@ -83,16 +89,16 @@ def read_cells(rows: Sequence[str]) -> Cells:
     return np.array([[cell == "#" for cell in row] for row in rows])
 
 
-def cell_map(cells: Cells) -> Drawing:
+def cell_map(cells: Cells, size: int) -> Drawing:
     """Return a picture in black and white."""
-    drawing = blank_grid(len(cells))
+    drawing = blank_grid(len(cells), size)
     drawing.mosaic(cell_boxes(cells), "ink", crisp=True)
     return drawing
 
 
-def difference_map(black: Cells, positive: Cells) -> Drawing:
-    """Return the cells that match, those that were missed, and those that are too many."""
-    drawing = blank_grid(len(black))
+def difference_map(black: Cells, positive: Cells, size: int) -> Drawing:
+    """Return the black cells that match, and the black and white cells that do not."""
+    drawing = blank_grid(len(black), size)
     drawing.mosaic(cell_boxes(black & positive), "given", crisp=True)
     hatched = drawing.scale >= SMALLEST_HATCHED
     missed = cell_boxes(black & ~positive)
@@ -105,10 +111,10 @@ def difference_map(black: Cells, positive: Cells) -> Drawing:
     return drawing
 
 
-def blank_grid(n: int) -> Drawing:
+def blank_grid(n: int, size: int) -> Drawing:
     """Return the paper for n x n cells; cell centres have whole coordinates."""
     low, high = -0.5, n - 0.5
-    drawing = Drawing((low, low, high, high), size=SIZE, up=False, margin=14)
+    drawing = Drawing((low, low, high, high), size=size, up=False, margin=14)
     drawing.box((low, low), (high, high), "paper", edge="quiet")
     if drawing.scale >= SMALLEST_HATCHED:
         borders = [i - 0.5 for i in range(1, n)]
@@ -246,7 +252,7 @@ def answer_caption(black: Cells, positive: Cells, verdicts: Verdicts) -> str:
     metrics = verdicts.metrics
     missed, surplus = int((black & ~positive).sum()), int((positive & ~black).sum())
     matched = f"{metrics['matched']} of {metrics['cells']} cells match"
-    counts = f"{missed} missed, {surplus} too many"
+    counts = f"wrong: {missed} black, {surplus} white"
     reason = ""
     if metrics["matched"] < metrics["cells"] and not verdicts[0].score:
         reason = f", {failure_words(verdicts)}"
@@ -257,8 +263,8 @@ def failure_words(verdicts: Verdicts) -> str:
     """Return why a formula has no score."""
     failed = {check.id for check in verdicts[0].failed}
     if "two_colours" in failed:
-        return "all of one colour"
-    return "less than three quarters" if "floor" in failed else "not accepted"
+        return "all of one sign"
+    return "fewer than three quarters" if "floor" in failed else "not accepted"
 
 
 def text_view(grid: Sequence[str], black: Cells, positive: Cells) -> str | None:
@@ -266,13 +272,13 @@ def text_view(grid: Sequence[str], black: Cells, positive: Cells) -> str | None:
     n = len(grid)
     if n > MOST_TEXT:
         return None
-    asked_for = np.where(positive, "#", "-")
-    not_asked_for = np.where(positive, "+", ".")
-    signs = np.where(black, asked_for, not_asked_for)
-    difference = ["difference: - missed, + too many"]
+    signs_in_black = np.where(positive, "#", "-")
+    signs_in_white = np.where(positive, "+", ".")
+    signs = np.where(black, signs_in_black, signs_in_white)
+    difference = ["difference: - missed, + extra"]
     difference += ["".join(row) for row in signs]
     if 3 * n + 20 > MOST_TEXT:
         return "\n".join(difference)
     produced = ["drawn"]
     produced += ["".join(row) for row in np.where(positive, "#", ".")]
-    return side_by_side([["asked for", *grid], produced, difference], MOST_TEXT)
+    return side_by_side([["target", *grid], produced, difference], MOST_TEXT)

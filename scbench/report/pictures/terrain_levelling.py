@@ -1,4 +1,4 @@
-"""Rough ground before and after blasts: the plan, the change, and the flat region that grew."""
+"""Pictures of rough ground before and after blasts: the plan, the change, and the flat region."""
 
 from collections.abc import Sequence
 
@@ -27,20 +27,23 @@ MOST_TEXT = 120
 # Heights that differ by less are the same.
 SAME = 1e-9
 FAULTS = {
-    "count": "more blasts than {most}",
+    "count": "more than {most} blasts",
     "grid": "a blast outside the map",
     "positive": "a blast without depth",
     "depth": "a blast deeper than its cell is high",
-    "resource_limit": "more than can be simulated",
+    "resource_limit": "too much work to simulate",
 }
+# Roles of cells that blasts changed. Their hues are not those of blasts and errors.
+LOWER = "c3"
+HIGHER = "c4"
 LEGEND_BEFORE = (
-    ("rock", "height: the stronger the colour, the higher"),
-    ("note", "largest flat region before"),
+    ("rock", "height: darker is higher"),
+    ("note", "largest flat region before the blasts"),
 )
 LEGEND_AFTER = (
-    ("right", "largest flat region after"),
-    ("missing", "lower than before"),
-    ("surplus", "higher than before"),
+    ("right", "largest flat region after the blasts"),
+    (LOWER, "lower than before (−)"),
+    (HIGHER, "higher than before (+)"),
 )
 
 # Indexed y, x; the first row is at the top of a map.
@@ -91,7 +94,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def flat_region(rows: Sequence[str] | None, params: Params) -> Region:
-    """Return a region from a verdict's rows of # and dots; that of the ground if there is none."""
+    """Return a region from a verdict's rows of # and dots; without rows, that of the ground."""
     n = len(params.heights)
     if rows is not None:
         return np.array([[mark == "#" for mark in row] for row in rows], dtype=bool)
@@ -158,9 +161,9 @@ def draw_blasts(drawing: Drawing, params: Params, answer: Answer) -> Legend:
         for (x, y), depth in sorted(depths.items()):
             # The area of a dot shows the depth.
             radius = max(largest * min(depth / deepest, 1.0) ** 0.5, 1.5)
-            tip = f"x = {x}, y = {y}: {depth:.6g} deep in all"
+            tip = f"x = {x}, y = {y}: {depth:.6g} deep in total"
             drawing.dot((x + 0.5, y + 0.5), "answer", radius=radius, tip=tip)
-        legend.append(("answer", "blasts: the larger, the deeper"))
+        legend.append(("answer", "blasts: larger is deeper"))
     if len(answer.blasts) <= MOST_NUMBERS:
         for i, blast in enumerate(answer.blasts):
             if on_map(blast, params):
@@ -202,7 +205,7 @@ def mark_void_blasts(
     # Each once, in order: a blast may break several rules.
     for i in dict.fromkeys(void):
         mark_blast(drawing, params, i, answer.blasts[i])
-    return [("wrong", "a blast that voids the plan")] if void else []
+    return [("wrong", "blast that breaks a rule")] if void else []
 
 
 def mark_blast(drawing: Drawing, params: Params, i: int, blast: Blast) -> None:
@@ -241,9 +244,9 @@ def change_panels(change: Heights, caption: str) -> list[Panel]:
         return []
     n = len(change)
     drawing = Drawing((0, 0, n, n), size=340, up=False, margin=22)
-    # Roots, so that what a few balls added can be seen next to deep holes.
-    shade_cells(drawing, np.sqrt(np.maximum(-change, 0) / largest), "missing")
-    shade_cells(drawing, np.sqrt(np.maximum(change, 0) / largest), "surplus")
+    # Square roots, so that small changes are visible next to deep holes.
+    shade_cells(drawing, np.sqrt(np.maximum(-change, 0) / largest), LOWER)
+    shade_cells(drawing, np.sqrt(np.maximum(change, 0) / largest), HIGHER)
     if drawing.scale >= 9:
         size = min(drawing.scale * 0.8, 12)
         for sign, cells in (("−", change < -SAME), ("+", change > SAME)):
@@ -255,10 +258,10 @@ def change_panels(change: Heights, caption: str) -> list[Panel]:
 
 
 def column_scene(heights: Heights, region: Region, flat_role: str) -> Scene:
-    """Return the ground as columns, those of the flat region in a colour of their own."""
+    """Return the ground as columns, those of the flat region in another colour."""
     # Indexed x, then y from the front.
     turned, flat = heights[::-1].T, region[::-1].T
-    # On large ground the cells are small, and heights would hardly be seen.
+    # On large ground, cells are small and heights would be hard to see.
     stretch = max(len(heights) / 40, 0.5)
     base = float(turned.min()) - 1
     raised = (turned - base) * stretch
@@ -270,11 +273,11 @@ def column_scene(heights: Heights, region: Region, flat_role: str) -> Scene:
 
 
 def picture_caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
-    """Return the task in a sentence, or the figures of an answer."""
+    """Return the task in a sentence, or the result of an answer."""
     n = len(params.heights)
     if answer is None:
         start = "There are no blasts to draw. " if verdicts else ""
-        return f"{start}Ground of {n} x {n} cells, to be blasted flat."
+        return f"{start}Ground of {n} x {n} cells that blasts should make flat."
     metrics = verdicts.metrics
     count = len(answer.blasts)
     blasts = counted(count, "blast")
@@ -284,16 +287,18 @@ def picture_caption(params: Params, answer: Answer | None, verdicts: Verdicts) -
     faults = verdicts.faults(FAULTS, most=params.max_blasts)
     if faults:
         simulated = metrics["simulated"]
-        return f"{blasts}, void for {' and '.join(faults)}; {simulated} were simulated. {score}"
+        return (
+            f"{blasts}, void: {' and '.join(faults)}; simulated: {simulated}. {score}"
+        )
     cells = f"{metrics['flat_before']} to {metrics['flat_after']} cells"
-    return f"{blasts}; the largest flat region went from {cells}. {score}"
+    return f"{blasts}; the largest flat region changed from {cells}. {score}"
 
 
 def text_view(heights: Heights, region: Region) -> str:
     """Return heights in whole units if they fit, those of the flat region in brackets."""
     if 4 * len(heights) > MOST_TEXT:
         lines = ["".join(row) for row in np.where(region, "#", ".").tolist()]
-        key = "# the largest flat region"
+        key = "#: the largest flat region"
     else:
         lines = []
         for heights_of_row, flat_of_row in zip(heights, region, strict=True):
@@ -302,5 +307,5 @@ def text_view(heights: Heights, region: Region) -> str:
                 for height, flat in zip(heights_of_row, flat_of_row, strict=True)
             ]
             lines.append("".join(cells).rstrip())
-        key = "heights in whole units; in brackets: the largest flat region"
+        key = "heights rounded to whole units; in brackets: the largest flat region"
     return "\n".join([*lines, "", key])

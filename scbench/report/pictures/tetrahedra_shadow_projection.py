@@ -17,32 +17,31 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
-# Tetrahedra drawn of an answer that places more.
+# Most tetrahedra that are drawn.
 MOST_BODIES = 400
 # How far beyond the target, in times its size, tetrahedra are drawn where they are.
 RIM = 1.0
-# Heights may differ by so much for each tetrahedron; the rest is pulled in.
+# Heights may differ by this much for each tetrahedron; others are pulled in.
 LAYER = 1.5
-# A stack so many times as high as wide is squeezed in space, and lies on its side
-# next to that.
+# A stack this many times as high as wide is squeezed in the view in space, and drawn on its side.
 SLIM = 1.3
-# More faults have no labels.
+# Most faults that have labels.
 MOST_MARKS = 12
 # Margin around a flat drawing, as a share of its size.
 MARGIN = 0.06
 LEGEND = (
     ("target", "outline of the target"),
-    ("missing", "gaps: no shadow (hatched)"),
-    ("surplus", "spill: shadow beside the target"),
+    ("missing", "gaps: target without shadow (hatched)"),
+    ("surplus", "spill: shadow outside the target"),
     ("right", "shadow on the target"),
-    ("wrong", "tetrahedra that cut each other or have a fault (thick)"),
+    ("wrong", "thick: tetrahedra that cut each other or have another fault"),
 )
 FAULTS = {
     "reach": "{n} out of reach",
-    "rotation": "{n} without a direction",
+    "rotation": "{n} with a quaternion of zeros",
     "unit_quaternions": "{n} quaternions not of length 1|{n} quaternion not of length 1",
-    "intersection": "{n} pairs cut each other|{n} pair cut each other",
-    "resource_limit": "too many to be judged",
+    "intersection": "{n} intersecting pairs|{n} intersecting pair",
+    "resource_limit": "too many to grade",
 }
 
 # Of one tetrahedron, as indices of its corners.
@@ -102,7 +101,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
 
 def target_picture(params: Params, target: Polygon) -> Picture:
     """Return the picture of a target alone."""
-    caption = f"The target: {params.title}. Unit tetrahedra are to cast this shadow."
+    caption = f"The target: {params.title}. Unit tetrahedra must cast this shadow."
     drawing = Drawing(frame_around(target, MARGIN))
     fill(drawing, target, "target", opacity=0.3)
     draw_rings(drawing, target)
@@ -333,7 +332,7 @@ def answer_caption(answer: Answer, arrangement: Arrangement, verdicts: Verdicts)
     if count > MOST_BODIES:
         parts.append(f"the first {MOST_BODIES} are drawn")
     if arrangement.far:
-        parts.append(f"{arrangement.far} far away are drawn at the rim")
+        parts.append(f"{arrangement.far} far away, drawn at the rim")
     if verdicts:
         metrics = verdicts.metrics
         if "covered" in metrics:

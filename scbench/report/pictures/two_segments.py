@@ -1,4 +1,4 @@
-"""A frame cut by two segments: its regions by number of sides, next to those asked for."""
+"""A frame cut by two segments: its regions by number of sides, next to the wanted ones."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,12 +18,14 @@ ROLES = {3: series(5), 4: series(4), 5: series(3), 6: series(2)}
 BEYOND = 1.5
 # Pixels from polygon to polygon of the tally.
 STEP = 46
-GRID_FAULT = {"grid": "{n} ends not on the grid|{n} end not on the grid"}
+GRID_FAULT = {
+    "grid": "{n} endpoints not at allowed values|{n} endpoint not at allowed values"
+}
 FAULTS = {
-    "boundary": "{n} ends off the frame|{n} end off the frame",
-    "length": "a segment without length",
+    "boundary": "{n} endpoints off the boundary|{n} endpoint off the boundary",
+    "length": "a segment of length 0",
     "one_side": "a segment along a side",
-    "distinct": "both segments the same",
+    "distinct": "two equal segments",
 }
 
 XY = tuple[float, float]
@@ -33,7 +35,7 @@ Counts = Mapping[int, int]
 
 
 class Column(NamedTuple):
-    """A column of the tally: a polygon that was asked for, or made, or both."""
+    """A column of the tally: a polygon that is wanted, or made, or both."""
 
     sides: int
     asked_for: bool
@@ -44,10 +46,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the frame; with an answer the segments, the regions they cut, and rejected ends."""
     targets = {sides: getattr(params.counts, kind) for kind, sides in KINDS.items()}
     if answer is None:
-        caption = f"To be cut by two segments into {count_words(targets)}."
+        caption = f"Two segments must cut the frame into {count_words(targets)}."
         frame = Panel("the frame", frame_drawing(params, ()), caption)
-        asked_for = Panel("asked for", tally(targets, None), caption)
-        return Picture((frame, asked_for), caption)
+        wanted = Panel("wanted regions", tally(targets, None), caption)
+        return Picture((frame, wanted), caption)
     regions = None
     observed = verdicts.metrics.get("observed")
     if observed:
@@ -58,9 +60,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         draw_regions(drawing, params, verdicts.metrics["endpoints"])
     legend = draw_segments(drawing, answer, verdicts)
     legend += draw_end_faults(drawing, params, answer, verdicts)
-    title = "asked for"
+    title = "wanted regions"
     if regions is not None:
-        title = "asked for, and made"
+        title = "wanted and actual regions"
         for kind, sides in KINDS.items():
             if regions[sides] or targets[sides]:
                 legend.append((ROLES[sides], f"{kind} ({sides})"))
@@ -136,7 +138,7 @@ def pieces(params: Params, endpoints: Sequence[Mapping[str, Any]]) -> list[list[
 
 def place_on_frame(params: Params, position: float) -> Exact:
     """Return the place on the frame's boundary at a side's index plus the share of the side."""
-    # Verdicts hold floats; a fraction near by keeps exact arithmetic short.
+    # Verdicts contain floats; a near fraction keeps exact arithmetic short.
     side, share = divmod(Fraction(position).limit_denominator(10**9), 1)
     start, end = params.corners[int(side) % 4], params.corners[(int(side) + 1) % 4]
     x = Fraction(start[0]) + share * (Fraction(end[0]) - Fraction(start[0]))
@@ -200,7 +202,7 @@ def draw_segments(drawing: Drawing, answer: Answer, verdicts: Verdicts) -> Legen
 
 
 def void_segments(verdicts: Verdicts) -> set[int]:
-    """Return the segments that cut nothing off."""
+    """Return the segments that do not cut the frame."""
     void = {
         *verdicts.failures.get("length", ()),
         *verdicts.failures.get("one_side", ()),
@@ -225,16 +227,18 @@ def draw_end_faults(
             mark_off_frame(drawing, params, place, end)
     for segment, j in failed.get("grid", ()):
         place = drawing.nearest(answer.segments[segment][j])
-        tip = "not on the grid"
+        tip = "not an allowed value"
         drawing.ring(place, "wrong", radius=10, width=2.5, dashed=True, tip=tip)
     for i in failed.get("length", ()):
         place = drawing.nearest(answer.segments[i][0])
-        drawing.ring(place, "wrong", radius=10, width=2.5, tip="both ends at one place")
+        drawing.ring(
+            place, "wrong", radius=10, width=2.5, tip="both ends at the same point"
+        )
     return wrong_line(
         {
-            "end off the frame, and how far": off_frame,
-            "dashed ring: end not on the grid": "grid" in failed,
-            "dashed: segment that cuts nothing off": void_segments(verdicts),
+            "endpoint off the boundary, and how far": off_frame,
+            "dashed ring: not an allowed value": "grid" in failed,
+            "dashed: segment that does not cut the frame": void_segments(verdicts),
         }
     )
 
@@ -253,7 +257,7 @@ def mark_off_frame(
     if end["position"] is not None:
         x, y = place_on_frame(params, end["position"])
         drawing.line([place, (float(x), float(y))], "wrong", width=2, dashed=True)
-    drawing.ring(place, "wrong", radius=9, width=2.5, tip="not on the frame")
+    drawing.ring(place, "wrong", radius=9, width=2.5, tip="not on the boundary")
     distance = end["distance"]
     words = "far away" if distance is None else f"{distance:.2g} off"
     # At the right rim, the words are written to the left of the end.
@@ -264,8 +268,8 @@ def mark_off_frame(
 
 
 def tally(targets: Counts, regions: Counts | None) -> Drawing:
-    """Return small polygons in columns: those asked for above those made."""
-    # Without an answer there is one row: all that is asked for.
+    """Return small polygons in columns: the wanted ones above the actual ones."""
+    # Without an answer there is one row, the wanted polygons.
     columns = list(tally_columns(targets, targets if regions is None else regions))
     row_count = 1 if regions is None else 2
     left_edge = 0 if regions is None else 78
@@ -274,8 +278,8 @@ def tally(targets: Counts, regions: Counts | None) -> Drawing:
         (0, 0, width, height), size=max(width, height), up=False, margin=6
     )
     if regions is not None:
-        drawing.text((0, STEP / 2), "asked for", anchor="start", size=13)
-        drawing.text((0, STEP * 1.5), "made", anchor="start", size=13)
+        drawing.text((0, STEP / 2), "wanted", anchor="start", size=13)
+        drawing.text((0, STEP * 1.5), "actual", anchor="start", size=13)
     for i, column in enumerate(columns):
         x = left_edge + STEP * (i + 0.5)
         if regions is not None and not (column.asked_for and column.present):
@@ -296,7 +300,7 @@ def tally_columns(targets: Counts, regions: Counts) -> Iterator[Column]:
 
 
 def draw_target(drawing: Drawing, centre: XY, column: Column) -> None:
-    """Draw a polygon of the first row, dashed if it was not asked for."""
+    """Draw a polygon of the first row, dashed if it is not wanted."""
     shape = regular_polygon(column.sides, centre, 15)
     if not column.asked_for:
         drawing.line(shape, "quiet", closed=True, dashed=True, width=1)
@@ -332,13 +336,13 @@ def regular_polygon(sides: int, centre: XY, radius: float) -> list[XY]:
 
 
 def answer_caption(targets: Counts, regions: Counts | None, verdicts: Verdicts) -> str:
-    """Return the regions, or why they cannot be counted, and those asked for."""
-    request = f"asked for: {count_words(targets)}"
+    """Return the regions, or why they cannot be counted, and the wanted ones."""
+    request = f"wanted: {count_words(targets)}"
     if not verdicts:
         return f"Two segments; {request}."
     faults = verdicts.faults(GRID_FAULT)
     if regions is not None:
-        parts = [f"Made: {count_words(regions)}", request, *faults, verdicts.fraction]
+        parts = [f"Actual: {count_words(regions)}", request, *faults, verdicts.fraction]
         return f"{'; '.join(parts)}."
     faults += verdicts.faults(FAULTS)
     summary = ", ".join(faults) or "The cut cannot be counted"
@@ -347,9 +351,9 @@ def answer_caption(targets: Counts, regions: Counts | None, verdicts: Verdicts) 
 
 def count_words(counts: Counts) -> str:
     """Return numbers of regions in words, such as "2 triangles, 1 pentagon"."""
-    kinds = {sides: kind for kind, sides in KINDS.items()}
-    words = []
-    for sides, n in counts.items():
-        if n:
-            words.append(counted(n, kinds[sides]))
+    words = [
+        counted(counts[sides], kind)
+        for kind, sides in KINDS.items()
+        if counts.get(sides)
+    ]
     return ", ".join(words) or "nothing"

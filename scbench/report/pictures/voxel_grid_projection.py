@@ -16,22 +16,22 @@ from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
-# Entries looked at of a longer list.
+# Most entries that are read.
 MOST_ENTRIES = 50_000
-# Cells drawn in three dimensions, each of up to twelve triangles.
+# Most cells drawn in three dimensions, each of up to twelve triangles.
 MOST_SOLID = 1_600
-# Entries that are no cells of the cube, drawn as dots around it.
+# Most entries outside the cube that are drawn, as dots around it.
 MOST_OUTSIDE = 50
-# More holes in a shadow are neither ringed nor shown as lines through the cube.
+# Most holes in a shadow that are ringed and shown as lines through the cube.
 MOST_HOLES = 12
 # Colours from the lowest quarter of the cube to the highest.
 BANDS = ("answer", "water", "given", "faint")
 AXES = "xyz"
 FAULTS = {
-    "cells": "{n} entries are no cells of the cube|{n} entry is no cell of the cube",
+    "cells": "{n} entries are not cells of the cube|{n} entry is not a cell of the cube",
     "permitted": "{n} cells are forbidden|{n} cell is forbidden",
     "repeats": "{n} cells are listed more than once|{n} cell is listed more than once",
-    "connected": "{n} cells hang apart|{n} cell hangs apart",
+    "connected": "{n} cells are not connected|{n} cell is not connected",
 }
 # Symmetries that have a plain name, by the axes that x, y and z become.
 SYMMETRIES = {
@@ -88,7 +88,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         parts += hole_lines(params.size, verdicts)
         parts += outside_marks(params.size, cells, verdicts, legend)
         parts += mirror_planes(params.size, verdicts, legend)
-    legend.append(("missing", "not covered by any cell"))
+    legend.append(("missing", "holes: not covered by any cell"))
     caption = picture_caption(params, answer, verdicts)
     if len(cells.inside) > MOST_SOLID:
         caption += f" The cube shows {MOST_SOLID} of {len(cells.inside)} cells."
@@ -172,7 +172,7 @@ def solid_cells(
     for mask, role, words, sign in (
         (wrong, "wrong", "a forbidden cell", "✗"),
         (twice, "note", "listed more than once", "!"),
-        (apart, "target", "apart from the first cell", "!"),
+        (apart, "target", "not connected to the first cell", "!"),
     ):
         if mask.any():
             legend.append((role, words))
@@ -209,7 +209,7 @@ def outside_marks(
     """Return dots around the cube for entries that are no cells; add them to the legend."""
     if not cells.outside or not verdicts.failed("cells"):
         return []
-    legend.append(("wrong", "entries that are no cells of the cube"))
+    legend.append(("wrong", "entries that are not cells of the cube"))
     points = [
         [min(max(value, -2), n + 1) + 0.5 for value in place]
         for place in cells.outside[:MOST_OUTSIDE]
@@ -222,7 +222,7 @@ def mirror_planes(n: int, verdicts: Verdicts, legend: Legend) -> list[Shape]:
     matrix = reflection_matrix(plainest_symmetry(verdicts))
     if matrix is None:
         return []
-    legend.append(("target", "a mirror that changes nothing"))
+    legend.append(("target", "mirror plane of the set"))
     return [mirror_plane(n, matrix)]
 
 
@@ -360,31 +360,31 @@ def picture_caption(params: Params, answer: Answer | None, verdicts: Verdicts) -
         n = params.size
         start = "There are no cells to draw. " if verdicts else ""
         return (
-            f"{start}{params.cells} of {n} x {n} x {n} cells are to fill all three shadows, "
-            "without any symmetry."
+            f"{start}Choose {params.cells} of {n} x {n} x {n} cells that fill all three shadows "
+            "and have no symmetry."
         )
     entries = len(answer.voxels)
     if not verdicts:
-        return f"{entries} cells."
+        return f"{counted(entries, 'cell')}."
     text = "; ".join(faults_in_words(params, entries, verdicts))
     if not text:
-        text = f"{entries} cells, all shadows full and no symmetry"
+        text = f"{counted(entries, 'cell')}, all shadows full, no symmetry"
     return f"{text[0].upper()}{text[1:]}. {verdicts.fraction.capitalize()}."
 
 
 def faults_in_words(params: Params, entries: int, verdicts: Verdicts) -> Iterator[str]:
     """Yield the faults of an answer with so many entries."""
     if verdicts.failed("count"):
-        yield f"{entries} cells are listed instead of {params.cells}"
+        yield f"{counted(entries, 'entry', 'entries')} instead of {params.cells}"
     yield from verdicts.faults(FAULTS)
     holes = sum(verdicts.fault_count(view.check_id) for view in VIEWS)
     if holes:
         yield f"the shadows have {counted(holes, 'hole')}"
     symmetry = plainest_symmetry(verdicts)
     if symmetry:
-        yield f"{symmetry_words(symmetry)}, the set is the same"
+        yield f"the set has a symmetry: {symmetry_words(symmetry)}"
     if verdicts.failed("resource_limit"):
-        yield "the list is far too long to be judged"
+        yield "the list is too long to grade"
 
 
 def text_view(params: Params, cells: Cells) -> str:

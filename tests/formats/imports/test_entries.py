@@ -269,9 +269,7 @@ def test_a_blocked_prompt_and_an_error():
 
 @pytest.mark.parametrize("name", ["request-1-1!", 7, None, "", "x" * 300])
 def test_an_id_of_nobody_is_named(name):
-    with pytest.raises(
-        PredictionsError, match="neither the id of an item nor a custom_id"
-    ):
+    with pytest.raises(PredictionsError, match="neither an item's id nor a custom_id"):
         list(openai({"custom_id": name, "response": None, "error": "e"}))
 
 

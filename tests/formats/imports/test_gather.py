@@ -227,7 +227,7 @@ def test_of_two_models_an_error_is_given_to_neither(tmp_path):
     lines, problems = taken(path)
     assert len(lines) == 2
     assert len(problems) == 1
-    assert "line 3: which model it is of" in problems[0]
+    assert "line 3: the entry names no model" in problems[0]
     lines, problems = taken(path, model="O")
     assert {line["model"] for line in lines} == {"O"}
     assert problems == []
@@ -323,7 +323,7 @@ def test_our_own_lines_are_copied_as_they_stand_problems_and_all(tmp_path):
     [
         (b"PAR1 and no more", "is damaged"),
         (b"PK\x03\x04 and no more", "is a damaged zip archive"),
-        (b"ARROW1\0\0 and more", "is an Arrow file; write its table as Parquet"),
+        (b"ARROW1\0\0 and more", "is an Arrow file; convert its table to Parquet"),
     ],
 )
 def test_damaged_files_are_named(tmp_path, data, said):
@@ -337,7 +337,8 @@ def test_a_parquet_file_without_the_columns_says_which_it_has(tmp_path):
     path = tmp_path / "t.parquet"
     pl.DataFrame({"item": ["a/0"], "out": ["x"]}).write_parquet(path)
     with pytest.raises(
-        PredictionsError, match=r"it has item, out. Say which column is which: --map"
+        PredictionsError,
+        match=r"its columns are item, out. Name the columns with --map",
     ):
         taken(path)
     with pytest.raises(PredictionsError, match="no column 'output'"):

@@ -165,7 +165,7 @@ def test_every_sample_comes_with_what_became_of_it(log):
         == "openai.InternalServerError: 500 - no"
     )
     assert len(gathered.problems) == 1
-    assert '"99" is neither the id of an item' in str(gathered.problems[0])
+    assert '"99" is neither an item\'s id' in str(gathered.problems[0])
     assert gathered.recognised == f"{log}: Inspect log ({len(SAMPLES)})"
 
 
@@ -210,7 +210,7 @@ def test_members_of_one_name_are_refused(tmp_path):
     assert len(list(read_file(str(path), Counter()))) == 1  # it was asked twice
     with pytest.warns(UserWarning, match="Duplicate name"):
         write_archive(path, [*members.items()] * 101)
-    with pytest.raises(PredictionsError, match="101 members called"):
+    with pytest.raises(PredictionsError, match="101 files named"):
         list(read_file(str(path), Counter()))
 
 

@@ -122,12 +122,12 @@ def test_a_move_that_cannot_be_made_leaves_the_snake_where_it_is():
     play.step(move([(0, 1)]))
     before = play.look()
     for cells, why in [
-        ([(1, 1)], r"cell 2 of the path \(counted from 0\), \[1, 1\], is a wall"),
-        ([(0, 0)], "is visited before"),
+        ([(1, 1)], r"cell 2 of the path \(counting from 0\), \[1, 1\], is a wall"),
+        ([(0, 0)], "was visited before"),
         ([(1, 2)], r"is not one step from \[0, 1\]"),
-        ([(0, 2), (0, 3)], "cell 3 .* lies outside the box"),
+        ([(0, 2), (0, 3)], "cell 3 .* is outside the box"),
         ([(0, 2, 0)], "does not have 2 coordinates"),
-        ([(0, -(10**300))], "beyond 10.9, lies outside"),
+        ([(0, -(10**300))], "beyond 10.9, is outside"),
     ]:
         with pytest.raises(QueryError, match=why):
             play.step(move(cells))

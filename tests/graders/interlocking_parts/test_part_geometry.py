@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from manifold3d import CrossSection, FillRule, Manifold
 
+from scbench.catalog import get_task
 from scbench.graders.interlocking_parts.columns import grown, openings
 from scbench.graders.interlocking_parts.part_checks import size_of
 from scbench.graders.interlocking_parts.part_meshes import (
@@ -20,10 +21,12 @@ from scbench.graders.interlocking_parts.part_meshes import (
 )
 from scbench.graders.interlocking_parts.print_checks import strip_width
 from scbench.graders.interlocking_parts.rays import Meter, TooManyRaysError, cast
+from scbench.graders.interlocking_parts.rod_holes import rods_around
 from scbench.graders.interlocking_parts.thickness import survey
 from scbench.graders.shared.triangle_pairs import is_crowded
 from scbench.schemas.interlocking_parts import Spacing, Survey
 
+PAPER = get_task("interlocking_parts").builder().paper()[0].params
 POINT = st.tuples(st.integers(-20, 20), st.integers(-20, 20))
 
 
@@ -136,14 +139,14 @@ RULES = Survey(
 
 def test_a_survey_reads_the_thickness_of_a_block():
     result = survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2))
-    assert result.values == (19.95, 19.95, 29.95, 29.95, 49.95, 49.95)
+    assert result.values == (20, 20, 30, 30, 50, 50)
     only_x = survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0,))
-    assert only_x.values == (49.95, 49.95)
+    assert only_x.values == (50, 50)
 
 
 def test_a_survey_skips_ends_of_bars_and_small_faces():
     bar = mesh(Manifold.cube((100, 10, 10)))
-    assert survey(bar, RULES, "in", (0, 1, 2)).values == (9.95,) * 4
+    assert survey(bar, RULES, "in", (0, 1, 2)).values == (10,) * 4
     thin = mesh(Manifold.cube((100, 4, 10)))
     assert len(survey(thin, RULES, "in", (0, 1, 2)).values) == 2
 
@@ -179,6 +182,37 @@ def test_a_point_is_in_the_grown_shape_if_its_square_meets_the_shape(points, by,
         speck = CrossSection.square((1e-3, 1e-3), center=True).translate((x, y))
         inside = (speck ^ larger).area() > 0.5e-6
         assert inside == (touched > 0) or touched < 0.05
+
+
+def test_columns_stay_within_the_bounding_box_of_the_part():
+    rules = {"height": 20, "free_reach": 40, "blocked_reach": 40, "ignored_area": 0.01}
+    # Two bars 40 apart, which end where the bounding box does.
+    bars = Manifold.cube((100, 10, 10), True).translate((0, 25, 0))
+    bars += Manifold.cube((100, 10, 10), True).translate((0, -25, 0))
+    result = openings(bars, Spacing(**rules, free=30, blocked=39))
+    assert result.free == pytest.approx(70 * 10)
+    assert result.unblocked == pytest.approx(61 * 1)
+    # One wider than the part is nowhere.
+    assert openings(bars, Spacing(**rules, free=30, blocked=61)).unblocked == 0
+
+
+def test_holes_around_a_rod_are_closed_near_and_high_enough():
+    def around(body):
+        return rods_around(PAPER, body, [[0.0, 0.0]])
+
+    block = Manifold.cube((30, 30, 10), True).translate((0, 0, 5))
+    hole = Manifold.cylinder(20, 3.2, 3.2, 24).translate((0, 0, -1))
+    assert around(block - hole) == 1
+    assert around(block) == 0, "a solid block"
+    beside = hole.translate((5, 0, 0))
+    assert around(block - beside) == 0, "the hole is beside the axis"
+    slot = Manifold.cube((6, 40, 20)).translate((-3, 0, -1))
+    assert around(block - hole - slot) == 0, "open to one side"
+    wide = Manifold.cylinder(20, 8.2, 8.2, 24).translate((0, 0, -1))
+    assert around(block - wide) == 0, "too wide"
+    low = block.trim_by_plane((0, 0, -1), -4.9)
+    assert around(low - hole) == 0, "less than half a bar high"
+    assert around(low.translate((0, 0, 900)) - hole.translate((0, 0, 900))) == 0
 
 
 def test_columns_pass_where_there_is_just_room():

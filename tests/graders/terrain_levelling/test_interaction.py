@@ -89,22 +89,27 @@ def test_a_list_with_a_bad_blast_is_refused_as_a_whole():
     play = Play(ground([[5, 8], [5, 2]], max_blasts=3))
     first = play.step(action([{"x": 1, "y": 0, "z": 2.5}]))
     for x, y, z, why in [
-        (0, 0, 99, r"Blast 2 \(counted from 0\) goes 99.0 deep at x = 0, y = 0, where"),
+        (
+            0,
+            0,
+            99,
+            r"Blast 2 \(counting from 0\) has depth 99.0 at x = 0, y = 0, where",
+        ),
         (
             2,
             0,
             1,
-            r"blast 2 \(counted from 0\) is at x = 2, y = 0; both must be in 0..1",
+            r"blast 2 \(counting from 0\) is at x = 2, y = 0; both must be in 0..1",
         ),
         (0, -1, 1, r"blast 2 .* y = -1; both"),
         (10**60, 0, 1, "more than 30 digits"),
-        (0, 0, 0, "the depth must be above 0"),
-        (0, 0, -1e300, "the depth must be above 0"),
+        (0, 0, 0, "it must be above 0"),
+        (0, 0, -1e300, "it must be above 0"),
     ]:
         with pytest.raises(QueryError, match=why):
             play.step(action([{"x": 0, "y": 1, "z": 0.5}, {"x": x, "y": y, "z": z}]))
     assert play.look() == first
-    with pytest.raises(QueryError, match="4 blasts are too many: at most 3"):
+    with pytest.raises(QueryError, match="the plan has 4 blasts; the limit is 3"):
         play.step(action([{"x": 0, "y": 0, "z": 0.1}] * 3))
     with pytest.raises(QueryError, match=r"x and y in 0\.\.1"):
         play.step(action([{"x": 0, "y": 0, "z": 0.1}], corner=[0, 10**300]))

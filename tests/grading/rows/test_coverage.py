@@ -148,8 +148,8 @@ def test_a_duplicate_names_both_lines_and_which_is_graded():
             number,
             "two_segments/03",
         )
-        assert "was answered on line 5 already" in result.message
-        assert "line 5 is graded, this one is not" in result.message
+        assert "line 5 already answers two_segments/03" in result.message
+        assert "only line 5 is graded" in result.message
 
 
 @pytest.mark.parametrize(
@@ -180,11 +180,11 @@ def test_what_is_missing_is_named_for_each_run():
     first, second = book.incomplete()
     assert (first.code, first.line) == ("incomplete", None)
     assert first.message == (
-        "model 'a' has no prediction for 48 of 48 instances, the first is two_segments/00; "
-        "add --partial if that is intended"
+        "model 'a' has no prediction for 48 of 48 items, the first is two_segments/00; "
+        "add --partial if this is intended"
     )
     assert second.message.startswith(
-        "model 'b', setting tools, sample 2, budget 64 has no prediction for 47 of 48 instances, "
+        "model 'b', setting tools, sample 2, budget 64 has no prediction for 47 of 48 items, "
         "the first is two_segments/01"
     )
 

@@ -166,7 +166,7 @@ def test_items_outside_the_release_and_missing_ones_have_rows_without_a_score(in
     assert (outside["status"], outside["instance_hash"], outside["response_characters"]) == (
         "not_run", None, 1,
     )  # fmt: skip
-    assert "does not hold boolean" in outside["reason"]
+    assert "does not contain boolean" in outside["reason"]
     assert [row["subtask"] for row in missing] == list(range(9))
     assert {(row["line"], row["status"], row["reason"]) for row in missing} == {
         (None, "missing", "no prediction")

@@ -127,7 +127,7 @@ def test_a_worker_that_is_killed_loses_nothing(cluster, run, tmp_path, capfd):
     assert report.exit_code == 3, "the one whose grader dies"
     assert report.grader_errors == 1
     [failed] = report.tally.failed
-    assert failed["reason"] == "the worker process died (exit code -9); tried twice"
+    assert failed["reason"] == "the worker process died (exit code -9) (tried twice)"
     assert any("the cluster lost worker" in incident for incident in report.incidents)
     assert "distributed" not in capfd.readouterr().err, (
         "what is mended is no user's business"
@@ -150,7 +150,8 @@ def test_an_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch
     ]
     [failed] = report.tally.failed
     assert (
-        failed["reason"] == "several workers of the cluster died over it; tried twice"
+        failed["reason"]
+        == "several workers of the cluster died while grading it (tried twice)"
     )
 
 

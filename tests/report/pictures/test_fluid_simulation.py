@@ -71,4 +71,4 @@ def test_water_that_can_be_seen_is_hatched_and_pointed_at(drawn, golden, shapes)
     assert float(ring.get("cy")) == pytest.approx(corner[1] + maps.scale / 2, abs=0.02)
     (mesh,) = meshes(picture, "wrong")
     assert np.array_equal(mesh.points.mean(axis=0), (6.5, 6.5, 3))
-    assert "seen from above in 1 columns" in picture.caption
+    assert "visible from above in 1 column." in picture.caption

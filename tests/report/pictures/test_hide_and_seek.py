@@ -46,7 +46,7 @@ def test_somebody_in_sight_is_ringed_in_both_views(drawn, golden, shapes, hidden
     (pixels,) = shapes(view, "path", "wrong")
     # One small square for every pixel that the verdict counts, inside the ring.
     count = pixels.get("d").count("M")
-    assert f"1 of 4 can be seen, on {count} pixels" in picture.caption
+    assert f"1 of 4 people can be seen on {count} pixels" in picture.caption
     (ring,) = shapes(view, "circle", "wrong")
     (centre,), radius = centres([ring]), float(ring.get("r"))
     for start in pixels.get("d").split("M")[1:]:

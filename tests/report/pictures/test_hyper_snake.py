@@ -21,7 +21,7 @@ def test_a_full_path(drawn, golden, shapes):
         middle(flat, 0, 2),
     }
     assert not shapes(flat, "circle", "wrong")
-    assert "fills 8 of 8 free cells. Score 1." in picture.caption
+    assert "visits 8 of 8 free cells. Score 1." in picture.caption
     assert picture.text.split("\n")[:3] == ["S─┐", "E#│", "o─o"]
 
 
@@ -40,3 +40,10 @@ def test_a_path_into_a_wall_has_an_arrow_and_a_ring_there(drawn, golden, shapes)
         middle(flat, 2, 2),
         middle(flat, 0, 2),
     }  # lost food
+
+
+def test_a_path_over_the_limit_is_drawn_whatever_its_cells_are(drawn):
+    cells = [(0, 0), (1, 0), (1,), *[(0, 0, 0)] * 1100]
+    picture = drawn("hyper_snake", listed(cells), params=FLAT)
+    assert picture.caption.startswith("The path is too long to be graded.")
+    assert picture.text.startswith("S")

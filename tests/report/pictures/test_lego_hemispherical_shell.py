@@ -36,11 +36,11 @@ def test_every_brick_is_a_box_where_it_stands(drawn):
 @pytest.mark.parametrize(
     ("extra", "word"),
     [
-        ((0, 0, 4.8, 0), "wholly in the hollow"),
-        ((90, 0, 4.8, 0), "wholly outside"),
+        ((0, 0, 4.8, 0), "completely in the hollow"),
+        ((90, 0, 4.8, 0), "completely outside"),
         ((45, 40, 12.0, 0), "in no layer"),
         ((55, 0, 4.8, 90), "listed twice"),
-        ((55, 0, 42.0 + 1.2, 90), "not joined to the ground"),
+        ((55, 0, 42.0 + 1.2, 90), "not joined to the lowest layer"),
     ],
 )
 def test_a_wrong_brick_is_marked_in_every_view(drawn, shapes, extra, word):

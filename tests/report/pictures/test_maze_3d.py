@@ -2,7 +2,10 @@
 
 from drawn_parts import centres, middle
 
-from scbench.schemas.maze_3d import Params
+from scbench.base.model import Verdict
+from scbench.report.picture import Verdicts
+from scbench.report.pictures.maze_3d import draw
+from scbench.schemas.maze_3d import Answer, Params
 
 
 def small(**wanted) -> Params:
@@ -41,4 +44,14 @@ def test_a_second_way_is_ringed_where_it_leaves_and_comes_back(drawn, golden, sh
     assert rings == {middle(plan, 0, 0), middle(plan, 1, 1)}
     (detour,) = shapes(plan, "path", "wrong")
     assert detour.get("stroke-dasharray")
-    assert "second way" in picture.caption
+    assert "second route" in picture.caption
+
+
+def test_a_second_route_without_a_move_of_its_own_has_no_rings(shapes):
+    """A verdict can come from a file, and its routes can be equal."""
+    route = [[0, 0], [1, 0]]
+    verdict = Verdict(0.0, (), {"route": route, "other_route": route})
+    answer = Answer.model_validate({"maze": ["AB", "99"]})
+    picture = draw(small(size=2), answer, Verdicts((verdict,)))
+    assert not shapes(picture.panels[0].view, "circle", "wrong")
+    assert "wrong" not in {role for role, _ in picture.legend}

@@ -30,4 +30,4 @@ def test_a_crossing_is_ringed_where_it_is(drawn, shapes):
     drawing = picture.panels[0].view
     rings = [c for c in shapes(drawing, "circle", "wrong") if c.get("fill") == "none"]
     assert at(drawing, (1.5, 1.5))[0] in centres(rings)
-    assert "1 crossing;" in picture.caption
+    assert "crossings: 1 (exactly 0);" in picture.caption

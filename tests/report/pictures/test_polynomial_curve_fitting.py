@@ -54,7 +54,8 @@ def test_cells_missed_and_too_many(drawn, shapes):
     assert covered(surplus) == [at(drawing, 2, 3, 1, 1)]
     assert not shapes(drawing, "path", "missing", hatched=True)
     assert (
-        picture.caption == "15 of 16 cells match (0 missed, 1 too many); score 0.7725."
+        picture.caption
+        == "15 of 16 cells match (wrong: 0 black, 1 white); score 0.7725."
     )
     # Positive in the last column: three cells missed.
     drawing = drawn(TASK, formula("x - 2.5 + 0*y"), params=grid()).panels[2].view

@@ -56,10 +56,10 @@ def test_the_plan_and_what_it_changed(golden, shapes):
     assert dots[large] > dots[small]
     (region,) = shapes(after, "path", "right")[:1]
     assert region.get("d").count("M") == 6
-    lower = "".join(path.get("d") for path in shapes(change, "path", "missing"))
+    lower = "".join(path.get("d") for path in shapes(change, "path", "c3"))
     x, y = change.at((0, 1))
     assert f"M{x:g} {round(y, 2):g}h" in lower
-    assert "went from 4 to 6 cells. Score 0.44." in picture.caption
+    assert "changed from 4 to 6 cells. Score 0.44." in picture.caption
     assert "cells of the largest flat region: 6; at least 8.5" in picture.panels[-1].alt
 
 
@@ -70,12 +70,12 @@ def test_a_blast_that_is_too_deep_is_ringed_where_it_is(golden, shapes):
     golden(f"{TASK}-wrong", plan, "A blast is too deep.")
     (ring,) = rings(shapes(plan, "circle", "wrong"))
     assert ring == pytest.approx(plan.at((2.5, 0.5)), abs=0.01)
-    assert "void for a blast deeper than its cell is high" in picture.caption
+    assert "void: a blast deeper than its cell is high" in picture.caption
 
 
 def test_a_real_verdict_is_drawn(drawn):
     picture = drawn(TASK, {"blasts": [{"x": 3, "y": 4, "z": 2.5}]})
-    assert "1 blast; the largest flat region went from 5 to" in picture.caption
+    assert "1 blast; the largest flat region changed from 5 to" in picture.caption
     assert [panel.title for panel in picture.panels][:3] == [
         "the plan",
         "after the blasts",

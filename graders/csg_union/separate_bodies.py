@@ -1,0 +1,60 @@
+"""How many separate bodies a mesh may have: those of the union, or of the solids that it has."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from scbench.graders.csg_union.convex_parts import (
+    MOST_PAIRS,
+    ConvexPart,
+    measure_common,
+)
+from scbench.graders.csg_union.solids import union_body, union_parts
+from scbench.graders.shared.vectors import Array
+from scbench.schemas.csg_union import Params, Solid
+
+# A mesh leaves a solid out if it fills less than this share of the room that only this solid
+# takes.
+_LEFT_OUT = 0.5
+# Less room than this is a rounding error: another solid takes all of it.
+_NO_ROOM = 1e-6
+
+
+@lru_cache(maxsize=64)
+def union_bodies(params: Params) -> int:
+    """Return the number of separate bodies of an instance's union."""
+    # Parts of negative volume are voids.
+    return sum(part.volume() > 0 for part in union_body(params).decompose())
+
+
+def most_bodies(params: Params, corners: Array) -> int:
+    """Return the number of separate bodies that a mesh may have.
+
+    It is that of the union, or, if it is larger, that of the union of the solids that the mesh does
+    not leave out. The corners are those of closed triangles (m, 3, 3).
+    """
+    solids = solids_not_left_out(params, corners)
+    if not solids:
+        return union_bodies(params)
+    return max(union_bodies(params), union_bodies(Params(solids=solids)))
+
+
+def solids_not_left_out(params: Params, corners: Array) -> tuple[Solid, ...]:
+    """Return the solids of which a mesh fills half the room that no other solid takes."""
+    parts = union_parts(params)
+    present = []
+    for i, solid in enumerate(params.solids):
+        own_parts = [part for part in parts if i in part.solids]
+        room = sum(part.sign * part.volume for part in own_parts)
+        if room < _NO_ROOM or volume_in(own_parts, corners) >= _LEFT_OUT * room:
+            present.append(solid)
+    return tuple(present)
+
+
+def volume_in(parts: Sequence[ConvexPart], corners: Array) -> float:
+    """Return the volume that a mesh shares with a signed sum of convex parts."""
+    total = 0.0
+    for part in parts:
+        measure = measure_common(corners, part.convex, MOST_PAIRS)
+        if measure is not None:
+            total += part.sign * measure.volume
+    return total
