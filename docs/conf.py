@@ -9,7 +9,7 @@ extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb"]
 
 # Links are checked as a code forge makes them: headings to the fourth level have anchors.
 myst_heading_anchors = 4
-myst_enable_extensions = ["strikethrough"]
+myst_enable_extensions = ["html_image", "strikethrough"]
 
 # The notebook is run when the site is made, so what it shows cannot be out of date.
 nb_execution_mode = "force"

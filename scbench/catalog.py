@@ -110,6 +110,8 @@ class Task:
         one_answer: whether an instance has one right answer, but for the order of its parts; two
             models that give the same one need not have heard it from each other.
         dimensions: its demands on a model, for tables; empty where they are not stated.
+        summary: what it asks, in one plain sentence.
+        scored: how an answer is scored, as a phrase that can follow "Score:".
     """
 
     id: str
@@ -125,6 +127,8 @@ class Task:
     fingerprinted: bool = False
     one_answer: bool = False
     dimensions: tuple[Dimension, ...] = ()
+    summary: str = ""
+    scored: str = ""
 
     def __str__(self) -> str:
         return self.id

@@ -37,6 +37,22 @@ def test_text_tasks_stand_after_the_papers_and_before_plugins():
     assert all(set(task.dimensions) <= set(known) for task in own)
 
 
+def test_every_task_is_explained_in_a_sentence_and_a_phrase():
+    tasks = [task for task in all_tasks().values() if task.package == "scbench"]
+    for task in tasks:
+        words = task.summary.split()
+        assert 5 <= len(words) <= 25, task.id
+        assert task.summary[0].isupper(), task.id
+        assert task.summary.endswith("."), task.id
+        assert task.scored, task.id
+        assert not task.scored.endswith("."), task.id
+        is_binary = task.scored.startswith("1 ") and task.scored.endswith("else 0")
+        # An answer with several scores, each 0 or 1, can get a share of them.
+        if task.scores == 1:
+            assert is_binary == (task.scoring == "binary"), task.id
+    assert len({task.summary for task in tasks}) == len(tasks)
+
+
 @pytest.mark.parametrize(
     ("wrong", "near"),
     [

@@ -22,7 +22,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import scbench
-from scbench.catalog import BUCKETS, MANIFOLDS, Task, all_tasks
+from scbench.catalog import MANIFOLDS, Task, all_tasks
 from scbench.cli.main import app
 from scbench.release.load import Release, find_release
 
@@ -132,7 +132,10 @@ def task_page(task: Task, release: Release) -> str:
         f"`{task.id}`, bucket {task.bucket}. Scores are {kind}; release {release.version} "
         f"has {scores}. Grader version {task.grader_version}.\n"
     )
-    lines = [f"# {task.title}\n", head]
+    lines = [f"# {task.title}\n"]
+    if task.summary:
+        lines.append(f"{task.summary}\n")
+    lines.append(head)
     if (pictures / f"{task.id}.png").is_file():
         caption = f"One item of {task.title}, with a right answer"
         lines += [f"![{caption}](pictures/{task.id}.png)\n", f"*{caption}.*\n"]
@@ -151,22 +154,18 @@ def task_page(task: Task, release: Release) -> str:
 
 
 def task_pages() -> dict[str, str]:
-    """Return a page for each task, and one that lists them, by their paths."""
+    """Return a page for each task, and the one that shows all of them, by their paths."""
     release = find_release()
-    scores = release.manifest.tasks
     tasks = all_tasks().values()
     pages = {f"docs/tasks/{task.id}.md": task_page(task, release) for task in tasks}
-    lines = ["# How each task is judged\n"]
-    for bucket in (*BUCKETS, MANIFOLDS):
-        lines += [f"## {bucket.capitalize()}\n", "| task | scores |", "|---|---:|"]
-        lines += [
-            f"| [{task.title}](tasks/{task.id}.md) | {scores[task.id].scores} |"
-            for task in tasks
-            if task.bucket == bucket and task.id in scores
-        ]
-        lines.append("")
-    lines.append(toctree([f"tasks/{task.id}" for task in tasks]))
-    pages["docs/tasks.md"] = "\n".join(lines)
+    overview = (ROOT / "docs" / "tasks.md").read_text("utf-8")
+    # The site has a page for each task, with its card, and pictures next to these pages.
+    overview = overview.replace("](../dataset_card/tasks/", "](tasks/")
+    overview = re.sub(
+        r"\]\(\.\./releases/[^/]+/gallery/", "](tasks/pictures/", overview
+    )
+    menu = toctree([f"tasks/{task.id}" for task in tasks])
+    pages["docs/tasks.md"] = overview + menu
     return pages
 
 

@@ -226,6 +226,9 @@ def show(
         ),
     ] = 2.0,
     dark: DarkOption = False,
+    prompt: Annotated[
+        bool, typer.Option("--prompt", help="Print only the prompt of the item.")
+    ] = False,
     text: Annotated[
         bool,
         typer.Option(
@@ -259,6 +262,8 @@ def show(
     answer_sources = [predictions is not None, results is not None, reference]
     if sum(answer_sources) > 1:
         misused("choose one of --predictions, --results and --reference")
+    if prompt and (any(answer_sources) or out is not None or text or open_page):
+        misused("--prompt prints the prompt only: leave out the other options")
     if out is not None and text:
         misused("--text prints and --out writes a file; choose one")
     with reported_errors("report"):
@@ -270,10 +275,14 @@ def show(
             release = None if results is None else release_of_results(results)
         source = find_release(release).fitting(item)
         instance = single.find_instance(source, item)
+        if prompt:
+            print_prompt(instance)
+            return
         run = single.RunChoice(model, setting, budget, sample)
         line: Line | None = None
+        note = ""
         if predictions is not None:
-            line = single.answered_by(predictions, instance, run)
+            line, note = single.answered_by(predictions, instance, run)
         elif reference:
             line = single.reference_line(source, instance)
         response = None
@@ -284,9 +293,11 @@ def show(
             with progress(None, quiet=False) as bar:
                 view = grade_line(line, instance, source, limits, bar.waiting)
         elif results is not None:
-            view = single.stored_by(results, instance, run)
+            view, note = single.stored_by(results, instance, run)
         else:
             view = single.unanswered(instance)
+        if note:
+            say(note)
         if out is None:
             print_or_open(view, instance, response, text=text, open_page=open_page)
         elif form in SOLID_FORMS:
@@ -294,6 +305,14 @@ def show(
         else:
             data = picture_bytes(view, instance, response, form, scale, dark=dark)
             write_file(out, data)
+
+
+def print_prompt(instance: Instance) -> None:
+    """Print the prompt of an item, and on standard error that pictures belong to it."""
+    print(plain(instance.prompt.rstrip("\n")))  # noqa: T201
+    if instance.images:
+        pictures = counted(len(instance.images), "picture")
+        say(f"the prompt also has {pictures}; `scbench prompts` includes pictures")
 
 
 def checked_form(item: str, out: Path) -> str:

@@ -14,6 +14,7 @@ from scbench.base.wording import counted
 from scbench.catalog import available_tasks, get_task
 from scbench.cli.console import as_json, reported_errors
 from scbench.cli.options import ListForm
+from scbench.cli.task_introductions import example_of, introduction
 from scbench.freezing.ladder import TaskLadder
 from scbench.freezing.listing import describe_task
 from scbench.release.load import Release, find_release
@@ -48,7 +49,7 @@ def tasks(
         if release is not None:
             records = release_tasks(find_release(release), task)
         elif task is not None:
-            records = [describe_task(get_task(task))]
+            records = [describe_task(get_task(task)) | example_of(get_task(task))]
         else:
             records = [describe_task(each) for each in available_tasks()]
         if style == "json":
@@ -58,7 +59,7 @@ def tasks(
         elif task is None:
             text = tasks_text(records, style)
         else:
-            text = parameters_text(records[0], style)
+            text = introduction(records[0], style) + parameters_text(records[0], style)
         sys.stdout.write(text)
 
 

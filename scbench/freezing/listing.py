@@ -46,6 +46,8 @@ def describe_task(task: Task) -> dict[str, Any]:
     return {
         "id": task.id,
         "title": task.title,
+        "summary": task.summary,
+        "scored": task.scored,
         "bucket": task.bucket,
         "scores": len(builder().paper()) * task.scores,
         "scoring": task.scoring,

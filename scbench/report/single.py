@@ -10,6 +10,7 @@ from scbench.analysis.results import read_results
 from scbench.base.errors import ReleaseError, ResultsError, did_you_mean
 from scbench.base.model import Instance, task_of
 from scbench.base.progress import no_progress
+from scbench.base.wording import counted
 from scbench.catalog import MANIFOLDS, get_task
 from scbench.formats.predictions import (
     Line,
@@ -75,12 +76,17 @@ def find_instance(release: Release, name: str) -> Instance:
     return instances[name]
 
 
-def answered_by(predictions: str, instance: Instance, choice: RunChoice) -> Line:
-    """Return the line of a predictions file (``-`` for standard input) that answers an instance.
+def answered_by(
+    predictions: str, instance: Instance, choice: RunChoice
+) -> tuple[Line, str]:
+    """Return the first line of a predictions file (``-`` for standard input) on an instance.
+
+    Returns:
+        The line, and a note if there are several.
 
     Raises:
         PredictionsError: the file cannot be read.
-        ResultsError: no line answers it, or several do.
+        ResultsError: no line answers it.
     """
     lines = []
     # All lines are read: several may answer the instance.
@@ -92,7 +98,7 @@ def answered_by(predictions: str, instance: Instance, choice: RunChoice) -> Line
                 lines.append(line)
     labels = run_labels(run_of_line(line) for line in lines)
     numbered = [f"line {line.number}: {labels[run_of_line(line)]}" for line in lines]
-    return only_one(lines, numbered, instance, predictions)
+    return first_match(lines, numbered, instance, predictions)
 
 
 def run_of_line(line: Line) -> Run:
@@ -101,11 +107,14 @@ def run_of_line(line: Line) -> Run:
     return prediction.model, prediction.setting, prediction.budget, prediction.sample
 
 
-def stored_by(results: Path, instance: Instance, choice: RunChoice) -> Item:
-    """Return the item of a results file, or of its folder, that belongs to an instance.
+def stored_by(results: Path, instance: Instance, choice: RunChoice) -> tuple[Item, str]:
+    """Return the first item of a results file, or of its folder, on an instance.
+
+    Returns:
+        The item, and a note if there are several.
 
     Raises:
-        ResultsError: the file cannot be read, no row is on this instance, or several are.
+        ResultsError: the file cannot be read, or no row is on this instance.
     """
     rows = read_results([results], COLUMNS, partial=True)
     rows = rows.filter(
@@ -113,28 +122,29 @@ def stored_by(results: Path, instance: Instance, choice: RunChoice) -> Item:
     )
     items = [item for item in items_of(rows) if choice.fits(item.run)]
     labels = list(run_labels(item.run for item in items).values())
-    return only_one(items, labels, instance, str(results))
+    return first_match(items, labels, instance, str(results))
 
 
-def only_one(
+def first_match(
     matches: Sequence[T], labels: Sequence[str], instance: Instance, source: str
-) -> T:
-    """Return the only match.
+) -> tuple[T, str]:
+    """Return the first match, and a note on the others if there are any.
 
     Raises:
-        ResultsError: there is none, or there are several, which the message labels.
+        ResultsError: there is none.
     """
     if not matches:
         raise ResultsError(f"{source} holds no answer to {instance.id} that fits")
-    if len(matches) > 1:
-        names = "; ".join(labels[:_LABELS])
-        if len(matches) > _LABELS:
-            names += f" and {len(matches) - _LABELS} more"
-        raise ResultsError(
-            f"{source} holds {len(matches)} answers to {instance.id}: {names}; "
-            "choose one with --model, --setting, --budget and --sample"
-        )
-    return matches[0]
+    if len(matches) == 1:
+        return matches[0], ""
+    others = "; ".join(labels[1 : _LABELS + 1])
+    if len(labels) > _LABELS + 1:
+        others += f" and {len(labels) - _LABELS - 1} more"
+    note = (
+        f"{source} has {counted(len(matches), 'answer')} to {instance.id}; shown is the first "
+        f"({labels[0]}). For another ({others}), use --model, --setting, --budget or --sample."
+    )
+    return matches[0], note
 
 
 def reference_line(release: Release, instance: Instance) -> Line:

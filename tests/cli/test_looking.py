@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from scbench.catalog import get_task
 from scbench.cli import grade
 from scbench.freezing.example import example_predictions
+from scbench.release.examples import examples
 from scbench.release.load import find_release
 
 TASKS = "shikaku_rectangles,maze_3d"
@@ -113,11 +115,55 @@ def test_show_tells_runs_apart(inside, tmp_path):
     assert "Work out the value" in done.stdout
     assert 'answer: {"answer":1}' in inside(*show, "tools").stdout
     done = inside(*show, "no_tools")
-    assert done.returncode == 2
+    assert done.returncode == 0
+    assert 'answer: {"answer":2}' in done.stdout
     assert (
-        "line 2: m, budget 100; line 3: m, budget 200; choose one with --model"
-        in done.stderr
-    )
+        "p.jsonl has 2 answers to arithmetic/00; shown is the first (line 2: m, budget 100). "
+        "For another (line 3: m, budget 200), use --model"
+    ) in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("item", "pictures"),
+    [("arithmetic/00", ""), ("polynomial_curve_fitting/04", "also has 1 picture;")],
+)
+def test_show_prints_prompts_as_models_get_them(inside, item, pictures):
+    done = inside("show", item, "--prompt")
+    prompt = find_release().instances()[item].prompt
+    assert (done.returncode, done.stdout) == (0, prompt.rstrip("\n") + "\n")
+    assert pictures in done.stderr
+    assert bool(done.stderr) == bool(pictures)
+
+
+def test_a_prompt_is_printed_by_itself(inside):
+    for option in (("--reference",), ("--out", "x.svg"), ("--text",), ("--open",)):
+        done = inside("show", "arithmetic/00", "--prompt", *option)
+        assert done.returncode == 2
+        assert "leave out the other options" in done.stderr
+
+
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_a_task_is_introduced_by_sentence_picture_and_example(inside, form):
+    done = inside("tasks", "csg_union", "--format", form)
+    first, score, picture, *rest = done.stdout.split("\n\n")
+    assert first == get_task("csg_union").summary
+    assert score == f"Score: {get_task('csg_union').scored}."
+    assert Path(picture.removeprefix("Picture: ")).read_bytes().startswith(b"\x89PNG")
+    example = examples(find_release(), ["csg_union"])["csg_union"]
+    assert f"`scbench show {example.instance.id} --prompt`" in rest[0]
+    assert example.instance.prompt.splitlines()[0] in rest[1]
+    assert "CSG Union, constructive, 22 scores" in done.stdout
+
+
+def test_an_introduction_as_json(inside):
+    record = json.loads(inside("tasks", "dates", "--format", "json").stdout)
+    example = examples(find_release(), ["dates"])["dates"]
+    assert record["summary"] == get_task("dates").summary
+    assert record["example"] == {
+        "id": example.instance.id,
+        "prompt": example.instance.prompt,
+        "answer": example.answer,
+    }
 
 
 def test_show_writes_solids_and_larger_pictures(inside, tmp_path):

@@ -1,43 +1,168 @@
-"""What the README shows is what its commands print."""
+"""What the README shows is what its commands print, and its figures are those of the project."""
 
 import json
 import re
+import shlex
 from collections import defaultdict
 from pathlib import Path
 
+import commands
+import pytest
+
 import scbench
+from scbench.catalog import BUCKETS
 from scbench.freezing.example import example_predictions
+from scbench.release.about import CITATION
 from scbench.release.load import find_release
+from tools import tool
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+COSTS = (ROOT / "docs" / "integrations.md").read_text("utf-8")
+REGRADED = ROOT / "tests" / "data" / "paper" / "regraded.jsonl"
+
+# First words of commands that change the environment, or run these tests.
+NOT_RUN = {"pip", ".venv/bin/pip", "python3", ".venv/bin/pytest"}
+# Traces of output that is not ours.
+FOREIGN = re.compile(r"Traceback|Warning|nanobind|leaked|^  File ", re.MULTILINE)
 
 
-def test_the_sample_output_is_of_the_sample_predictions():
-    rows = [json.loads(line) for line in example_predictions(find_release())]
-    output = re.search(r"```text\n(.*?)```", README, re.DOTALL)[1]
+def shell_commands(text: str) -> list[str]:
+    """The commands of all shell blocks, in order; those that are not run are left out."""
+    lines = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL)).splitlines()
+    parts = [part.strip() for line in lines for part in line.split(" && ")]
+    chosen = []
+    for part in parts:
+        words = shlex.split(part, comments=True)
+        names = [word for word in words if "=" not in word]
+        if names and names[0] not in NOT_RUN:
+            chosen.append(part.replace(".venv/bin/", ""))
+    return chosen
+
+
+def test_output_and_table_are_computed(tmp_path):
+    """Run ``python tools/readme_parts.py`` if they are not."""
+    assert tool("readme_parts").updated(README, tmp_path) == README
+
+
+def test_a_score_in_the_output_is_recomputed_from_the_rows():
     release = find_release()
-    floors, weights, heights = release.floors(), release.weights(), defaultdict(list)
-    light = {
-        task for task, r in release.manifest.tasks.items() if r.bucket == "axiomatic"
-    }
-    for row in rows:
+    floors, weights = release.floors(), release.weights()
+    heights = defaultdict(list)
+    for line in example_predictions(release, ["axiomatic"]):
+        row = json.loads(line)
+        floor = floors[row["id"]]
+        has_no_score = row.get("status") == "blocked" or "error" in row
+        if row["model"] != "sloppy" or has_no_score or floor == 1:
+            continue
+        score = scbench.score(row["id"], row.get("answer", row.get("response"))) or 0
         task = row["id"].partition("/")[0]
-        if (
-            row["model"] == "sloppy"
-            and task in light
-            and row.get("status") != "blocked"
-        ):
-            score = (
-                scbench.score(row["id"], row.get("answer", row.get("response"))) or 0
-            )
-            floor = floors.get(row["id"], 0)
-            heights[task].append(
-                max((score - floor) / (1 - floor), 0) if floor < 1 else None
-            )
-    present = {task: [u for u in us if u is not None] for task, us in heights.items()}
-    total = sum(weights[task] for task in present)
-    expected = (
-        sum(weights[task] * sum(us) / len(us) for task, us in present.items()) / total
+        heights[task].append(max((score - floor) / (1 - floor), 0))
+    total = sum(weights[task] for task in heights)
+    expected = sum(
+        weights[task] * sum(values) / len(values) for task, values in heights.items()
     )
+    output = re.search(r"```text\n(.*?)```", README, re.DOTALL)[1]
     line = next(line for line in output.splitlines() if line.startswith("sloppy"))
-    assert line.split()[6] == f"{100 * expected:.1f}*"
+    assert line.split()[2] == f"{100 * expected / total:.1f}*"
+
+
+def test_commands_run_in_order(tmp_path):
+    """Calls of models only compute their cost; nothing else is changed."""
+    for command in shell_commands(README):
+        if command.startswith("scbench gallery"):
+            # Its own tests draw all pictures.
+            continue
+        asks = "scbench run" in command and "--dry-run" not in command
+        line = command.partition("#")[0] + (" --dry-run" if asks else "")
+        done = commands.run("bash", "-c", line, cwd=tmp_path, code=0)
+        assert not FOREIGN.search(done.stderr), line
+    for name in ("picture.svg", "report.html", "scores.png"):
+        assert (tmp_path / name).stat().st_size > 1000
+
+
+def test_figures_are_those_of_the_release():
+    records = find_release().manifest.tasks
+    spatial = [record for record in records.values() if record.bucket in BUCKETS]
+    texts = [record for record in records.values() if record.bucket not in BUCKETS]
+    scores = {
+        bucket: sum(record.scores for record in spatial if record.bucket == bucket)
+        for bucket in BUCKETS
+    }
+    for words in (
+        f"See all {len(records)} tasks",
+        (
+            f"**{len(spatial)} spatial tasks** with "
+            f"{sum(record.instances for record in spatial)} items and "
+            f"{sum(record.scores for record in spatial)} scores"
+        ),
+        (
+            f"axiomatic ({scores['axiomatic']} scores), constructive "
+            f"({scores['constructive']}) and planning ({scores['planning']})"
+        ),
+        (
+            f"**{len(texts)} text tasks** with "
+            f"{sum(record.instances for record in texts):,} items"
+        ),
+    ):
+        assert words in README
+    ladder = find_release().ladder().instances(["csg_union"])
+    rungs = {name.rpartition("-")[0] for name in ladder}
+    assert len(rungs) == 8
+    assert "eight rungs per task" in README
+
+
+def test_costs_are_those_that_a_dry_run_computes(tmp_path):
+    spatial, ladder = (
+        commands.run(
+            "scbench", "run", "openai/x", *words, "--dry-run", cwd=tmp_path, code=0
+        )
+        for words in ((), ("--tasks", "ladder"))
+    )
+    for done, form in (
+        (spatial, "{0} prompts with {1} characters: about {2} tokens"),
+        (ladder, "{0} prompts with {1} characters"),
+    ):
+        prompts = re.search(r"([\d,]+) prompts", done.stdout + done.stderr)[1]
+        text = re.search(
+            r"([\d,]+) characters, about ([\d,]+) tokens", done.stdout + done.stderr
+        )
+        assert form.format(prompts, text[1], text[2]) in COSTS
+
+
+def test_regraded_answers_are_counted():
+    rows = [json.loads(line) for line in REGRADED.read_text("utf-8").splitlines()]
+    same = sum(row["published"] == row["scbench_3_0_0"] for row in rows)
+    runs = {row["run"] for row in rows}
+    assert len(runs) == 6
+    assert f"Of {len(rows)} answers from the paper's six runs, {same} score" in README
+    assert f"The other {len(rows) - same} differ" in README
+    published, ours = (
+        100 * sum(row[name] for row in rows) / len(rows)
+        for name in ("published", "scbench_3_0_0")
+    )
+    page = (ROOT / "docs" / "paper.md").read_text("utf-8")
+    assert f"Of {len(rows)} published answers" in page
+    assert f"is {published:.1f} as published and {ours:.1f} under these graders" in page
+
+
+def test_the_citation_is_that_of_the_card():
+    assert f"```bibtex\n{CITATION}\n```" in README
+
+
+def test_badges_and_pictures_are_there():
+    """Run ``python tools/badges.py`` if they are not."""
+    for name, svg in tool("badges").badges().items():
+        assert (ROOT / "docs" / "badges" / f"{name}.svg").read_text("utf-8") == svg
+        assert f"(docs/badges/{name}.svg)" in README
+    for task in tool("picture_strip").PANELS:
+        assert f'src="docs/strip/{task}.png"' in README
+
+
+@pytest.mark.parametrize("limit", [25])
+def test_sentences_are_short(limit):
+    prose = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
+    prose = re.sub(r"\]\([^)]*\)", "]", prose)
+    lines = [line for line in prose.splitlines() if line and line[0] not in "|<#!["]
+    sentences = [part for line in lines for part in re.split(r"[.:;] ", line)]
+    assert [part for part in sentences if len(part.split()) > limit] == []

@@ -1,6 +1,6 @@
 """The documentation: its site has every page, its notebook runs."""
 
-import importlib.util
+import re
 import shutil
 from pathlib import Path
 
@@ -9,6 +9,8 @@ import pytest
 from commands import run
 
 from scbench.grading.rows.columns import Row
+from scbench.release.load import find_release
+from tools import tool
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -17,12 +19,7 @@ DOCS = ROOT / "docs"
 @pytest.fixture(scope="module")
 def site():
     """The program that puts the sources of the site together."""
-    spec = importlib.util.spec_from_file_location(
-        "docs_site", ROOT / "tools" / "docs_site.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return tool("docs_site")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +38,27 @@ def test_every_page_is_in_the_menu(site):
     }
     written |= {path.stem for path in ROOT.glob("*.md")} - {"README"}
     assert written - listed == set()
-    assert listed - written <= {"docs/tasks", "docs/commands", "docs/api"}
+    assert listed - written <= {"docs/commands", "docs/api"}
+
+
+def test_the_page_on_tasks_is_what_its_tool_writes():
+    """Run ``python tools/tasks_page.py`` if it is not."""
+    release = find_release()
+    text = (DOCS / "tasks.md").read_text("utf-8")
+    assert text == tool("tasks_page").page(release)
+    # Every task has a picture, an example, a score and a floor.
+    count = len(release.manifest.tasks)
+    for part in ("![", "<details>", "- Score: ", " Floor: "):
+        assert text.count(part) == count
+
+
+def test_the_page_on_tasks_leads_to_the_pages_of_the_site(sources):
+    text = (sources / "docs" / "tasks.md").read_text("utf-8")
+    targets = re.findall(
+        r"\]\((tasks/[^)]*|[./]*releases[^)]*|[./]*dataset_card[^)]*)\)", text
+    )
+    assert len(targets) == 2 * len(find_release().manifest.tasks)
+    assert [name for name in targets if not (sources / "docs" / name).is_file()] == []
 
 
 def test_the_columns_of_results_are_those_documented():

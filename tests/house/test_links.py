@@ -7,6 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
+SOURCE = re.compile(r'<img [^>]*src="(?!https?://)([^"]+)"')
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)\s]+)\)")
 
 
@@ -20,7 +21,7 @@ def anchors(page: Path) -> set[str]:
 def test_links_lead_to_files_and_headings(page):
     text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
     lost = []
-    for link in LINK.findall(text):
+    for link in (*LINK.findall(text), *SOURCE.findall(text)):
         name, _, anchor = link.partition("#")
         target = page.resolve().parent / name if name else page
         if not target.exists():

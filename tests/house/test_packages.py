@@ -6,6 +6,7 @@ Built without a network, from a copy: a build leaves folders behind, and must no
 import shutil
 import sys
 import tarfile
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ import commands
 import pytest
 
 import scbench
+from tools import tool
 
 ROOT = Path(__file__).resolve().parents[2]
 LINKED = {path.name for path in (ROOT / "scbench").iterdir() if path.is_symlink()}
@@ -143,3 +145,17 @@ def test_the_wheel_grades_by_itself(built, tmp_path):
     )
     assert said.startswith(str(built.site))
     assert (tmp_path / "out" / "results.parquet").is_file()
+
+
+def test_links_of_the_package_follow_one_setting():
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    moved = tool("set_repository").with_repository(text, "https://example.org/a/b/")
+    links = tomllib.loads(moved)["project"]["urls"]
+    assert links.keys() >= {"Source", "Documentation", "Issues", "Changelog"}
+    assert all(
+        link == "https://example.org/a/b" or link.startswith("https://example.org/a/b/")
+        for name, link in links.items()
+        if name != "Homepage"
+    )
+    for name in ("Documentation", "Changelog"):
+        assert (ROOT / links[name].partition("/blob/main/")[2]).is_file()

@@ -32,11 +32,13 @@ def test_an_unknown_id_is_said_with_what_there_is(installed, name, said):
 def test_what_is_stored_is_shown_as_it_was_graded(rows, small, stored, installed):
     folder = stored(rows)
     instance = small.held["two_segments/00"]
-    item = single.stored_by(folder, instance, RunChoice("right"))
+    item, note = single.stored_by(folder, instance, RunChoice("right"))
+    assert note == ""
     text = single.as_text(item, instance, single.picture(item, instance))
     assert "score 1, answered" in text
-    with pytest.raises(ResultsError, match="2 answers"):
-        single.stored_by(folder, instance, RunChoice())
+    first, note = single.stored_by(folder, instance, RunChoice())
+    assert "has 2 answers to two_segments/00; shown is the first (" in note
+    assert first.run[0] in note.partition("For another")[0]
     other = instance.model_copy(update={"content_hash": "other"})
     with pytest.raises(ResultsError, match="no answer"):
         single.stored_by(folder, other, RunChoice("right"))
