@@ -22,7 +22,7 @@ import scbench
 from scbench.catalog import BUCKETS, all_tasks
 from scbench.grading.workers.live import LiveGrader
 from scbench.integrations.inspect.scorer import named_instances
-from scbench.integrations.inspect.tasks import TOOL_LIMITS
+from scbench.integrations.inspect import tasks as inspect_tasks
 
 pytestmark = ITS_WARNINGS
 REAL = Path(__file__).parents[3] / "shared" / "real" / "predictions.jsonl"
@@ -258,7 +258,7 @@ def test_a_call_of_a_tool_that_was_never_offered_ends_the_reply(replies, tmp_pat
 
 
 def test_a_reply_with_tools_ends_at_a_limit(tmp_path, monkeypatch):
-    monkeypatch.setitem(TOOL_LIMITS, "message_limit", 7)
+    monkeypatch.setattr(inspect_tasks, "MESSAGES_WITH_TOOLS", 7)
     given = {
         "ids": "two_segments/07",
         "tools": True,

@@ -346,7 +346,7 @@ def _from_stored(
         if isinstance(value, str):
             values[name] = value
     named = values.get("status")
-    status = Status(named) if named in [*Status] else None
+    status = Status(named) if named and named in [*Status] else None
     state = State(status, values.get("finish_reason"))
     error = values.get("error", "")
     return reply(request, model, values.get("response"), state, usage, reasoning, error)

@@ -101,8 +101,9 @@ def _typed_value(name: str, value: object) -> object:
     """Return a value as its field takes it: numbers and JSON are read from text."""
     if not isinstance(value, str):
         # Libraries make floats of a column of whole numbers that has an empty cell.
-        is_whole = isinstance(value, float) and value.is_integer()
-        return int(value) if is_whole and name in _NUMBER_FIELDS else value
+        if isinstance(value, float) and value.is_integer() and name in _NUMBER_FIELDS:
+            return int(value)
+        return value
     if name in _NUMBER_FIELDS:
         value = _ZERO_FRACTION.sub("", value)
         # int() also takes digits of other scripts, and any number of them.

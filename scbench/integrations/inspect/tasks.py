@@ -6,7 +6,7 @@ can be graded like every other: `scbench-grade` plays the turns again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, Unpack
 
 from anyio import CapacityLimiter
@@ -65,9 +65,10 @@ from scbench.release.load import find_release
 
 # Limit of one call of the Python tool.
 _PYTHON_SECONDS = 180
-# Limits of one reply with tools, by Inspect's names: messages of both sides, and tokens of all its
+# Limits of one reply with tools: messages of both sides, and tokens of all its
 # calls, sent and received. A reply that meets one is cut off (truncated).
-TOOL_LIMITS = {"message_limit": 200, "token_limit": 2_000_000}
+MESSAGES_WITH_TOOLS = 200
+TOKENS_WITH_TOOLS = 2_000_000
 # Steps of trials at a time: most of them wait for a process.
 _MAX_STEPS = 64
 
@@ -137,7 +138,7 @@ def task_function(
             config=config_of(budget, effort, reasoning_tokens),
             samples=samples,
             sandbox=sandbox if tools else None,
-            limits=TOOL_LIMITS if tools else None,
+            is_limited=tools,
         )
 
     return spatial_task
@@ -200,9 +201,13 @@ def task_of(
     config: GenerateConfig,
     samples: int,
     sandbox: str | None = None,
-    limits: Mapping[str, int] | None = None,
+    is_limited: bool = False,
 ) -> Task:
-    """Return a task that is graded as `scbench-grade` does."""
+    """Return a task that is graded as `scbench-grade` does.
+
+    With ``is_limited``, a reply ends after a number of messages and tokens, as models with tools
+    may call them for ever.
+    """
     metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(expected)]
     return Task(
         dataset=dataset,
@@ -216,7 +221,8 @@ def task_of(
         continue_on_fail=True,
         version=version,
         metadata={"setting": setting},
-        **(limits or {}),
+        message_limit=MESSAGES_WITH_TOOLS if is_limited else None,
+        token_limit=TOKENS_WITH_TOOLS if is_limited else None,
     )
 
 
