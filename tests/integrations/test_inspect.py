@@ -21,8 +21,8 @@ from inspect_ai.model import get_model
 import scbench
 from scbench.catalog import BUCKETS, all_tasks
 from scbench.grading.workers.live import LiveGrader
-from scbench.integrations.inspect.scorer import named_instances
 from scbench.integrations.inspect import tasks as inspect_tasks
+from scbench.integrations.inspect.scorer import named_instances
 
 pytestmark = ITS_WARNINGS
 REAL = Path(__file__).parents[3] / "shared" / "real" / "predictions.jsonl"
