@@ -9,7 +9,6 @@ import json
 import re
 import signal
 import struct
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
@@ -70,16 +69,14 @@ def read_parts(
     if any(kind.startswith("Python") for kind, _ in files):
         sandbox.check_code_can_run()
     distinct = dict.fromkeys(files)
-    seconds_left = _CODE_SECONDS_TOGETHER
+    budget = sandbox.TimeBudget(_CODE_SECONDS_TOGETHER)
     parts: dict[tuple[FileType, str], PrintedPart] = {}
     sources: dict[tuple[FileType, str], str] = {}
     for file in distinct:
         cached_part = _cache.get(file)
         if cached_part is None:
-            start = time.monotonic()
-            part_or_source = read_part(*file, seconds=seconds_left)
-            if file[0].startswith("Python"):
-                seconds_left = max(1.0, seconds_left - (time.monotonic() - start))
+            with budget.spending():
+                part_or_source = read_part(*file, seconds=budget.left)
         else:
             part_or_source = cached_part
         if isinstance(part_or_source, str):

@@ -34,6 +34,7 @@ from scbench.machine.sandbox.conversation import (
     LimitError,
     Limits,
     SandboxError,
+    TimeBudget,
 )
 from scbench.machine.sandbox.launch import program_job, run_job
 
@@ -44,6 +45,7 @@ __all__ = [
     "LimitError",
     "Limits",
     "SandboxError",
+    "TimeBudget",
     "allow_code",
     "call_script",
     "check_code_can_run",

@@ -6,7 +6,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,26 @@ class Finished:
     def refused(self) -> bool:
         """Whether it was ended for a system call that no sandbox lets through."""
         return self.code == SIGNALLED + _SIGSYS
+
+
+class TimeBudget:
+    """Seconds of wall clock that several programs share.
+
+    Attributes:
+        left: seconds that are left, at least one.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.left = seconds
+
+    @contextlib.contextmanager
+    def spending(self) -> Iterator[None]:
+        """Take the seconds of the block from those that are left."""
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            self.left = max(1.0, self.left - (time.monotonic() - start))
 
 
 class ChildError(RuntimeError):
