@@ -88,7 +88,7 @@ def sources(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "docs", folder / "docs")
     shutil.move(folder / "docs" / "conf.py", folder / "conf.py")
-    for path in (*ROOT.glob("*.md"), *ROOT.glob("*.cff")):
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("*.cff"), ROOT / "LICENSE"):
         shutil.copyfile(path, folder / path.name)
     pages = {**task_pages(), **api_pages(), "docs/commands.md": command_page()}
     for name, text in pages.items():
