@@ -32,7 +32,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     why = "There is no answer to compare."
     if params.question == "but_for":
         happens = truth(answer.answer)
-        wrong = f"{quote(answer.answer)} is not yes or no."
+        wrong = f"{quote(answer.answer)} is not a yes-or-no answer."
         if checks.readable(happens, wrong, why):
             right = "no" if needed else "yes"
             wrong = f"The answer is {right}, not {quote(answer.answer)}."

@@ -1,5 +1,8 @@
 """The beginning of ``scbench tasks TASK``: what the task asks, a picture and an example."""
 
+import shutil
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +71,26 @@ def introduction(record: dict[str, Any], style: ListForm) -> str:
             "A correct answer:" if is_whole else "Beginning of a correct answer:",
             as_block(answer, style),
         ]
+    if style != "markdown" and sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+        paragraphs = [wrapped_lines(paragraph, width) for paragraph in paragraphs]
     return "".join(f"{paragraph}\n\n" for paragraph in paragraphs)
+
+
+def wrapped_lines(text: str, width: int) -> str:
+    """Return a text with its long lines wrapped; the parts keep the indentation of their line."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        indentation = line[: len(line) - len(line.lstrip())]
+        wrapper = textwrap.TextWrapper(
+            width,
+            initial_indent=indentation,
+            subsequent_indent=indentation,
+            break_on_hyphens=False,
+        )
+        # Wrapping nothing gives no line.
+        lines += wrapper.wrap(line.strip()) or [""]
+    return "\n".join(lines)
 
 
 def as_block(text: str, style: ListForm) -> str:

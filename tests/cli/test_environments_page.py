@@ -47,7 +47,7 @@ def test_the_plain_loop_plays_grades_and_makes_a_table(inside):
         )
         return (
             answer
-            if replies_to[-1].startswith("Answer 1 of 3: no answer")
+            if replies_to[-1].startswith("Answer 1 of 3: no readable answer")
             else "Let me see."
         )
 

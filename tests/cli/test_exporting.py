@@ -23,7 +23,7 @@ def test_each_run_gets_its_files_and_none_is_written_over(inside, graded, tmp_pa
     assert "add --date YYYY-MM-DD" in done.stderr
     done = inside(*export, "--date", "2026-11-22")
     assert done.returncode == 0, done.stderr
-    paths = sorted((tmp_path / "eee").iterdir())
+    paths = sorted(path for path in (tmp_path / "eee").rglob("*") if path.is_file())
     assert len(paths) == 4, "two models: a file and its samples each"
     assert all(str(path.name) in done.stderr for path in paths)
     assert json.loads(paths[0].read_text())["model_info"]["name"] == "oracle"

@@ -42,5 +42,5 @@ def test_an_item_that_takes_long_is_named_every_half_minute(capsys, later):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3
     assert lines[0] == (
-        "still at terrain_levelling/08: step 812 of 2,194, 41 s; csg_union/16: 5 s"
+        "still working on terrain_levelling/08: step 812 of 2,194, 41 s; csg_union/16: 5 s"
     )

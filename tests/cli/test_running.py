@@ -151,7 +151,7 @@ def test_an_endpoint_that_never_answers_is_told_and_leaves_nothing(
     done = CliRunner().invoke(app, [*options, str(tmp_path / "out")])
     assert done.exit_code == 2
     first, *_, last = done.stderr.splitlines()
-    assert first.strip() == f"asking {MODEL} at {model.url} for one word"
+    assert first.strip() == f"testing {MODEL} at {model.url} with a short call"
     assert f"no reply within 2 s (asked at {model.url})" in last
     model.faults.clear()
     monkeypatch.setattr("scbench.integrations.inspect.play._HELLO_SECONDS", 600)

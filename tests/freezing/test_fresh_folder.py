@@ -96,7 +96,7 @@ def test_nothing_is_made_over_what_is_there(tmp_path):
     with pytest.raises(ExperimentError, match="exists; choose another --out"):
         generate_folder(experiment_of(SMALL), tmp_path / "out")
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(ExperimentError, match="cannot be made"):
+    with pytest.raises(ExperimentError, match="cannot be created"):
         generate_folder(experiment_of(SMALL), tmp_path / "file" / "out")
     with pytest.raises(ExperimentError, match="length"):
         generate_folder(

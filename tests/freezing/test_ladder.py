@@ -124,7 +124,10 @@ def test_every_task_has_a_ladder_of_at_least_eight_rungs_and_one_beyond():
 def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(task):
     found = means(task, "measure")
     assert list(found) == list(range(1, len(found) + 1))
-    assert all(low < high for low, high in pairwise(found.values()))
+    # Six items of two neighbouring rungs may change places; those two rungs apart may not.
+    values = list(found.values())
+    assert all(low < high for low, high in zip(values, values[2:], strict=False))
+    assert sum(low < high for low, high in pairwise(values)) >= len(values) - 2
     builder = task.builder()
     if not (paper := [builder.measure(item.params) for item in builder.paper()]):
         return  # a text task, of which the paper has none
@@ -176,7 +179,7 @@ def test_rungs_are_read_from_ids_alone():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("seed = ", "this is not TOML"),
+        ("seed = ", "this is not valid TOML"),
         ("seed = 1", "tasks"),
         (
             SMALL.replace("maze_3d", "maze_4d"),
@@ -229,7 +232,7 @@ def test_an_experiment_of_the_table(small):
     )
     with pytest.raises(ExperimentError, match="enumerate_edges ends at rung 2"):
         small.experiment(rung=3)
-    with pytest.raises(ExperimentError, match="counted from 1"):
+    with pytest.raises(ExperimentError, match="rungs start at 1"):
         small.experiment(rung=0)
     with pytest.raises(ExperimentError, match="no task 'maze3d'"):
         small.experiment(tasks=["maze3d"])
@@ -377,7 +380,7 @@ def test_the_ladder_is_found_as_a_release(runged):
     assert release.fitting("maze_3d/01") is release
     chosen, others = release.choose(["ladder", "maze_3d"])
     assert (chosen.version, others) == (rungs.version, ["maze_3d"])
-    with pytest.raises(ReleaseError, match="apart"):
+    with pytest.raises(ReleaseError, match="different configs"):
         release.choose(["ladder", "terse"])
     assert {*release.terse().instances()} == {
         f"{name}-terse" for name in release.instances()

@@ -74,12 +74,13 @@ def test_rows_differ_from_those_without_in_prompt_images_and_id_alone(release, r
 
 
 OF_RULES = {
-    "voxel_grid_projection": r"exactly \d+ different|digit \d occurs|remainder \d+|divided by \d+",
+    "voxel_grid_projection": r"exactly \d+ (?:different|cells)|the digit \d|"
+    r"remainder \d+|divided by \d+",
     "hyper_snake": r"L / \d+|(?<=0.98 x )\d+|\d+ is the number|[Ss]o \d+ cells|"
     r"because (the box has )?\d+ cells|more than \d+ cells",
     "terrain_levelling": r"at most [\d.]+(?= blasts|,)|has\n\d+ cells|there are \d+|"
     r"plan - \d+\) / [\d.]+",
-    "tetrahedra_shadow_projection": r"up to \d+ copies|more than \d+ copies|\) / [\d.]+",
+    "tetrahedra_shadow_projection": r"at most \d+ copies|more than \d+ copies|\) / [\d.]+",
     "csg_union": r"of more than \d+ triangles|limit on work: \d+",
     "half_subdivision_neighbours": r"depth \d+: axis",
 }

@@ -191,5 +191,5 @@ def test_a_task_is_frozen_or_drawn_and_not_both(tmp_path):
             experiment=experiment,
         )
     seedless = experiment_of({"task": [{"id": "boolean"}]})
-    with pytest.raises(ExperimentError, match="there is no seed"):
+    with pytest.raises(ExperimentError, match="no seed: set one"):
         build_release("0.0.1", tmp_path / "x", [], experiment=seedless)

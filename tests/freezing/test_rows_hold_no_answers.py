@@ -202,5 +202,5 @@ def test_the_hash_of_a_row_does_not_give_away_what_it_does_not_hold():
 def test_a_row_of_the_data_set_says_what_it_lacks():
     (instance,) = generate("objects", seed=3)
     assert score(instance, {"answer": -1}) == 0
-    with pytest.raises(PredictionsError, match="hold nothing that no prompt prints"):
+    with pytest.raises(PredictionsError, match="parameters that no prompt states"):
         score(instance.model_copy(update={"unprinted": None}), {"answer": -1})

@@ -30,9 +30,7 @@ def test_an_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_pat
     with open_submission(tmp_path) as opened:
         (finding,) = validate(opened, release_finder([mixed])).problems
     assert (finding.code, finding.line) == ("not_in_release", len(lines))
-    assert (
-        finding.message == "boolean is in release 0.0.2, but no task of the leaderboard"
-    )
+    assert finding.message == "boolean is in release 0.0.2, but not on this board"
 
 
 def test_text_tasks_have_a_board_of_their_own(mixed, kit, tmp_path):

@@ -91,9 +91,9 @@ def test_nothing_else_of_it_leaves_the_folder(board, folders):
 def test_it_must_lie_apart_and_be_a_private_ladder(folders, tmp_path):
     root, release, _ = folders
     for out in (root / "held", root / "held" / "site", root):
-        with pytest.raises(ResultsError, match="lie apart"):
+        with pytest.raises(ResultsError, match="must not contain each other"):
             collect_private(root / "held", out, LIMITS)
     (tmp_path / "held").mkdir()
     (tmp_path / "held" / "release").symlink_to(release.root)
-    with pytest.raises(ResultsError, match="is no private ladder"):
+    with pytest.raises(ResultsError, match="is not a private ladder"):
         collect_private(tmp_path / "held", tmp_path / "site", LIMITS)

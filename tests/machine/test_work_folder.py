@@ -52,7 +52,7 @@ def test_it_has_one_holder_and_death_frees_it(path):
         text=True,
     )
     assert holder.stdout.readline() == "held\n"
-    with pytest.raises(ResultsError, match=rf"process {holder.pid} on .* is at work"):
+    with pytest.raises(ResultsError, match=rf"process {holder.pid} on .* is writing"):
         WorkFolder(path)
     holder.kill()
     holder.communicate()

@@ -162,7 +162,7 @@ ROWS = {
         {"status": "refused", "response": PROSE},
         refused,
         0,
-        "as the pred",
+        "given in th",
     ),
     "said so, no text": (
         {"status": "refused"},

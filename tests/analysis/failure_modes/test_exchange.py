@@ -209,7 +209,7 @@ def test_decisions_come_back_as_they_were(rows):
         ({"confidence": 1.01}, "confidence: must be at most 1; got 1.01"),
         ({"confidence": -0.1}, "confidence: must be at least 0; got -0.1"),
         ({"confidence": True}, "confidence: must be a number; got"),
-        ({"justification": " \n\t"}, "justification: must match"),
+        ({"justification": " \n\t"}, "justification: must be text"),
         (
             {"evidence_tags": ["t"] * 9},
             "evidence_tags: must have at most 8 entries; got",

@@ -402,7 +402,7 @@ def test_values_of_other_types_raise_nothing(value):
         assert posted(incomplete | {"status": status})
     if value is not None and not isinstance(value, list):
         row = {"doc_id": 0, "doc": {"id": "two_segments/07"}, "resps": value}
-        with pytest.raises(PredictionsError, match="no reply in resps"):
+        with pytest.raises(PredictionsError, match="resps contains no reply"):
             list(lm_eval(row, Counter()))
 
 
