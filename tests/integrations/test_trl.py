@@ -145,7 +145,7 @@ def test_the_block_of_the_page_makes_what_the_trainer_takes(monkeypatch):
     assert made["reward_funcs"](prompts, texts, instance=given) == [0.0, 0.0]
     trial = made["environment_factory"]()
     assert "You have 3 attempts." in trial.reset(**rows[0])
-    assert "no answer can be read" in trial.reply("Hm.")
+    assert "no readable answer" in trial.reply("Hm.")
     assert trial.get_reward() == 0
     stream = scbench.stream(["maze_3d", "two_segments"], curriculum=True, seed=1)
     row = next(stream)

@@ -188,7 +188,7 @@ def test_what_cannot_be_graded_is_an_error_and_no_reward(played):
     assert trace["rewards"] == {"scbench": None}
     (error,) = trace["errors"]
     assert error["type"] == "TaskError"
-    assert f"{WITHHELD} is unscored (api_error)" in error["message"]
+    assert f"{WITHHELD} has no score (api_error)" in error["message"]
 
 
 def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
