@@ -115,16 +115,30 @@ class BareValues:
         *,
         is_cut: bool,
     ) -> None:
-        # Blanks instead of what is struck through keep all positions.
-        self.text = _STRUCK.sub(lambda struck: " " * len(struck.group()), text)
-        self.spans = [span for span in spans if self.text[span.start] != " "]
         self.is_cut = is_cut
+        self._full_text = text
+        self._all_spans = spans
         self.shape = shape
         self.readable = readable
         # Only a single key can be left out.
         self.key = shape.keys[0] if len(shape.keys) == 1 else ""
-        # Spans inside no other span.
-        self.outer = [span for span in self.spans if not span.first]
+
+    # The properties are computed when they are needed: in most replies an object decides.
+
+    @cached_property
+    def text(self) -> str:
+        """The visible text, with blanks in place of text that is struck through."""
+        return _STRUCK.sub(lambda struck: " " * len(struck.group()), self._full_text)
+
+    @cached_property
+    def spans(self) -> list[Span]:
+        """The JSON values that are not struck through."""
+        return [span for span in self._all_spans if self.text[span.start] != " "]
+
+    @cached_property
+    def outer(self) -> list[Span]:
+        """The spans inside no other span."""
+        return [span for span in self.spans if not span.first]
 
     @cached_property
     def marks(self) -> list[re.Match[str]]:

@@ -81,7 +81,7 @@ _BOX_CONTENT = re.compile(
     r"((?:[^{}\\]|\\.|\{(?:[^{}\\]|\\.|\{[^{}]*\})*\})*)\}", re.DOTALL
 )
 # The end of a sentence in Chinese or Japanese ("is" in Japanese is at the end), and all after it.
-_EAST_ASIAN_END = re.compile(r"(?:\u3067\u3059|\u3067\u3059\u3002|\u3002)(?:.*)\Z")
+_EAST_ASIAN_END = re.compile(r"(?:\u3067\u3059|\u3002).*\Z")
 # Behind a value: another one, or a condition.
 _ALTERNATIVE = re.compile(r"\W*(?:\w+\s){0,2}?(?:or|if|unless)\b", re.IGNORECASE)
 _LATEX_ESCAPE = re.compile(r"\\([{}_%$])")

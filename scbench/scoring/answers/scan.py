@@ -145,11 +145,11 @@ def scan(
     """
     reader = _Reader(text, names, spelt or {})
     at = 0
+    has_skipped = False
     while bracket := START.search(text, at):
         at = reader.read(bracket.start())
-        if reader.failures == _MAX_FAILURES:
-            # Also counts to the limit only once, as it is now exceeded.
-            reader.failures += 1
+        if reader.failures >= _MAX_FAILURES and not has_skipped:
+            has_skipped = True
             reader.forget_spans()
             at = start_of_last_brackets(text, at)
     # An outer object of interest is in both lists, with the same end.

@@ -234,12 +234,15 @@ def hidden_regions(text: str) -> list[tuple[int, int]]:
 
 def start_of_final_object(text: str) -> int:
     """Return the start of the fence or tag with an object that ends a text; its length if none."""
-    # The last fence begins behind the last but one row of backticks; the last tag at its name.
-    before_last_row = text.rstrip().rstrip("`").rfind("```")
-    line_start = text.rfind("\n", 0, max(before_last_row, 0)) + 1
+    # The row of backticks that ends the text closes the last fence, and the row before it opens it.
+    before_closing_row = text.rstrip().rstrip("`")
+    opening_row = before_closing_row.rfind("```")
+    line_start = text.rfind("\n", 0, max(opening_row, 0)) + 1
     final = _FINAL_FENCE.search(text, line_start)
     if final is None:
-        final = _FINAL_TAG.match(text, max(text.rfind("<", 0, text.rfind("</")), 0))
+        closing_tag = text.rfind("</")
+        opening_tag = text.rfind("<", 0, max(closing_tag, 0))
+        final = _FINAL_TAG.match(text, max(opening_tag, 0))
     return final.start() if final else len(text)
 
 
