@@ -96,6 +96,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     task = "arithmetic"
     version = 3
+    draws = 2
     case_model = ArithmeticCase
     extremes = (
         {"length": 3, "max_depth": 0},

@@ -94,6 +94,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "boolean"
     version = 3
+    draws = 2
     case_model = BooleanCase
     extremes = (
         {"length": 3, "max_depth": 0, "prob_negation": 0, "format": "BINARY"},

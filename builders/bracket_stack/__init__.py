@@ -49,6 +49,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "bracket_stack"
     version = 3
+    draws = 2
     case_model = BracketStackCase
     extremes = (
         {"length": 11, "max_depth": 2, "kinds": 4},

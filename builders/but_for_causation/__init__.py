@@ -110,6 +110,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "but_for_causation"
     version = 3
+    draws = 2
     case_model = ButForCausationCase
     extremes = (
         {"events": 3, "max_depth": 1, "distractors": 0},

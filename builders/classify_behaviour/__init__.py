@@ -59,6 +59,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "classify_behaviour"
     version = 3
+    draws = 2
     form = '{"labels": [name, name, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

@@ -51,6 +51,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "csg_union"
     version = 5
+    draws = 4
     form = (
         '{"polyhedron": {"vertex": [{"xyz": [x, y, z]}, ...], "faces": [{"vertex": '
         "[i, j, k, ...]}, ...]}}"

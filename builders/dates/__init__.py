@@ -101,6 +101,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     task = "dates"
     version = 3
+    draws = 2
     case_model = DatesCase
     # Each tier at its ends, every date format, the first and last scenario, and most steps.
     extremes = (

@@ -61,6 +61,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "delaunay_triangulation"
     version = 3
+    draws = 2
     form = '{"triangles": [[i, j, k], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

@@ -66,6 +66,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "enumerate_edges"
     version = 3
+    draws = 2
     form = '{"edges": [[[i, j], ...], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

@@ -95,6 +95,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "fluid_simulation"
     version = 5
+    draws = 4
     form = '{"earthworks": [{"xyzMin": [x, y, z], "xyzMax": [x, y, z], "material": "Rock"}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

@@ -65,6 +65,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "half_subdivision_neighbours"
     version = 3
+    draws = 2
     form = '{"neighbors": ["...", ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

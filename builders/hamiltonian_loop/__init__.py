@@ -76,6 +76,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "hamiltonian_loop"
     version = 4
+    draws = 3
     form = '{"steps": [{"xy": [x, y]}, {"xy": [x, y]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

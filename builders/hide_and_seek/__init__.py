@@ -85,6 +85,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "hide_and_seek"
     version = 4
+    draws = 3
     form = '{"people": [{"xy": [x, y]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

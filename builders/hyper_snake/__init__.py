@@ -88,6 +88,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "hyper_snake"
     version = 4
+    draws = 3
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the box, its contents, and the score."""

@@ -106,6 +106,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "interlocking_parts"
     version = 5
+    draws = 4
 
     def words(self, params: Params) -> dict[str, object]:
         """Return every number of the cage and of the criteria."""

@@ -112,6 +112,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "largest_printable_prime"
     version = 5
+    draws = 4
     form = '{"numberSequence": [{"digit": digit, "orientation": "name"}, ...]}'
     extremes = ({"max_digits": 20},)
 

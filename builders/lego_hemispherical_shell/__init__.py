@@ -83,6 +83,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "lego_hemispherical_shell"
     version = 4
+    draws = 3
     form = '{"bricks": [{"Centroid": [x, y, z], "RotationDegrees": angle}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

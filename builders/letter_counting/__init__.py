@@ -55,6 +55,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     task = "letter_counting"
     version = 4
+    draws = 3
     case_model = LetterCountingCase
     extremes = (
         {"words": 3, "confounders": 0, "letters": 3},

@@ -74,6 +74,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "maze_3d"
     version = 4
+    draws = 3
     form = '{"maze": [row, row, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

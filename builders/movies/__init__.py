@@ -114,6 +114,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "movies"
     version = 4
+    draws = 3
     case_model = MoviesCase
     extremes = (
         {"reference_count": 6, "choice_count": 5, "template": "titles"},

@@ -119,6 +119,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "objects"
     version = 4
+    draws = 3
     case_model = ObjectsCase
     extremes = (
         {"length": 1, "distractors": 0, "max_count": 999},

@@ -87,6 +87,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "pack_rectangular_prisms"
     version = 4
+    draws = 3
     form = '{"boxes": [{"XyzMin": [x, y, z], "XyzMax": [x, y, z]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

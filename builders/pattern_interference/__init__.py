@@ -73,6 +73,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "pattern_interference"
     version = 3
+    draws = 2
     case_model = PatternCase
     extremes = (
         {

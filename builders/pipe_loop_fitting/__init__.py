@@ -77,6 +77,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "pipe_loop_fitting"
     version = 5
+    draws = 4
     form = '{"points": [{"x": 0.0, "y": 0.0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

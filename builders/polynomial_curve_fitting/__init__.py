@@ -117,6 +117,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "polynomial_curve_fitting"
     version = 5
+    draws = 4
     form = '{"function": text}'
 
     def words(self, params: Params) -> dict[str, object]:

@@ -111,6 +111,8 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     """Id of the task."""
     version: ClassVar[int]
     """Raised whenever an instance or a prompt changes."""
+    draws: ClassVar[int] = 1
+    """Raised whenever a seed gives another instance. A prompt's new words leave it as it is."""
     params_model: ClassVar[type[BaseModel]]
     answer_model: ClassVar[type[BaseModel]]
     space: ClassVar[type[Point]]
@@ -337,7 +339,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         For many cases it is faster than `case`, which validates each of them.
         """
         at: dict[str, JsonValue] = point.model_dump(mode="json", exclude={"count"})
-        streams = Streams("case", self.task, self.version, at, kind=self.stream)
+        streams = Streams("case", self.task, self.draws, at, kind=self.stream)
         compose = self.compose
 
         def make(seed: int) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def _cases_at(
     count: int,
 ) -> list[dict[str, Any]]:
     """Return cases at a point, which are the same every time."""
-    stream = Stream(name, builder.task, builder.version, parameters)
+    stream = Stream(name, builder.task, builder.draws, parameters)
     return builder(stream).generate_random(count=count, **parameters)
 
 

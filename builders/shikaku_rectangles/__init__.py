@@ -84,6 +84,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "shikaku_rectangles"
     version = 3
+    draws = 2
     form = '{"rectangles": [[left, top, right, bottom], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

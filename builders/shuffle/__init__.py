@@ -95,6 +95,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "shuffle"
     version = 3
+    draws = 2
     case_model = ShuffleCase
     extremes = (
         {"people": 3, "max_depth": 1, "confounders": 0, "anchor_format": "number"},

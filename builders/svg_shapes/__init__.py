@@ -102,6 +102,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "svg_shapes"
     version = 3
+    draws = 2
     case_model = SvgShapesCase
     extremes = (
         {"rotation": 0, "aspect": 1, "segments": 1, "scale": 10},

@@ -60,6 +60,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "terrain_levelling"
     version = 3
+    draws = 2
     form = '{"blasts": [{"x": 0, "y": 0, "z": 0.0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

@@ -94,6 +94,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "tetrahedra_shadow_projection"
     version = 4
+    draws = 3
     form = '{"tetrahedrons": [{"x": 0, "y": 0, "z": 0, "q0": 1, "q1": 0, "q2": 0, "q3": 0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

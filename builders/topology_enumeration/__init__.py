@@ -49,6 +49,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "topology_enumeration"
     version = 4
+    draws = 3
     form = '{"configs": [[label, label, ...], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

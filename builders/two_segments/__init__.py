@@ -110,6 +110,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "two_segments"
     version = 3
+    draws = 2
     form = '{"segments": [[[x1, y1], [x2, y2]], [[x3, y3], [x4, y4]]]}'
 
     def words(self, params: Params) -> dict[str, object]:

@@ -82,6 +82,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "voxel_grid_projection"
     version = 3
+    draws = 2
     form = '{"voxels": [{"xyz": [x, y, z]}, ...]}'
     extremes = ({"forbidden": "none", "connected": True, "spare": 200},)
 

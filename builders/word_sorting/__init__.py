@@ -73,6 +73,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "word_sorting"
     version = 3
+    draws = 2
     case_model = WordSortingCase
     extremes = (
         {"words": 3, "prefix": 4},

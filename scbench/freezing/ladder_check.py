@@ -282,7 +282,7 @@ def capacity_of(
     """Return how often items that are drawn at a point, and not solved, are alike."""
     builder = task.builder()
     space = builder.space.model_validate(point)
-    rng = Stream("capacity", task.id, builder.version, space.model_dump(mode="json"))
+    rng = Stream("capacity", task.id, builder.draws, space.model_dump(mode="json"))
     counts: Counter[str] = Counter()
     failures = 0
     while counts.total() < draws and failures < draws:
