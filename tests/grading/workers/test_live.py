@@ -10,12 +10,12 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache
 
+import daemonic
 import pytest
 
 import scbench
 from scbench.grading.workers.live import LiveGrader, line_of, live_grader
 from scbench.loop import Environment, Setup
-from scbench.reward import for_trl
 
 LIGHT = "two_segments/00"
 HEAVY = "fluid_simulation/00"
@@ -120,22 +120,23 @@ def test_scores_and_steps_from_processes_are_those_made_here(grader):
         assert steps[0] == steps[1]
 
 
-def rewards(queue=None):
-    """Scores of a right answer to a heavy task, in the two ways of training programs."""
+def rewards():
+    """Scores of a right answer to a heavy task."""
+    return daemonic.rewards(HEAVY, right_text())
+
+
+def right_text():
     answer = references()[HEAVY, 1.0]
-    texts = [answer if isinstance(answer, str) else json.dumps(answer)]
-    result = [*scbench.scores([HEAVY], [answer], workers=2)]
-    result += for_trl([""], texts, id=[HEAVY])
-    if queue is not None:
-        queue.put(result)
-    return result
+    return answer if isinstance(answer, str) else json.dumps(answer)
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_a_daemonic_process_grades_by_itself(method):
     context = multiprocessing.get_context(method)
     queue = context.Queue()
-    child = context.Process(target=rewards, args=(queue,), daemon=True)
+    child = context.Process(
+        target=daemonic.put_rewards, args=(queue, HEAVY, right_text()), daemon=True
+    )
     child.start()
     assert queue.get(timeout=120) == [1.0, 1.0]
     child.join()
