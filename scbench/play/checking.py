@@ -7,9 +7,9 @@ from concurrent.futures import Future
 from pydantic import JsonValue
 
 from scbench.base.model import Instance
-from scbench.grading.rows.wire import WireOutcome
+from scbench.grading.rows.wire import WireOutcome, WireVerdict
 from scbench.grading.workers.live import LiveGrader, line_of
-from scbench.report.figures import Figure, FigureJob, draw
+from scbench.report.figures import Figure, FigureJob, View, draw
 from scbench.report.items import Graded
 
 # Checks and characters that a page shows of one verdict.
@@ -41,11 +41,7 @@ def verdict_json(
     grader: LiveGrader, instance: Instance, outcome: WireOutcome
 ) -> dict[str, JsonValue]:
     """Return an outcome for a page: score, reason, answer, checks and picture."""
-    graded = []
-    for verdict in outcome.scores:
-        graded.append(
-            Graded(verdict.score, verdict.checks, verdict.metrics, tuple(verdict.notes))
-        )
+    graded = [graded_of(verdict) for verdict in outcome.scores]
     job = FigureJob(instance.task, instance.all_params, outcome.answer, tuple(graded))
     answer: JsonValue = None
     if outcome.answer is not None:
@@ -62,36 +58,45 @@ def verdict_json(
     }
 
 
+def graded_of(verdict: WireVerdict) -> Graded:
+    """Return a verdict as reports have it."""
+    return Graded(verdict.score, verdict.checks, verdict.metrics, tuple(verdict.notes))
+
+
 def graded_json(graded: Graded) -> dict[str, JsonValue]:
     """Return one score with its checks."""
-    checks: list[JsonValue] = []
-    for check in json.loads(graded.checks)[:MOST_CHECKS]:
-        checks.append(
-            {
-                "id": check["id"],
-                "passed": check["passed"],
-                "message": check["message"][:MOST_MESSAGE],
-            }
-        )
-    return {"score": graded.score, "checks": checks, "notes": list(graded.notes)}
+    checks = json.loads(graded.checks)[:MOST_CHECKS]
+    return {
+        "score": graded.score,
+        "checks": [check_json(check) for check in checks],
+        "notes": list(graded.notes),
+    }
+
+
+def check_json(check: dict[str, JsonValue]) -> JsonValue:
+    """Return a check without its details."""
+    return {
+        "id": check["id"],
+        "passed": check["passed"],
+        "message": str(check["message"])[:MOST_MESSAGE],
+    }
 
 
 def figure_json(figure: Figure) -> dict[str, JsonValue]:
     """Return a picture: drawings as SVG of our own, and words."""
-    views: list[JsonValue] = []
-    for view in figure.views:
-        views.append({"title": view.title, "svg": view.svg, "alt": view.alt})
     return {
-        "views": views,
+        "views": [view_json(view) for view in figure.views],
         "caption": figure.caption,
         "legend": legend_json(figure.legend),
         "problem": figure.problem,
     }
 
 
+def view_json(view: View) -> JsonValue:
+    """Return one drawing."""
+    return {"title": view.title, "svg": view.svg, "alt": view.alt}
+
+
 def legend_json(legend: Sequence[tuple[str, str]]) -> list[JsonValue]:
     """Return the samples of a legend with their words."""
-    entries: list[JsonValue] = []
-    for sample, words in legend:
-        entries.append({"svg": sample, "words": words})
-    return entries
+    return [{"svg": sample, "words": words} for sample, words in legend]

@@ -76,8 +76,7 @@ def planned_items(items: Items, plan: StudyPlan) -> list[Instance]:
                     f"{plan.per_rung}"
                 )
             stream = Stream("study", plan.seed, task, rung)
-            for row_id in stream.sample(ids, plan.per_rung):
-                of_rung.append(items.instance(row_id))
+            of_rung += map(items.instance, stream.sample(ids, plan.per_rung))
         Stream("study order", plan.seed, rung).shuffle(of_rung)
         chosen += of_rung
     return chosen

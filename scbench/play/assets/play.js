@@ -35,8 +35,10 @@ async function start() {
   }
   const tasks = opening.tasks.map((task) => element("option", { value: task.id }, task.title));
   byId("task").replaceChildren(...tasks);
-  await showItem(opening.item);
-  if (opening.reply) {
+  // A link can name another item: ?item=two_segments/07
+  const linked = new URLSearchParams(location.search).get("item");
+  await showItem(linked ?? opening.item);
+  if (opening.reply && !linked) {
     byId("reply").value = opening.reply;
     byId("reply-part").open = true;
     await check({ id: item.id, reply: opening.reply });

@@ -15,7 +15,7 @@ export default function ({ params, change }) {
   view.setAttribute("viewBox", `0 0 ${params.image.join(" ")}`);
   const board = plane({
     bounds: [-reach, -reach, reach, reach], size: 400, name: "Plan",
-    press: (x, y) => write([...people, [rounded(x, 2), rounded(y, 2)]]),
+    press: (x, y) => write([...people, onRaster(x, y)]),
     move: (i, x, y, ended) => put(i, x, y, ended),
     nudge: (i, dx, dy) => put(i, people[i][0] + dx * STEP, people[i][1] + dy * STEP, true),
     press_key(key, i) {
@@ -25,11 +25,16 @@ export default function ({ params, change }) {
     },
     names: (i) => `person ${i}`,
   });
-  const add = element("button", { onclick: () => write([...people, [0, rounded(depth / 2 + personDepth / 2, 2)]]) }, "Add a person");
+  const add = element("button", { onclick: () => write([...people, onRaster(0, depth / 2 + personDepth)]) }, "Add a person");
   const remove = element("button", { onclick: () => write(people.slice(0, -1)) }, "Remove the last");
 
+  /** People stand on a raster, so that they can touch without overlapping. */
+  function onRaster(...xy) {
+    return xy.map((value) => rounded(Math.round(value / STEP) * STEP, 2));
+  }
+
   function put(i, x, y, ended) {
-    const moved = people.map((person, j) => (j === i ? [rounded(x, 2), rounded(y, 2)] : person));
+    const moved = people.map((person, j) => (j === i ? onRaster(x, y) : person));
     if (ended) write(moved);
     else draw(moved);
   }
