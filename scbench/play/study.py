@@ -15,12 +15,11 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from scbench.base.errors import PredictionsError, ReleaseError
-from scbench.base.model import Instance
+from scbench.base.model import HUMAN, Instance
 from scbench.base.seeding import Stream
 from scbench.formats.predictions import Problem, open_predictions, read_predictions
 from scbench.play.items import Items
 
-HUMAN = "human"
 # Seconds that one item can be credited with: nobody thinks about one item for a day.
 MOST_SECONDS = 86_400.0
 

@@ -1,28 +1,16 @@
 """A server of the page, and a browser."""
 
-import re
 import shutil
-import subprocess
-import sys
 
 import pytest
+from play_commands import play_server
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """Address of a running ``scbench play``."""
-    code = "from scbench.cli.main import run; run()"
-    command = (sys.executable, "-c", code, "play", "--no-browser")
-    server = subprocess.Popen(
-        command,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path_factory.mktemp("play"),
-    )
-    yield re.search(r"http://\S+", server.stderr.readline())[0]
-    server.terminate()
-    server.wait(timeout=60)
-    server.stderr.close()
+    with play_server(tmp_path_factory.mktemp("play")) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +25,6 @@ def browser():
     options.binary_location = binary
     for argument in ("--headless=new", "--no-sandbox", "--window-size=1360,2400"):
         options.add_argument(argument)
-    window = webdriver.Chrome(
-        options=options, service=webdriver.ChromeService(driver)
-    )
+    window = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     yield window
     window.quit()
