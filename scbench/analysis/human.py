@@ -83,9 +83,12 @@ def human_table(people: pl.DataFrame) -> pl.DataFrame:
     rows = []
     for bucket in scores["bucket"].unique(maintain_order=True):
         of_bucket = scores.filter((pl.col("bucket") == bucket) & (pl.col("scored") > 0))
-        normalized = over_players(of_bucket["normalized"].drop_nulls().to_list())
+        values = of_bucket["normalized"].drop_nulls().to_list()
+        # Only an answer worse than the floor is below 0.
+        normalized = over_players(values, min([0.0, *values]), 1.0)
         of_bucket_levels = levels.filter(pl.col("bucket") == bucket).to_dicts()
-        level = over_players(list(level_values(of_bucket_levels)))
+        top = max(row["rungs"] for row in of_bucket_levels) + BEYOND
+        level = over_players(list(level_values(of_bucket_levels)), 1 - BEYOND, top)
         rows.append(
             {
                 "bucket": bucket,
@@ -112,8 +115,14 @@ def level_values(rows: Sequence[Row]) -> Iterator[float]:
             yield row["rungs"] + BEYOND if is_above else 1 - BEYOND
 
 
-def over_players(values: Sequence[float]) -> PlayersMean:
-    """Return the mean of one value per player, with Student's t-interval."""
+def over_players(values: Sequence[float], least: float, most: float) -> PlayersMean:
+    """Return the mean of one value per player, with Student's t-interval.
+
+    Args:
+        values: one for each player.
+        least: no value can be below; the interval ends there at the latest.
+        most: no value can be above.
+    """
     n = len(values)
     if n == 0:
         return PlayersMean(None, None, None)
@@ -122,7 +131,7 @@ def over_players(values: Sequence[float]) -> PlayersMean:
         return PlayersMean(mean, None, None)
     standard_error = float(np.std(values, ddof=1)) / math.sqrt(n)
     reach = t_quantile((1 + LEVEL) / 2, n - 1) * standard_error
-    return PlayersMean(mean, mean - reach, mean + reach)
+    return PlayersMean(mean, max(least, mean - reach), min(most, mean + reach))
 
 
 def t_quantile(probability: float, freedom: int) -> float:

@@ -65,6 +65,7 @@ def test_quantiles_are_those_of_student(freedom):
 def test_the_interval_is_over_players():
     values = [0.5, 0.7, 0.9, 0.6]
     low, high = stats.t.interval(0.95, 3, pl.Series(values).mean(), stats.sem(values))
-    assert over_players(values) == pytest.approx((0.675, low, high))
-    assert over_players([0.5]) == (0.5, None, None)
-    assert over_players([]) == (None, None, None)
+    assert over_players(values, 0, 1) == pytest.approx((0.675, low, high))
+    assert over_players([0.1, 0.9], 0, 1) == pytest.approx((0.5, 0, 1))
+    assert over_players([0.5], 0, 1) == (0.5, None, None)
+    assert over_players([], 0, 1) == (None, None, None)
