@@ -150,7 +150,7 @@ def _with_file_names(frames: Mapping[str, pl.DataFrame]) -> list[pl.DataFrame]:
 
 
 def _of_one_release(results: pl.DataFrame, release: str) -> pl.DataFrame:
-    """Return results of several prompts, each checked by itself, as those of one release."""
+    """Return results of several prompts, each checked separately, as those of one release."""
     is_twin = is_reworded() & pl.col("release").str.starts_with(own_name(release))
     name = pl.when(is_twin).then(pl.lit(release)).otherwise("release")
     renamed = results.with_columns(release=name)
@@ -195,7 +195,7 @@ def machines(results: pl.DataFrame) -> list[str]:
             words = " ".join(str(value) for value in run if value is not None)
             for machine in fingerprints_in(rows.lazy()).get(task, ()):
                 runs.setdefault(machine, set()).add(words)
-        # All runs were judged on machines that compute alike.
+        # All runs were judged on machines that compute the same results.
         if len(runs) < 2:
             continue
         places = "; ".join(

@@ -119,7 +119,7 @@ class Environment:
     def state(self) -> State:
         """The state of the trial: small, and JSON. Setting it goes there; `turns` stay as they are.
 
-        To go on elsewhere, call `reset` with the instance first, and set ``turns``, too.
+        To continue elsewhere, call `reset` with the instance first, and set ``turns``, too.
         """
         return self._current_game.state
 

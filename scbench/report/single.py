@@ -1,4 +1,4 @@
-"""One item by itself: an instance, alone or with a prediction, a stored result or the reference."""
+"""A single item: an instance, alone or with a prediction, a stored result or the reference."""
 
 import hashlib
 import json

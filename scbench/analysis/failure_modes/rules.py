@@ -17,7 +17,7 @@ from scbench.catalog import Task, get_task
 from scbench.scoring.answers.shape import shape_of
 
 JUDGE = "rules"
-# Every label has it in place of a prompt's version; raised whenever a label could
+# Every label has it instead of a prompt's version; raised whenever a label could
 # change.
 VERSION = "rules-2"
 
