@@ -89,7 +89,7 @@ CHECKS = {
     "rods_gripped": "Every part goes all the way around enough rods.",
     # 7. Thickness.
     "thickness_faces": "Every part has enough faces to measure its bars.",
-    "thickness": "Every part's bars are as thick as asked for.",
+    "thickness": "The bars of every part have the required thickness.",
     "straps": "On no side of the cage does a square much wider than a bar fit on the bars.",
     # 8. Gaps of the cage.
     "gap_faces": "The cage has enough faces to measure its gaps.",

@@ -45,7 +45,7 @@ def read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
         required = [name for name in missing if name not in NEWER]
         if required:
             raise ResultsError(
-                f"{file} is no results file: it has no column {required[0]!r}"
+                f"{file} is not a results file: it has no column {required[0]!r}"
             )
         frame = lazy.select(name for name in columns if name in stored).collect()
     frame = frame.with_columns(pl.lit(None).alias(name) for name in missing)
@@ -71,7 +71,7 @@ def results_file(path: Path) -> Path:
         )
         if below:
             raise ResultsError(
-                f"{path} holds no results itself, but folders that do "
+                f"{path} contains no results itself, but folders that do "
                 f"({', '.join(below[:_MAX_FOLDERS])}); name those you want, or all: {path}/*"
             )
         raise ResultsError(
@@ -81,7 +81,7 @@ def results_file(path: Path) -> Path:
         is_parquet = opened.read(4) == b"PAR1"
     if not is_parquet:
         raise ResultsError(
-            f"{file} holds no results (it is no Parquet file); if it holds predictions, grade it "
+            f"{file} is not a results file (not Parquet); if it contains predictions, grade it "
             f"first: scbench-grade {file}"
         )
     return file

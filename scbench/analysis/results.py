@@ -223,7 +223,7 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
     """
     rows = results.filter(pl.col("instance_hash").is_not_null())
     if rows.is_empty():
-        raise ResultsError("the results hold no row of their release")
+        raise ResultsError("the results contain no row of their release")
     check_release(rows)
     check_tasks(rows)
     one_grader(rows)

@@ -97,7 +97,7 @@ class Links(Frozen):
 
 
 class Submission(Frozen):
-    """What ``submission.yaml`` holds: one model, in one setting, on one release."""
+    """The content of ``submission.yaml``: one model, in one setting, on one release."""
 
     format: Annotated[StrictInt, Field(ge=1, le=1)] = 1
     model: ModelNames
@@ -125,7 +125,7 @@ class Submission(Frozen):
     attempts: StrictInt = Field(
         ge=1,
         le=MOST_ATTEMPTS,
-        description="answers per instance that the file holds, as samples 0 to attempts - 1",
+        description="answers per instance in the file, as samples 0 to attempts - 1",
     )
     contact: OneLine = Field(
         description="e-mail address or web page of a contact person"

@@ -93,7 +93,7 @@ def read_png(data: bytes) -> "Image":
         # Damage shows only once the pixels are read.
         image.load()
     except (OSError, SyntaxError) as error:
-        raise ValueError(f"this is no PNG file: {error}") from None
+        raise ValueError(f"this is not a PNG file: {error}") from None
     return image
 
 
