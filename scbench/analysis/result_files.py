@@ -35,7 +35,7 @@ def read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
         columns: names.
 
     Raises:
-        ResultsError: it cannot be read or is no results file.
+        ResultsError: it cannot be read or is not a results file.
     """
     file = results_file(path)
     types = column_types()
@@ -62,7 +62,7 @@ def results_file(path: Path) -> Path:
     """Return the file of results at a path.
 
     Raises:
-        ResultsError: there is none, or it is no Parquet file.
+        ResultsError: there is none, or it is not a Parquet file.
     """
     file = path / "results.parquet" if path.is_dir() else path
     if not file.is_file():

@@ -73,7 +73,7 @@ def read_results(
         not in the release are left out.
 
     Raises:
-        ResultsError: see `check_results`; or a file cannot be read or is no results file.
+        ResultsError: see `check_results`; or a file cannot be read or is not a results file.
     """
     # Each once, in this order; floors are null in results of earlier versions.
     names = tuple(dict.fromkeys((*NEEDED, "floor", *columns)))
@@ -102,7 +102,7 @@ def config_in(path: str | Path) -> str:
     """Return the config that the results in a file are of; empty for the default.
 
     Raises:
-        ResultsError: it cannot be read or is no results file.
+        ResultsError: it cannot be read or is not a results file.
     """
     releases = read_results_file(Path(path), ("release",))["release"]
     return config_of(releases[0]) if len(releases) else ""

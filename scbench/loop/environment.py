@@ -90,7 +90,7 @@ class Environment:
         return f"{instance.prompt}\n\n{self._game.rules}"
 
     def step(self, action: str) -> Step:
-        """Take the model's reply, verbatim; whatever it is, there is an observation.
+        """Take the model's reply, verbatim, and return a step. Every reply gets an observation.
 
         A reply after the end changes nothing.
         """
