@@ -51,7 +51,7 @@ STATIC_CHECKS = (
 def tests(session: nox.Session) -> None:
     """Run all tests with the newest dependencies."""
     session.install(".[test]", "./tests/plugin")
-    session.run("pytest", "-m", "deep or not deep", *session.posargs)
+    session.run("pytest", "-n", "auto", "-m", "deep or not deep", *session.posargs)
 
 
 @nox.session(venv_backend="none", default=False)
@@ -60,7 +60,7 @@ def everything(session: nox.Session) -> None:
     here = Path(sys.executable).parent
     for name, *arguments in (
         *STATIC_CHECKS,
-        ("pytest", "-m", "deep", *session.posargs),
+        ("pytest", "-n", "auto", "-m", "deep", *session.posargs),
     ):
         session.run(str(here / name), *arguments)
 
@@ -72,7 +72,16 @@ def oldest(session: nox.Session) -> None:
     bounds.write_text("\n".join(oldest_versions()) + "\n", "utf-8")
     session.install("--constraint", str(bounds), ".[test]", "./tests/plugin")
     # The anyio that goes with them brings a plugin, which nothing here uses and pytest warns of.
-    session.run("pytest", "-p", "no:anyio", "-m", "deep or not deep", *session.posargs)
+    session.run(
+        "pytest",
+        "-n",
+        "auto",
+        "-p",
+        "no:anyio",
+        "-m",
+        "deep or not deep",
+        *session.posargs,
+    )
 
 
 @nox.session(python=PYTHONS[0])

@@ -66,6 +66,9 @@ def pytest_configure(config):
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
     hypothesis.settings.load_profile("scbench")
+    # Without bytecode, every process that a test starts would compile every module again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     for name, value in FRUGAL.items():  # the processes that run tests inherit it
         os.environ.setdefault(name, value)
 

@@ -38,6 +38,7 @@ NAV = {
         "docs/ladder",
         "docs/pictures",
         "docs/environments",
+        "docs/play",
         "docs/leaderboard",
         "docs/releases",
     ),

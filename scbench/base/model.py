@@ -30,7 +30,9 @@ from scbench.base.wording import pattern_for
 Values = Mapping[str, JsonValue]
 LoopSetting = Literal["retry", "probe", "act"]
 OneShot = Literal["no_tools", "tools"]
-Setting = Literal[OneShot, LoopSetting]
+# Answers of people, given on the page of `scbench play`.
+HUMAN: Literal["human"] = "human"
+Setting = Literal[OneShot, "human", LoopSetting]
 Bucket = Literal["axiomatic", "constructive", "planning", "manifolds"]
 # Difficulty of an instance in a fixed list; drawn instances are unrated.
 Difficulty = Literal["easy", "medium", "hard", "very-hard"]
@@ -655,7 +657,8 @@ class Prediction(BaseModel):
     )
     model: StrictStr = Field(default="unnamed", min_length=1, max_length=200)
     setting: Setting | None = Field(
-        default=None, description="no_tools, tools, or the setting of a loop"
+        default=None,
+        description="no_tools, tools, human, or the setting of a loop",
     )
     sample: Count = Field(default=0, description="number of the sample, from 0")
     budget: Count | None = Field(

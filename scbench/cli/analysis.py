@@ -9,6 +9,7 @@ import polars as pl
 import typer
 
 from scbench.analysis.compare import compare_runs, comparison_sheets
+from scbench.analysis.human import human_sheet, human_table, read_people
 from scbench.analysis.items import item_sheets, item_table, label_table
 from scbench.analysis.ladder import climbs_of, compare_levels, is_ladder, overall_levels
 from scbench.analysis.ladder_sheets import level_pairs_sheets
@@ -34,6 +35,7 @@ from scbench.base.errors import ReleaseError, ResultsError, did_you_mean
 from scbench.base.model import LOOP_SETTINGS
 from scbench.cli.console import is_whole_number, reported_errors, say
 from scbench.cli.options import (
+    HumanOption,
     PlotOption,
     ReleaseOption,
     ResultsArgument,
@@ -82,6 +84,7 @@ def tables(
             )
         ),
     ] = "model",
+    human: HumanOption = None,
     plot: PlotOption = None,
     style: TableFormOption = "table",
     out: TableOutOption = None,
@@ -94,7 +97,16 @@ def tables(
     refused.
     """
     with reported_errors():
-        write_result(scores_by(results, by, style), style, out, plot)
+        result = with_people(scores_by(results, by, style), human)
+        write_result(result, style, out, plot)
+
+
+def with_people(result: Result, folders: Sequence[Path] | None) -> Result:
+    """Return a result with the table of people, if there are results of people."""
+    if not folders:
+        return result
+    sheet = human_sheet(human_table(read_people(folders)))
+    return result._replace(sheets=[*result.sheets, sheet])
 
 
 def scores_by(results: list[Path], by: ScoreLines, style: TableForm) -> Result:

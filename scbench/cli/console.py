@@ -35,6 +35,7 @@ NEEDS = {
     "hub": ("huggingface_hub", "fsspec"),
     "inspect": ("inspect_ai",),
     "mlflow": ("mlflow",),
+    "play": ("starlette", "uvicorn", "jinja2", "highspy", "vl_convert"),
     "wandb": ("wandb",),
 }
 

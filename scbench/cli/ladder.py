@@ -18,9 +18,9 @@ from scbench.analysis.ladder_sheets import ladder_sheets
 from scbench.analysis.next_items import asked_of, nothing_asked
 from scbench.analysis.next_items import next_items as items_that_tell
 from scbench.base.errors import ResultsError
-from scbench.cli.analysis import By, ByOption, lines_by
+from scbench.cli.analysis import By, ByOption, lines_by, with_people
 from scbench.cli.console import reported_errors, say
-from scbench.cli.options import PlotOption, TableFormOption, TableOutOption
+from scbench.cli.options import HumanOption, PlotOption, TableFormOption, TableOutOption
 from scbench.cli.printing import Result, write_result
 from scbench.release.load import find_release
 from scbench.report.charts import ladder_chart
@@ -73,6 +73,7 @@ def ladder(
             )
         ),
     ] = None,
+    human: HumanOption = None,
     plot: PlotOption = None,
     style: TableFormOption = "table",
     out: TableOutOption = None,
@@ -103,7 +104,7 @@ def ladder(
             table = gap_table(public_run, private_run)
             result = Result(table, [gap_sheet(table)])
         else:
-            result = levels_of_models(results, by, rungs=rungs)
+            result = with_people(levels_of_models(results, by, rungs=rungs), human)
         write_result(result, style, out, plot)
 
 

@@ -8,7 +8,7 @@ import typer
 
 from scbench.base.wording import counted
 from scbench.cli.console import PROBLEMS, need, reported_errors, say
-from scbench.cli.options import AllowCodeOption, WorkersOption
+from scbench.cli.options import AllowCodeOption, HumanOption, WorkersOption
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import Finding, as_text
@@ -76,6 +76,7 @@ def build(
             )
         ),
     ] = None,
+    human: HumanOption = None,
     allow_code: AllowCodeOption = False,
     report: Annotated[
         bool,
@@ -89,6 +90,7 @@ def build(
     of the submission changes. Keep the leaderboard's folder, because it contains the receipts.
     """
     with reported_errors("leaderboard", required=True):
+        from scbench.analysis.human import human_table, read_people
         from scbench.leaderboard.board import make_board
         from scbench.leaderboard.collect import collect
         from scbench.leaderboard.names import read_organisations
@@ -131,6 +133,8 @@ def build(
         board = make_board(public_entries)
         if private_entries is not None:
             add_private(board, public_entries, private_entries)
+        if human:
+            board["people"] = human_table(read_people(human)).to_dicts()
         for path in write_board(out, board, public_entries.entries, dataset):
             say(f"wrote {path}")
         entries = public_entries.entries

@@ -25,7 +25,7 @@ from scbench.cli.console import (
     require,
     say,
 )
-from scbench.cli.options import QuietOption, ResultsArgument, ToolSetting
+from scbench.cli.options import HumanOption, QuietOption, ResultsArgument, ToolSetting
 from scbench.cli.printing import write_file
 from scbench.cli.progress import progress
 from scbench.formats.predictions import Line
@@ -86,6 +86,7 @@ def report(
             help="Predictions file that was graded, to show the models' replies."
         ),
     ] = None,
+    human: HumanOption = None,
     items: Annotated[
         ReportItems,
         typer.Option(
@@ -114,6 +115,7 @@ def report(
             out,
             release=find_release(release) if release else None,
             predictions=predictions,
+            people=human or (),
             items=items,
             workers=workers,
             quiet=quiet,
@@ -126,6 +128,7 @@ def make_report(
     *,
     release: Release | None,
     predictions: str | None = None,
+    people: Sequence[Path] = (),
     items: ReportItems = "failed",
     workers: int = 0,
     quiet: bool = False,
@@ -140,6 +143,7 @@ def make_report(
             out,
             release=release,
             predictions=predictions,
+            people=people,
             items=items,
             # Even with one processor, drawing needs processes that can be stopped.
             workers=max(workers or processors(), 2),

@@ -76,6 +76,7 @@ SECTIONS = {
         "generate": LazyCommand(
             "generating", "Generate new items of a task, an experiment or the ladder."
         ),
+        "play": LazyCommand("playing", "Do the tasks by hand, in a browser."),
         "tasks": LazyCommand(
             "task_lists", "List the tasks, or the parameters of one task."
         ),

@@ -75,6 +75,19 @@ IdsOption = Annotated[
     ),
 ]
 
+HumanOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--human",
+        metavar="FOLDER",
+        show_default=False,
+        help=(
+            "Results of people on the ladder (see `scbench play --measure`), shown in a table "
+            "of their own."
+        ),
+    ),
+]
+
 # Requests to a model.
 SamplesOption = Annotated[
     int, typer.Option("--samples", min=1, help="Answers to request for each item.")

@@ -3,7 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import polars as pl
+
+from scbench.analysis.human import human_sheet
 from scbench.analysis.ladder_sheets import interval_words, level_words
+from scbench.analysis.layout import Sheet
 from scbench.analysis.sheets import (
     GAP,
     interval,
@@ -71,9 +75,16 @@ def render_board(board: Record) -> str:
         styles=[asset("board.css", "scbench.leaderboard"), heat_rules()],
         scripts=[asset("sortable.js")],
         boards=[board_section(part, titles) for part in board["boards"]],
+        people=people_sheet(board),
         releases=releases,
         history=[history_line(row, releases) for row in board["history"]],
     )
+
+
+def people_sheet(board: Record) -> Sheet | None:
+    """Return the table of people; None if the board was built without results of people."""
+    rows = board.get("people")
+    return human_sheet(pl.DataFrame(rows)) if rows else None
 
 
 def release_columns(boards: Iterable[Record]) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -511,8 +512,9 @@ def drop_empty(record: dict[str, Any], names: Iterable[str]) -> None:
             del record[name]
 
 
+@lru_cache(maxsize=16)
 def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Manifest:
-    """Parse a manifest.
+    """Parse a manifest. The same bytes are parsed once, because a release is opened often.
 
     Args:
         data: the file's bytes.

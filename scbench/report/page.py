@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from scbench.analysis.failure_modes.labels import COLUMNS as FAILURE_COLUMNS
+from scbench.analysis.human import human_sheet, human_table, read_people
 from scbench.analysis.results import read_results
 from scbench.analysis.usage import SWEEP_COLUMNS as BUDGET_COLUMNS
 from scbench.base.errors import ReleaseError, ResultsError
@@ -62,6 +63,7 @@ def write_report(
     *,
     release: Release | None = None,
     predictions: str | None = None,
+    people: Sequence[Path] = (),
     items: str = "all",
     workers: int = 1,
     most_items: int = MOST_ITEMS,
@@ -76,6 +78,7 @@ def write_report(
             ``report-2.html``.
         release: what was graded against; by default the installed release of that name and rows.
         predictions: file of the predictions, to show the models' texts as well.
+        people: results of people on the ladder, for a table of their own.
         items: which are shown: ``all``, ``failed`` (short of full marks) or ``none``.
         workers: processes that draw pictures.
         most_items: items of one page.
@@ -92,7 +95,9 @@ def write_report(
     all_items = items_of(rows)
     shown_items = list(selected(all_items, items))
     values = head_values(rows, matching, results)
-    values |= {"which": items, "item_total": len(all_items)}
+    values |= {"which": items, "item_total": len(all_items), "people": None}
+    if people:
+        values["people"] = human_sheet(human_table(read_people(people)))
     responses = find_responses(predictions, shown_items) if predictions else {}
     try:
         with scratch_beside(out) as scratch:

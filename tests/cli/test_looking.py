@@ -111,7 +111,7 @@ def test_show_tells_runs_apart(inside, tmp_path):
     done = inside(*show, "no_tools", "--budget", 200)
     assert done.returncode == 0, done.stderr
     assert 'answer: {"answer":13}' in done.stdout
-    assert "13?" in done.stdout
+    assert "- = 13" in done.stdout
     assert "Work out the value" in done.stdout
     assert 'answer: {"answer":1}' in inside(*show, "tools").stdout
     done = inside(*show, "no_tools")

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_ROOMS, MOST_ARROWS = 20, 120
+MOST_ROOMS, MOST_ARROWS = 20, 125
 VAGUE = frozenset(
     re.findall(
         r"\w+",

@@ -55,7 +55,10 @@ class LiveGrader:
         os.register_at_fork(after_in_child=self._forget)
 
     def submit(self, instance: Instance, line: bytes) -> "Future[WireOutcome]":
-        """Have a line of predictions graded, which is about this instance."""
+        """Have a line of predictions graded, which is about this instance.
+
+        Cancelling the future stops the process that grades it.
+        """
         task = get_task(instance.task)
         limit = self._seconds
         if not limit:
@@ -68,15 +71,22 @@ class LiveGrader:
         reasons: list[str] = []
         breaks: list[BaseException] = []
 
+        attempts: list[Future[list[GradedItem]]] = []
+
         def attempt() -> None:
+            if outcome.cancelled():
+                return
             try:
                 future = call()
             except Exception as error:  # noqa: BLE001  (nobody else would hear of it)
                 future = Future()
                 future.set_exception(error)
+            attempts.append(future)
             future.add_done_callback(take)
 
         def take(done: "Future[list[GradedItem]]") -> None:
+            if outcome.cancelled():
+                return
             error = done.exception()
             if error is None:
                 outcome.set_result(done.result()[0].outcome)
@@ -94,7 +104,12 @@ class LiveGrader:
             status = Status.GRADER_ERROR.value
             outcome.set_result(WireOutcome(status, reason=f"{why} (tried twice)"))
 
+        def stop(outcome: "Future[WireOutcome]") -> None:
+            if outcome.cancelled():
+                attempts[-1].cancel()
+
         attempt()
+        outcome.add_done_callback(stop)
         return outcome
 
     def run(self, function: Callable[..., _T], *arguments: object) -> _T:

@@ -1,0 +1,40 @@
+// A tour that is drawn from cell to cell; the last cell joins the first by itself.
+import { grid, path, redraw, same, svg } from "../kit.js";
+
+export default function ({ params, change, say }) {
+  const size = params.size;
+  let tour = [];
+  const board = grid({
+    columns: size, rows: size, first: 1, cell: size > 16 ? 24 : 32, say, name: "Grid",
+    press(x, y) {
+      const next = [x + 1, y + 1];
+      const place = tour.findIndex((cell) => same(cell, next));
+      const last = tour.at(-1);
+      const isNear = !last || Math.abs(last[0] - next[0]) + Math.abs(last[1] - next[1]) === 1;
+      // Going back takes cells away; a click far away from the end begins anew.
+      if (place >= 0) write(tour.slice(0, place + 1));
+      else write(isNear ? [...tour, next] : [next]);
+    },
+  });
+
+  function write(cells) {
+    change({ steps: cells.map((xy) => ({ xy })) });
+  }
+
+  return {
+    element: board.element,
+    hint: "Press on a cell and draw through its neighbours; going back removes. Keys: arrows, P starts and ends drawing.",
+    start: null,
+    show(answer) {
+      tour = (answer?.steps ?? []).map((step) => step.xy);
+      const blocks = params.blocked.map(([x, y]) => svg("rect", {
+        x: board.left(x - 1), y: board.top(y - 1), width: board.cell, height: board.cell, class: "e-block",
+      }));
+      const points = tour.map(([x, y]) => board.centre(x - 1, y - 1));
+      const parts = [path(points)];
+      if (points.length > 1) parts.push(path([points.at(-1), points[0]], { kind: "e-thin" }));
+      if (points.length) parts.push(svg("circle", { cx: points.at(-1)[0], cy: points.at(-1)[1], r: 6, class: "e-strong" }));
+      redraw(board.layer, ...blocks, ...parts);
+    },
+  };
+}

@@ -1,0 +1,174 @@
+"""A measurement: a plan of items drawn by a seed, one answer to each, no feedback.
+
+Answers are ordinary predictions with the setting ``human`` and an alias, and nothing else about
+the person. They are appended one by one, so a session that ends early continues with the same
+command.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from scbench.base.errors import PredictionsError, ReleaseError
+from scbench.base.model import HUMAN, Instance
+from scbench.base.seeding import Stream
+from scbench.formats.predictions import Problem, open_predictions, read_predictions
+from scbench.play.items import Items
+
+# Seconds that one item can be credited with: nobody thinks about one item for a day.
+MOST_SECONDS = 86_400.0
+
+
+class StudyPlan(NamedTuple):
+    """The choice of items.
+
+    Attributes:
+        tasks: ids of the tasks.
+        rungs: rungs of the ladder.
+        per_rung: items from each rung of each task.
+        minutes: time for the whole session, without pauses.
+        seed: the same seed gives the same items in the same order.
+    """
+
+    tasks: Sequence[str]
+    rungs: Sequence[int]
+    per_rung: int
+    minutes: float
+    seed: int
+
+
+class StudyStep(NamedTuple):
+    """The state of a session.
+
+    Attributes:
+        instance: the item to answer next; None when the session is over.
+        number: items that were answered.
+        total: items of the plan.
+        seconds_left: time that is left.
+    """
+
+    instance: Instance | None
+    number: int
+    total: int
+    seconds_left: float
+
+
+def planned_items(items: Items, plan: StudyPlan) -> list[Instance]:
+    """Return the items of a plan, tasks mixed and rungs rising.
+
+    Raises:
+        ReleaseError: a task has no ladder, or a rung has too few items.
+    """
+    chosen: list[Instance] = []
+    for rung in plan.rungs:
+        of_rung: list[Instance] = []
+        for task in plan.tasks:
+            ids = list(items.of_task(task).rungs.get(rung, ()))
+            if len(ids) < plan.per_rung:
+                raise ReleaseError(
+                    f"{task} has {len(ids)} items on rung {rung}, but the plan asks for "
+                    f"{plan.per_rung}"
+                )
+            stream = Stream("study", plan.seed, task, rung)
+            of_rung += map(items.instance, stream.sample(ids, plan.per_rung))
+        Stream("study order", plan.seed, rung).shuffle(of_rung)
+        chosen += of_rung
+    return chosen
+
+
+class Study:
+    """One session of one person.
+
+    Args:
+        instances: the items, in order.
+        player: the alias that predictions carry.
+        seconds: time for all items.
+        out: predictions file; answers that it contains are not asked for again.
+
+    Raises:
+        PredictionsError: the file cannot be read, or belongs to somebody else.
+    """
+
+    def __init__(
+        self, instances: Sequence[Instance], player: str, seconds: float, out: Path
+    ) -> None:
+        self._instances = list(instances)
+        self._player = player
+        self._seconds = seconds
+        self._out = out
+        self._spent: dict[str, float] = earlier_times(out, player)
+
+    def step(self) -> StudyStep:
+        """Return where the session stands."""
+        left = self._seconds - math.fsum(self._spent.values())
+        open_items = [one for one in self._instances if one.id not in self._spent]
+        answered = len(self._instances) - len(open_items)
+        instance = open_items[0] if open_items and left > 0 else None
+        return StudyStep(instance, answered, len(self._instances), max(left, 0.0))
+
+    def record(self, row_id: str, answer: JsonValue, seconds: float) -> None:
+        """Append an answer to the file; None for an item that was skipped.
+
+        Raises:
+            ReleaseError: the item is not the one to answer, or the time makes no sense.
+        """
+        step = self.step()
+        if step.instance is None or step.instance.id != row_id:
+            raise ReleaseError(
+                f"{row_id} is not the item to answer now; reload the page"
+            )
+        if not 0 <= seconds <= MOST_SECONDS:
+            raise ReleaseError("seconds: write the time spent on this item")
+        line = prediction(step.instance, self._player, answer, seconds)
+        text = json.dumps(line, ensure_ascii=False) + "\n"
+        with self._out.open("a", encoding="utf-8") as stream:
+            stream.write(text)
+        self._spent[row_id] = seconds
+
+
+def prediction(
+    instance: Instance, player: str, answer: JsonValue, seconds: float
+) -> Mapping[str, JsonValue]:
+    """Return an answer as a line of a predictions file."""
+    line: dict[str, JsonValue] = {
+        "id": instance.id,
+        "instance_hash": instance.content_hash,
+        "model": player,
+        "setting": HUMAN,
+        "usage": {"seconds": round(seconds, 1)},
+    }
+    if answer is None:
+        # A person who skips an item gives no answer, which scores 0.
+        line["response"] = ""
+    else:
+        line["answer"] = answer
+    return line
+
+
+def earlier_times(out: Path, player: str) -> dict[str, float]:
+    """Return the seconds spent on the items that a file contains, by id.
+
+    Raises:
+        PredictionsError: the file cannot be read, or contains answers of another player.
+    """
+    if not out.exists():
+        return {}
+    spent: dict[str, float] = {}
+    with open_predictions(str(out)) as stream:
+        for line in read_predictions(stream, hashlib.sha256()):
+            if isinstance(line, Problem):
+                raise PredictionsError(f"{out}: line {line.line}: {line.message}")
+            answered = line.prediction
+            if answered.model != player:
+                raise PredictionsError(
+                    f"{out} contains answers of {answered.model}, not of {player}; name "
+                    "another file with --out"
+                )
+            seconds = answered.usage.seconds if answered.usage else None
+            spent[answered.id] = seconds or 0.0
+    return spent

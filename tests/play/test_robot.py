@@ -1,0 +1,172 @@
+"""Every editor: a robot solves an item by mouse and keys and gets full marks."""
+
+import json
+from functools import cache
+
+import pytest
+
+pytest.importorskip("selenium")
+
+import play_robot as hands
+from play_commands import play_server, run_command
+from selenium.webdriver.support.ui import WebDriverWait
+
+from scbench.catalog import MANIFOLDS
+from scbench.play.page_files import editor_names
+from scbench.release.examples import examples
+from scbench.release.load import find_release
+
+# Seconds of a whole simulation on a busy machine.
+PATIENCE = 300
+
+
+@cache
+def right_answers(task):
+    """Right answers to the items of rung 1, by id."""
+    release = find_release()
+    if task == "pipe_loop_fitting":
+        ladder = release.ladder()
+        # The regular hexagon in the middle of the room solves it.
+        row = ladder.instances([task])["pipe_loop_fitting/ladder-01-2"]
+        return row, {}
+    example = examples(release, [task])[task]
+    return example.instance, json.loads(example.answer)
+
+
+@cache
+def text_tasks():
+    manifest = find_release().manifest
+    return [name for name, task in manifest.tasks.items() if task.bucket == MANIFOLDS]
+
+
+def wait_for(browser, condition):
+    WebDriverWait(browser, PATIENCE).until(condition)
+
+
+def open_item(browser, address, task):
+    instance, answer = right_answers(task)
+    browser.get(f"{address}?item={instance.id}")
+    wait_for(browser, lambda page: title_of(page) == instance.id)
+    return instance, answer
+
+
+def title_of(page):
+    script = "return document.getElementById('item').value"
+    return page.execute_script(script)
+
+
+def score_of(browser):
+    robot = hands.Robot(browser)
+    robot.click(robot.all("#check")[0])
+    wait_for(browser, lambda _: robot.all("#result .score"))
+    return robot.all("#result .score")[0].text
+
+
+@pytest.mark.parametrize("task", editor_names())
+def test_a_right_answer_can_be_drawn(browser, address, task):
+    instance, answer = open_item(browser, address, task)
+    getattr(hands, task)(hands.Robot(browser), json.loads(instance.params), answer)
+    assert score_of(browser) == "Score 1"
+
+
+@pytest.mark.parametrize("task", ["arithmetic", "word_sorting", "movies"])
+def test_the_answer_to_a_text_task_can_be_typed(browser, address, task):
+    _, answer = open_item(browser, address, task)
+    hands.text(hands.Robot(browser), {}, answer)
+    assert score_of(browser) == "Score 1"
+
+
+def test_a_wrong_move_is_shown_where_it_is_wrong(browser, address):
+    instance, answer = open_item(browser, address, "shikaku_rectangles")
+    robot = hands.Robot(browser)
+    wrong = {"rectangles": answer["rectangles"][:-1]}
+    hands.shikaku_rectangles(robot, json.loads(instance.params), wrong)
+    assert score_of(browser) == "Score 0"
+    assert robot.all("#checks .failed")
+    assert robot.all("#picture svg .f-wrong, #picture svg [class*=wrong]")
+    assert browser.get_log("browser") == []
+
+
+def test_a_session_of_people_becomes_a_human_line(browser, tmp_path):
+    options = ("--tasks", "shikaku_rectangles", "--rungs", "1", "--per-rung", "2")
+    people = []
+    for player in ("p01", "p02"):
+        out = tmp_path / f"{player}.jsonl"
+        with play_server(
+            tmp_path, "--measure", "--player", player, "--out", str(out), *options
+        ) as address:
+            answer_all(browser, address, wrong=player == "p02")
+        people += out.read_text("utf-8").splitlines()
+    assert len(people) == 4
+    (tmp_path / "people.jsonl").write_text("\n".join(people) + "\n", "utf-8")
+    run_command(
+        "grade",
+        "people.jsonl",
+        "--tasks",
+        "ladder",
+        "--partial",
+        "--out",
+        "people",
+        "--quiet",
+        cwd=tmp_path,
+    )
+    for command in ("tables", "ladder"):
+        output = run_command(command, "people", "--human", "people", cwd=tmp_path)
+        (line,) = (
+            line
+            for line in output.splitlines()
+            if line.startswith("constructive  ") and "/" not in line
+        )
+        # One player is right twice, the other once.
+        assert line.split()[1:4] == ["2", "2.0", "75.0"]
+    run_command(
+        "report", "people", "--human", "people", "--items", "none", cwd=tmp_path
+    )
+    assert "<h3>People</h3>" in (tmp_path / "report.html").read_text("utf-8")
+    (tmp_path / "submissions").mkdir()
+    run_command(
+        "leaderboard",
+        "build",
+        "submissions",
+        "--human",
+        "people",
+        "--no-report",
+        cwd=tmp_path,
+    )
+    board = (tmp_path / "leaderboard" / "index.html").read_text("utf-8")
+    assert "Normalized scores and levels of people" in board
+
+
+def answer_all(browser, address, *, wrong):
+    """Answer both items of a session by mouse, the second one possibly wrong."""
+    browser.get(address)
+    robot = hands.Robot(browser)
+    for number in (1, 2):
+        wait_for(
+            browser,
+            lambda _, n=number: f"Item {n} of 2" in robot.all("#session")[0].text,
+        )
+        instance = shown_item(browser)
+        answer = ladder_answers()[instance.id]
+        if wrong and number == 2:
+            answer = {"rectangles": answer["rectangles"][:-1]}
+        hands.shikaku_rectangles(robot, json.loads(instance.params), answer)
+        assert not robot.all("#result .score")
+        robot.click(robot.button("Submit and go on", "#session"))
+    wait_for(browser, lambda _: "Thank you" in robot.all("#session")[0].text)
+
+
+def shown_item(browser):
+    """The item of a session, by its prompt: the page does not print its id."""
+    prompt = browser.find_element("id", "prompt").get_attribute("textContent")
+    items = find_release().ladder().instances(["shikaku_rectangles"]).values()
+    (instance,) = (item for item in items if item.prompt == prompt)
+    return instance
+
+
+@cache
+def ladder_answers():
+    references = find_release().ladder().references()
+    return {
+        ref.id: json.loads(ref.answer) for ref in references if ref.kind == "reference"
+    }

@@ -1,0 +1,71 @@
+"""Measurements of people: the plan, the file, and the human line."""
+
+import json
+
+import polars as pl
+import pytest
+from scipy import stats
+
+from scbench.analysis.human import over_players, t_quantile
+from scbench.base.errors import PredictionsError, ReleaseError
+from scbench.play.items import Items
+from scbench.play.study import Study, StudyPlan, planned_items
+from scbench.release.load import find_release
+
+PLAN = StudyPlan(["two_segments", "shikaku_rectangles"], [1, 2], 2, 30, 7)
+
+
+@pytest.fixture(scope="module")
+def items():
+    return Items(find_release())
+
+
+def ids_of(items, plan):
+    return [instance.id for instance in planned_items(items, plan)]
+
+
+def test_a_plan_is_drawn_by_its_seed(items):
+    ids = ids_of(items, PLAN)
+    assert ids == ids_of(items, PLAN)
+    assert ids != ids_of(items, PLAN._replace(seed=8))
+    assert len(set(ids)) == 8
+    assert ["ladder-01" in name for name in ids] == [True] * 4 + [False] * 4
+    with pytest.raises(ReleaseError, match="has 6 items on rung 1"):
+        planned_items(items, PLAN._replace(per_rung=7))
+
+
+def test_a_session_goes_on_where_it_stopped(items, tmp_path):
+    out = tmp_path / "p01.jsonl"
+    instances = planned_items(items, PLAN)
+    study = Study(instances, "p01", 100, out)
+    first = study.step()
+    study.record(first.instance.id, {"segments": []}, 30)
+    with pytest.raises(ReleaseError, match="not the item to answer now"):
+        study.record(first.instance.id, {}, 1)
+    resumed = Study(instances, "p01", 100, out)
+    second = resumed.step()
+    assert (second.number, second.seconds_left) == (1, 70)
+    with pytest.raises(ReleaseError, match="time spent"):
+        resumed.record(second.instance.id, {}, -1)
+    resumed.record(second.instance.id, None, 80)
+    assert resumed.step().instance is None
+    with pytest.raises(PredictionsError, match="answers of p01, not of p02"):
+        Study(instances, "p02", 100, out)
+    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert {line["setting"] for line in lines} == {"human"}
+    known = {"id", "instance_hash", "model", "setting", "usage", "answer", "response"}
+    assert set().union(*lines) <= known
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 5, 9, 29, 200])
+def test_quantiles_are_those_of_student(freedom):
+    assert t_quantile(0.975, freedom) == pytest.approx(stats.t.ppf(0.975, freedom))
+
+
+def test_the_interval_is_over_players():
+    values = [0.5, 0.7, 0.9, 0.6]
+    low, high = stats.t.interval(0.95, 3, pl.Series(values).mean(), stats.sem(values))
+    assert over_players(values, 0, 1) == pytest.approx((0.675, low, high))
+    assert over_players([0.1, 0.9], 0, 1) == pytest.approx((0.5, 0, 1))
+    assert over_players([0.5], 0, 1) == (0.5, None, None)
+    assert over_players([], 0, 1) == (None, None, None)
