@@ -100,7 +100,7 @@ class Task:
         origin: where it comes from: `PAPER`, `REASONSCAPE`, or a name of its author's choice. It
             says whose published numbers a task has, and nothing is counted or chosen by it.
         package: the import package that contains its modules (see above).
-        heavy: whether one verdict can take long enough to be scheduled by itself.
+        heavy: whether one verdict can take long enough to be scheduled separately.
         seconds: wall-clock limit of one verdict, generous: graders bound their work by counting,
             and this only ends what hangs.
         scores: how many scores one answer gets.

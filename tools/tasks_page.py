@@ -31,9 +31,9 @@ PAGE = ROOT / "docs" / "tasks.md"
 # What comes before the tasks.
 START = (
     "# Tasks\n\n"
-    "See what each task asks, with a picture and an example.\n\n"
+    "This page shows what each task asks, with a picture and an example.\n\n"
     "Release {version} has {tasks} in three buckets, with {items} and {scores} in all, and {texts} "
-    "with scores of their own. Each picture shows an item of the release with a correct answer. "
+    "scored separately. Each picture shows an item of the release with a correct answer. "
     "The example is much easier: it comes from the first rung of the [ladder](ladder.md). "
     "`scbench show ID --prompt` prints the prompt of any item, and `scbench gallery FOLDER` draws "
     "the pictures.\n\n"

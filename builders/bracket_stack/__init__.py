@@ -103,10 +103,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def blind_floor(self, params: Params) -> float:
         """Return the chance of one of the shortest endings, such as ")" or "))", or of a rule.
 
-        The rule closes the last run of opening brackets and takes all before for closed.
-        The number of brackets that stay open is drawn among all numbers of the right parity up to
-        the greatest depth. That is assumed to be the depth reached, so a floor is never too low. In
-        more than 400 brackets the rule is assumed to score as much as in 400.
+        The rule closes the last run of opening brackets, as if all earlier ones were closed. The
+        number of brackets that stay open is drawn among all numbers of the right parity up to the
+        greatest depth. That is assumed to be the depth reached, so a floor is never too low. In
+        more than 400 brackets, the rule is assumed to score the same as in 400.
         """
         depth = stack_depth(params)
         shortest = shortest_ending(len(params.sequence))

@@ -87,7 +87,7 @@ def grow(
 ) -> Graph:
     """Return a graph whose longest chain has ``depth`` links, and whose outcome happened.
 
-    It begins as one chain. Each further event is a second cause that is enough by itself
+    It begins as one chain. Each further event is a second cause that is enough on its own
     (overdetermination), a stand-in that happens only if a cause does not (pre-emption), a second
     cause that is needed as well, a cause that failed to happen, or a by-product. A spared outcome
     has no second cause, so that its cause is necessary.

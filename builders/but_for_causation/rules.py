@@ -64,7 +64,7 @@ def _effect(system: System, event: int, results: dict[int, Effect]) -> Effect:
 
 def _ruled_effect(system: System, event: int, results: dict[int, Effect]) -> Effect:
     rule = system.rules[event]
-    # One sort of condition decides by itself: for "any" one that is met, for "all" one that fails.
+    # One sort of condition decides alone: for "any" one that is met, for "all" one that fails.
     deciding_value = rule.kind == "any"
     is_decided = False
     # To undo the decision, an event has to flip every deciding condition, and no opposing one.

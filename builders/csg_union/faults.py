@@ -77,7 +77,7 @@ def faulty_meshes(mesh: PolygonMesh) -> dict[str, PolygonMesh]:
     first, *others = faces
     n = len(points)
     counted_from_one = [tuple(i + 1 for i in face) for face in faces]
-    # One face has a vertex of its own where the others meet.
+    # One face has a separate vertex where the others meet.
     doubled = np.concatenate([points, points[[first[0]]]])
     return {
         "face_missing": PolygonMesh(points, tuple(others)),

@@ -84,7 +84,7 @@ class Space(Point):
         1, "number of forbidden orientations, of six", ge=0, le=4
     )
     font: Literal["standard", "tailless"] = parameter(
-        "standard", "font; in tailless, 6 and 9 lack their outer bar"
+        "standard", "font; in tailless, 6 and 9 have no outer bar"
     )
     min_height_mm: float = parameter(
         20.0, "lowest target height; more is harder", ge=0.0, le=150.0

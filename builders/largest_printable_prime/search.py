@@ -151,7 +151,7 @@ class Graph:
         count, first = divmod(length - 1, size)
         first += 1
         for text, top in self.leads(first):
-            # A first group that has fewer digits is a group of its own.
+            # A first group that has fewer digits is a separate group.
             used = self._bit.get(text, 0) if first == size else 0
             yield from self._extend(text, top, count, used, set())
 

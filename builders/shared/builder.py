@@ -128,7 +128,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
     def __init_subclass__(cls) -> None:
         models = get_args(cls.__orig_bases__[0])  # type: ignore[attr-defined]  # it is generic
-        # A base such as TextBuilder passes type variables on and has no models of its own.
+        # A base such as TextBuilder passes type variables on and has no models.
         if not any(isinstance(model, TypeVar) for model in models):
             cls.params_model, cls.answer_model, cls.space = models
 
@@ -413,7 +413,7 @@ def prompt_template(package: str, name: str = "prompt.txt") -> str:
 def reply_as(form: str, *, give: str = _GIVE) -> str:
     """Return the closing lines of a prompt, which describe the form of the reply.
 
-    The form has names or dots in place of values, so that it is not itself an answer.
+    The form has names or dots instead of values, so that it is not itself an answer.
     """
     return (
         f"{give} as one JSON object of the form below, as the last thing in your reply.\n"

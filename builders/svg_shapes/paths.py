@@ -43,7 +43,7 @@ class Frame(NamedTuple):
         return round(x + 100 * self.centre[0]), round(y + 100 * self.centre[1])
 
     def handles(self, arc: Vector, here: Spot, there: Spot) -> list[Spot]:
-        """Return the inner control points of a cubic curve in place of an arc.
+        """Return the inner control points of a cubic curve instead of an arc.
 
         They move with the rounded ends, so that joints stay smooth.
         """

@@ -236,7 +236,7 @@ def cached_cover(
 
 def brief_target(params: Params) -> str:
     """Return the target in words, with only the numbers that say where it lies."""
-    # Titles of the paper's curves go on with the rounding of their points.
+    # Titles of the paper's curves continue with the rounding of their points.
     title = re.sub(r", (each |its rim )?given .*", "", params.title)
     if title.startswith(_CENTRED):
         return f"{title}, centred on the origin."

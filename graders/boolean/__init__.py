@@ -105,7 +105,7 @@ def _literal_value(words: Row) -> bool:
     """Return the truth value of a value with NOTs before it."""
     *chain, value = words or [""]
     if not isinstance(value, bool) or any(word != "NOT" for word in chain):
-        raise ValueError(f"{words!r} is no value with NOTs before it")
+        raise ValueError(f"{words!r} is not a value with NOTs before it")
     return value != (len(chain) % 2 == 1)
 
 

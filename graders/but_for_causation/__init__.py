@@ -65,7 +65,7 @@ def necessary(params: Params) -> frozenset[int]:
     """Return the places of the candidates without which the outcome would not have happened.
 
     Raises:
-        ValueError: the rules go in circles, or the outcome did not happen.
+        ValueError: the rules are circular, or the outcome did not happen.
     """
     if not outcome_happens(params, None):
         raise ValueError("the outcome did not happen")
@@ -90,7 +90,7 @@ def outcome_happens(params: Params, without: int | None) -> bool:
             if all(cause in happened for cause, _ in conditions)
         ]
         if not ready:
-            raise ValueError(f"the rules of events {sorted(waiting)} go in circles")
+            raise ValueError(f"the rules of events {sorted(waiting)} are circular")
         for event in ready:
             kind, conditions = waiting.pop(event)
             met = [happened[cause] == needed for cause, needed in conditions]

@@ -245,7 +245,7 @@ def duplicates(points: Array) -> list[list[int]]:
 
 
 def judge_edges(checks: Checklist, faces: Faces) -> bool:
-    """Check that the faces close up, wound alike; return whether they do."""
+    """Check that the faces close up and are wound consistently; return whether they do."""
     if not faces:
         checks.skip(_EDGE_CHECKS, "No face names usable vertices.")
         return False

@@ -30,7 +30,7 @@ _FAR = 1e9
 class Volume(Query):
     """See how large some of the solids are together.
 
-    {"query": "volume", "solids": [1, 2]}, with numbers of the solids as above. You are told the
+    {"query": "volume", "solids": [1, 2]}, with numbers of the solids as above. You see the
     volume of what lies in all of these solids (`common`), and of what lies in at least one of
     them (`union`), each rounded to 4 decimals.
     """
@@ -60,7 +60,7 @@ class Inside(Query):
     """See in which solids some points lie.
 
     {"query": "inside", "points": [[0, 0, 0], [1.5, 2, 0]]}, with x, y and z of at most 50 points.
-    You are told in `points` a text for each point, with one letter for each solid in the order of
+    You see in `points` a text for each point, with one letter for each solid in the order of
     their numbers: i if the point lies inside the solid, s if it lies on its surface (to within
     0.000001), o if it lies outside.
     """

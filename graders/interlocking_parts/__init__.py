@@ -52,7 +52,7 @@ VERSION = 6
 # The checks, grouped by criterion; the numbers are positions in the result of `grade`.
 CHECKS = {
     # 0. Valid parts.
-    "part_count": "There are as many parts as asked for.",
+    "part_count": "The number of parts is the required one.",
     "readable": "Every part can be read.",
     "closed": "Every part's surface is closed: each edge is on two facets that agree which side is "
     "outside.",
@@ -89,11 +89,11 @@ CHECKS = {
     "rods_gripped": "Every part goes all the way around enough rods.",
     # 7. Thickness.
     "thickness_faces": "Every part has enough faces to measure its bars.",
-    "thickness": "Every part's bars are as thick as asked for.",
+    "thickness": "The bars of every part have the required thickness.",
     "straps": "On no side of the cage does a square much wider than a bar fit on the bars.",
     # 8. Gaps of the cage.
     "gap_faces": "The cage has enough faces to measure its gaps.",
-    "gaps": "The gaps of the cage are as wide as asked for, and alike.",
+    "gaps": "The gaps of the cage have the required width, and none is too wide.",
     "slots": "The bars of every side stop a block as long as the widest gap, either way round.",
 }
 _CRITERIA = 9
@@ -186,7 +186,7 @@ def too_many_parts(params: Params, answer: Answer) -> tuple[Verdict, ...]:
 
 
 def examine_all(params: Params, answer: Answer) -> list[Examined]:
-    """Return the facts about each part by itself."""
+    """Return the facts about each part alone."""
     files = [(part.fileType, part.fileContents) for part in answer.parts]
     # All parts are read together first; `examine` then finds them in the cache.
     examined = []

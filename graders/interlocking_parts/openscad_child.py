@@ -37,7 +37,7 @@ _library: Any = import_module("openscad_evaluator.evaluator")
 _EXPECTED = json.loads(
     Path(__file__).with_name("openscad_library.json").read_text("utf-8")
 )
-# Parameters of the library's functions that are called or replaced here and in the files beside.
+# Parameters of the library's functions that are called or replaced in this folder.
 _NEEDED: dict[str, str] = _EXPECTED["parameters"]
 # Entries of an evaluator's tables that are replaced.
 _TABLES: dict[str, list[str]] = _EXPECTED["tables"]
@@ -88,7 +88,7 @@ class SolidMesh(NamedTuple):
 
 
 def _beside(name: str) -> Any:
-    """Return the module in a file beside this one, which is in no package in the sandbox."""
+    """Return the module in a file next to this one, which is in no package in the sandbox."""
     spec = util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     if spec is None or spec.loader is None:
         raise ImportError(name)

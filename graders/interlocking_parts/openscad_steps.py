@@ -36,7 +36,7 @@ _STEPS_PER_CHARACTER = 200
 # Steps for each pair of triangles in a Minkowski sum with no, one, and more concave bodies.
 _STEPS_PER_CONCAVE_PAIR = (1, 15, 250)
 # Operations that take one step together:
-# pairs of corners of a polygon that are compared, as any two of its sides may cross; likewise of
+# pairs of corners of a polygon that are compared, as any two of its sides may cross; the same for
 # triangles that are projected,
 _CORNER_PAIRS = 25
 # pairs of a corner and an outline of one flat shape that is cut up,

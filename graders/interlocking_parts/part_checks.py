@@ -36,7 +36,7 @@ from scbench.graders.shared.triangle_contacts import find_contacts
 from scbench.graders.shared.triangle_pairs import close_pairs
 from scbench.schemas.interlocking_parts import FileType, Params
 
-# Checks of a part by itself, in the order in which it can fail them.
+# Checks of a single part, in the order in which it can fail them.
 VALIDITY_CHECKS = (
     "readable",
     "closed",
@@ -67,7 +67,7 @@ class Fault(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """All facts about one part by itself."""
+    """All facts about one part alone."""
 
     fault: Fault
     body: Manifold | None = None

@@ -143,7 +143,7 @@ def run_program(text: str, seconds: float) -> bytes | PrintedPart:
     A program that loops, sleeps or kills itself is the answer's failure, not the machine's.
     """
     if "\0" in text:
-        return PrintedPart(None, "the program holds a null character")
+        return PrintedPart(None, "the program contains a null character")
     limits = replace(_CODE_LIMITS, wall=seconds)
     try:
         done = run_twice_if_killed(text.encode("utf-8", "replace"), limits)
@@ -203,7 +203,7 @@ def evaluate(
     spec = find_spec(_CHILD)
     if spec is None or spec.origin is None or find_spec("openscad_evaluator") is None:
         raise CannotGrade(
-            "the answer holds OpenSCAD source, and the library that evaluates it is not installed; "
+            "the answer contains OpenSCAD source, but the library that evaluates it is missing; "
             "pip install openscad-evaluator"
         )
     job = {
@@ -252,8 +252,9 @@ def check_library(unlike: list[str]) -> None:
         )
         right = " ".join(f"'{name}{versions}'" for name, versions in _OPENSCAD.items())
         raise CannotGrade(
-            f"the answer holds OpenSCAD source, and here ({there}) it is not evaluated as verdicts "
-            f"need it; pip install {right}. {len(_unlike)} differences, first {_unlike[0]}"
+            "the answer contains OpenSCAD source, and the installed libraries evaluate it "
+            f"differently ({there}); pip install {right}. Differences: {len(_unlike)}; the first: "
+            f"{_unlike[0]}"
         )
 
 

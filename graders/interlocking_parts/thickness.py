@@ -143,7 +143,7 @@ def joined_faces(shell: Shell, flat: Sequence[Facet]) -> list[Facet] | None:
 
 
 def regions(triangles: Array, edges: Indices, within: Indices) -> Indices | None:
-    """Return labels (m,), alike for those of some triangles that hang together; None: too many.
+    """Return labels (m,), equal for connected triangles; None: too many.
 
     ``edges`` (p, 2) are pairs of triangles with a common edge, ``within`` (k,) the positions of the
     triangles; the others have the label -1.

@@ -61,7 +61,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     readable = judge_text(checks, n, rows)
     has_ends = judge_ends(checks, params, rows)
     if not readable:
-        checks.skip(("height_share", *_ROUTE), "The rows are no square of heights.")
+        checks.skip(
+            ("height_share", *_ROUTE), "The rows do not form a square of heights."
+        )
         return checks.binary()
     cells = "".join(rows)
     heights = [height_of(params, character) for character in cells]

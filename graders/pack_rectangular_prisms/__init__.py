@@ -114,7 +114,7 @@ def prisms_of(params: Params) -> Prisms:
 def judge_sizes(
     checks: Checklist, prisms: Prisms, boxes: Sequence[Corners]
 ) -> list[int]:
-    """Check every box by itself and their numbers; return positions of boxes with a volume."""
+    """Check every box, and the number of boxes; return positions of boxes with a volume."""
     with_volume: list[int] = []
     improper: list[int] = []
     unlisted: list[int] = []

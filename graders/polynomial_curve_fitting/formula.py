@@ -169,8 +169,8 @@ def parse(text: str) -> Formula:
     head = _HEAD.match(text)
     if head is None:
         raise FormulaError(
-            "The text does not begin with 'def f(x, y):' and 'return' (indented if on a line of "
-            "its own)."
+            "The text does not begin with 'def f(x, y):' and 'return' (indented if on a separate "
+            "line)."
         )
     reader = Reader()
     depth = 0

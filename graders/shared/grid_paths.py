@@ -56,7 +56,7 @@ def side_neighbours(cell: Cell) -> list[Cell]:
 
 
 def touch(a: Cell, b: Cell) -> bool:
-    """Whether two cells of as many dimensions share a side, wherever they lie."""
+    """Whether two cells share a side; both have the same number of dimensions."""
     if len(a) != len(b):
         return False
     changes = [p - q for p, q in zip(a, b, strict=True) if p != q]

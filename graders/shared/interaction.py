@@ -1,6 +1,6 @@
 """Queries and actions: interaction of a model with a task before it answers.
 
-A task that can be asked has a module ``queries`` beside its grader, one that can be acted on has
+A task that can be asked has a module ``queries`` next to its grader, one that can be acted on has
 ``actions``; `scbench.catalog.Task` finds them. Both reuse the grader's simulator or geometry, and
 report only its state: never a score, a check, a reference, or anything that no prompt prints.
 """

@@ -109,7 +109,7 @@ def signed_volumes(points: Array, triangles: Triangles, shell: Indices) -> Array
     """
     owner = shell[triangles.face]
     corner = points[triangles.corners]
-    # Each shell is measured from a point of its own: far from the origin, sums would lose digits.
+    # Each shell is measured from a separate point: far from the origin, sums would lose digits.
     origin = np.zeros((int(shell.max(initial=-1)) + 1, 3))
     origin[owner] = corner[:, 0]
     corner = corner - origin[owner][:, None]

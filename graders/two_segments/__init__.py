@@ -200,7 +200,7 @@ def judge_boundary(checks: Checklist, ends: Sequence[Endpoint]) -> None:
 def judge_segments(
     checks: Checklist, chords: Sequence[Chord | None], answer: Answer, unit: int
 ) -> None:
-    """Check each segment by itself, and that the two differ."""
+    """Check each segment on its own, and that the two differ."""
     unknown = [i for i, chord in enumerate(chords) if chord is None]
     why = f"Segment {unknown[0]} has an endpoint off the boundary." if unknown else ""
     points = answer.segments

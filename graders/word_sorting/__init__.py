@@ -26,7 +26,7 @@ OWN_FAULTS = ("readable",)
 # Words that the details of a check list, and characters of each.
 _MAX_WORDS = 50
 _MAX_CHARACTERS = 60
-# Places of letters with capitals before small letters, and with both alike.
+# Places of letters with capitals before small letters, and with both equal.
 _CASED = {letter: i for i, letter in enumerate(ascii_uppercase + ascii_lowercase)}
 _FOLDED = {letter: ascii_lowercase.index(letter.lower()) for letter in _CASED}
 

@@ -53,8 +53,8 @@ def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
 
     Args:
         tasks: its answers on each ladder.
-        known: the share by the status of its replies, which counts unless scores speak against it:
-            replies may be read and yet be worth nothing, however easy the item.
+        known: the share by the status of its replies. It is used unless the scores contradict it:
+            a reply can be readable and still score nothing, even on the easiest item.
     """
     total = np.zeros(len(_CEILINGS))
     for answers in tasks:

@@ -42,7 +42,7 @@ class Climbs:
     Attributes:
         matrix: the scores.
         climbs: by run, then by task.
-        fits: likewise, of tasks with a score that tells of a level.
+        fits: by run, then by task, for tasks with a score that tells of a level.
         ceilings: by run, then by task: share of the replies that can be read, fitted over all
             spatial tasks together, or all text tasks.
         drifts: by run, then by task: how far down and up levels go with the ends of the ceiling.

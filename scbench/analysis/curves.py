@@ -146,7 +146,7 @@ def dispersion_of(answers: Answers, sums: RungSums, chances: Floats) -> float:
 
 
 def saturated_likelihood(right: Floats, n: Floats, dispersion: float) -> Floats:
-    """Return the log-likelihood, by run, where each rung has a chance of its own.
+    """Return the log-likelihood, by run, where each rung has a separate probability.
 
     Args:
         right: sums of scores, of shape (runs, rungs).

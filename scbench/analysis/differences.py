@@ -43,7 +43,7 @@ class Paired:
     is_plain: bool = False
 
     def without_floors(self) -> "Paired":
-        """Return scores in place of normalized ones: each weighs the same, as in the mean."""
+        """Return scores instead of normalized ones: each weighs the same, as in the mean."""
         return replace(
             self,
             u=np.stack([self.first, self.second]) / self.weights,

@@ -270,7 +270,7 @@ def _line_tests(
     draws: int,
     seed: int,
 ) -> list[LineTest]:
-    """Test the main line by itself, and all others as a family, by the signs of rungs."""
+    """Test the main line alone, and all others as a family, by the signs of rungs."""
     # Each line sees the differences of its own rungs.
     differences = change[:, None] * membership
     is_main = np.arange(len(lines)) == main_line

@@ -31,7 +31,7 @@ class Half(NamedTuple):
     Attributes:
         value: where half of the distance to the floor is lost; None if that is nowhere near.
         low: lower end of its interval; None if the data do not bound it.
-        high: upper end, likewise.
+        high: upper end; None if the data do not bound it.
         falls: whether larger values are harder.
     """
 

@@ -101,7 +101,7 @@ def read_ladders(paths: Iterable[str | Path], *, partial: bool = False) -> pl.Da
         for files in by_ladder.values()
     ]
     rows = on_ladder(pl.concat(frames))
-    # Each file was checked by itself, but not against the others.
+    # Each file was checked separately, but not against the others.
     one_grader(rows)
     return rows
 
@@ -240,7 +240,7 @@ def rung_table(all_climbs: Climbs) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for r, run in enumerate(all_climbs.matrix.runs):
         for bucket, task, _ in all_climbs.matrix.lines("task"):
-            # Rungs of different tasks are not alike, so they have no mean.
+            # Rungs of different tasks are not comparable, so they have no mean.
             if task is None:
                 continue
             climb = all_climbs.climbs[r][task]

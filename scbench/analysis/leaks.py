@@ -41,7 +41,7 @@ class LineTest(NamedTuple):
     """The test of one line of a table.
 
     Attributes:
-        p_value: of the line by itself.
+        p_value: of this line alone.
         p_corrected: over the lines of its family.
         too_few: whether no outcome could be significant.
     """

@@ -67,7 +67,7 @@ class Level:
         value: in rungs. Outside the ladder, where it can be infinite, it says only on which side
             the level is; NaN if nothing is known.
         low: lower end of the interval; minus infinity if the scores leave it open.
-        high: upper end; infinity likewise.
+        high: upper end; infinity in the same case.
         top: the highest rung, or the mean of them over several tasks.
         slope: discrimination per rung; NaN over several tasks.
         below: how many tasks' levels lie below the first rung.

@@ -89,7 +89,7 @@ class Matrix:
 
     def _tasks_by_bucket(self) -> dict[str, list[str]]:
         """Return the tasks of each bucket that has any, the text tasks last."""
-        # Tasks of plugins may have buckets of their own.
+        # Tasks of plugins may have other buckets.
         further = {*self.buckets.values()} - {MANIFOLDS}
         present = {}
         for bucket in dict.fromkeys((*BUCKETS, *sorted(further), MANIFOLDS)):

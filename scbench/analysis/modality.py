@@ -87,7 +87,7 @@ def gap_lines(results: pl.DataFrame) -> list[dict[str, Any]]:
 def gap_lines_of_rung(
     results: pl.DataFrame, rung: int | None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the lines of the runs that answered both, over the instances that both have."""
+    """Yield lines for runs that answered text and pictures, over the instances in both."""
     for style, words in ON_PICTURES.items():
         seeing = {name for name in results["model"].unique() if words in name}
         if not seeing:

@@ -35,7 +35,7 @@ def read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
         columns: names.
 
     Raises:
-        ResultsError: it cannot be read or is no results file.
+        ResultsError: it cannot be read or is not a results file.
     """
     file = results_file(path)
     types = column_types()
@@ -45,7 +45,7 @@ def read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
         required = [name for name in missing if name not in NEWER]
         if required:
             raise ResultsError(
-                f"{file} is no results file: it has no column {required[0]!r}"
+                f"{file} is not a results file: it has no column {required[0]!r}"
             )
         frame = lazy.select(name for name in columns if name in stored).collect()
     frame = frame.with_columns(pl.lit(None).alias(name) for name in missing)
@@ -62,7 +62,7 @@ def results_file(path: Path) -> Path:
     """Return the file of results at a path.
 
     Raises:
-        ResultsError: there is none, or it is no Parquet file.
+        ResultsError: there is none, or it is not a Parquet file.
     """
     file = path / "results.parquet" if path.is_dir() else path
     if not file.is_file():
@@ -71,7 +71,7 @@ def results_file(path: Path) -> Path:
         )
         if below:
             raise ResultsError(
-                f"{path} holds no results itself, but folders that do "
+                f"{path} contains no results itself, but folders that do "
                 f"({', '.join(below[:_MAX_FOLDERS])}); name those you want, or all: {path}/*"
             )
         raise ResultsError(
@@ -81,7 +81,7 @@ def results_file(path: Path) -> Path:
         is_parquet = opened.read(4) == b"PAR1"
     if not is_parquet:
         raise ResultsError(
-            f"{file} holds no results (it is no Parquet file); if it holds predictions, grade it "
+            f"{file} is not a results file (not Parquet); if it contains predictions, grade it "
             f"first: scbench-grade {file}"
         )
     return file

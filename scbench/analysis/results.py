@@ -73,7 +73,7 @@ def read_results(
         not in the release are left out.
 
     Raises:
-        ResultsError: see `check_results`; or a file cannot be read or is no results file.
+        ResultsError: see `check_results`; or a file cannot be read or is not a results file.
     """
     # Each once, in this order; floors are null in results of earlier versions.
     names = tuple(dict.fromkeys((*NEEDED, "floor", *columns)))
@@ -102,7 +102,7 @@ def config_in(path: str | Path) -> str:
     """Return the config that the results in a file are of; empty for the default.
 
     Raises:
-        ResultsError: it cannot be read or is no results file.
+        ResultsError: it cannot be read or is not a results file.
     """
     releases = read_results_file(Path(path), ("release",))["release"]
     return config_of(releases[0]) if len(releases) else ""
@@ -150,7 +150,7 @@ def _with_file_names(frames: Mapping[str, pl.DataFrame]) -> list[pl.DataFrame]:
 
 
 def _of_one_release(results: pl.DataFrame, release: str) -> pl.DataFrame:
-    """Return results of several prompts, each checked by itself, as those of one release."""
+    """Return results of several prompts, each checked separately, as those of one release."""
     is_twin = is_reworded() & pl.col("release").str.starts_with(own_name(release))
     name = pl.when(is_twin).then(pl.lit(release)).otherwise("release")
     renamed = results.with_columns(release=name)
@@ -195,7 +195,7 @@ def machines(results: pl.DataFrame) -> list[str]:
             words = " ".join(str(value) for value in run if value is not None)
             for machine in fingerprints_in(rows.lazy()).get(task, ()):
                 runs.setdefault(machine, set()).add(words)
-        # All runs were judged on machines that compute alike.
+        # All runs were judged on machines that compute the same results.
         if len(runs) < 2:
             continue
         places = "; ".join(
@@ -223,7 +223,7 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
     """
     rows = results.filter(pl.col("instance_hash").is_not_null())
     if rows.is_empty():
-        raise ResultsError("the results hold no row of their release")
+        raise ResultsError("the results contain no row of their release")
     check_release(rows)
     check_tasks(rows)
     one_grader(rows)

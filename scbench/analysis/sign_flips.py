@@ -39,7 +39,7 @@ class Tested:
     """The tests of all lines of a table; arrays of shape (lines,).
 
     Attributes:
-        p_value: of the line by itself, exact where answers are few or differ by one amount.
+        p_value: of this line alone, exact where answers are few or differ by one amount.
         p_corrected: over the table.
         too_few: whether no outcome could be significant.
         shows: the detectable difference at the power `POWER`; NaN if there is none.

@@ -174,7 +174,7 @@ def turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, 
 
 
 def scores_after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
-    """Return the scores after a turn, as a run of its own: its number takes the budget's place."""
+    """Return the scores after a turn, as a separate run: its number replaces the budget."""
     scores = pl.col("turn_scores").list
     answers = scores.head(turn).list.drop_nulls()
     so_far = answers.list.last().fill_null(0.0)

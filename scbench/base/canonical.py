@@ -24,7 +24,7 @@ _CANONICAL = json.JSONEncoder(
     # The check takes a quarter of the time, and a circle fails anyway: it is too deep.
     check_circular=False,
 )
-# Makes digits and exponents look alike, so that a few substrings cover every huge number.
+# Makes digits and exponents look the same, so that a few substrings cover every huge number.
 _PLAIN_DIGITS = bytes.maketrans(b"123456789E", b"000000000e")
 # Every number that overflows a double contains one of these; few others do.
 _HUGE = (b"e000", b"e+000", b"0" * 200)

@@ -67,13 +67,13 @@ MAX_OBSERVATION = 20_000
 
 # Config of the same instances with short prompts, which say only what the paper's prompts say.
 TERSE = "terse"
-# Config of the same instances with pictures in place of the data that prompts print.
+# Config of the same instances with pictures instead of the data that prompts print.
 PICTURES = "pictures"
 # Config of instances on rungs of rising difficulty, drawn by ``builders/ladder.toml``.
 LADDER = "ladder"
 # Configs that are graded separately from the default and from each other.
 CONFIGS = (TERSE, LADDER, PICTURES)
-# Styles of pictures: plain, and with symbols in place of fills in cells.
+# Styles of pictures: plain, and with symbols instead of fills in cells.
 DRAWN = "drawn"
 SYMBOLS = "symbols"
 STYLES = (DRAWN, SYMBOLS)
@@ -195,7 +195,7 @@ class Setup(Frozen):
     disclose: Literal["score", "checks", "places"] = Field(
         default="checks",
         description=(
-            "what the model learns about an answer (retry): its score; also the failed "
+            "feedback that the model gets on an answer (retry): its score; also the failed "
             "checks; also the places"
         ),
     )

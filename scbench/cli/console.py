@@ -94,7 +94,7 @@ def reported_errors(
         instead: option that works without them, for the message.
 
     Raises:
-        typer.Exit: in place of these errors.
+        typer.Exit: instead of these errors.
     """
     try:
         if needed and required:

@@ -62,7 +62,9 @@ def prompts(
     ] = None,
     form: Annotated[
         Form,
-        typer.Option("--format", help="Format of the lines: our own, or a provider's."),
+        typer.Option(
+            "--format", help="Format of the lines: scbench's own, or a provider's."
+        ),
     ] = Form.SCBENCH,
     model: Annotated[
         str | None,
@@ -80,8 +82,8 @@ def prompts(
         typer.Option(
             "--images/--no-images",
             help=(
-                "Include or leave out items that need vision. With --out, left-out.jsonl lists "
-                "the items left out as not_run."
+                "Include or leave out items that need vision. With --out, omitted items are "
+                "listed as not_run in left-out.jsonl."
             ),
         ),
     ] = True,

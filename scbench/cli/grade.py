@@ -196,7 +196,7 @@ def grade(
         typer.Option(
             "--log",
             help=(
-                "Also log tables, scores and files to this tracker, as it is configured on this "
+                "Also log tables, scores and files to this tracker, with its configuration on this "
                 "machine."
             ),
         ),

@@ -51,7 +51,7 @@ def ladder(
             "--next",
             min=1,
             show_default=False,
-            help="Print this number of items to ask next, instead of a table.",
+            help="Instead of a table, print the N items to ask next.",
         ),
     ] = None,
     private: Annotated[
@@ -88,7 +88,7 @@ def ladder(
     start with. Grade all answers so far and ask again: a small part of the items is enough for an
     interval as short as the whole ladder's.
 
-    --private compares with results on a private ladder, to show whether the model memorised the
+    --private compares with results on a private ladder, to show whether the model memorized the
     public one. Means are paired by rung; the verdict is on the overall line.
     """
     with reported_errors():

@@ -33,7 +33,9 @@ def build(
     ],
     out: Annotated[
         Path,
-        typer.Option(help="Folder of the board: web page, JSON, Parquet, and graded/."),
+        typer.Option(
+            help="Folder of the leaderboard: web page, JSON, Parquet, and graded/."
+        ),
     ] = Path("leaderboard"),
     release: Annotated[
         list[str] | None,
@@ -60,8 +62,8 @@ def build(
         Path | None,
         typer.Option(
             help=(
-                "Folder with release/ (a private ladder) and submissions/ to it. The board "
-                "shows only scores, ranks and the gap to the public ladder."
+                "Folder with release/ (a private ladder) and submissions/ (answers to it). "
+                "The leaderboard shows only scores, ranks and the gap to the public ladder."
             )
         ),
     ] = None,
@@ -82,10 +84,10 @@ def build(
     ] = True,
     workers: WorkersOption = 0,
 ) -> None:
-    """Grade new and changed submissions, and write the board.
+    """Grade new and changed submissions, and write the leaderboard.
 
-    A receipt saves grading a submission again while the release, the grader versions and the hashes
-    of the submission stay the same. Keep the folder of the board, because it contains the receipts.
+    A submission with a receipt is not graded again unless the release, a grader version or a hash
+    of the submission changes. Keep the leaderboard's folder, because it contains the receipts.
     """
     with reported_errors("leaderboard", required=True):
         from scbench.analysis.human import human_table, read_people

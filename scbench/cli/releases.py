@@ -197,7 +197,7 @@ def overlap(
         str, typer.Argument(help="Another release, named in the same way.")
     ],
 ) -> None:
-    """Count the items that two releases or generated folders share. Exit code 1: there are some."""
+    """Count the items that two releases or generated folders share. Exit code 1: any are shared."""
     with reported_errors():
         total = 0
         for shared in measure(find_release(first), find_release(second)):
@@ -226,7 +226,7 @@ def rungs_of(
     """Return the experiment that draws rungs of a ladder.
 
     Args:
-        target: TOML file of a table of rungs, or tasks of our own; None for all of these.
+        target: TOML file with a table of rungs, or tasks of the built-in one; None for all tasks.
         rung: only this one.
         count: of items on each rung.
         seed: of the draws.
@@ -473,8 +473,8 @@ def verify(
 ) -> None:
     """Verify a release and print every mismatch.
 
-    First compares hashes, which takes seconds; then makes everything again and compares it, which
-    takes minutes. Exit code 1: there is a mismatch.
+    First compares hashes, which takes seconds; then generates everything again and compares it,
+    which takes minutes. Exit code 1: there is a mismatch.
     """
     with reported_errors("build", required=True):
         from scbench.freezing.verify import verify_anywhere, verify_release

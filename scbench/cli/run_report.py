@@ -115,7 +115,7 @@ def say_problems(report: "RunReport", out: Path) -> None:
 
 
 def kind_of(problem: "Problem") -> str:
-    """Return the message of a problem without its id and numbers, equal for alike problems."""
+    """Return the message of a problem without id and numbers: equal for problems of one kind."""
     return re.sub(r"\d+", "#", problem.message.replace(str(problem.id), ""))
 
 

@@ -78,9 +78,7 @@ def run(
     ids: IdsOption = None,
     limit: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Ask only this number of items, starting with the first."
-        ),
+        typer.Option(min=1, help="Run only the first N items of the selection."),
     ] = None,
     samples: SamplesOption = 1,
     budget: BudgetsOption = None,
@@ -112,7 +110,7 @@ def run(
         bool,
         typer.Option(
             "--structured/--plain",
-            help="Require replies that fit the answer's JSON Schema, if the provider can.",
+            help="Require replies that fit the answer's JSON Schema, if supported.",
         ),
     ] = False,
     setting: Annotated[
@@ -175,15 +173,17 @@ def run(
     ] = None,
     max_connections: Annotated[
         int | None,
-        typer.Option(min=1, help="Calls at a time. [default: Inspect adapts it]"),
+        typer.Option(
+            min=1, help="Most concurrent calls. [default: adapted by Inspect]"
+        ),
     ] = None,
     max_retries: Annotated[
         int,
         typer.Option(
             min=0,
             help=(
-                "Retries of a call after status 429 or 500 or a lost connection. Waits double, "
-                "starting at 3 s."
+                "Retries of a call after status 429 or 500 or a lost connection. The wait doubles "
+                "each time, starting at 3 s."
             ),
         ),
     ] = 7,
@@ -226,8 +226,8 @@ def run(
             metavar="SENT,RECEIVED",
             show_default=False,
             help=(
-                "For --dry-run: price in US dollars of a million tokens sent and received, such "
-                "as 1.25,10."
+                "For --dry-run: prices in US dollars per million input and output tokens, such as "
+                "1.25,10."
             ),
         ),
     ] = None,

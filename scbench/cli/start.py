@@ -61,7 +61,7 @@ def start(app: typer.Typer, name: str) -> None:
         code = ending.code
     except KeyboardInterrupt:
         code = INTERRUPTED
-    except BaseException as error:  # noqa: BLE001  (libraries in Rust have panics of their own)
+    except BaseException as error:  # noqa: BLE001  (libraries in Rust raise panics)
         code = FAILED
         with suppress(OSError):  # there may be nothing left to print on
             if not is_hangup(error, terminals):

@@ -71,7 +71,7 @@ Exit codes: 0 valid, 1 problems, 2 wrong usage, 3 a grader failed.""",
 def init(
     folder: Annotated[Path, typer.Argument(help="Folder to create or add to.")],
     model: Annotated[
-        str | None, typer.Option(help="Name of the model, as shown on the board.")
+        str | None, typer.Option(help="Name of the model, as shown on the leaderboard.")
     ] = None,
     model_version: Annotated[
         str | None,

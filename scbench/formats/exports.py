@@ -147,7 +147,7 @@ def every_eval_ever(run: Run, organization: str) -> Iterator[tuple[str, str]]:
 
     There is a file for the run, and one for its single answers. The schema cannot say that an
     answer is unscored: such answers are left out of the samples, and the coverage of each mean is a
-    result of its own next to it. Files have the paths that its validator asks for.
+    separate result next to it. Files have the paths that its validator asks for.
     """
     evaluation = evaluation_record(run, organization)
     # The validator takes no other names; this one is the same for the same run.

@@ -133,7 +133,7 @@ def task_set(path: str, name: str, *, is_ladder: bool) -> dict[str, Any]:
         meanings[column] = str(field.description)
     meanings["rung"] = "rung of the ladder, from 1; higher rungs are harder"
     meanings["style"] = (
-        "style of the pictures: drawn, or symbols in place of filled cells"
+        "style of the pictures: drawn, or symbols instead of filled cells"
     )
     meanings["canary"] = REFERENCE_MEANINGS["canary"]
     return record_set(

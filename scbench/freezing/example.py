@@ -54,7 +54,7 @@ def example_predictions(
         fields = as_answer(ref) if i % 2 else as_response(ref)
         yield _line(ref.id, "oracle", fields)
     for ref, outcome in zip(right.values(), outcomes_of(len(right)), strict=True):
-        # Of instances that were drawn alike, only the first has counter-references. For the rest,
+        # Of instances drawn at the same point, only the first has counter-references. For the rest,
         # the mistake is the answer to another instance, which by chance may be right.
         mistakes = wrong.get(ref.id) or right_by_task[task_of(ref.id)]
         mistake = Stream("example", ref.id).choice(mistakes)

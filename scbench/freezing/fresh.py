@@ -89,7 +89,7 @@ def generate(
         task: id of the task.
         count: how many.
         seed: base seed; every instance gets its own seed, derived by hash.
-        rung: of the ladder, also one beyond those that releases contain, in place of parameters;
+        rung: of the ladder, also one beyond those that releases contain, instead of parameters;
             nothing that the newest installed release holds is drawn then.
         parameters: of the task's space, as ``scbench tasks TASK`` lists them.
 

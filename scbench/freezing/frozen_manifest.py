@@ -75,7 +75,7 @@ def make_manifest(
     libraries = {"python": ".".join(platform.python_version_tuple()[:2])}
     for name in LIBRARIES:
         libraries[name] = installed(name)
-    # The version of our own drawing decides bytes, too.
+    # The version of scbench's drawing code decides bytes, too.
     libraries["pictures"] = LOOK
     return Manifest(
         version=version,

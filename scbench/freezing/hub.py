@@ -198,7 +198,7 @@ def upload(
 
 def compare_download(hub: "HfApi", release: Release, plan: Plan) -> list[str]:
     """Download the tag; return its differences from the release."""
-    # A cache of its own: the files must come from the Hub, not from this machine.
+    # A separate cache: the files must come from the Hub, not from this machine.
     with tempfile.TemporaryDirectory(prefix="scbench-publish-") as scratch:
         folder = hub.snapshot_download(
             plan.repo, repo_type="dataset", revision=plan.tag, cache_dir=scratch

@@ -242,7 +242,7 @@ def parse_ladder(text: str) -> Ladder:
 def fault_text(fault: Fault) -> str:
     """Return a fault with the rung counted from 1."""
     task, *path = fault.at.removeprefix("tasks.").split(".")
-    # The path goes on with the list, "rungs" or "beyond", and the index of the rung in it.
+    # The path continues with the list, "rungs" or "beyond", and the index of the rung in it.
     if len(path) > 1 and path[1].isdecimal():
         path = [f"{path[0]}, entry {int(path[1]) + 1}", *path[2:]]
     return str(Fault(": ".join([task, *path]), fault.problem))

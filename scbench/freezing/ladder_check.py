@@ -25,7 +25,7 @@ from scbench.scoring.outcomes import normalized
 MOST_FLOOR = 0.6
 MOST_RISE = 0.03
 MOST_TRANSFER = 0.5
-# Items drawn to estimate the capacity: with no two alike it is at least 10,000, 19 times of 20.
+# Items drawn to estimate the capacity: if no two are equal, it is at least 10,000, 19 times of 20.
 DRAWS = 250
 
 
@@ -35,11 +35,11 @@ class Capacity(NamedTuple):
     pairs: int
     """Number of pairs of drawn items."""
     alike: int
-    """Number of these pairs whose items are alike."""
+    """Number of these pairs whose items are equal."""
 
     @property
     def items(self) -> int:
-        """Number of different items; where no two are alike the least, at 95 %."""
+        """Number of different items; if no two are equal, a lower bound at 95 %."""
         # Twins are as rare as exp(-pairs / items), which is 5 % where the items are a third.
         return self.pairs // (self.alike or 3)
 
@@ -151,7 +151,7 @@ def check_rung(
     ids_by_key: dict[str, str],
     draws: int,
 ) -> RungReport:
-    """Draw a rung, and report on it by itself.
+    """Draw a rung, and report on it alone.
 
     Args:
         ladder: the table.
@@ -279,7 +279,7 @@ def scores_above(
 def capacity_of(
     task: Task, point: Mapping[str, JsonValue], draws: int = DRAWS
 ) -> Capacity:
-    """Return how often items that are drawn at a point, and not solved, are alike."""
+    """Return how often items that are drawn at a point, and not solved, are equal."""
     builder = task.builder()
     space = builder.space.model_validate(point)
     rng = Stream("capacity", task.id, builder.draws, space.model_dump(mode="json"))

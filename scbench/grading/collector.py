@@ -238,7 +238,7 @@ class Collector:
         return self.coverage.admit(line.number, line.place, lines_of_run, line.row_id)
 
     def _judge(self, chunk: Chunk, line: PendingLine) -> None:
-        """Have a line judged by itself, unless an outcome is stored or an equal answer gives it."""
+        """Have a line judged, unless its outcome is stored or follows from an equal answer."""
         # The interrupted run has judged it.
         if self.checkpoint.find_outcome(line.head):
             self.resumed += 1
@@ -262,7 +262,7 @@ class Collector:
             self.scheduler.suspect(item)
 
     def take_outcome(self, item: WorkItem, outcome: WireOutcome) -> None:
-        """Take the outcome of a line judged by itself, and give it to lines that wait for it."""
+        """Take the outcome of a line judged separately, and give it to lines that wait for it."""
         line = self._pending.pop(item.line)
         if outcome.forged:
             problem = Problem(FORGED, outcome.reason, item.line, item.instance_id)

@@ -17,7 +17,7 @@ _REMEMBERED = 10_000
 
 
 class FinishedLine(NamedTuple):
-    """A line judged by itself, or a duplicate of one, with its outcome."""
+    """A line judged separately, or a duplicate of one, with its outcome."""
 
     line: PendingLine
     outcome: WireOutcome

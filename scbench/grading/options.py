@@ -107,7 +107,7 @@ def take_in(
     ours: bool = False,
     restart: bool = False,
 ) -> tuple[str, Imported | None]:
-    """Return the path of predictions to grade; one file of our own form is taken unchanged.
+    """Return the path of predictions to grade; one file in scbench's form is taken unchanged.
 
     Others become `IMPORTED` in the folder. A file of this name that is there already may be
     replaced if it is ours, and was made of the same files, unless it is a restart.
@@ -210,7 +210,7 @@ def default_folder(file: str, ending: str = "") -> Path:
     """
     if file == "-":
         return Path("scbench-results", f"stdin{ending}")
-    path = Path(os.path.abspath(file))  # noqa: PTH100  (links are names of their own)
+    path = Path(os.path.abspath(file))  # noqa: PTH100  (links count as separate names)
     here = Path.cwd()
     parts = path.parts[-2:]
     if path.is_relative_to(here) and path != here:

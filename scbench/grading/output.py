@@ -29,7 +29,7 @@ _HEAD = 2**16
 
 
 class Problems:
-    """Takes problems in the order of lines, and writes all to a file, one JSON object a line.
+    """Accepts problems in line order, and writes them to a file, one JSON object per line.
 
     Lines that are not the user's own are located in the files they came from.
 

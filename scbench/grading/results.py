@@ -18,7 +18,7 @@ from scbench.grading.rows.index import ReleaseIndex
 from scbench.grading.rows.table import RowMaker, text_bytes
 from scbench.machine.tables import scan_arrow, write_arrow
 
-# Rows, and their bytes, that are in memory before they are written to a file of their own.
+# Rows, and their bytes, that are in memory before they are written to a separate file.
 _HELD_ROWS = 8192
 _HELD_BYTES = 2**25
 # A row group has `_GROUP` rows, or fewer if rows are long: it is made in memory.

@@ -172,7 +172,7 @@ def resumable_on_error(
     """Close everything if the block fails, so that the run can be resumed.
 
     Raises:
-        MachineError: in place of an error that says that the machine refused something, such as
+        MachineError: instead of an error that says that the machine refused something, such as
             space on a disk. All other errors are raised again.
     """
     try:

@@ -131,8 +131,8 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
         """
         if self._state.instance_id is None:
             raise NoTrialError(
-                "no trial has begun in this session: call reset first. Over HTTP each request is "
-                "a session of its own; play over the WebSocket /ws, as OpenEnv's clients do"
+                "no trial has begun in this session: call reset first. Over HTTP, each request is "
+                "a new session; use the WebSocket /ws, as OpenEnv's clients do"
             )
         step = self._trial.step(action.reply)
         self._state.step_count += 1

@@ -80,7 +80,7 @@ def check_mlflow() -> None:
         os.environ.setdefault(name, value)
     try:
         mlflow.set_experiment(PROJECT)
-    # MLflow, its data bases and its servers have errors of their own.
+    # MLflow, its data bases and its servers raise different errors.
     except Exception as error:
         where = mlflow.get_tracking_uri()
         raise TrackerError(f"mlflow cannot use {where}: {first_line(error)}") from error
@@ -117,7 +117,7 @@ def log_results(
                 log_mlflow(runs, artifacts)
     except ModuleNotFoundError:
         raise
-    # Each tracker has errors of its own, also for a network that fails.
+    # Each tracker raises different errors, also for a network that fails.
     except Exception as error:
         raise TrackerError(first_line(error)) from error
 

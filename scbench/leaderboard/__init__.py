@@ -1,1 +1,1 @@
-"""Submissions to the leaderboard: checked, graded anew, and shown on a board."""
+"""Submissions to the leaderboard: checked, graded again, and shown on a board."""

@@ -5,8 +5,8 @@ The evidence is in long answers where many others are possible: two models do no
 one, down to the last digit and the order of its parts, by chance.
 
 An answer of a pair is *long* if it has 64 bytes after deflating, *short* otherwise. Answers that
-are stored with the release (references and counter-references) count as neither: they have a rule
-of their own, see `scbench.leaderboard.copied_answers`. A pair is reported if
+are stored with the release (references and counter-references) count as neither, because a
+separate rule covers them, see `scbench.leaderboard.copied_answers`. A pair is reported if
 
 - at least `LEAST_LONG` long answers are the same, and they are `LONG_SHARE` of the instances to
   which both gave long answers; or
@@ -155,7 +155,7 @@ def compare(first: Answers, second: Answers) -> AnswerOverlap:
 def overlap_warning(
     mine: Answers, theirs: Answers, where: str, file: str = ""
 ) -> Iterator[Finding]:
-    """Yield a warning if the answers of two submissions are suspiciously alike.
+    """Yield a warning if the answers of two submissions are suspiciously similar.
 
     Args:
         mine: those of the submission that the warning is about.

@@ -1,7 +1,7 @@
 """The board: scores with intervals, ranks and levels, by release, grader versions and setting.
 
 A board is of one release and of one version of each grader; scores of two are never in one table,
-because they cannot be compared. Settings have ranks of their own.
+because they cannot be compared. Each setting has separate ranks.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -11,7 +11,7 @@ same answer only if there is just one, or one that everybody would choose. An an
 Stored answers for which this is true (references and counter-references) are counted by task. Two
 answers are equal if the grader reads the same from them, with numbers to six digits. A row with
 `LEAST` or more of them is marked and gets no rank. Answers without alternatives are never counted,
-so a model that solves everything by itself has none.
+so a model that solves everything on its own has none.
 """
 
 import json
@@ -164,7 +164,7 @@ def leaves_of(value: Any) -> list[tuple[bool, Any]]:  # noqa: ANN401  (JSON)
 
 
 def answer_identity(task_id: str, text: str) -> str:
-    """Return a hash that is the same for answers that the grader reads alike, to six digits."""
+    """Return a hash that is the same for answers with the same meaning, to six digits."""
     answer = json.loads(text)
     # An answer that the model refuses scores 0, and is compared as it is.
     with suppress(ValueError):

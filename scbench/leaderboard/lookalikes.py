@@ -72,7 +72,7 @@ def skeleton(text: str) -> str:
     normal = unicodedata.normalize("NFKC", text)
     visible = (sign for sign in normal if not is_hidden(sign))
     # Confusables are replaced before case is folded: a capital I looks like a small l, but its
-    # small form does not. Folding gives characters that have confusables of their own.
+    # small form does not. Folding gives characters that have other confusables.
     folded = "".join(map(common_sign, visible)).casefold()
     return "".join("".join(map(common_sign, folded)).split())
 

@@ -44,7 +44,7 @@ class Organisation(Frozen):
         address = contact.casefold()
         for entry in self.contacts:
             pattern = entry.casefold()
-            # "@" is part of the end, so another domain that ends alike does not match.
+            # "@" is part of the end, so another domain with a similar end does not match.
             is_domain = pattern.startswith("@")
             if address == pattern or (is_domain and address.endswith(pattern)):
                 return True

@@ -208,7 +208,7 @@ def bucket_title(bucket: str, buckets: Sequence[str]) -> str:
 
 
 def row_cells(row: Record) -> Cell:
-    """Return a row as the template needs it, with cells in place of numbers."""
+    """Return a row as the template needs it, with cells instead of numbers."""
     overall = row["buckets"][OVERALL]
     levels = row.get("levels", {})
     cells = {
@@ -217,7 +217,7 @@ def row_cells(row: Record) -> Cell:
     }
     private = _NO_CELL
     if "private" in row:
-        # It has no coverage of its own.
+        # It has no separate coverage.
         score = row["private"] | {"scored": 0, "expected": 0}
         private = figure_cell(score, score["level"])
     gaps = [

@@ -76,7 +76,7 @@ Day = Annotated[
 class ModelNames(Frozen):
     """Which model it is."""
 
-    name: Name = Field(description="as it is to stand on the board")
+    name: Name = Field(description="as it should be shown on the leaderboard")
     version: Name = Field(
         description="what tells it from other versions and set-ups of the same name, in quotes"
     )
@@ -97,7 +97,7 @@ class Links(Frozen):
 
 
 class Submission(Frozen):
-    """What ``submission.yaml`` holds: one model, in one setting, on one release."""
+    """The content of ``submission.yaml``: one model, in one setting, on one release."""
 
     format: Annotated[StrictInt, Field(ge=1, le=1)] = 1
     model: ModelNames
@@ -125,17 +125,17 @@ class Submission(Frozen):
     attempts: StrictInt = Field(
         ge=1,
         le=MOST_ATTEMPTS,
-        description="answers per instance that the file holds, as samples 0 to attempts - 1",
+        description="answers per instance in the file, as samples 0 to attempts - 1",
     )
     contact: OneLine = Field(
-        description="e-mail address or page of someone who can be asked"
+        description="e-mail address or web page of a contact person"
     )
     links: Links = Field(default_factory=Links)
     outputs_licence: OneLine = Field(
         description="licence of the predictions, best as SPDX identifier, such as CC-BY-4.0"
     )
     notes: StrictStr | None = Field(
-        default=None, max_length=2000, description="whatever a reader should know"
+        default=None, max_length=2000, description="anything a reader should know"
     )
 
     @model_validator(mode="after")

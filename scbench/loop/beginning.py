@@ -46,7 +46,7 @@ def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
 
 
 def guess_chance(task: Task, params: BaseModel) -> float:
-    """Return the chance that a blind guess is right; 0 where answers are no short texts."""
+    """Return the chance that a blind guess is right; 0 if answers are not short texts."""
     if task.bucket != MANIFOLDS or not task.has("builders"):
         return 0.0
     return task.builder().blind_floor(params)

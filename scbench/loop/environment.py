@@ -90,7 +90,7 @@ class Environment:
         return f"{instance.prompt}\n\n{self._game.rules}"
 
     def step(self, action: str) -> Step:
-        """Take the model's reply, verbatim; whatever it is, there is an observation.
+        """Take the model's reply, verbatim, and return a step. Every reply gets an observation.
 
         A reply after the end changes nothing.
         """
@@ -119,7 +119,7 @@ class Environment:
     def state(self) -> State:
         """The state of the trial: small, and JSON. Setting it goes there; `turns` stay as they are.
 
-        To go on elsewhere, call `reset` with the instance first, and set ``turns``, too.
+        To continue elsewhere, call `reset` with the instance first, and set ``turns``, too.
         """
         return self._current_game.state
 

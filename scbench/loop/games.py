@@ -87,7 +87,7 @@ class Game(ABC):
 
     @property
     def state(self) -> State:
-        """The state of the game, from which it can go on."""
+        """The state of the game, from which it can continue."""
         return {"turn": self.turn, "used": self.used, "over": self.over}
 
     def restore(self, state: State) -> None:

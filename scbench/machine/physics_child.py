@@ -27,7 +27,7 @@ def main() -> None:
     if sys.platform == "linux":
         # It dies with its parent, whatever it is doing.
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    # Libraries print while they are loaded and later; replies have a descriptor of their own.
+    # Libraries print while they are loaded and later; replies use a separate descriptor.
     replies = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -90,7 +90,7 @@ class Store:
         """
         if " " in key or "\n" in key or b"\n" in value:
             raise ValueError(
-                f"a store cannot hold a record of {key!r} with a space or line break"
+                f"a record of {key!r} must not contain a space or line break"
             )
         text = key.encode() + b" " + value
         line = sha256(text).encode() + b" " + text + b"\n"

@@ -19,7 +19,7 @@ def scan_parquet(path: Path) -> "pl.LazyFrame":
 
     Raises:
         OSError: it cannot be opened.
-        polars.exceptions.PolarsError: it is no Parquet file, or damaged.
+        polars.exceptions.PolarsError: it is not a Parquet file, or it is damaged.
     """
     import polars as pl  # noqa: PLC0415  (heavy)
 

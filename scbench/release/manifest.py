@@ -273,7 +273,7 @@ class Manifest(Frozen):
         description="version of scbench that built the release"
     )
     rows_hash: str = Field(
-        description="identity of the rows: equal rows have equal hashes, whatever the files"
+        description="identity of the rows: equal rows have equal hashes, regardless of the files"
     )
     tasks: dict[str, TaskRecord] = Field(min_length=1)
     references: ReferencesRecord
@@ -480,7 +480,7 @@ class Manifest(Frozen):
     def sealed(self) -> "Manifest":
         """Return the manifest with its digest.
 
-        Rows and files have hashes of their own; the digest protects the rest, such as the versions
+        Rows and files have separate hashes; the digest protects the rest, such as the versions
         of libraries.
         """
         # The digest covers everything but itself.

@@ -247,7 +247,7 @@ def png_of(picture: Picture, look: Look) -> bytes:
         svg = svg.replace(sign, replacement)
     if look.scale is not None:
         return sheet_png(svg, look.scale)
-    # Large pictures get fewer pixels of the file for one of their own.
+    # Large pictures get fewer pixels of the file for each of their units.
     width, height = map(float, _SIZE.findall(svg)[0])
     scale = min(_SCALE, _WIDEST / width, (_MOST_PIXELS / (width * height)) ** 0.5)
     return with_palette(sheet_png(svg, scale))
@@ -259,7 +259,7 @@ def alt_text(case: Case) -> str:
 
 
 def markdown(to_draw: Iterable[Case]) -> str:
-    """Return the gallery for a page in Markdown that lies beside the pictures."""
+    """Return the gallery for a page in Markdown next to the pictures."""
     return "\n".join(
         f"### {get_task(case.task).title}\n\n![{alt_text(case)}]({case.task}.png)\n"
         for case in to_draw
@@ -267,7 +267,7 @@ def markdown(to_draw: Iterable[Case]) -> str:
 
 
 def gallery_page(release: Release, to_draw: Sequence[Case]) -> str:
-    """Return the gallery as a page in HTML that lies beside the pictures."""
+    """Return the gallery as a page in HTML next to the pictures."""
     pictures = [
         {
             "file": f"{case.task}.png",
@@ -281,7 +281,7 @@ def gallery_page(release: Release, to_draw: Sequence[Case]) -> str:
         "gallery.html.j2",
         title=f"Gallery of release {release.version} · scbench",
         styles=[asset("gallery.css")],
-        # The pictures lie beside it; "self" is what a server calls that, and "file:" a disk.
+        # The pictures are next to it; "self" is what a server calls that, and "file:" a disk.
         images="data: file: 'self'",
         heading=f"Gallery of release {release.version}",
         pictures=pictures,

@@ -56,7 +56,7 @@ def render_page(
 ) -> str:
     """Return a page of a template that extends ``base.html.j2``.
 
-    The scripts are texts of our own, so they are not escaped; ``later`` are those that they may
+    The scripts are part of scbench, so they are not escaped; ``later`` are those that they may
     add. ``images`` is where images may come from, in the words of a content security policy.
 
     Raises:

@@ -16,7 +16,7 @@ from scbench.catalog import Task
 from scbench.report.draw.scene import Mesh, Scene
 from scbench.report.draw.svg import Drawing
 
-# Raised when pictures of right answers change; releases keep it beside what they draw.
+# Raised when pictures of right answers change; releases store it with their pictures.
 LOOK = "4"
 # Roles that show where an answer fails.
 MARKS = frozenset({"wrong", "missing", "surplus"})

@@ -1,4 +1,4 @@
-"""Sheets: pictures as files of their own, with caption and legend."""
+"""Sheets: pictures as separate files, with caption and legend."""
 
 from collections.abc import Sequence
 from html import escape
@@ -124,7 +124,7 @@ def sheet_svg(
 ) -> str:
     """Return a picture as an SVG file: its panels side by side, then caption and legend.
 
-    Panels go on in a further row after ``most_width`` pixels; dark None follows the reader's mode.
+    Panels continue in a new row after ``most_width`` pixels; dark None follows the reader's mode.
     """
     panels = [rendered(panel, dark=dark) for panel in picture.panels]
     rows = rows_of(panels, most_width)

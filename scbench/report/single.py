@@ -1,4 +1,4 @@
-"""One item by itself: an instance, alone or with a prediction, a stored result or the reference."""
+"""A single item: an instance, alone or with a prediction, a stored result or the reference."""
 
 import hashlib
 import json
@@ -134,7 +134,7 @@ def first_match(
         ResultsError: there is none.
     """
     if not matches:
-        raise ResultsError(f"{source} holds no answer to {instance.id} that fits")
+        raise ResultsError(f"{source} contains no matching answer to {instance.id}")
     if len(matches) == 1:
         return matches[0], ""
     others = "; ".join(labels[1 : _LABELS + 1])
@@ -162,7 +162,7 @@ def reference_line(release: Release, instance: Instance) -> Line:
         if isinstance(line, Line):
             return line
     raise ReleaseError(
-        f"release {release.version} holds no reference answer to {instance.id}"
+        f"release {release.version} contains no reference answer to {instance.id}"
     )
 
 

@@ -68,7 +68,7 @@ def transcript(prediction: Prediction) -> str | None:
 def turn_jobs(
     item: Item, instance: Instance | None, prediction: Prediction | None
 ) -> list[FigureJob | None]:
-    """Return the picture to draw of each turn, judged anew; None for turns without an answer.
+    """Return the picture to draw of each turn, judged again; None for turns without an answer.
 
     Empty for settings whose turns are no answers, and for tasks that are simulated for long.
     """

@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-# A whole number of our own parameters; those of answers are `WholeNumber`s.
+# A whole number in parameters; those of answers are `WholeNumber`s.
 Int = Annotated[int, Strict()]
 # A whole number from 0.
 Index = Annotated[int, Strict(), Field(ge=0)]

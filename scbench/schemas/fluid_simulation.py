@@ -79,7 +79,7 @@ class DeepWater(ParamsModel):
 
 
 class LargeLakes(ParamsModel):
-    """Several lakes of a least volume."""
+    """Several lakes, each with a minimum volume."""
 
     kind: Literal["large_lakes"]
     lakes: Positive

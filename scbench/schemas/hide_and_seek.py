@@ -33,7 +33,7 @@ class Params(ParamsModel):
     image: Annotated[tuple[Pixels, ...], Field(min_length=2, max_length=2)] = Field(
         description="columns and rows of the picture"
     )
-    penalty_per_pixel: Length = Field(description="what a visible pixel costs")
+    penalty_per_pixel: Length = Field(description="cost of a visible pixel")
 
     @model_validator(mode="after")
     def check_sniper_is_far(self) -> "Params":

@@ -35,7 +35,7 @@ class Printing(ParamsModel):
 class Spacing(ParamsModel):
     """Limits of the criterion on the gaps of each part, lying on the bed."""
 
-    height: Number = Field(gt=0, description="only what is lower than this counts")
+    height: Number = Field(gt=0, description="only gaps below this height count")
     free: Number = Field(
         gt=0, description="side of a square column that must be free somewhere"
     )
@@ -97,7 +97,9 @@ class Survey(ParamsModel):
     bin: Number = Field(
         gt=0, description="width of the histogram's bins, the first from 0"
     )
-    wanted: Pair = Field(description="what the median of the fullest bin must lie in")
+    wanted: Pair = Field(
+        description="range that must contain the median of the fullest bin"
+    )
     near: Number | None = Field(
         gt=0,
         description="which distances count as near that median; null for those in its bin",
@@ -113,7 +115,7 @@ class Params(ParamsModel):
     inner: Triple = Field(description="free space inside along x, y and z")
     bar: Number = Field(gt=0, description="side of the square bars")
     gap: Pair = Field(description="least and greatest gap between bars")
-    rod_name: Text = Field(description="what the rods are called")
+    rod_name: Text = Field(description="name of the rods")
     parts: int = Field(ge=1, le=64, description="number of parts")
     shown: int = Field(
         default=0,
@@ -158,7 +160,7 @@ class Part(AnswerModel):
         description="the part as it lies on the bed: an STL file, OpenSCAD source or a program"
     )
     fileType: Annotated[FileType, BeforeValidator(as_file_type)] = Field(  # noqa: N815
-        description="what the contents are"
+        description="type of the contents"
     )
     transform: Annotated[tuple[Number, ...], Field(min_length=16, max_length=16)] = (
         Field(

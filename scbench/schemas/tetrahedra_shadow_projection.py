@@ -20,7 +20,7 @@ class Params(ParamsModel):
         description="x and y of the outline's corners, counter-clockwise, none repeated"
     )
     holes: tuple[Ring, ...] = Field(description="the same for every hole, clockwise")
-    divisor: Number = Field(gt=0, le=1, description="what the score is divided by")
+    divisor: Number = Field(gt=0, le=1, description="divisor of the score")
 
 
 class Pose(AnswerModel):

@@ -36,7 +36,7 @@ class Params(ParamsModel):
     known: Text = Field(
         default="",
         pattern=r"^([?xyzw]{4,8})?$",
-        description="what is known of the pattern, in the same order: equal letters for equal "
+        description="known part of the pattern, in the same order: equal letters for equal "
         "labels, ? for unknown; empty if nothing is",
     )
 

@@ -61,7 +61,7 @@ def test_what_is_no_parquet_is_named(tmp_path, content):
 def test_a_missing_column_is_named(write, tmp_path):
     path = write(*ROWS)
     pl.read_parquet(path).drop("sample").write_parquet(path)
-    assert "is no results file: it has no column 'sample'" in refused(path)
+    assert "is not a results file: it has no column 'sample'" in refused(path)
 
 
 def test_a_column_of_another_type_is_named(write):
@@ -170,7 +170,7 @@ def test_rows_outside_the_release_are_left_out(write):
     )
     assert read_results([path]).height == 3
     only = write({"status": "not_run", "instance_hash": None})
-    assert "hold no row of their release" in refused(only)
+    assert "contain no row of their release" in refused(only)
     assert config_in(only) == ""
 
 

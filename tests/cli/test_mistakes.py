@@ -48,13 +48,13 @@ FILES = {
 
 MISTAKES = {
     # what a file is
-    "tables good.jsonl": "if it holds predictions, grade it first: scbench-grade good.jsonl",
+    "tables good.jsonl": "if it contains predictions, grade it first: scbench-grade good.jsonl",
     "compare good.jsonl good.jsonl": "grade it first",
     "grade results": "results is a folder; name a predictions file",
     "grade results/results.parquet": "contains results; show them with `scbench tables",
     "tables parent": "folders that do (a, b); name those you want, or all: parent/*",
     "tables nothing": "no such file: nothing",
-    "tables other.parquet": "other.parquet is no results file: it has no column 'id'",
+    "tables other.parquet": "other.parquet is not a results file: it has no column 'id'",
     "grade other.parquet": "has no columns id and response; its columns are a, b. Name",
     "grade answers.csv": "its columns are item, text. Name the columns with --map id=COLUMN",
     "grade answers.csv --map id=item,response=txt": "has no column 'txt'; its columns are item",

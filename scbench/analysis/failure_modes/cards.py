@@ -1,7 +1,6 @@
 """The card of a task, for a judge: what the task is, and the meaning of its checks.
 
-It is generated from the task itself, so it can neither list a check that the grader does not make,
-nor fall behind it.
+It is generated from the task itself, so it always lists the checks that the grader makes.
 """
 
 import json
@@ -56,7 +55,7 @@ def contract_lines(task: Task, shape: Shape) -> Iterator[str]:
     yield ""
     reading, expect = TEXTS["contract"]["short" if shape.is_short else "object"]
     if not shape.is_short and len(shape.keys) == 1:
-        reading += f" A bare array is put under `{shape.keys[0]}`."
+        reading += f" A bare array is read as the value of `{shape.keys[0]}`."
     yield reading
     yield expect
 
@@ -66,8 +65,8 @@ def constraint_lines(task: Task) -> Iterator[str]:
     yield TEXTS["scoring"][task.scoring]
     if task.scores > 1:
         yield (
-            f"One answer gets {task.scores} scores, each by some of these checks. Judge the one "
-            "that the verdict is about."
+            f"One answer gets {task.scores} scores, each from some of these checks. Judge only the "
+            "score that the verdict is about."
         )
     yield ""
     for check, requirement in {**task.checks, **COMMON_CHECKS}.items():
@@ -76,16 +75,16 @@ def constraint_lines(task: Task) -> Iterator[str]:
 
 def signal_lines(task: Task) -> Iterator[str]:
     """Yield a table of the checks, with the labels that their failure points to."""
-    yield "| signal | meaning if it fails | likely label |"
+    yield "| check | requirement that was not met | likely label |"
     yield "|---|---|---|"
     for signal in signals(task):
         labels = []
         for mode, when in signal.likely:
             labels.append(f"{mode} if {when}" if when else str(mode))
         meaning = signal.requirement.replace("|", "\\|")
-        yield f"| `{signal.check}` | Not so: {meaning} | {'; '.join(labels)} |"
+        yield f"| `{signal.check}` | {meaning} | {'; '.join(labels)} |"
     yield ""
-    yield "No check fails and the score is low all the same: local_only, as the whole falls short."
+    yield "If no check fails but the score is low, the label is local_only."
 
 
 def cue_lines(task: Task, shape: Shape) -> Iterator[str]:
@@ -99,14 +98,15 @@ def cue_lines(task: Task, shape: Shape) -> Iterator[str]:
     }
     if task.defining_checks:
         defining = ", ".join(sorted(task.defining_checks))
-        facts["defining"] = f", or fails {defining}, without which it is another task"
+        facts["defining"] = f", or fails {defining}, which defines the task"
     if task.scoring == "partial":
         facts["partial"] = ", or partial credit shows that less than half is right"
     for label, cue in TEXTS["cues"].items():
         text = cue.format(**facts)
         if label == Mode.NEAR_MISS and len(task.checks) <= 1:
             text = (
-                "the only check of this task fails, and a small change would mend it."
+                "the only check of this task fails, and a small change would make the answer "
+                "correct."
             )
         yield f"- {MEANINGS[Mode(label)].title} (`{label}`): {text}"
 
@@ -117,4 +117,4 @@ def input_lines() -> Iterator[str]:
     yield "- subtask, score, status, finish reason and length of the reply"
     for kind, text in TEXTS["input"].items():
         limit = LENGTHS[kind]
-        yield f"- {text} (at most {limit:,} characters; a cut is marked)"
+        yield f"- {text} (at most {limit:,} characters; cuts are marked)"

@@ -92,7 +92,7 @@ def check_release(rows: pl.DataFrame, release: Release) -> None:
     for version, digest in rows.select("release", "release_hash").unique().iter_rows():
         if digest != release_hash:
             raise ResultsError(
-                f"the results are of release {version} ({digest[:12]}), and {release.root} holds "
+                f"the results are of release {version} ({digest[:12]}), but {release.root} has "
                 f"{release.version} ({release_hash[:12]}); prompts must come from "
                 "the release that was graded"
             )
@@ -141,7 +141,7 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
 
 def reply_text(prediction: Prediction) -> str:
     """Return the reply, and the reasoning that is given with it, each clipped."""
-    reply = "[no text: the answer below was handed over as data]"
+    reply = "[no text: the prediction gives the answer below as data]"
     if prediction.response is not None:
         reply = clip(prediction.response, LENGTHS["output"])
     reasoning = prediction.reasoning or ""
@@ -225,7 +225,7 @@ def _misplaced(
     if row is None:
         return f"there is no candidate {name!r} in these results"
     if decision.candidate in decided:
-        return f"{name} was decided on line {decided[decision.candidate][0]} already"
+        return f"line {decided[decision.candidate][0]} already has a decision on {name}"
     if (decision.task, decision.subtask) != (row["task"], row["subtask"]):
         return (
             f"{name} is subtask {row['subtask']} of {row['task']}, not {decision.subtask} of "

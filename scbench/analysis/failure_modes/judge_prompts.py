@@ -13,7 +13,7 @@ from scbench.analysis.failure_modes.modes import MEANINGS, TEXTS
 from scbench.base.canonical import canonical_json
 
 # Every label has it; raised whenever prompts or cards are worded differently.
-PROMPT_VERSION = "failure-modes-2"
+PROMPT_VERSION = "failure-modes-3"
 
 # Characters of each part that a judge sees.
 LENGTHS: Mapping[str, int] = {
@@ -45,9 +45,9 @@ def judge_prompt(
     """
     answer = row["answer"]
     if answer is None:
-        answer = "[none, or too large to be kept]"
+        answer = "[none, or too large to be stored]"
     if output is None:
-        output = "[not handed over]"
+        output = "[not available]"
     parts = [
         TEXTS["task"],
         modes_section(),
@@ -68,7 +68,11 @@ def modes_section() -> str:
         lines.append(
             f"- {meaning.title} (`{mode}`): {meaning.applies} Not if {meaning.not_if}."
         )
-    lines += ["", "Decision order; the first that applies is the label:", ""]
+    lines += [
+        "",
+        "Decision order (the first condition that is met gives the label):",
+        "",
+    ]
     for number, (label, when) in enumerate(TEXTS["decision_order"].items(), start=1):
         lines.append(f"{number}. `{label}`: {when}")
     lines += ["", TEXTS["ties"]]

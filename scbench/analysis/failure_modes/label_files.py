@@ -107,7 +107,7 @@ def read_labels_file(path: Path) -> pl.DataFrame:
     # A file of another version may have other modes.
     unknown = set(labels["failure_mode"]) - set(Mode)
     if unknown:
-        raise ResultsError(f"{path}: {min(map(str, unknown))!r} is no failure mode")
+        raise ResultsError(f"{path}: {min(map(str, unknown))!r} is not a failure mode")
     return labels.cast(dict(LABELS))  # type: ignore[arg-type]
 
 

@@ -61,10 +61,10 @@ class Decision(BaseModel):
     subtask: Index = Field(description="number of its subtask")
     failure_mode: Mode = Field(description="the label")
     confidence: Annotated[Number, Field(ge=0, le=1)] = Field(
-        description="how plain the evidence is, by the judge's own account; low if ambiguous"
+        description="how clear the evidence is to the judge; low if it is ambiguous"
     )
     justification: Annotated[Text, Field(pattern=r"\S", max_length=10_000)] = Field(
-        description="why, grounded in the verdict and the output"
+        description="the reason, based on the verdict and the output"
     )
     evidence_tags: Annotated[list[Text], Field(max_length=MAX_TAGS)] = Field(
         description=f"up to {MAX_TAGS} short tags, such as ids of checks"

@@ -21,7 +21,7 @@ TEXTS = packaged_toml("scbench.analysis.failure_modes", "texts.toml")
 
 # Its docstring is part of the schema of decisions, which is stored in bundles.
 class Mode(StrEnum):
-    """Why an answer scored low. Exactly one holds for a candidate; in the order of the paper."""
+    """Why an answer scored low. Exactly one applies to a candidate. The order is the paper's."""
 
     EVASION = "evasion_forfeit"
     TRIVIALIZED = "trivialized_misframed"

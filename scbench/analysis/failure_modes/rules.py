@@ -1,6 +1,6 @@
 """The built-in judge: labels from status, answer and checks, without a model or a network.
 
-It follows the decision order of the texts. The confidence says how plain the evidence was to the
+It follows the decision order of the texts. The confidence says how clear the evidence was to the
 rule, not how likely the label is; nothing is filtered by it.
 """
 
@@ -17,7 +17,7 @@ from scbench.catalog import Task, get_task
 from scbench.scoring.answers.shape import shape_of
 
 JUDGE = "rules"
-# Every label has it in place of a prompt's version; raised whenever a label could
+# Every label has it instead of a prompt's version; raised whenever a label could
 # change.
 VERSION = "rules-2"
 
@@ -30,7 +30,7 @@ _HALF = 0.5
 
 
 class Finding(NamedTuple):
-    """A label, how plain the evidence is from 0 to 1, and the reason."""
+    """A label, how clear the evidence is from 0 to 1, and the reason."""
 
     mode: Mode
     confidence: float
@@ -100,24 +100,22 @@ def finding_of(
     answer = parsed(row, "answer")
     reasoning = row["reasoning_characters"] or 0
     if row["status"] == Status.REFUSED:
-        return Finding(
-            Mode.EVASION, 0.95, "The reply declines in words and holds no answer."
-        )
+        return Finding(Mode.EVASION, 0.95, "The reply declines and contains no answer.")
     if row["status"] == Status.UNPARSED or "answer_found" in failed:
         return finding_without_answer(row["response_characters"], reasoning)
     if is_empty(answer, shape_of(task.answer_model).keys):
         # Where "none" can be a right answer, an empty list may be meant.
         confidence = 0.9 if "answer_schema" in failed else 0.7
-        why = "The answer is empty: nothing is given under the asked-for keys."
+        why = "The answer is empty: the required keys have no values."
         return Finding(Mode.EVASION, confidence, why)
     if "answer_schema" in failed:
         return finding_of_form(failed["answer_schema"], reasoning)
     dropped = sorted(task.defining_checks & failed.keys())
     if dropped:
-        why = f"A rule that defines the task is not kept: {', '.join(dropped)}."
+        why = f"The answer breaks a rule that defines the task: {', '.join(dropped)}."
         return Finding(Mode.TRIVIALIZED, 0.7, why)
     if "resource_limit" in failed:
-        why = "The answer is larger than any right one could be: resource_limit."
+        why = "The answer is larger than any correct answer could be: resource_limit."
         return Finding(Mode.OVERTHINKING, 0.7, why)
     if len(failed) == 1:
         ((check, places),) = failed.items()
@@ -126,12 +124,12 @@ def finding_of(
         doubt = 0.1 if unmade else 0.0
         return finding._replace(confidence=round(finding.confidence - doubt, 1))
     if failed:
-        why = f"{len(failed)} checks fail together: {', '.join(failed)}."
+        why = f"{len(failed)} checks fail: {', '.join(failed)}."
         return Finding(Mode.LOCAL_ONLY, 0.8 if len(failed) > SLIP_PLACES else 0.6, why)
     if unmade:
         why = f"No check fails, but {unmade} could not be made."
         return Finding(Mode.LOCAL_ONLY, 0.3, why)
-    why = f"Every rule is kept, but the whole earns only {row['score']:.2f} of 1."
+    why = f"The answer keeps every rule but scores only {row['score']:.2f} of 1."
     return Finding(Mode.LOCAL_ONLY, 0.4, why)
 
 
@@ -143,7 +141,7 @@ def finding_without_answer(characters: int | None, reasoning: int) -> Finding:
         reasoning: characters of the reasoning.
     """
     length = "" if characters is None else f" of {characters} characters"
-    why = f"In the reply{length} no answer can be found: answer_found."
+    why = f"No answer can be found in the reply{length}: answer_found."
     # An empty answer is evasion even after much work, but then less plainly.
     is_long = (characters or 0) >= _LONG or reasoning >= _LONG_REASONING
     return Finding(Mode.EVASION, 0.4 if is_long else 0.6, why)
@@ -158,14 +156,14 @@ def finding_of_form(errors: int, reasoning: int) -> Finding:
     """
     if reasoning >= _LONG_REASONING:
         why = (
-            f"After {reasoning} characters of reasoning the answer has another form than the one "
-            "asked for: answer_schema."
+            f"After {reasoning} characters of reasoning, the answer does not have the required "
+            "form: answer_schema."
         )
         return Finding(Mode.OVERTHINKING, 0.5, why)
-    # One or two values of a wrong type are hardly another task, but no near miss by the order.
+    # One or two values of a wrong type are hardly another task, but not a near miss by the order.
     confidence = 0.4 if 0 < errors <= SLIP_PLACES else 0.6
     count = "1 error" if errors == 1 else f"{errors} errors"
-    why = f"The answer has another form than the one asked for, with {count}: answer_schema."
+    why = f"The answer does not have the required form ({count}): answer_schema."
     return Finding(Mode.TRIVIALIZED, confidence, why)
 
 
@@ -179,20 +177,20 @@ def finding_of_check(check: str, places: int, score: float, task: Task) -> Findi
         task: of the answer.
     """
     if places > SLIP_PLACES:
-        why = f"One check fails, at {places} places: {check}."
+        why = f"One check fails, in {places} places: {check}."
         return Finding(Mode.LOCAL_ONLY, 0.7, why)
     if places == 1:
-        why = f"One check fails, at one place: {check}."
+        why = f"One check fails, in one place: {check}."
         return Finding(Mode.NEAR_MISS, 0.8, why)
     if places:
-        why = f"One check fails, at {places} places: {check}."
+        why = f"One check fails, in {places} places: {check}."
         return Finding(Mode.NEAR_MISS, 0.6, why)
     is_partial = task.scoring == "partial"
     if is_partial and 0 < score < _HALF:
-        why = f"One check fails, and the whole earns only {score:.2f} of 1: {check}."
+        why = f"One check fails, and the answer scores only {score:.2f} of 1: {check}."
         return Finding(Mode.LOCAL_ONLY, 0.5, why)
     # Where there is partial credit, a 0 may be that of a bad answer as well as a voided score.
-    why = f"One check fails, by how much is not counted: {check}."
+    why = f"One check fails, in an unknown number of places: {check}."
     return Finding(Mode.NEAR_MISS, 0.3 if is_partial else 0.5, why)
 
 

@@ -75,7 +75,7 @@ def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataF
 
     Args:
         row_states: as `states` gives them.
-        by_task: whether to count each task by itself.
+        by_task: whether to count each task separately.
 
     Returns:
         One row per run (and task) and label, with columns `SHARES`: count, judged (labelled

@@ -221,7 +221,7 @@ def state_of(finish: object, *, text: bool) -> State:
 
 
 def with_turns(last_reply: Reply, metadata: object) -> Reply:
-    """Return the prediction of a whole trial in place of its last reply.
+    """Return the prediction of a whole trial instead of its last reply.
 
     Args:
         last_reply: the reply that is imported; returned as it is if it was not in a loop.

@@ -110,7 +110,7 @@ def gather(
 ) -> Gathered:
     """Write the contents of files as lines of predictions.
 
-    Lines of our own form are copied unchanged. An error that names no model is one of the only
+    Lines in scbench's form are copied unchanged. An error that names no model is one of the only
     model that its file names, or else of the only one that all files name; such lines come last.
 
     Args:

@@ -186,7 +186,7 @@ def samples_in(path: str, spec: "EvalSpec") -> "Iterable[EvalSample]":
 
 
 def run_fields(header: "EvalLog") -> dict[str, Any]:
-    """Return fields of all samples of a log: the setting of our own tasks, and the effort."""
+    """Return fields of all samples of a log: the setting of scbench's tasks, and the effort."""
     fields: dict[str, Any] = {}
     setting = (header.eval.metadata or {}).get("setting")
     if setting in get_args(Setting):

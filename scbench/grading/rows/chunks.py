@@ -1,8 +1,8 @@
 """Splitting a predictions file into chunks of whole lines: the unit of work of light tasks.
 
-The lines alone decide where a chunk ends, so that every run splits a file alike and a resumed one
-finds its finished chunks again. The first chunks are small, so that a short file keeps every worker
-busy, too.
+The lines alone decide where a chunk ends. So every run splits a file in the same way, and a resumed
+run finds its finished chunks again. The first chunks are small, so that even a short file keeps
+every worker busy.
 """
 
 from collections.abc import Iterable, Iterator

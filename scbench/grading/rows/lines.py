@@ -121,7 +121,7 @@ class FoundAnswer(NamedTuple):
 
 
 class PendingLine(NamedTuple):
-    """A line to be judged by itself.
+    """A line to be judged separately.
 
     Attributes:
         head: everything that its rows contain, except the outcome.

@@ -144,7 +144,7 @@ class ClusterPool(WorkerPool):
         self._looked = time.monotonic()
         self._last_present = self._looked
         self._barren = 0
-        # It reports on standard error what it mends by itself.
+        # It reports on standard error what it repairs on its own.
         silence_libraries()
         dask.config.set(_QUIET)
         try:
@@ -301,7 +301,7 @@ class ClusterPool(WorkerPool):
 def silence_libraries() -> None:
     """Keep dask and what it is made of from printing: our errors say what is wrong."""
     for name in ("distributed", *logging.root.manager.loggerDict):
-        # Dask gives several parts of itself a level of their own.
+        # Dask gives several parts of itself a separate level.
         if name.partition(".")[0] in {"distributed", "tornado", "asyncio"}:
             logging.getLogger(name).setLevel(logging.CRITICAL)
     # Coroutines of a lost connection end with errors that nobody waits for, at level ERROR.

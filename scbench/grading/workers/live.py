@@ -37,7 +37,7 @@ class LiveGrader:
     """Worker processes for single answers.
 
     Daemonic processes, such as those of `multiprocessing.Pool` and of data loaders, may have no
-    workers: they grade here, without limits of time. A fork of this process opens pools of its own.
+    workers: they grade here, without limits of time. A fork of this process opens new pools.
 
     An answer that takes too long, or whose process dies, is tried once more; then it is a
     ``grader_error``, which is no zero.

@@ -63,7 +63,7 @@ class WorkerLimits:
     Attributes:
         workers: worker processes.
         seconds: wall-clock limit for one item, and for `_BATCH_ITEMS` light ones together. If
-            None, heavy tasks have limits of their own and light ones `SECONDS`. A trial in a loop
+            None, heavy tasks have their own limits and light ones `SECONDS`. A trial in a loop
             has `MAX_ATTEMPTS` times as long.
         memory_bytes: limit on a worker's address space; 0 for none.
         allow_code: whether programs among the answers may run, in a sandbox; if not, such rows are

@@ -132,7 +132,7 @@ def judge_line(
     prediction = line.prediction
     if task not in index.heavy:
         return outcome_of(partial(grade_prediction_of, prediction))
-    # A trial in a loop contains no single answer: it is replayed by itself.
+    # A trial in a loop contains no single answer: it is replayed separately.
     if prediction.turns:
         return None
     answer = seek_answer(prediction, get_task(task))

@@ -1,6 +1,6 @@
 """The end of a run whose calls all fail in the same way, such as by a key without credit.
 
-Inspect makes a call again for minutes, and then goes on to the next one: hours for a whole run. A
+Inspect makes a call again for minutes, and then moves to the next one: hours for a whole run. A
 watch counts failures that asking again does not mend, and ends the run at the tenth in a row.
 """
 
@@ -30,7 +30,7 @@ class Watch:
 
     Attributes:
         latest: the words of the last failure; empty after a success.
-        verdict: the words of the failures that ended the run; empty while it goes on.
+        verdict: the words of the failures that ended the run; empty while it continues.
     """
 
     def __init__(self) -> None:

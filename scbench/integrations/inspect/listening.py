@@ -40,8 +40,8 @@ class Listener:
         # What came over the wire; Inspect loses it where it stumbles.
         self.raw: Mapping[str, Any] | None = None
 
-    # The two methods that Inspect calls. Events go on to the transcript, which would have received
-    # them otherwise.
+    # The two methods that Inspect calls. Events are passed on to the transcript, which would have
+    # received them otherwise.
     def on_pending(self, event: ModelEvent) -> None:
         """Forget the call before."""
         self.body = None

@@ -26,7 +26,7 @@ _log = logging.getLogger("scbench")
 
 Document = Mapping[str, Any]
 
-# The harness's setting of the text that it has in place of a reply that never came.
+# The harness's setting of the text that it has instead of a reply that never came.
 _PLACEHOLDER = "LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER"
 # The values of ``images`` that `load` was called with: both in a run of both kinds.
 _loaded: set[bool] = set()

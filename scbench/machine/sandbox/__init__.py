@@ -7,15 +7,15 @@ given runs in a full sandbox or not at all, and only if `allow_code` was called:
 Kinds of sandbox, strongest first:
 
 - ``namespaces``: own network, processes and mounts, made by the child itself. Root sets them up and
-  then becomes a user of the child's own; others need a user namespace to do so.
+  then becomes a separate user for each child; others need a user namespace to do so.
 - ``bubblewrap``: the same, made by bwrap(1), which some systems let do what they let no other do.
 - ``rlimits``: what every POSIX system has. A function cannot open a file or socket, as no
   descriptor is left to it. Programs are not run.
 
 In every kind, Linux lets a child make only listed system calls (``system_calls.py``); a program is
 not run without this filter. Limits on memory, processor time, sizes of files and number of
-processes bind, too; the parent keeps those on the wall clock and on output. The child is a group of
-processes of its own and dies with its parent (on Linux). ``launch.py`` starts the child, and
+processes bind, too; the parent keeps those on the wall clock and on output. The child is a
+separate group of processes and dies with its parent (on Linux). ``launch.py`` starts the child, and
 ``child.py`` is its program. docs/sandbox.md says what all this is worth.
 """
 

@@ -192,7 +192,9 @@ def enter_namespaces(job: Job) -> None:
     if job["user"] is not None:
         try:
             call_library("unshare", _SPACES)
-        except PermissionError:  # root of a container: go on as others than root do
+        except (
+            PermissionError
+        ):  # root of a container: continue as a user without root does
             # A function starts none, and may lie where root alone reads.
             if job["mode"] == "program":
                 become_user(job["user"])
@@ -346,7 +348,7 @@ def set_limits(job: Job) -> None:
             continue
         _, hard = resource.getrlimit(number)
         limit = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        # The soft limit of processor time sends a signal of its own, the hard one kills.
+        # The soft limit of processor time sends a specific signal, the hard one kills.
         soft = max(1, limit - 1) if name == "RLIMIT_CPU" else limit
         try:
             resource.setrlimit(number, (soft, limit))

@@ -49,7 +49,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end of a child, by itself or at its limit of output.
+    """The end of a child, on its own or at its output limit.
 
     Attributes:
         code: exit code.

@@ -167,7 +167,7 @@ def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
     words += ["--unshare-pid", "--unshare-net", "--unshare-ipc"]
     words += ["--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
     if job["user"]:
-        # The child gives up being root by itself, for which it needs two rights.
+        # The child gives up root itself, for which it needs two rights.
         words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         words += ["--unshare-user"]

@@ -86,7 +86,7 @@ _ARGUMENTS = 16
 _ALLOW = 0x7FFF0000
 _ERROR = 0x00050000
 _KILL = 0x80000000
-# The first number of Linux 5.1, from which on all architectures number alike.
+# The first number of Linux 5.1, from which on all architectures have the same numbers.
 _YOUNG = 424
 # The bit of calls of x32, another table on x86_64.
 _FOREIGN = 0x40000000

@@ -22,7 +22,7 @@ SERIES = tuple(f"c{i}" for i in range(len(COLOURS)))
 _SERIES_HUES = len(COLOURS) - 2
 
 # Colour of each role, in light and in dark mode. `given` is the instance; `answer` is the part of
-# an answer that is neither right nor wrong by itself; `right`, `wrong`, `missing` and `surplus` are
+# an answer that is neither right nor wrong in itself; `right`, `wrong`, `missing` and `surplus` are
 # findings of a verdict; `target` is marked by the instance; `note` points at something.
 ROLES: dict[str, tuple[str, str]] = {
     "paper": ("#ffffff", "#16181c"),
@@ -46,7 +46,7 @@ ROLES[SERIES[-1]] = (COLOURS[-1], "#e9eaec")
 
 
 def series(i: int) -> str:
-    """Return the role of the i-th of many alike things: a hue, neither grey nor ink."""
+    """Return the role of the i-th of many similar things: a hue, neither grey nor ink."""
     return SERIES[i % _SERIES_HUES]
 
 

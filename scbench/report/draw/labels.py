@@ -1,4 +1,4 @@
-"""Labels of a still picture: words beside marks and at axes, none of them over another."""
+"""Labels of a still picture: words next to marks and at axes, none of them over another."""
 
 from typing import Literal, NamedTuple
 

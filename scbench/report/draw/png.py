@@ -21,7 +21,7 @@ def with_palette(data: bytes) -> bytes:
     """Return a PNG file with at most 128 colours; one that is not opaque comes back unchanged.
 
     Raises:
-        ValueError: it is no PNG file.
+        ValueError: it is not a PNG file.
     """
     image = read_png(data)
     opacity = np.asarray(image.convert("RGBA"))[..., 3]
@@ -84,7 +84,7 @@ def read_png(data: bytes) -> "Image":
     """Return the image in a PNG file.
 
     Raises:
-        ValueError: it is no PNG file, or a damaged one.
+        ValueError: it is not a PNG file, or it is damaged.
     """
     from PIL import Image  # noqa: PLC0415  (an extra)
 
@@ -93,7 +93,7 @@ def read_png(data: bytes) -> "Image":
         # Damage shows only once the pixels are read.
         image.load()
     except (OSError, SyntaxError) as error:
-        raise ValueError(f"this is no PNG file: {error}") from None
+        raise ValueError(f"this is not a PNG file: {error}") from None
     return image
 
 

@@ -34,7 +34,7 @@ _LONGEST_TEXT = 80
 # Mean width of a letter of a name, and its height, in parts of its size.
 _LETTER_WIDTH = 0.56
 _LETTER_HEIGHT = 0.8
-# Where a name may be beside its point, the best place first.
+# Where a name may be next to its point, the best place first.
 _NAME_SIDES = ((1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1.5), (0, 1.5), (2, 0), (-2, 0))
 # Distances of a name from its point, relative to the nearest.
 _NAME_DISTANCES = (1.0, 2.2)
@@ -329,7 +329,7 @@ class Drawing:
     def name(
         self, point: XY, words: object, role: str = "ink", *, size: float = 10
     ) -> None:
-        """Write beside a point, where no other name is; nowhere if there is no room."""
+        """Write next to a point, where no other name is; nowhere if there is no room."""
         x, y = self.at(point)
         width = _LETTER_WIDTH * size * len(str(words)[:_LONGEST_TEXT])
         height = _LETTER_HEIGHT * size

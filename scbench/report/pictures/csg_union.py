@@ -152,7 +152,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
 
 
 def solid_meshes(params: Params, opacity: float) -> list[Mesh]:
-    """Return the solids of an item in colours of their own."""
+    """Return the solids of an item in a different colour each."""
     parts = []
     for i, solid in enumerate(params.solids):
         body, name = solid_body(solid), f"{i + 1}: {solid.kind}"

@@ -334,7 +334,7 @@ def beds(
     faults: Mapping[int, str],
     failed: Failures,
 ) -> Scene:
-    """Return each part on a bed of its own, in rows, with faults below."""
+    """Return each part on a separate bed, in rows, with faults below."""
     width, depth, _ = params.printing.bed
     columns = math.ceil(math.sqrt(1.2 * len(parts)))
     # Once round, from corner to corner.

@@ -355,7 +355,7 @@ def draw_side_bars(
     drawing: Drawing, params: Params, digits: Sequence[Digit], first_group: int
 ) -> None:
     """Draw the bars of the tower, with two colours for the groups, alternately."""
-    # Corners of bars by role, width and height: those that are alike are drawn as one shape.
+    # Corners of bars by role, width and height: identical ones are drawn as one shape.
     corners: dict[tuple[str, float, float], list[XY]] = {}
     z, anchor = 0.0, 0.0
     for i, digit in enumerate(digits):

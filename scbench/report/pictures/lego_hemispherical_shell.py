@@ -224,7 +224,7 @@ def odd_bricks(pairs: Sequence[Sequence[int]]) -> list[int]:
 
 
 def wall_scene(wall: Wall, target: Body, radius: float) -> Scene:
-    """Return the bricks and the target in space, wrong bricks in a colour of their own."""
+    """Return the bricks and the target in space, wrong bricks in a separate colour."""
     wrong = np.zeros(len(wall.low), dtype=bool)
     wrong[list(wall.faults)] = True
     # Bricks that hide a few wrong ones are seen through.

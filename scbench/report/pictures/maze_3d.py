@@ -237,7 +237,7 @@ def draw_moves(
         if not is_jump(origin, goal):
             steps.append([(ax, ay), (bx, by)])
             continue
-        # Bulged to the left of the jump, beside the cell that it goes over.
+        # Bulged to the left of the jump, next to the cell that it crosses.
         control = (
             (ax + bx) / 2 + (by - ay) * 0.45,
             (ay + by) / 2 + (ax - bx) * 0.45,

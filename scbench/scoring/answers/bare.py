@@ -84,7 +84,8 @@ _PRINTS = re.compile(r"\bprint\s{0,5}\(")
 _OBJECT = re.compile(r"""\{\s*(?:["']|[^\W\d]\w*\s*:)""")
 _PARAGRAPH_END = re.compile(r"\n[ \t\r]{0,20}\n")
 # A line of backticks or tildes and maybe a language, then the content (second group). It is closed
-# by a line of as many of them alone, by the next fence with a language, or by the end of the text.
+# by a line with only the same number of them, by the next fence with a language, or by the end of
+# the text.
 _FENCE = re.compile(
     r"""
     ^[ \t]* (`{3,}|~{3,}) [^`~\n]* \n
@@ -127,7 +128,7 @@ class BareValues:
 
     @cached_property
     def text(self) -> str:
-        """The visible text, with blanks in place of text that is struck through."""
+        """The visible text, with blanks instead of text that is struck through."""
         return _STRUCK.sub(lambda struck: " " * len(struck.group()), self._full_text)
 
     @cached_property

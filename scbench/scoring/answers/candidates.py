@@ -104,7 +104,7 @@ def objects(
     for span in reversed(spans):
         work_left -= span.end - span.start
         if work_left < 0:
-            # An earlier object must not count in place of one that was not read.
+            # An earlier object must not count instead of one that was not read.
             return
         # An object inside one that leaves no answer is a draft.
         if span.start >= closed_from:

@@ -118,7 +118,7 @@ _ESCAPE = re.compile(
              | U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}
              | [0-3]?[0-7]{1,2}
              | [av'\n] ) )
-    | ( ["\\\x00-\x1f] )                            # second group: JSON wants it escaped
+    | ( ["\\\x00-\x1f] )                            # second group: must be escaped in JSON
     """,
     re.VERBOSE,
 )

@@ -105,7 +105,7 @@ def may_have_mark(text: str, at: int) -> bool:
 
 
 def has_sign(mark: re.Match[str]) -> bool:
-    """Whether a mark is more than words: a tag, a box, or with a colon or an equals sign."""
+    """Whether a mark is more than words: a tag, a box, or words with a colon or an equals sign."""
     return any(mark.group(*_SIGN_GROUPS))
 
 

@@ -359,7 +359,7 @@ class _Reader:
         if bracket == ")":
             if not top.is_list and not is_empty:
                 return False
-            # A tuple is a repair of its own, and its trailing comma is proper.
+            # A tuple is a separate repair, and its trailing comma is proper.
             top.add_repairs("python_literal")
         elif is_trailing:
             top.add_repairs("trailing_comma")

@@ -273,14 +273,14 @@ def without_entities(text: str) -> str:
 
 
 def with_plain_blanks(text: str) -> str:
-    """Return text with plain blanks in place of special ones, and without invisible characters."""
+    """Return text with plain blanks instead of special ones, and without invisible characters."""
     if text.isascii():
         return text
     return _SPECIAL_BLANK.sub(" ", _INVISIBLE.sub("", text))
 
 
 def with_ascii_twins(text: str) -> str:
-    """Return text with ASCII in place of full-width characters, the minus sign and other digits."""
+    """Return text with ASCII instead of full-width characters, the minus sign and other digits."""
     return text if text.isascii() else _TWIN_IN_ASCII.sub(ascii_twin, text)
 
 

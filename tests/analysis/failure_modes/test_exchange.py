@@ -248,7 +248,8 @@ def test_all_faults_are_listed_at_once(rows):
     assert result.is_empty()
     message = [str(problem) for problem in problems]
     assert message[0].startswith("line 2: not valid JSON")
-    assert message[1] == f"line 3: {good[0]['candidate']} was decided on line 1 already"
+    name = good[0]["candidate"]
+    assert message[1] == f"line 3: line 1 already has a decision on {name}"
     assert message[2].startswith("line 4: ")
     assert message[3].startswith("line 5: ")
     assert message[3].count("; got ") + message[3].count("; x: ") == 3, (

@@ -193,7 +193,7 @@ def test_label_files_hold_what_was_put_in(paper_labels, tmp_path):
     path.write_bytes(
         labels_file(paper_labels.with_columns(failure_mode=pl.lit("mood")))
     )
-    with pytest.raises(ResultsError, match="'mood' is no failure mode"):
+    with pytest.raises(ResultsError, match="'mood' is not a failure mode"):
         read_labels([path])
 
 

@@ -1,4 +1,4 @@
-"""Tables of text tasks, drawn and printed alike, and the pictures made of them."""
+"""Tables of text tasks, drawn and printed in the same way, and the pictures made of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest

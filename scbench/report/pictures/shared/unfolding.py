@@ -37,7 +37,7 @@ class Unfolded(NamedTuple):
     height: float
 
     def at(self, cell: Sequence[int]) -> Place:
-        """Return the upper left corner of a cell; those outside the box lie beside its part."""
+        """Return the upper left corner of a cell; those outside the box lie next to its part."""
         place = [0.0, 0.0]
         axes = zip(self.ways, cell, self.extents, self.steps, strict=True)
         for way, position, count, step in axes:
