@@ -65,7 +65,7 @@ _VALUES_RULE = (
 )
 # It goes on where a coordinate can be off its value by another length than a step.
 _VALUES_TOLERANCE = """\
-   As you write them, before anything is moved, they may be off by at most {tolerance}.
+   This applies to the coordinates as you write them. They may be off by at most {tolerance}.
 """
 
 
