@@ -94,6 +94,12 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
     "a model that calls itself verified": (
         lambda e: e.edit("Aurora", '"Aurora (Verified)"'), "bad_value", "submission.yaml",
         "must not contain the word 'verified'", 3),
+    "a model name with a score": (
+        lambda e: e.edit("Aurora", '"Aurora (98.7 %)"'), "bad_value", "submission.yaml",
+        "must not contain a score or a rank ('98.7 %')", 3),
+    "a model name with a rank": (
+        lambda e: e.edit("Aurora", '"Aurora, 1st"'), "bad_value", "submission.yaml",
+        "must not contain a score or a rank ('1st')", 3),
     "a date to come": (
         lambda e: e.edit("date: 2026-01-02", "date: 2999-01-01"), "bad_value",
         "submission.yaml", "must be from 2020-01-01 to today", 7),
