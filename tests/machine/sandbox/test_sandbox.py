@@ -27,6 +27,7 @@ from scbench.machine.sandbox import (
     SandboxError,
     call_script,
     conversation,
+    launch,
     run_python,
 )
 
@@ -213,6 +214,27 @@ def test_a_sandbox_that_cannot_be_set_up_are_an_error_and_nothing_runs(
     with pytest.raises(SandboxError, match="bwrap"):
         call_script(script, b"", SMALL, "bubblewrap")
     assert not (tmp_path / "ran").exists()
+
+
+def test_the_sandbox_works_where_packages_are_installed_with_the_interpreter(
+    full, tmp_path, monkeypatch
+):
+    """As after ``pip install`` outside a virtual environment, for example in a container."""
+    library = tmp_path / "lib"
+    package = library / "python3/dist-packages/scbench"
+    folder = package / "machine/sandbox"
+    shutil.copytree(Path(launch.__file__).parent, folder)
+    files = [*launch._interpreter_files(), str(library)]
+    monkeypatch.setattr(launch, "_interpreter_files", lambda: files)
+    monkeypatch.setattr(launch, "__file__", str(folder / "launch.py"))
+    monkeypatch.setattr(launch, "_CHILD", folder / "child.py")
+    assert str(package.parent) in launch.program_job()["hidden"]
+    # The child may be in sight, nothing else of ours.
+    text = f"""
+    import pathlib
+    print([f.name for f in pathlib.Path({str(library)!r}).rglob("*") if f.is_file()])
+    """
+    assert program(text, full).strip() in ("[]", "['child.py']")
 
 
 # ---- Files ----
