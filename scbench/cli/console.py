@@ -26,7 +26,7 @@ EXHAUSTED = 5
 # The exit code that shells give to Ctrl-C: 128 plus the number of SIGINT.
 INTERRUPTED = 130
 
-# Libraries that only some commands need, by the extra that installs them.
+# Libraries that only some commands, tasks and integrations need, by the extra that installs them.
 NEEDS = {
     "build": ("yaml", "jinja2", "pyarrow", "PIL", "highspy", "vl_convert"),
     "leaderboard": ("yaml", "jinja2", "confusable_homoglyphs"),
@@ -36,6 +36,10 @@ NEEDS = {
     "inspect": ("inspect_ai",),
     "mlflow": ("mlflow",),
     "wandb": ("wandb",),
+    "lm-eval": ("lm_eval",),
+    "verifiers": ("verifiers",),
+    "openenv": ("openenv",),
+    "terrain": ("pybullet",),
 }
 
 
