@@ -105,7 +105,8 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
         "submission.yaml", "must be from 2020-01-01 to today", 7),
     "a link that runs a script": (
         lambda e: append_to_about(e, "links: {code: 'javascript:alert(1)'}\n"), "bad_value",
-        "submission.yaml", "links.code", 16),
+        "submission.yaml",
+        "links.code: wrong format; write an address such as https://example.org/paper", 16),
     "a release that is not there": (
         lambda e: e.edit("release: 0.0.1", "release: 7.0.0"), "unknown_release",
         "submission.yaml", "7.0.0 is not installed", 8),
