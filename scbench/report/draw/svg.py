@@ -301,12 +301,12 @@ class Drawing:
         )
 
     def tick(self, point: XY, role: str) -> None:
-        """Draw a check mark of twelve pixels around a point; not every font has one."""
+        """Draw a check mark of ten pixels around a point; not every font has one."""
         x, y = self.at(point)
-        places = [(x - 5, y), (x - 2, y + 4), (x + 5, y - 5)]
+        places = [(x - 5, y), (x - 1.5, y + 4), (x + 5, y - 4)]
         self.add(
             f'<polyline points="{point_list(places)}" class="s-{known_role(role)}" fill="none" '
-            'stroke-width="2.2" stroke-linejoin="round" stroke-linecap="round"/>'
+            'stroke-width="2.5" stroke-linejoin="round" stroke-linecap="round"/>'
         )
 
     def text(
