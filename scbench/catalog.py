@@ -103,6 +103,8 @@ class Task:
         heavy: whether one verdict can take long enough to be scheduled separately.
         seconds: wall-clock limit of one verdict, generous: graders bound their work by counting,
             and this only ends what hangs.
+        typical: processor time of a typical verdict of a heavy task in seconds, for displays of
+            progress; 0 if it is short.
         scores: how many scores one answer gets.
         isolated: whether its grader runs parts of answers in a sandbox.
         fingerprinted: whether its scores depend on how the machine computes; its verdicts have the
@@ -123,6 +125,7 @@ class Task:
     heavy: bool = False
     scores: int = 1
     seconds: float = SECONDS
+    typical: float = 0.0
     isolated: bool = False
     fingerprinted: bool = False
     one_answer: bool = False

@@ -140,7 +140,11 @@ def read_part(
 def run_program(text: str, seconds: float) -> bytes | PrintedPart:
     """Return the output of a program, or a part that says why there is none.
 
-    A program that loops, sleeps or kills itself is the answer's failure, not the machine's.
+    A program that loops, sleeps or kills itself is the answer's failure, not the machine's. What it
+    prints is counted. Its steps cannot be, as it may start processes and code other than Python.
+
+    Raises:
+        scbench.machine.sandbox.ChildError: the machine was too busy to run it.
     """
     if "\0" in text:
         return PrintedPart(None, "the program contains a null character")
@@ -154,7 +158,10 @@ def run_program(text: str, seconds: float) -> bytes | PrintedPart:
             problem = f"the program is ended by signal {error.signal}"
         return PrintedPart(None, problem, too_much=True)
     if done.flooded:
-        problem = f"the program prints more than {MOST_CHARACTERS:,} bytes"
+        if len(done.stdout) >= limits.output:
+            problem = f"the program prints more than {limits.output:,} bytes"
+        else:
+            problem = f"the program prints more than {limits.errors:,} bytes of errors"
         return PrintedPart(None, problem, too_much=True)
     if done.refused:
         problem = "the program makes a system call that the sandbox refuses"

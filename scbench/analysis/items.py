@@ -1,5 +1,6 @@
 """Single items over all runs, and whether difficulty labels agree with the scores."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import Matrix, score_matrix
 from scbench.analysis.sheets import changes_of, interval, number, share, task_cell
 from scbench.base.intervals import Floats, condense, ends
+from scbench.base.model import Status
 from scbench.catalog import all_tasks
 from scbench.grading.means import RUN
 from scbench.release.load import Release
@@ -22,6 +24,7 @@ ITEMS: Mapping[str, Any] = (
     | texts("difficulty")
     | counts("runs")
     | figures("mean right discrimination")
+    | texts("why")
 )
 
 # Columns of `label_table`.
@@ -39,6 +42,8 @@ _LEAST_RUNS = 3
 # Rounding of a full score, and of means that are the same.
 _RIGHT = 1 - 1e-9
 _SAME = 1e-12
+# Reasons for scores below full marks that an item is shown with.
+_MOST_REASONS = 2
 _IN_ORDER = {None: "-", True: "yes", False: "no, an easier label scores lower"}
 
 
@@ -51,10 +56,12 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
 
     Returns:
         One row per score of the release that a run has, with columns `ITEMS`: runs (that have it),
-        mean over runs of their means over samples, right (share of runs with a mean of 1), and
+        mean over runs of their means over samples, right (share of runs with a mean of 1),
         discrimination: the correlation over runs of the item's score with the run's mean over all
-        its other scores; null with fewer than three runs, or where one of the two does not vary.
+        its other scores; null with fewer than three runs, or where one of the two does not vary;
+        and why answers fell short of full marks, null if none did, see `reasons_by_item`.
     """
+    reasons = reasons_by_item(results)
     score = pl.col("score")
     # Sums in sorted order do not depend on the order of rows.
     means = results.group_by(*RUN, "task", *ITEM).agg(score=score.sort().mean())
@@ -78,11 +85,44 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
             "discrimination": correlation_of(
                 part["score"].to_numpy(), part["rest"].to_numpy()
             ),
+            "why": reasons.get((str(row_id), int(subtask))),
         }
         rows.append(row)
     order = {task: place for place, task in enumerate(all_tasks())}
     rows.sort(key=lambda row: (order[row["task"]], row["subtask"]))
     return pl.DataFrame(rows, schema=ITEMS)
+
+
+def reasons_by_item(results: pl.DataFrame) -> dict[tuple[str, int], str]:
+    """Return the most frequent reasons for scores below full marks, by id and subtask.
+
+    The reason of an answer is the first check that it fails, or else its status. Results without
+    the column ``failed_checks`` have no reasons.
+    """
+    if "failed_checks" not in results.columns:
+        return {}
+    is_answered = pl.col("status") == Status.ANSWERED
+    status = pl.when(is_answered).then(pl.lit("partial score")).otherwise("status")
+    reason = pl.coalesce(pl.col("failed_checks").list.first(), status)
+    short = results.filter(pl.col("score") < _RIGHT)
+    counts: dict[tuple[str, int], Counter[str]] = {}
+    for row_id, subtask, name in short.select(*ITEM, reason.alias("why")).iter_rows():
+        counts.setdefault((row_id, subtask), Counter())[name] += 1
+    return {
+        item: reasons_text(count, several=count.total() > 1)
+        for item, count in counts.items()
+    }
+
+
+def reasons_text(counts: Counter[str], *, several: bool) -> str:
+    """Return the most frequent reasons, with their numbers if there are several answers."""
+    # Equal numbers are in alphabetical order, whatever the order of rows.
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    names = [
+        f"{name} ({number})" if several else name
+        for name, number in ordered[:_MOST_REASONS]
+    ]
+    return ", ".join(names)
 
 
 def difficulty_labels(release: Release, results: pl.DataFrame) -> dict[str, str]:
@@ -171,6 +211,7 @@ def item_sheets(items: pl.DataFrame, labels: pl.DataFrame) -> list[Sheet]:
         Column("mean", share("mean")),
         Column("solved", share("right")),
         Column("discrimination", number("discrimination")),
+        Column("short of full marks", lambda row: row["why"] or "-", is_words=True),
     )
     label_columns = (
         Column("task", task_cell, is_words=True),

@@ -294,12 +294,12 @@ def items(
     style: TableFormOption = "table",
     out: TableOutOption = None,
 ) -> None:
-    """Show each item's scores over all runs.
+    """Show each item's scores, and why answers fell short.
 
     Also shows whether difficulty labels agree with the scores of models.
     """
     with reported_errors():
-        rows = kept_apart(rows_of_bucket(results, (), bucket))
+        rows = kept_apart(rows_of_bucket(results, ("failed_checks",), bucket))
         graded_release = release_of(rows, release)
         table = item_table(rows, graded_release)
         difficulty = label_table(rows, graded_release)

@@ -26,7 +26,7 @@ EXHAUSTED = 5
 # The exit code that shells give to Ctrl-C: 128 plus the number of SIGINT.
 INTERRUPTED = 130
 
-# Libraries that only some commands need, by the extra that installs them.
+# Libraries that only some commands, tasks and integrations need, by the extra that installs them.
 NEEDS = {
     "build": ("yaml", "jinja2", "pyarrow", "PIL", "highspy", "vl_convert"),
     "leaderboard": ("yaml", "jinja2", "confusable_homoglyphs"),
@@ -37,6 +37,10 @@ NEEDS = {
     "mlflow": ("mlflow",),
     "play": ("starlette", "uvicorn", "jinja2", "highspy", "vl_convert"),
     "wandb": ("wandb",),
+    "lm-eval": ("lm_eval",),
+    "verifiers": ("verifiers",),
+    "openenv": ("openenv",),
+    "terrain": ("pybullet",),
 }
 
 

@@ -13,6 +13,7 @@ import typer
 
 from scbench.base import __version__
 from scbench.base.errors import CannotGrade, ScbenchError
+from scbench.base.wording import counted
 from scbench.catalog import Task, available_tasks
 from scbench.cli.console import NEEDS, PROBLEMS, reported_errors, say
 from scbench.cli.options import TerrainPythonOption
@@ -42,6 +43,8 @@ class Line(NamedTuple):
     text: str
     missing: bool = False
     """Whether this machine does not have it; if so, the text gives the reason."""
+    peers: tuple[str, ...] = ()
+    """Names of other lines that are missing for the same reason, and are not printed."""
 
 
 app = typer.Typer(rich_markup_mode=None)
@@ -89,9 +92,14 @@ def print_lines() -> list[str]:
     for line in machine_lines():
         mark = "MISSING  " if line.missing else ""
         # Printed immediately, because some take seconds.
-        print(f"{line.name:{NAME_WIDTH}}{mark}{line.text}", flush=True)  # noqa: T201
+        text = f"{mark}{line.text}"
+        if line.peers:
+            text += (
+                f" (and {counted(len(line.peers), 'other task')} for the same reason)"
+            )
+        print(f"{line.name:{NAME_WIDTH}}{text}", flush=True)  # noqa: T201
         if line.missing:
-            missing.append(line.name)
+            missing += [line.name, *line.peers]
     print(f"{'missing':{NAME_WIDTH}}{', '.join(missing) or 'nothing'}")  # noqa: T201
     return missing
 
@@ -182,16 +190,24 @@ def sandbox_text() -> str:
 
 
 def task_lines() -> Iterator[Line]:
-    """Yield a line for each task whose scores depend on the machine, and one for all tasks."""
+    """Yield a line for each task whose scores depend on the machine, and one for all tasks.
+
+    Of tasks that are missing for the same reason, the first one has the line.
+    """
     count = 0
     failed = []
+    # The names of tasks by the reason.
+    names_by_reason: dict[str, list[str]] = {}
     for task in available_tasks():
         line = checked_line(task.id, partial(facts_text, task))
         count += 1
         if line.missing:
             failed.append(task.id)
-        if line.text:
+            names_by_reason.setdefault(line.text, []).append(task.id)
+        elif line.text:
             yield line
+    for reason, (first, *peers) in names_by_reason.items():
+        yield Line(first, reason, missing=True, peers=tuple(peers))
     text = f"{count - len(failed)} of {count} can be graded here"
     if failed:
         text += f"; not gradable: {', '.join(failed)}"

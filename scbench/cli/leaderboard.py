@@ -9,6 +9,7 @@ import typer
 from scbench.base.wording import counted
 from scbench.cli.console import PROBLEMS, need, reported_errors, say
 from scbench.cli.options import AllowCodeOption, HumanOption, WorkersOption
+from scbench.cli.progress import grading_display
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import Finding, as_text
@@ -113,6 +114,7 @@ def build(
                 regrade=regrade,
                 organisations=registry,
                 on_step=say,
+                open_display=grading_display(quiet=False),
             )
         public_entries = collect(
             submissions,
@@ -123,7 +125,9 @@ def build(
             reports=report,
             organisations=registry,
             on_step=say,
+            open_display=grading_display(quiet=False),
         )
+        say("making the board")
         parts = [(submissions, public_entries)]
         if private is not None and private_entries is not None:
             parts.append((private / "submissions", private_entries))

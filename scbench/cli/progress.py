@@ -8,21 +8,22 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from scbench.cli.console import hush, say
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
+    from scbench.grading.expected_work import OpenDisplay
     from scbench.grading.workers.pool import Waiting
 
 # Least seconds between lines about rows, because people read logs, too.
 SECONDS_BETWEEN_LINES = 2.0
 # Seconds between lines about slow items.
 SECONDS_BETWEEN_WAITS = 30.0
+# Most seconds without a line while rows are done.
+MOST_SECONDS = 50.0
 
 
 @contextmanager
@@ -38,7 +39,7 @@ def progress(
     """Show progress while the block runs.
 
     Args:
-        total: bytes to come; None if unknown.
+        total: work to come, in the unit of `Quiet.done`; None if unknown.
         quiet: show nothing.
         doing: the work, for a bar: "grading".
         done: the same in the past, for a line: "graded".
@@ -52,29 +53,22 @@ def progress(
     if not sys.stderr.isatty() or os.environ.get("CI"):
         yield LogLines(total, done, things, estimate=estimate)
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        ProgressColumn,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from scbench.cli.terminal_bar import TerminalBar
 
-    columns: list[ProgressColumn] = [
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[rows]:,} " + things),
-        TimeElapsedColumn(),
-    ]
-    if estimate:
-        columns += [TextColumn("left"), TimeRemainingColumn()]
-    columns.append(TextColumn("{task.fields[slow]}", markup=False))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield TerminalBar(bar, total, doing)
+    with TerminalBar(total, doing, things, estimate=estimate) as bar:
+        yield bar
+
+
+def grading_display(*, quiet: bool) -> "OpenDisplay":
+    """Return what opens a display of grading for a run with a given amount of work."""
+    from scbench.grading.expected_work import Display
+
+    @contextmanager
+    def open_display(work: int | None) -> Iterator[Display]:
+        with progress(work, quiet=quiet) as bar:
+            yield Display(bar.done, bar.waiting)
+
+    return open_display
 
 
 class Quiet:
@@ -83,7 +77,7 @@ class Quiet:
     def done(
         self, rows: int, size: int, total: int | None = None, cost: str = ""
     ) -> None:
-        """Show rows and bytes done so far, their total, if known, and the cost so far in words."""
+        """Show rows and work done so far, its total, if known, and the cost so far in words."""
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
         """Show the items that take long; called about once a second."""
@@ -96,7 +90,7 @@ class LogLines(Quiet):
     """A display that prints occasional lines.
 
     Args:
-        total: bytes to come; None if unknown.
+        total: work to come; None if unknown.
         done: the work, in the past: "graded".
         things: its objects, in the plural: "rows".
         estimate: show the time left.
@@ -109,7 +103,7 @@ class LogLines(Quiet):
         self._verb = done
         self._things = things
         self._estimate = estimate
-        # Time and bytes of the first call, since which the speed is measured.
+        # Time and work of the first call, since which the speed is measured.
         self._first: tuple[float, int] | None = None
         self._last_step = 0
         self._last_line = time.monotonic()
@@ -125,7 +119,9 @@ class LogLines(Quiet):
         if self._first is None:
             self._first = (now, size)
         step = self._step(rows, size)
-        if step <= self._last_step or now - self._last_line <= SECONDS_BETWEEN_LINES:
+        silent = now - self._last_line
+        is_due = step > self._last_step and silent > SECONDS_BETWEEN_LINES
+        if not is_due and silent < MOST_SECONDS:
             return
         self._last_step = step
         self._last_line = now
@@ -161,37 +157,6 @@ class LogLines(Quiet):
         if now - self._last_failure > SECONDS_BETWEEN_WAITS:
             self._last_failure = now
             murmur(f"trying again: {error}")
-
-
-class TerminalBar(Quiet):
-    """A bar on a terminal, followed by the slow items.
-
-    Args:
-        bar: of rich.
-        total: bytes to come; None if unknown.
-        doing: the work: "grading".
-    """
-
-    def __init__(self, bar: "Progress", total: int | None, doing: str) -> None:
-        self._bar = bar
-        self._task = bar.add_task(doing, total=total, rows=0, slow="")
-
-    @override
-    def done(
-        self, rows: int, size: int, total: int | None = None, cost: str = ""
-    ) -> None:
-        fields: dict[str, Any] = {"rows": rows}
-        if cost:
-            fields["slow"] = cost
-        self._bar.update(self._task, completed=size, total=total, **fields)
-
-    @override
-    def waiting(self, items: "Sequence[Waiting]") -> None:
-        self._bar.update(self._task, slow="; ".join(map(waiting_text, items)))
-
-    @override
-    def failing(self, error: str) -> None:
-        self._bar.update(self._task, slow=f"trying again: {error}")
 
 
 def murmur(message: str) -> None:

@@ -22,7 +22,7 @@ from scbench.cli.console import (
     say,
 )
 from scbench.cli.options import AllowCodeOption, ListForm, WorkersOption
-from scbench.cli.progress import progress
+from scbench.cli.progress import grading_display
 from scbench.cli.run_report import render
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -388,10 +388,8 @@ def grade(
                 print_findings(validated.findings, opened, "text")
                 say(validity(validated))
                 raise typer.Exit(PROBLEMS)
-            with progress(None, quiet=quiet) as bar:
-                graded = grade_submission(
-                    validated, folder, limits, bar.done, bar.waiting
-                )
+            display = grading_display(quiet=quiet)
+            graded = grade_submission(validated, folder, limits, display)
             if report:
                 write_report_of(validated, folder, limits.workers)
         print_scores(graded, style)

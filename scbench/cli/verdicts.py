@@ -27,7 +27,8 @@ from scbench.cli.run_report import MAX_OF_ONE_KIND, kind_of, tell_report
 from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.imports.harbor_jobs import is_job
 from scbench.grading.checkpoint import WORK
-from scbench.grading.options import Imported, Options, take_in
+from scbench.grading.expected_work import work_to_come
+from scbench.grading.options import Imported, Options, choose_tasks, take_in
 from scbench.grading.output import check_report
 from scbench.grading.run import grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -101,7 +102,10 @@ def grade_and_tell(
     if log is not None:
         check_log(log)
     try:
-        with progress(bytes_to_come(options.predictions), quiet=quiet) as bar:
+        tasks = choose_tasks(options.release, options.tasks)
+        shards = options.shard.total if options.shard else 1
+        work = work_to_come(options.predictions, tasks, shards)
+        with progress(work, quiet=quiet) as bar:
             graded = grade_file(options, bar.done, bar.waiting)
     except KeyboardInterrupt:
         say(f"interrupted; results so far are in {options.out}, continue with --resume")
@@ -113,14 +117,6 @@ def grade_and_tell(
     if log is not None:
         log_run(log, options, graded, quiet=quiet)
     raise typer.Exit(graded.exit_code or least)
-
-
-def bytes_to_come(predictions: str) -> int | None:
-    """Return the size of a predictions file; None for standard input and packed files."""
-    path = Path(predictions)
-    if predictions == "-" or not path.is_file() or path.suffix in {".gz", ".zst"}:
-        return None
-    return path.stat().st_size
 
 
 def write_html(options: Options, graded: "RunReport", *, quiet: bool) -> None:

@@ -5,7 +5,7 @@ checkpoint.
 """
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
@@ -55,7 +55,9 @@ class Collector:
         checkpoint: the store.
         problems: takes the problems of lines.
         scheduler: runs the jobs, and tries suspect lines alone.
-        on_progress: called with the number of lines graded so far and the bytes they had.
+        on_progress: called with the number of lines graded so far and the work done, see
+            `scbench.grading.expected_work`.
+        extra_work: the work of a line beyond its bytes, by task.
         chunks: the rows of each chunk so far, in the order of the file.
         resumed: lines taken over from an interrupted run.
         forged: the problem of each trace that contradicts its environment, unsorted.
@@ -67,6 +69,7 @@ class Collector:
     problems: Problems
     scheduler: Scheduler
     on_progress: Callable[[int, int], object]
+    extra_work: Mapping[str, int] = field(default_factory=dict)
     chunks: list[ChunkRows] = field(default_factory=list)
     resumed: int = 0
     forged: list[Problem] = field(default_factory=list)
@@ -83,9 +86,9 @@ class Collector:
     _read_turn: int = 0
     # Turn of the next chunk or problem to enter.
     _entry_turn: int = 0
-    # Number and bytes of the lines graded so far.
+    # Number and work of the lines graded so far.
     _graded_lines: int = 0
-    _graded_bytes: int = 0
+    _work_done: int = 0
 
     def queue(self, stream: BinaryIO, digest: Digest, shard: Shard) -> JobQueue:
         """Return the queue of everything in a stream that is to be graded."""
@@ -178,10 +181,14 @@ class Collector:
         pending_bytes = sum(line.size for line in account.pending)
         self._report_progress(account.graded, len(chunk.data) - pending_bytes)
 
-    def _report_progress(self, lines: int, size: int) -> None:
+    def _report_pending(self, line: PendingLine) -> None:
+        task = self.index.entries[line.head.position].task
+        self._report_progress(1, line.size + self.extra_work.get(task, 0))
+
+    def _report_progress(self, lines: int, work: int) -> None:
         self._graded_lines += lines
-        self._graded_bytes += size
-        self.on_progress(self._graded_lines, self._graded_bytes)
+        self._work_done += work
+        self.on_progress(self._graded_lines, self._work_done)
 
     def _arrive(self, turn: int, arrival: Problem | ArrivedChunk) -> None:
         """Take a chunk or problem; then enter every one whose turn has come."""
@@ -242,7 +249,7 @@ class Collector:
         # The interrupted run has judged it.
         if self.checkpoint.find_outcome(line.head):
             self.resumed += 1
-            self._report_progress(1, line.size)
+            self._report_pending(line)
             return
         # An equal answer was judged a short time ago.
         earlier_outcome = self._duplicates.earlier(line)
@@ -275,7 +282,7 @@ class Collector:
         # A failed grader may work in a resumed run.
         is_tried_again = outcome.status in TRIED_AGAIN
         self.checkpoint.keep_outcome(line.head, outcome, again=is_tried_again)
-        self._report_progress(1, line.size)
+        self._report_pending(line)
 
 
 def work_item_of(chunk: Chunk, line: PendingLine) -> WorkItem:

@@ -12,8 +12,9 @@ from scbench.base.model import Status
 from scbench.grading.rows.lines import PendingLine
 from scbench.grading.rows.wire import WireOutcome
 
-# Outcomes kept for duplicates that come later; one takes some kilobytes.
+# Outcomes kept for duplicates that come later, and characters of their answers together.
 _REMEMBERED = 10_000
+_REMEMBERED_CHARACTERS = 2**27
 
 
 class FinishedLine(NamedTuple):
@@ -33,6 +34,7 @@ class DuplicateAnswers:
     def __init__(self) -> None:
         self._waiting: dict[str, list[PendingLine]] = {}
         self._judged: OrderedDict[str, WireOutcome] = OrderedDict()
+        self._characters = 0
         self.waiting = 0
 
     def earlier(self, line: PendingLine) -> WireOutcome | None:
@@ -50,7 +52,8 @@ class DuplicateAnswers:
         if waiting is None:
             self._waiting[line.answer.key] = []
             return False
-        waiting.append(line)
+        # The line that is being judged has the text; copies of a long one would fill the memory.
+        waiting.append(line._replace(answer=line.answer._replace(text="")))
         self.waiting += 1
         return True
 
@@ -60,12 +63,20 @@ class DuplicateAnswers:
             return []
         # A failure is not a verdict on the answer, so a later duplicate is graded.
         if outcome.status == Status.ANSWERED:
-            self._judged[line.answer.key] = outcome
-            if len(self._judged) > _REMEMBERED:
-                self._judged.popitem(last=False)
+            self._remember(line.answer.key, outcome)
         duplicates = self._waiting.pop(line.answer.key)
         self.waiting -= len(duplicates)
         return [FinishedLine(it, relocated(outcome, it)) for it in duplicates]
+
+    def _remember(self, key: str, outcome: WireOutcome) -> None:
+        """Keep an outcome, and forget the oldest ones if there are too many."""
+        self._judged[key] = outcome
+        self._characters += len(outcome.answer or "")
+        while (
+            len(self._judged) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS
+        ):
+            _, forgotten = self._judged.popitem(last=False)
+            self._characters -= len(forgotten.answer or "")
 
 
 def relocated(outcome: WireOutcome, line: PendingLine) -> WireOutcome:

@@ -50,7 +50,7 @@ _END = 2**63
 # Code of the problem that reading stopped.
 _STOPPED = "unreadable"
 # Problems that follow from the order of lines: they are found again.
-_FOUND_ANEW = {"duplicate", "unknown_id"}
+_FOUND_ANEW = {"duplicate", "too_many_runs", "unknown_id"}
 # Missing shards that a message names, and characters of a value in a message.
 _NAMED = 10
 _ABRIDGED = 200

@@ -8,10 +8,12 @@ answers there. Problems name the file and line they came from.
 import os
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from filecmp import cmp
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -246,7 +248,7 @@ def tasks_in(path: str, release: Release) -> list[str] | None:
     text_tasks = {task for task in records if task not in default}
     if not text_tasks or not Path(path).is_file():
         return None  # a pipe is read once
-    answered = answered_tasks(path)
+    answered = {*lines_of_tasks(path)}
     present = [task for task in records if task in text_tasks & answered]
     if not present:
         return None
@@ -257,14 +259,22 @@ def tasks_in(path: str, release: Release) -> list[str] | None:
     return [*buckets, *present]
 
 
-def answered_tasks(path: str) -> set[str]:
-    """Return the tasks in the ids of a file, as far as it can be read."""
-    tasks: set[str] = set()
+def lines_of_tasks(path: str) -> Mapping[str, int]:
+    """Return about how many lines of each task a file has, as far as it can be read."""
+    stat = Path(path).stat()
+    return _lines_of_tasks(path, stat.st_size, stat.st_mtime_ns)
+
+
+@lru_cache(maxsize=1)
+def _lines_of_tasks(path: str, _size: int, _time: int) -> Counter[str]:
+    """Read a file, once while its size and time stay the same."""
+    tasks: Counter[str] = Counter()
     tail = b""
     with suppress(*_READ_ERRORS), open_predictions(path) as stream:
         while portion := stream.read(_PORTION):
+            # An id in the overlap is counted twice: it is a small part of the portion.
             for match in _ID.finditer(tail + portion):
-                tasks.add(match.group(1).decode())
+                tasks[match.group(1).decode()] += 1
             tail = portion[-_OVERLAP:]
     return tasks
 

@@ -31,6 +31,7 @@ from scbench.formats.predictions import (
 )
 from scbench.grading.checkpoint import FORMAT, WORK, Checkpoint
 from scbench.grading.collector import Collector
+from scbench.grading.expected_work import extra_work
 from scbench.grading.options import Options, choose_tasks
 from scbench.grading.output import (
     PROBLEMS,
@@ -70,7 +71,8 @@ def grade_file(
 
     Args:
         options: what to grade, and how.
-        on_progress: called with the number of lines graded so far and the bytes they had.
+        on_progress: called with the number of lines graded so far and the work done, see
+            `scbench.grading.expected_work`.
         on_wait: called about once a second, while items take long, with each of them.
 
     Raises:
@@ -118,7 +120,13 @@ def grade_file(
             )
             scheduler.incidents += checkpoint.remarks
             collector = Collector(
-                index, coverage, checkpoint, problems, scheduler, on_progress
+                index,
+                coverage,
+                checkpoint,
+                problems,
+                scheduler,
+                on_progress,
+                extra_work(tasks),
             )
             state_before = file_state(options.predictions)
             with open_predictions(options.predictions) as stream:

@@ -1,11 +1,13 @@
-"""The loop as an environment of OpenEnv: reset, step and state over HTTP and WebSockets.
+"""The loop as an environment of OpenEnv: reset, step and state over WebSockets.
 
 ::
 
     uvicorn --factory scbench.integrations.openenv:app
 
 A session plays trials one after the other, as `scbench.loop.Environment` does; a split is a config
-of the release, and a task of it an instance. Source: openenv 0.10 ``core/env_server``.
+of the release, and a task of it an instance. Over HTTP each request is a session of its own, so
+``/reset`` shows a prompt and ``/step`` is refused with a sentence that says so. Source: openenv
+0.10 ``core/env_server``.
 """
 
 from functools import lru_cache, partial
@@ -67,10 +69,6 @@ class TrialState(State):
 @lru_cache(maxsize=64)
 def split_instances(release: str | None, split: str, setting: str) -> list[Instance]:
     """Return the instances of a split that can be played in a setting, in order."""
-    if split not in SPLITS:
-        raise PredictionsError(
-            f"no split {split!r}; the splits are {', '.join(SPLITS)}"
-        )
     tasks = {*playable(setting)}
     instances = select(find_release(release), split).instances
     return [instance for instance in instances if instance.task in tasks]
@@ -89,6 +87,11 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
         self._state = TrialState()
 
     def _instances(self, split: str) -> list[Instance]:
+        # Requests may have any value here, also one that has no hash.
+        if not isinstance(split, str) or split not in SPLITS:
+            raise PredictionsError(
+                f"no split {split!r}; the splits are {', '.join(SPLITS)}"
+            )
         return split_instances(self._release, split, self._setup.setting)
 
     @override

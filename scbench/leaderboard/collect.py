@@ -14,6 +14,7 @@ from scbench.base.canonical import sha256
 from scbench.base.errors import MachineError, ResultsError, ScbenchError, printable
 from scbench.base.progress import no_progress
 from scbench.base.wording import counted
+from scbench.grading.expected_work import OpenDisplay, no_display
 from scbench.grading.means import AMOUNTS, usage
 from scbench.grading.output import RESULTS
 from scbench.grading.rows.columns import column_types
@@ -132,6 +133,7 @@ class Job(NamedTuple):
         releases: finds releases by version.
         limits: the limits of grading.
         on_step: is called with a sentence if the submission is graded.
+        open_display: opens what shows the progress of grading.
         regrade: whether receipts are ignored.
         reports: whether a report is written.
     """
@@ -141,6 +143,7 @@ class Job(NamedTuple):
     releases: Releases
     limits: WorkerLimits
     on_step: Callable[[str], object]
+    open_display: OpenDisplay
     regrade: bool
     reports: bool
 
@@ -162,6 +165,7 @@ def collect(
     reports: bool = True,
     organisations: Sequence[Organisation] | None = None,
     on_step: Callable[[str], object] = no_progress,
+    open_display: OpenDisplay = no_display,
 ) -> Collected:
     """Read or grade every submission in a folder.
 
@@ -173,7 +177,9 @@ def collect(
         regrade: whether to grade everything again instead of using matching receipts.
         reports: whether to write reports.
         organisations: those that the maintainers know; None to check no organisation.
-        on_step: is called with a sentence for each submission that is graded or refused.
+        on_step: is called with a sentence for each submission that is graded or refused, and before
+            what takes long.
+        open_display: opens what shows the progress of grading a submission.
 
     Raises:
         ScbenchError: the folder cannot be read, or the output cannot be written.
@@ -188,7 +194,14 @@ def collect(
             done.refused[path.name] = [problem]
             continue
         job = Job(
-            name, out / GRADED / name, releases, limits, on_step, regrade, reports
+            name,
+            out / GRADED / name,
+            releases,
+            limits,
+            on_step,
+            open_display,
+            regrade,
+            reports,
         )
         entry = entry_or_problems(path, job)
         if isinstance(entry, BoardEntry):
@@ -258,6 +271,7 @@ def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
         return grading
     receipt, results = grading
     if job.reports and not (job.folder / REPORT).is_file():
+        job.on_step(f"{job.name}: writing the report")
         write_report_of(submission, job.folder, job.limits.workers)
     files = tuple(
         file for file in (REPORT, RECEIPT, RESULTS) if (job.folder / file).is_file()
@@ -327,7 +341,7 @@ def grade_anew(opened: Opened, job: Job) -> Grading | list[Finding]:
     done = validate(opened, job.releases)
     if done.problems:
         return done.problems
-    graded = grade_submission(done, job.folder, job.limits)
+    graded = grade_submission(done, job.folder, job.limits, job.open_display)
     if graded.receipt is not None:
         return Grading(graded.receipt, graded.report.results)
     if graded.report.grader_errors:

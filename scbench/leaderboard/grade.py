@@ -1,7 +1,7 @@
 """Grading a submission: results, a summary, a report, and a receipt."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -10,12 +10,11 @@ from scbench.analysis.layout import markdown
 from scbench.analysis.score_sheets import score_sheet
 from scbench.base.canonical import sha256
 from scbench.base.errors import ResultsError
-from scbench.base.progress import no_progress
-from scbench.grading.options import Options
+from scbench.grading.expected_work import OpenDisplay, no_display, work_to_come
+from scbench.grading.options import Options, choose_tasks
 from scbench.grading.run import grade_file
 from scbench.grading.score_tables import in_release
 from scbench.grading.summary import RunReport
-from scbench.grading.workers.pool import Waiting
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.predictions import unpacked_hash
@@ -53,8 +52,7 @@ def grade_submission(
     done: Validated,
     out: Path,
     limits: WorkerLimits,
-    on_progress: Callable[[int, int], object] = no_progress,
-    on_wait: Callable[[Sequence[Waiting]], object] = no_progress,
+    open_display: OpenDisplay = no_display,
 ) -> GradedSubmission:
     """Grade a submission that has no problems into a folder.
 
@@ -81,7 +79,9 @@ def grade_submission(
         restart=True,
         copied_from=str(done.opened.path / name) if is_folder else None,
     )
-    graded = GradedSubmission(grade_file(options, on_progress, on_wait))
+    work = work_to_come(str(path), choose_tasks(release, names))
+    with open_display(work) as display:
+        graded = GradedSubmission(grade_file(options, *display))
     lines = graded.report.summary["predictions"]["lines"]
     receipt = make_receipt(
         about,

@@ -5,6 +5,7 @@ that are drawn like it, by the confusables of Unicode (Technical Standard 39, se
 forms, case and blanks do not count either.
 """
 
+import re
 import unicodedata
 from functools import cache
 
@@ -14,6 +15,17 @@ _HIDDEN = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 # Signs of trademarks and copyright, which names may contain.
 _MARKS = "\u00a9\u00ae\u2122"
+# Scores and ranks, after NFKC and case folding. A version such as "4.5" is neither.
+_CLAIM = re.compile(
+    r"""
+    [\d.,]*\d\s*[%\u2030\u066a]                             # 98.7 %
+    | [\d.,]*\d\s*/\s*100\b                                 # 98.7/100
+    | (\#|\bno\.?|\bn\u00ba|\brank(ed)?|\btop)\s*\d  # #1, No. 1, rank 1, top 3
+    | \b(1st|2nd|3rd|first|second|third)\b(\s+(place|rank)\b|$)
+    | \b(scor(e|es|ed|ing)|sota|state[\s-]of[\s-]the[\s-]art)\b
+    """,
+    re.VERBOSE,
+)
 _SELECTORS = (
     range(0x180B, 0x1810),
     range(0xFE00, 0xFE10),
@@ -52,7 +64,7 @@ def without_badges(text: str) -> str:
     """Return a name unchanged.
 
     Raises:
-        ValueError: it contains pictograms, or calls itself verified.
+        ValueError: it contains pictograms, a score or a rank, or calls itself verified.
     """
     badges = [
         sign
@@ -61,8 +73,12 @@ def without_badges(text: str) -> str:
     ]
     if badges:
         raise ValueError(f"contains the symbol {badges[0]!a}, which looks like a badge")
-    if "verified" in text.casefold():
+    # Letters that only look like these do not help.
+    if "verified" in text.casefold() or skeleton("verified") in skeleton(text):
         raise ValueError("must not contain the word 'verified'")
+    claim = _CLAIM.search(unicodedata.normalize("NFKC", text).casefold())
+    if claim:
+        raise ValueError(f"must not contain a score or a rank ({claim[0].strip()!a})")
     return text
 
 

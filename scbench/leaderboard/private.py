@@ -21,6 +21,7 @@ from scbench.analysis.gap import gap_table
 from scbench.base.errors import ResultsError
 from scbench.base.model import LADDER
 from scbench.base.progress import no_progress
+from scbench.grading.expected_work import OpenDisplay, no_display
 from scbench.grading.means import MEANS
 from scbench.grading.score_tables import OVERALL
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -44,6 +45,7 @@ def collect_private(
     regrade: bool = False,
     organisations: Sequence[Organisation] | None = None,
     on_step: Callable[[str], object] = no_progress,
+    open_display: OpenDisplay = no_display,
 ) -> Collected:
     """Read or grade the submissions to a private ladder, as `scbench.leaderboard.collect.collect`.
 
@@ -77,6 +79,7 @@ def collect_private(
             reports=False,
             organisations=organisations,
             on_step=on_step,
+            open_display=open_display,
         )
     entries = []
     for entry in done.entries:

@@ -72,6 +72,14 @@ Day = Annotated[
 ]
 
 
+# Advice on the values of keys that have no description.
+_TODO_BY_KEY = {
+    "links": "write an address such as https://example.org/paper",
+    "tools": "write each tool as text on one line",
+    "sampling": "write each parameter as a key and a value, such as temperature: 0.7",
+}
+
+
 # The published schema contains the docstrings and descriptions of these models.
 class ModelNames(Frozen):
     """Which model it is."""
@@ -208,7 +216,7 @@ def finding_of(
         line = lines.get(("setting",), 1)
         return finding("setting_tools", file, line, reason=reason)
     if kind == "value_error" or not todo:
-        todo = "correct it"
+        todo = _TODO_BY_KEY.get(str(place[0]) if place else "", "correct it")
     if kind == "string_type" and isinstance(fault["input"], int | float):
         todo = "quote it so that YAML reads it as text"
     if kind == "string_pattern_mismatch":

@@ -267,16 +267,33 @@ def make_environment(say: Callable[[str], None]) -> None:
             f"cannot make {folder.parent}: {error.strerror}; set XDG_CACHE_HOME to a folder that "
             "you can write to"
         ) from None
-    for command in commands:
-        say(" ".join(command))
-        finished = subprocess.run(  # noqa: S603  (programs of the machine, and no shell)
-            command, capture_output=True, text=True, check=False, cwd=folder.parent
+    try:
+        for command in commands:
+            say(" ".join(command))
+            run_command(command, folder.parent)
+    except BaseException:
+        # A half of an environment would be preferred to a Python that has PyBullet.
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def run_command(command: Sequence[str], folder: Path) -> None:
+    """Run a program of this machine in a folder.
+
+    Raises:
+        MachineError: it cannot be started, or fails.
+    """
+    name = Path(command[0]).name
+    try:
+        finished = subprocess.run(  # noqa: S603  (no shell)
+            command, capture_output=True, text=True, check=False, cwd=folder
         )
-        if finished.returncode:
-            shutil.rmtree(folder, ignore_errors=True)
-            output = finished.stderr.strip() or finished.stdout.strip()
-            last_line = " ".join(output.splitlines()[-1:])
-            raise MachineError(f"{Path(command[0]).name} failed: {last_line}")
+    except OSError as error:
+        raise MachineError(f"{name} cannot be started: {error.strerror}") from None
+    if finished.returncode:
+        output = finished.stderr.strip() or finished.stdout.strip()
+        last_line = " ".join(output.splitlines()[-1:])
+        raise MachineError(f"{name} failed: {last_line}")
 
 
 def _environment_commands(folder: Path) -> list[list[str]]:

@@ -31,7 +31,7 @@ from scbench.scoring.judge import judge
 
 # The family that the drawing library brings, and replacements for signs that it has not.
 FONT = "Liberation Sans"
-_NOT_IN_FONT = {"✓": "√", "✗": "×"}
+_NOT_IN_FONT = {"✗": "×"}
 # Pixels of a sheet in a row of panels.
 _SHEET_WIDTH = 800
 # Pixels of a file for one of the sheet; fewer where the file would have more pixels than these.

@@ -9,8 +9,8 @@ from scbench.report.picture import Panel
 # Pixels.
 _ROW = 34
 _WIDTH = 320
-# Role and sign of a gauge, by whether it passed.
-_LOOKS = {True: ("right", "✓"), False: ("wrong", "✗"), None: ("quiet", "")}
+# Role of a gauge, by whether it passed.
+_ROLES = {True: "right", False: "wrong", None: "quiet"}
 
 
 class Gauge(NamedTuple):
@@ -54,10 +54,13 @@ def gauge_panels(gauges: Iterable[Gauge]) -> list[Panel]:
 
 def draw_gauge(drawing: Drawing, y: float, gauge: Gauge) -> None:
     """Draw a line of text, and the bar below it."""
-    role, sign = _LOOKS[gauge.passed]
+    role = _ROLES[gauge.passed]
     baseline = y + 7
-    drawing.text((0, baseline), sign, role, anchor="start", size=12, bold=True)
-    label_x = 14 if sign else 0
+    if gauge.passed:
+        drawing.tick((5, baseline), role)
+    elif gauge.passed is False:
+        drawing.text((0, baseline), "✗", role, anchor="start", size=12, bold=True)
+    label_x = 0 if gauge.passed is None else 14
     drawing.text((label_x, baseline), gauge.label, anchor="start", size=12)
     end = (_WIDTH, baseline)
     drawing.text(end, gauge.words, role, anchor="end", size=12, bold=True)

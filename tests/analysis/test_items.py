@@ -67,3 +67,30 @@ def test_labels_that_do_not_fit_are_named(make_results):
     )
     assert items.rows[0][2] == "easy"
     assert "no, an easier label scores lower" in labels.rows[2]
+
+
+def test_items_say_why_answers_fell_short(make_results):
+    rows = [
+        {"model": "a", "subtask": 0, "score": 1.0, "failed_checks": []},
+        {"model": "b", "subtask": 0, "score": 1.0, "failed_checks": []},
+        {
+            "model": "a",
+            "subtask": 1,
+            "score": 0.0,
+            "failed_checks": ["overlap", "size"],
+        },
+        {"model": "b", "subtask": 1, "score": 0.0, "failed_checks": ["overlap"]},
+        {"model": "a", "subtask": 2, "score": 0.4, "failed_checks": []},
+        {"model": "b", "subtask": 2, "status": "missing", "failed_checks": []},
+    ]
+    rows.append({"model": "a", "subtask": 3, "score": 0.0, "failed_checks": []})
+    rows[-1]["status"] = "unparsed"
+    rows.append({"model": "b", "subtask": 3, "score": 0.0, "failed_checks": ["size"]})
+    results = make_results(*rows)
+    table = item_table(results)
+    assert table["why"].to_list() == [
+        None,
+        "overlap (2)",
+        "partial score",
+        "size (1), unparsed (1)",
+    ]

@@ -5,6 +5,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from scbench.base.errors import CannotGrade
 from scbench.cli import doctor, main
 from scbench.machine import physics
 from scbench.machine.physics import VARIABLE
@@ -74,3 +75,21 @@ def test_a_python_that_does_not_exist_is_refused(monkeypatch):
         done = CliRunner().invoke(main.app, [*command, "--terrain-python", "/nowhere"])
         assert done.exit_code == 2
         assert "does not exist" in done.stderr
+
+
+def test_tasks_that_are_missing_for_one_reason_share_a_line(monkeypatch):
+    def without_release(task):
+        reason = f"{task.id} is broken" if task.id == "maze_3d" else "no release"
+        raise CannotGrade(reason)
+
+    monkeypatch.setattr(doctor, "facts_text", without_release)
+    done, lines = run()
+    count = len(doctor.available_tasks())
+    assert done.stdout.count("no release") == 1
+    assert (
+        f"no release (and {count - 2} other tasks for the same reason)" in done.stdout
+    )
+    assert lines["maze_3d"] == "MISSING  maze_3d is broken"
+    assert {task.id for task in doctor.available_tasks()} <= {
+        *lines["missing"].split(", ")
+    }

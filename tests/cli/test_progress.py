@@ -1,9 +1,13 @@
 """How far a run is, as people see it."""
 
+import io
+
 import pytest
+from rich.console import Console
 
 from scbench.cli import progress as module
 from scbench.cli.progress import progress
+from scbench.cli.terminal_bar import TerminalBar
 from scbench.grading.workers.pool import Waiting
 
 ITEM = Waiting("terrain_levelling/08", 41.4, 812, 2194)
@@ -44,3 +48,42 @@ def test_an_item_that_takes_long_is_named_every_half_minute(capsys, later):
     assert lines[0] == (
         "still working on terrain_levelling/08: step 812 of 2,194, 41 s; csg_union/16: 5 s"
     )
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+@pytest.mark.parametrize("estimate", [False, True])
+def test_a_bar_keeps_all_its_columns_whatever_is_slow(width, estimate):
+    output = io.StringIO()
+    console = Console(file=output, width=width, force_terminal=True, color_system=None)
+    slow = [Waiting(f"interlocking_parts/{i:02d}-terse", 41, 0, 0) for i in range(6)]
+    with TerminalBar(
+        1000, "generating", "rows", estimate=estimate, console=console
+    ) as bar:
+        bar.done(1_234_567, 430)
+        bar.waiting(slow)
+    frames = output.getvalue().split("generating")
+    bar_line, *slow_lines = frames[-1].split("\x1b")[0].splitlines()
+    assert bar_line.count("\u2501") + bar_line.count("\u2578") >= 10
+    for words in (" 43% ", " 1,234,567 rows ", " 0:00:0"):
+        assert words in bar_line
+    assert (" left " in bar_line) == estimate
+    assert slow_lines[0] == "  interlocking_parts/00-terse: 41 s"
+    assert slow_lines[4] == "  and 2 other items"
+    assert max(map(len, [f"generating{bar_line}", *slow_lines])) <= width
+
+
+def test_a_row_is_one_row(capsys, later):
+    with progress(None, quiet=False) as bar:
+        later(5)
+        bar.done(1, 10)
+    assert capsys.readouterr().err == "graded 1 row\n"
+
+
+def test_a_log_gets_a_line_at_least_every_minute(capsys, later):
+    with progress(1_000_000, quiet=False) as bar:
+        for rows in range(1, 301):
+            later(1)
+            bar.done(rows, rows)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:2] == ["graded 50 rows (0%)", "graded 100 rows (0%)"]
+    assert len(lines) == 6

@@ -3,7 +3,7 @@
 import pytest
 
 from scbench.base.errors import ScbenchError
-from scbench.leaderboard.lookalikes import hidden_signs, skeleton
+from scbench.leaderboard.lookalikes import hidden_signs, skeleton, without_badges
 from scbench.leaderboard.names import alike, check_organisation, read_organisations
 from scbench.leaderboard.submission import read_submission
 
@@ -123,3 +123,27 @@ def test_two_submissions_beside_each_other(kit):
     assert same.code == "duplicate_submission"
     assert (warning.level, warning.code) == ("warning", "look_alike")
     assert list(alike(mine, about_of(kit, model="Borealis"), "other")) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "GPT 98,7%", "Model 99/100", "#1 model", "Rank 1", "No. 1", "Top3", "Score 99",
+        "\N{FULLWIDTH DIGIT NINE}\N{FULLWIDTH PERCENT SIGN}", "SOTA", "First place",
+        "v\N{CYRILLIC SMALL LETTER IE}rified", "\N{BLACK STAR} best",
+    ],
+)  # fmt: skip
+def test_names_that_claim_a_score_or_a_rank_are_refused(name):
+    with pytest.raises(ValueError, match=r"must not contain|looks like a badge"):
+        without_badges(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gpt-4.5", "Qwen2.5-72B (4-bit)", "2025-01-01", "v1.0/2", "C# coder", "ScoreNet",
+        "First Light Labs", "Third Eye", "Number 5", "Stop 5", "nano 2", "Lab\N{TRADE MARK SIGN}",
+    ],
+)  # fmt: skip
+def test_names_that_claim_nothing_are_accepted(name):
+    assert without_badges(name) == name

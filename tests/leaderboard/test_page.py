@@ -45,6 +45,15 @@ def read(page) -> html_reader.Reader:
     return html_reader.read(page)
 
 
+def test_the_best_model_is_the_first_thing_said(read):
+    text = " ".join("".join(read.texts).split())
+    best, _, after = text.partition("Best: Alpha 10, ")[2].partition(" of 100 (95")
+    assert float(best) > 50
+    assert "Next: alpha 9, " in after
+    # Of both settings, and before each table.
+    assert text.count(" Best: ") == 2
+
+
 def test_hostile_names_are_text(read, page):
     assert [tag for tag, _ in read.elements].count("script") == 1
     assert not [

@@ -94,12 +94,19 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
     "a model that calls itself verified": (
         lambda e: e.edit("Aurora", '"Aurora (Verified)"'), "bad_value", "submission.yaml",
         "must not contain the word 'verified'", 3),
+    "a model name with a score": (
+        lambda e: e.edit("Aurora", '"Aurora (98.7 %)"'), "bad_value", "submission.yaml",
+        "must not contain a score or a rank ('98.7 %')", 3),
+    "a model name with a rank": (
+        lambda e: e.edit("Aurora", '"Aurora, 1st"'), "bad_value", "submission.yaml",
+        "must not contain a score or a rank ('1st')", 3),
     "a date to come": (
         lambda e: e.edit("date: 2026-01-02", "date: 2999-01-01"), "bad_value",
         "submission.yaml", "must be from 2020-01-01 to today", 7),
     "a link that runs a script": (
         lambda e: append_to_about(e, "links: {code: 'javascript:alert(1)'}\n"), "bad_value",
-        "submission.yaml", "links.code", 16),
+        "submission.yaml",
+        "links.code: wrong format; write an address such as https://example.org/paper", 16),
     "a release that is not there": (
         lambda e: e.edit("release: 0.0.1", "release: 7.0.0"), "unknown_release",
         "submission.yaml", "7.0.0 is not installed", 8),

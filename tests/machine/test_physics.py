@@ -262,3 +262,24 @@ def test_an_environment_is_made_by_what_there_is(program, monkeypatch, tmp_path)
     with pytest.raises(MachineError, match=f"{program} failed: no room"):
         physics.make_environment(print)
     assert not folder.exists()
+
+
+def test_an_environment_that_was_interrupted_leaves_nothing(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = physics.environment_folder()
+
+    def interrupted(command, **_):
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin" / "python").symlink_to(sys.executable)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(physics.subprocess, "run", interrupted)
+    monkeypatch.setattr(physics.shutil, "which", lambda name: f"/bin/{name}")
+    with pytest.raises(KeyboardInterrupt):
+        physics.make_environment(print)
+    assert not folder.exists()
+
+
+def test_a_program_that_cannot_be_started_is_named(tmp_path):
+    with pytest.raises(MachineError, match="uv cannot be started: No such file"):
+        physics.run_command([str(tmp_path / "uv")], tmp_path)

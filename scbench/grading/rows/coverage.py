@@ -31,6 +31,8 @@ _GENERATED = re.compile("^[0-9a-f]{8}:")
 _MOST_KEYS = 100
 # How many unknown ids are compared with the known ones.
 _HINTS = 200
+# Runs of a file: each takes memory for every item, and a row for every item that it lacks.
+_MOST_RUNS = 20_000
 
 
 NOTHING_READ = Problem("empty", "the file contains no predictions")
@@ -111,10 +113,15 @@ class Coverage:
             if key in self.unread or len(self.unread) < _MOST_KEYS:
                 self.unread[key] += lines
 
-    def run(self, key: RunKey) -> "array[int]":
-        """Make a run known; return the line of each instance in it, 0 for those without one."""
+    def run(self, key: RunKey) -> "array[int] | None":
+        """Make a run known; return the line of each instance in it, 0 for those without one.
+
+        None if the file already has as many runs as are graded.
+        """
         lines = self._runs.get(key)
         if lines is None:
+            if len(self._runs) >= _MOST_RUNS:
+                return None
             # Line numbers begin at 1, so 0 is free to say that there is none.
             lines = array("Q", bytes(8 * len(self.known_ids.ids)))
             self._runs[key] = lines
@@ -128,11 +135,13 @@ class Coverage:
         Args:
             number: of the line.
             place: see `KnownIds.place`.
-            run: see `run`; None for a line without a row.
+            run: see `run`; None for a line without a row, too.
             row_id: its id; needed of unknown ones only.
         """
         self.lines += 1
-        if place >= 0 and run is not None:
+        if place >= 0:
+            if run is None:
+                return self.refuse_run(number, place)
             if run[place]:
                 return self.refuse_duplicate(number, place, run[place])
             run[place] = number
@@ -159,6 +168,16 @@ class Coverage:
             f"only {there} is graded"
         )
         problem = Problem("duplicate", message, number, row_id)
+        return Admission(LineKind.DUPLICATE, place, problem)
+
+    def refuse_run(self, number: int, place: int) -> Admission:
+        """Return the fate of a line of one run too many; its row does not count."""
+        message = (
+            f"the file has more than {_MOST_RUNS:,} runs (model, setting, sample and budget); "
+            "lines of further ones are not graded, so split the file"
+        )
+        row_id = self.known_ids.ids[place]
+        problem = Problem("too_many_runs", message, number, row_id)
         return Admission(LineKind.DUPLICATE, place, problem)
 
     def refuse(self, problem: Problem) -> Admission:

@@ -8,7 +8,8 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
 # Bytes that are read or written at a time.
@@ -19,6 +20,12 @@ _MOST_STDERR = 4096
 SIGNALLED = 128
 # The signal of a system call that ends the process; not every system has its name.
 _SIGSYS = 31
+# A child that reached its deadline was starved if it waited for a processor for more than the first
+# share of the time, and ran for less than the second. A child cannot cause this: it may change
+# neither its priority nor its processors.
+_STARVED_WAITING = 0.5
+_STARVED_RUNNING = 0.25
+_NANOSECOND = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,7 @@ class Limits:
         seconds: processor time of each process, and wall clock unless ``wall`` is set.
         memory: bytes of address space of each process.
         output: bytes on standard output.
+        errors: bytes on standard error.
         processes: about how many processes it may start.
         files: bytes in the private folder.
         wall: seconds of wall clock; None for ``seconds``.
@@ -37,6 +45,7 @@ class Limits:
     seconds: float = 60.0
     memory: int = 2 * 2**30
     output: int = 64 * 2**20
+    errors: int = 64 * 2**20
     processes: int = 0
     files: int = 64 * 2**20
     wall: float | None = None
@@ -55,7 +64,7 @@ class Finished:
         code: exit code.
         stdout: its standard output, at most the limit.
         stderr: the last few thousand bytes of its standard error.
-        flooded: whether it wrote more than the limit and was ended for it.
+        flooded: whether it wrote more than a limit and was ended for it.
         missing: why there was no filter of system calls; empty if there was one.
     """
 
@@ -107,6 +116,14 @@ class LimitError(ChildError):
         self.signal = signal
 
 
+class ProcessorTime(NamedTuple):
+    """How long processes have run and waited, in seconds."""
+
+    running: float
+    waiting: float
+    """Ready to run, while others had the processors."""
+
+
 class SandboxError(RuntimeError):
     """A kind of sandbox cannot be set up on this system."""
 
@@ -125,6 +142,7 @@ def converse(
 
     Raises:
         LimitError: it was too slow.
+        ChildError: it was too slow because it got hardly any processor time.
         SandboxError: it never said "ok".
     """
     status_end, status_descriptor = os.pipe()
@@ -160,6 +178,7 @@ def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:
     deadline = time.monotonic() + limits.deadline
     output = bytearray()
     errors = bytearray()
+    error_bytes = 0
     report = bytearray()
     buffers = {child.stdout: output, child.stderr: errors, status: report}
     with selectors.DefaultSelector() as selector:
@@ -167,16 +186,21 @@ def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:
             os.set_blocking(pipe.fileno(), False)
             event = selectors.EVENT_READ if pipe in buffers else selectors.EVENT_WRITE
             selector.register(pipe, event)
-        while selector.get_map() and len(output) <= limits.output:
+        is_flooded = False
+        while selector.get_map() and not is_flooded:
             seconds = deadline - time.monotonic()
             if seconds <= 0:
-                raise LimitError(f"no result within {limits.deadline:g} s")
+                raise deadline_error(child.pid, limits)
             for key, _ in selector.select(seconds):
                 pipe = key.fileobj
                 if pipe in buffers:
                     block = os.read(key.fd, _BLOCK)
                     buffers[pipe] += block
-                    del errors[:-_MOST_STDERR]
+                    if pipe is child.stderr:
+                        error_bytes += len(block)
+                        del errors[:-_MOST_STDERR]
+                    is_flooded |= len(output) > limits.output
+                    is_flooded |= error_bytes > limits.errors
                     is_finished = not block
                 else:
                     remainder = _feed(key.fd, remainder)
@@ -185,13 +209,13 @@ def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:
                     selector.unregister(pipe)
                     if pipe is child.stdin:
                         pipe.close()
-    if len(output) > limits.output:
+    if is_flooded:
         stdout = bytes(output[: limits.output])
         return Finished(1, stdout, bytes(errors), flooded=True)
     try:
         code = child.wait(max(0.1, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
-        raise LimitError(f"no end within {limits.deadline:g} s") from None
+        raise deadline_error(child.pid, limits) from None
     if not report.startswith(b"ok"):
         reason = (report or errors).decode("utf-8", "replace").strip()
         raise SandboxError(f"the sandbox cannot be set up: {reason[-300:]}")
@@ -208,3 +232,40 @@ def _feed(descriptor: int, remainder: memoryview) -> memoryview:
     except BrokenPipeError:
         return remainder[:0]
     return remainder[size:]
+
+
+def deadline_error(child: int, limits: Limits) -> ChildError:
+    """Return the error of a child at its deadline: its own fault, or that of a busy machine."""
+    late = f"no result within {limits.deadline:g} s"
+    time_used = processor_time(child)
+    waited_long = time_used.waiting > _STARVED_WAITING * limits.deadline
+    ran_little = time_used.running < _STARVED_RUNNING * limits.deadline
+    if waited_long and ran_little:
+        return ChildError(
+            f"{late}: the machine is too busy; it ran for {time_used.running:.1f} s and waited "
+            f"{time_used.waiting:.1f} s for a processor"
+        )
+    return LimitError(late)
+
+
+def processor_time(child: int) -> ProcessorTime:
+    """Return how long a process and all below it have run and waited; zeros where unknown."""
+    children: dict[int, list[int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            # The name, in brackets, may contain anything.
+            fields = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2]
+            parent = int(fields.split()[1])
+            children.setdefault(parent, []).append(int(folder.name))
+    running = 0
+    waiting = 0
+    remaining = [child]
+    while remaining:
+        process = remaining.pop()
+        remaining += children.get(process, [])
+        for file in Path(f"/proc/{process}/task").glob("*/schedstat"):
+            with contextlib.suppress(OSError, ValueError):
+                ran, waited, _ = map(int, file.read_text("ascii").split())
+                running += ran
+                waiting += waited
+    return ProcessorTime(running * _NANOSECOND, waiting * _NANOSECOND)

@@ -123,12 +123,14 @@ def _packages(files: tuple[str, ...]) -> list[str]:
         versions = "*/lib/python*" if is_nix_store else "python*"
         for folder in root.glob(f"{versions}/*-packages"):
             folders |= {folder, folder.resolve()}
-    hidden = []
-    for folder in folders:
+    hidden: list[Path] = []
+    # A folder comes before those in it, which are hidden with it: a mount on them finds no place.
+    for folder in sorted(folders):
         is_visible = any(folder.is_relative_to(root) for root in roots)
-        if is_visible and not folder.is_symlink():
-            hidden.append(str(folder))
-    return sorted(hidden)
+        is_hidden = any(folder.is_relative_to(outer) for outer in hidden)
+        if is_visible and not is_hidden and not folder.is_symlink():
+            hidden.append(folder)
+    return [str(folder) for folder in hidden]
 
 
 def own_user() -> int | None:
@@ -187,7 +189,10 @@ def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
     for path in sorted(visible):
         words += ["--ro-bind", path, path]
     for path in job["hidden"]:
-        words += ["--perms", "0755", "--tmpfs", path, "--remount-ro", path]
+        words += ["--perms", "0755", "--tmpfs", path]
+        if _CHILD.is_relative_to(path):
+            words += ["--ro-bind", str(_CHILD), str(_CHILD)]
+        words += ["--remount-ro", path]
     for path in ("/dev/null", "/dev/zero", "/dev/urandom"):
         words += ["--dev-bind", path, path]
     size = str(max(4096, job["limits"]["files"]))

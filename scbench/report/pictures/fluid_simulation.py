@@ -590,11 +590,13 @@ def lake_table(verdicts: Verdicts) -> Drawing:
     for i, lake in enumerate(lakes):
         y = (i + 1) * _TABLE_ROW + 8
         wrong = forbidden and lake["visible"]
+        if i in good:
+            drawing.tick((next(iter(_TABLE_COLUMNS.values())) + 20, y), "right")
         for place, value in zip(
-            _TABLE_COLUMNS.values(), lake_values(i, lake, good), strict=True
+            _TABLE_COLUMNS.values(), lake_values(i, lake), strict=True
         ):
             role = "right" if i in good else "ink"
-            if wrong and value == "seen":
+            if wrong and value == "visible":
                 role = "wrong"
             drawing.text((place, y), value, role, size=12, bold=role != "ink")
     remainder = metrics["lake_count"] - len(lakes)
@@ -604,12 +606,12 @@ def lake_table(verdicts: Verdicts) -> Drawing:
     return drawing
 
 
-def lake_values(i: int, lake: Mapping[str, Any], good: set[Any]) -> list[object]:
+def lake_values(i: int, lake: Mapping[str, Any]) -> list[object]:
     """Return the row of a lake in the table of lakes."""
     levels = [z for z, count in enumerate(lake["levels"]) if count]
     span = f"{levels[0]}-{levels[-1]}" if len(levels) > 1 else levels[0]
     return [
-        f"{i + 1} ✓" if i in good else i + 1,
+        i + 1,
         lake["voxels"],
         lake["columns"],
         span,

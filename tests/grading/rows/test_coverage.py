@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from scbench.base.model import Instance, task_of
 from scbench.formats.predictions import Line, Problem, parse_line
+from scbench.grading.rows import coverage as module
 from scbench.grading.rows.columns import RunKey
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import KnownIds, LineKind
@@ -169,6 +170,22 @@ def test_rows_of_other_runs_are_no_duplicates(fields):
     assert (
         book.admit_line(line("two_segments/03", 3, **fields)).kind is LineKind.DUPLICATE
     )
+
+
+def test_a_file_of_too_many_runs_is_graded_in_part(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_RUNS", 2)
+    book = coverage()
+    for sample in range(4):
+        admission = book.admit_line(line("two_segments/03", sample + 1, sample=sample))
+        if sample < 2:
+            assert admission.kind is LineKind.GRADED
+            continue
+        assert admission.kind is LineKind.DUPLICATE
+        assert admission.problem.code == "too_many_runs"
+        assert "more than 2 runs" in admission.problem.message
+    # Lines of the runs that it has are graded.
+    assert graded(book, line("two_segments/04", 9, sample=1)) == "two_segments/04"
+    assert len(list(book.missing())) == 2
 
 
 def test_what_is_missing_is_named_for_each_run():

@@ -6,7 +6,12 @@ import polars as pl
 import pytest
 
 from scbench.catalog import get_task
+from scbench.grading import duplicates
+from scbench.grading.duplicates import DuplicateAnswers
 from scbench.grading.options import Options
+from scbench.grading.rows.columns import RunKey
+from scbench.grading.rows.lines import FoundAnswer, Head, PendingLine
+from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.run import grade_file
 from scbench.grading.workers.jobs import WorkItem
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
@@ -91,6 +96,33 @@ def test_a_duplicate_says_where_its_own_answer_was_found(run):
     assert rows["answer_source"].to_list() == ["answer", "fence"]
     assert rows["repairs"].to_list()[0] == []
     assert len(rows["repairs"].to_list()[1]) == 1
+
+
+def test_lines_that_wait_do_not_keep_the_text_of_their_answer():
+    answers = DuplicateAnswers()
+    head = Head(1, 0, RunKey("model", "no_tools", 0, None))
+    answer = FoundAnswer("key", "x" * 20_000, "whole", [])
+    assert not answers.hold(PendingLine(head, 0, 10, answer))
+    assert all(answers.hold(PendingLine(head, 0, 10, answer)) for _ in range(100))
+    outcome = WireOutcome("answered", answer="x" * 20_000)
+    done = answers.release(PendingLine(head, 0, 10, answer), outcome)
+    assert len(done) == 100
+    assert all(each.line.answer == answer._replace(text="") for each in done)
+
+
+def test_outcomes_with_long_answers_are_forgotten_earlier(monkeypatch):
+    monkeypatch.setattr(duplicates, "_REMEMBERED_CHARACTERS", 50_000)
+    answers = DuplicateAnswers()
+    head = Head(1, 0, RunKey("model", "no_tools", 0, None))
+    lines = [
+        PendingLine(head, 0, 10, FoundAnswer(f"key {i}", "", "whole", []))
+        for i in range(4)
+    ]
+    for line in lines:
+        assert not answers.hold(line)
+        answers.release(line, WireOutcome("answered", answer="x" * 20_000))
+    known = [answers.earlier(line) is not None for line in lines]
+    assert known == [False, False, True, True]
 
 
 def test_other_items_other_answers_and_lines_without_one_are_no_duplicates(run):

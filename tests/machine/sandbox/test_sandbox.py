@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,12 @@ from scbench.base.errors import CannotGrade
 from scbench.machine import sandbox
 from scbench.machine.sandbox import (
     ChildError,
+    LimitError,
     Limits,
     SandboxError,
     call_script,
+    conversation,
+    launch,
     run_python,
 )
 
@@ -210,6 +214,27 @@ def test_a_sandbox_that_cannot_be_set_up_are_an_error_and_nothing_runs(
     with pytest.raises(SandboxError, match="bwrap"):
         call_script(script, b"", SMALL, "bubblewrap")
     assert not (tmp_path / "ran").exists()
+
+
+def test_the_sandbox_works_where_packages_are_installed_with_the_interpreter(
+    full, tmp_path, monkeypatch
+):
+    """As after ``pip install`` outside a virtual environment, for example in a container."""
+    library = tmp_path / "lib"
+    package = library / "python3/dist-packages/scbench"
+    folder = package / "machine/sandbox"
+    shutil.copytree(Path(launch.__file__).parent, folder)
+    files = [*launch._interpreter_files(), str(library)]
+    monkeypatch.setattr(launch, "_interpreter_files", lambda: files)
+    monkeypatch.setattr(launch, "__file__", str(folder / "launch.py"))
+    monkeypatch.setattr(launch, "_CHILD", folder / "child.py")
+    assert str(package.parent) in launch.program_job()["hidden"]
+    # The child may be in sight, nothing else of ours.
+    text = f"""
+    import pathlib
+    print([f.name for f in pathlib.Path({str(library)!r}).rglob("*") if f.is_file()])
+    """
+    assert program(text, full).strip() in ("[]", "['child.py']")
 
 
 # ---- Files ----
@@ -435,6 +460,49 @@ def test_a_flood_of_output_is_cut_off(full):
     assert done.flooded
     assert len(done.stdout) == SMALL.output
     assert gone("program.py")
+
+
+def test_a_flood_of_errors_is_cut_off(full):
+    text = b"import sys\nwhile True: sys.stderr.write('x' * 100_000)"
+    done = run_python(text, replace(SMALL, errors=2**20), full)
+    assert done.flooded
+    assert not done.stdout
+    assert len(done.stderr) == 4096
+    assert gone("program.py")
+
+
+@pytest.mark.parametrize(
+    ("waiting", "running", "kind_of_error"),
+    [
+        # Asleep; in a loop; in as many loops as it may start; on a machine that runs others.
+        (0.0, 0.1, LimitError),
+        (10.0, 50.0, LimitError),
+        (60.0, 60.0, LimitError),
+        (55.0, 5.0, ChildError),
+    ],
+)
+def test_a_starved_child_is_the_machines_failure(
+    monkeypatch, waiting, running, kind_of_error
+):
+    time_used = conversation.ProcessorTime(running, waiting)
+    monkeypatch.setattr(conversation, "processor_time", lambda _: time_used)
+    error = conversation.deadline_error(1, Limits(seconds=60))
+    assert type(error) is kind_of_error
+    assert "within 60 s" in str(error)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
+def test_processor_time_is_that_of_a_process_and_all_below_it():
+    # The loop is a grandchild.
+    words = [sys.executable, "-c", "while True: pass"]
+    source = f"import subprocess; subprocess.run({words!r})"
+    with subprocess.Popen(
+        [sys.executable, "-c", source], start_new_session=True
+    ) as child:
+        try:
+            until(lambda: conversation.processor_time(child.pid).running > 1)
+        finally:
+            os.killpg(child.pid, 9)
 
 
 def test_a_memory_balloon_bursts(full):

@@ -120,7 +120,7 @@ def draw_state(drawing: Drawing, state: str, low: Point, high: Point) -> None:
         drawing.cross((x, y), "wrong", radius=4.5, width=2.5)
     elif state == "right":
         drawing.box(*frame, "right", opacity=0.08, edge="right", width=1)
-        drawing.line([(x - 5, y), (x - 1.5, y + 4), (x + 5, y - 4)], "right", width=2.5)
+        drawing.tick((x, y), "right")
 
 
 def draw_tile(drawing: Drawing, tile: Tile, top: Point, half: float) -> None:

@@ -1,0 +1,125 @@
+"""A bar of progress on a terminal, with the items that take long on lines of their own."""
+
+from collections.abc import Iterable, Sequence
+from typing import Self
+
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+from typing_extensions import override
+
+from scbench.base.wording import counted
+from scbench.cli.progress import Quiet, waiting_text
+from scbench.grading.workers.pool import Waiting
+
+# Columns of a bar.
+_SHORTEST, _LONGEST = 10, 40
+# The largest number of rows that has room next to it, a percentage, and a time.
+_MOST_ROWS = 99_999_999
+_PERCENTAGE, _TIME = "100%", "0:00:00"
+# Slow items that have a line.
+_MOST_LINES = 4
+
+
+class TerminalBar(Quiet):
+    """A bar on a terminal, from ``with`` to the end of its block.
+
+    Args:
+        total: work to come; None if unknown.
+        doing: the work: "grading".
+        things: its objects, in the plural: "rows".
+        estimate: show the time left.
+        console: of the terminal; None for standard error.
+    """
+
+    def __init__(
+        self,
+        total: int | None,
+        doing: str,
+        things: str,
+        *,
+        estimate: bool,
+        console: Console | None = None,
+    ) -> None:
+        self._things = things
+        console = console or Console(stderr=True)
+        words = [doing, _PERCENTAGE, f"{_MOST_ROWS:,} {things}", _TIME]
+        if estimate:
+            words += ["left", _TIME]
+        # A blank follows each column.
+        length = console.width - sum(len(word) + 1 for word in words)
+        self._bar = _BarAndLines(
+            *columns(min(max(length, _SHORTEST), _LONGEST), estimate=estimate),
+            console=console,
+            transient=True,
+        )
+        self._task = self._bar.add_task(doing, total=total, rows=self._rows_text(0))
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def _rows_text(self, rows: int) -> str:
+        return counted(rows, self._things.removesuffix("s"))
+
+    @override
+    def done(
+        self, rows: int, size: int, total: int | None = None, cost: str = ""
+    ) -> None:
+        if cost:
+            self._bar.lines = [cost]
+        self._bar.update(
+            self._task, completed=size, total=total, rows=self._rows_text(rows)
+        )
+
+    @override
+    def waiting(self, items: Sequence[Waiting]) -> None:
+        lines = [waiting_text(item) for item in items[:_MOST_LINES]]
+        if len(items) > _MOST_LINES:
+            lines.append(f"and {counted(len(items) - _MOST_LINES, 'other item')}")
+        self._bar.lines = lines
+
+    @override
+    def failing(self, error: str) -> None:
+        self._bar.lines = [f"trying again: {error}"]
+
+
+class _BarAndLines(Progress):
+    """A bar with lines below it, each cut to the width of the terminal.
+
+    Attributes:
+        lines: the lines.
+    """
+
+    lines: Sequence[str] = ()
+
+    @override
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        for line in self.lines:
+            yield Text(f"  {line}", no_wrap=True, overflow="ellipsis")
+
+
+def columns(length: int, *, estimate: bool) -> list[ProgressColumn]:
+    """Return the columns of a display with a bar of a length."""
+    shown: list[ProgressColumn] = [
+        TextColumn("{task.description}"),
+        BarColumn(length),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rows]}"),
+        TimeElapsedColumn(),
+    ]
+    if estimate:
+        shown += [TextColumn("left"), TimeRemainingColumn()]
+    return shown

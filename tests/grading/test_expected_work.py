@@ -1,0 +1,49 @@
+"""The work that a file means follows the expected time, not the bytes."""
+
+import gzip
+import json
+
+import pytest
+
+from scbench.catalog import all_tasks, get_task
+from scbench.grading.expected_work import extra_work, work_to_come
+
+TASKS = [get_task("two_segments"), get_task("terrain_levelling")]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "predictions.jsonl"
+    ids = ["terrain_levelling/00", *[f"two_segments/{i:02d}" for i in range(20)]]
+    lines = [json.dumps({"id": row, "response": "x" * 200}) for row in ids]
+    path.write_text("\n".join(lines), "utf-8")
+    return path
+
+
+def test_a_line_of_a_heavy_task_is_most_of_the_work(file):
+    size = file.stat().st_size
+    work = work_to_come(str(file), TASKS)
+    assert work == size + extra_work(TASKS)["terrain_levelling"]
+    assert work > 100 * size
+    assert work_to_come(str(file), TASKS[:1]) == size
+    assert work_to_come(str(file), TASKS, 4) == work // 4
+
+
+def test_every_heavy_task_says_how_long_it_takes():
+    heavy = [task for task in all_tasks().values() if task.heavy and task.origin]
+    assert heavy
+    assert all(task.typical > 0 for task in heavy)
+
+
+def test_the_work_of_what_is_packed_or_piped_is_unknown(file):
+    packed = file.with_suffix(".jsonl.gz")
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    assert work_to_come(str(packed), TASKS) is None
+    assert work_to_come("-", TASKS) is None
+
+
+def test_a_file_that_changes_is_counted_again(file):
+    before = work_to_come(str(file), TASKS)
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write('\n{"id": "terrain_levelling/01", "response": "x"}')
+    assert work_to_come(str(file), TASKS) > before + 1_000_000
