@@ -30,7 +30,7 @@ _MAPS = 4
 # Side of the corner that a baseline levels: larger plans take minutes to simulate and gain nothing.
 _SIDE = 20
 # Most blasts of an answer that stops early.
-_BEGINNING = 80
+_BEGINNING = 40
 # With less work left than this, another draw would take too long.
 _MUCH_LEFT = MOST_WORK * 3 // 4
 
