@@ -28,7 +28,7 @@ from scbench.schemas.csg_union import Answer, Params
 
 __all__ = ["CHECKS", "TOLERANCE", "VERSION", "grade"]
 
-VERSION = 5
+VERSION = 6
 
 CHECKS = MESH_CHECKS | {
     "inner_walls": "Inner walls are too small to lower the score.",
