@@ -27,7 +27,6 @@ def faulty_structures(
         "all_moved_by_a_millimetre": [brick._replace(x=brick.x + 1) for brick in built],
         "all_turned_about_the_axis": [turned(brick) for brick in built],
         "without_the_top_layer": [brick for brick in built if brick.level < top],
-        "lower_half_only": [brick for brick in built if brick.level <= top // 2],
     }
     return {
         name: (bricks, score_by_volume(params, bricks))
