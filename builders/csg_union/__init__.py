@@ -29,6 +29,7 @@ from scbench.builders.shared.builder import Builder, prompt_template
 from scbench.graders.csg_union import grade
 from scbench.graders.csg_union.convex_parts import MOST_PAIRS
 from scbench.graders.csg_union.solids import solid_body, union_body, union_parts
+from scbench.graders.csg_union.surface_areas import areas_of
 from scbench.graders.shared.vectors import Array
 from scbench.schemas import csg_union as schema
 from scbench.schemas.csg_union import Answer, Params
@@ -38,8 +39,10 @@ from scbench.schemas.csg_union import Answer, Params
 _UNMENTIONED_LIMIT = 10_000
 # Follows an item of a list in the prompt.
 _LIMIT = """
-- A mesh of more than {least} triangles may exceed the grader's limit on work: {most_pairs} pairs of
-  a triangle and a face of a solid that it hides from a point inside the solid."""
+- At most {most_pairs} pairs of a triangle and a face of a solid that it hides from a point inside
+  the solid; {least} triangles are always few enough."""
+# Follows the definition of B if B is 0, because no solids meet.
+_NO_ROOM = " (B is 0 here, so any inner\nwall makes the score 0.)"
 # Scenes to try until the baselines (the convex hull, the largest solid) score low enough on one.
 _DRAWS = 60
 # Coordinates that differ by less are equal; bodies that do not meet are always much farther apart.
@@ -88,6 +91,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "units": units,
             "frame": f"\n{frame}" if frame else "",
             "example": prompt_template(__name__, "prompt_example.txt"),
+            "no_room": "" if areas_of(params).hidden > 0 else _NO_ROOM,
             "limit": limit,
             "brief": "\n".join(in_brief),
         }

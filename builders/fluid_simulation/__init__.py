@@ -28,6 +28,7 @@ from scbench.builders.fluid_simulation.drafts import (
     measured_goal,
 )
 from scbench.builders.fluid_simulation.faults import faulty_answers, without_effect
+from scbench.builders.fluid_simulation.honest_faults import plans_that_miss
 from scbench.builders.fluid_simulation.plans import assemble, solve, undo_ground
 from scbench.builders.fluid_simulation.structures import Box, as_answer, as_json
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
@@ -151,6 +152,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             repeats = plan[-1:] * params.max_boxes
             counters["too_many_boxes"] = as_json(plan + repeats)
         return counters
+
+    def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
+        """Return plans that miss the goal by one voxel, lake or level."""
+        return {
+            name: (as_json(plan), score)
+            for name, plan, score in plans_that_miss(params)
+        }
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a pit in each quarter of the world, and one walled basin in its middle."""

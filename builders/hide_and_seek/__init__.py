@@ -18,6 +18,7 @@ from pydantic import JsonValue
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.base.wording import counted
+from scbench.builders.hide_and_seek.honest_faults import faulty_crowds
 from scbench.builders.hide_and_seek.shadow import (
     SPACE,
     Floats,
@@ -128,6 +129,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             lists[name] = [{"xy": xy} for xy in places]
         lists["bare_pairs"] = right
         return under("people", lists) | {"no_people": {}}
+
+    def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
+        """Return the crowd rounded, moved a little, and with one person round a corner."""
+        return {
+            name: (crowd(places).model_dump(mode="json"), score)
+            for name, (places, score) in faulty_crowds(params).items()
+        }
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a huddle at the wall away from the sniper, and a file that leads straight away."""

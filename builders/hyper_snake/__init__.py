@@ -164,6 +164,28 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 wrong[name] = answer
         return wrong | form_counterexamples("path", "pos", path)
 
+    def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
+        """Return the path without its last cells, and up to the first and the last food."""
+        path = [place["pos"] for place in self.reference(params).path]
+        lengths = {
+            "one_cell_short": len(path) - 1,
+            "a_tenth_short": len(path) - len(path) // 10,
+        }
+        if params.food:
+            meals = [path.index(food) for food in params.food]
+            lengths["ends_after_the_first_food"] = min(meals) + 1
+            lengths["ends_before_the_last_food"] = max(*meals, 1)
+        free = math.prod(params.size) - len(params.walls)
+        faults: dict[str, tuple[JsonValue, float]] = {}
+        for name, length in lengths.items():
+            cells = path[:length]
+            missed = len(set(params.food) - set(cells))
+            share = length / free
+            if params.walls:
+                share = min(1.0, share / 0.98)
+            faults[name] = (listing("path", "pos", cells), share / (missed + 1))
+        return faults
+
     def measure(self, params: Params) -> float:
         """Return the free cells, times one more than the number of walls and food items."""
         return frame_of(params).free * (1 + len(params.walls) + len(params.food))

@@ -191,6 +191,28 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         answers["number_for_list"] = {"numberSequence": number}
         return answers
 
+    def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
+        """Return shorter primes, and the longest one in the lowest tower."""
+        number = solve(params).number
+        towers: dict[str, Tower | None] = {
+            "greedy": tallest_tower(params, greedy_number(params))
+        }
+        low = tallest(params, number, -1)
+        if low is not None:
+            towers["lowest_tower"] = low.tower
+        if params.best_digits > len(_PAPER_LARGEST):
+            towers["largest_of_the_paper"] = tallest_tower(params, _PAPER_LARGEST)
+        faults: dict[str, tuple[JsonValue, float]] = {}
+        for name, tower in towers.items():
+            if tower:
+                height = sum(height_of(digit, turn) for digit, turn in tower)
+                is_tall = round(height, 6) > params.target_height_mm
+                score = min(1.0, len(tower) / params.best_digits)
+                if not is_tall:
+                    score *= params.short_factor
+                faults[name] = ({"numberSequence": as_entries(tower)}, score)
+        return faults
+
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the tower of the largest next group each time, cut back to a prime."""
         tower = tallest_tower(params, greedy_number(params))
@@ -282,6 +304,15 @@ def samples(params: Params) -> str:
 def entry(digit: JsonValue, orientation: str) -> dict[str, JsonValue]:
     """Return a digit of an answer."""
     return {"digit": digit, "orientation": orientation}
+
+
+def height_of(digit: int, orientation: Orientation) -> float:
+    """Return by how many millimetres a digit makes a tower taller, as the prompt has it."""
+    on_long_side = {(3, "rotate90X"), (3, "rotate90Y"), (7, "rotate90Y")}
+    on_end = {(1, "rotate90X"), (7, "rotate90X")}
+    if (digit, orientation) in on_long_side:
+        return 11.2
+    return 21.2 if (digit, orientation) in on_end else 1.2
 
 
 def as_entries(tower: Tower) -> list[JsonValue]:

@@ -26,6 +26,7 @@ from scbench.builders.lego_hemispherical_shell.bricklaying import (
     fill,
     lattice,
 )
+from scbench.builders.lego_hemispherical_shell.honest_faults import faulty_structures
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
 from scbench.builders.shared.paragraphs import wrapped
 from scbench.graders import lego_hemispherical_shell as rules
@@ -185,6 +186,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "booleans": True,
         }
         return answers
+
+    def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
+        """Return the structure with other z, moved, turned, and without its top layer."""
+        structures = faulty_structures(params, lay(params))
+        return {
+            name: (structure(bricks, params), score)
+            for name, (bricks, score) in structures.items()
+        }
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return columns in rows, and columns placed greedily where one adds most."""

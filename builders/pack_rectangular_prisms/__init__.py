@@ -50,6 +50,8 @@ _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 _LARGEST_LIST = 200
 # The two corners of a box.
 Corners = tuple[Sequence[JsonValue], Sequence[JsonValue]]
+# The same of an answer in the right form.
+WholeCorners = tuple[Sequence[int], Sequence[int]]
 
 
 class Space(Point):
@@ -175,6 +177,22 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         answers["one_without_corner"] = {"boxes": [*entries[:-1], without_corner]}
         return answers
 
+    def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
+        """Return the packing moved and mirrored, with a gap, and with one prism put aside."""
+        boxes = [(box.at, box.end) for box in packing_of(params)]
+        packings: dict[str, list[WholeCorners]] = {
+            "moved_and_mirrored": [mirrored(corners) for corners in boxes],
+            "with_a_gap": with_a_gap(boxes),
+            "one_put_aside": with_one_aside(boxes),
+        }
+        volume = volume_of(stock_of(params.prisms))
+        faults: dict[str, tuple[JsonValue, float]] = {}
+        for name, packing in packings.items():
+            density = volume / box_volume(packing)
+            score = min(1.0, 100 * density / params.full_marks_percent)
+            faults[name] = ({"boxes": box_list(packing)}, score)
+        return faults
+
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return rows of all prisms, and the greediest of packings."""
         sizes = [ascending(size) for size in sizes_of(params)]
@@ -251,6 +269,42 @@ def sizes_of(params: Params) -> list[Size]:
 def packing_of(params: Params) -> Sequence[Placement]:
     """Return the places of all prisms in the packing of the solver."""
     return pack(stock_of(params.prisms), params.full_marks_percent).boxes
+
+
+def mirrored(corners: WholeCorners) -> WholeCorners:
+    """Return a box that is mirrored along x and moved along y."""
+    (x, y, z), (u, v, w) = corners
+    return (-u, y + 5, z), (-x, v + 5, w)
+
+
+def with_a_gap(boxes: Sequence[WholeCorners]) -> list[WholeCorners]:
+    """Return boxes of which all but those that begin first along x are moved on by 1."""
+    first = min(low[0] for low, _ in boxes)
+    packing: list[WholeCorners] = []
+    for low, high in boxes:
+        step = int(low[0] > first)
+        x, *low_rest = low
+        u, *high_rest = high
+        packing.append(((x + step, *low_rest), (u + step, *high_rest)))
+    return packing
+
+
+def with_one_aside(boxes: Sequence[WholeCorners]) -> list[WholeCorners]:
+    """Return boxes of which the last one is put next to all others, along z."""
+    *others, (low, high) = boxes
+    *low_plan, z = low
+    *high_plan, w = high
+    step = max(end[2] for _, end in boxes) - z
+    return [*others, ((*low_plan, z + step), (*high_plan, w + step))]
+
+
+def box_volume(boxes: Sequence[WholeCorners]) -> int:
+    """Return the volume of the smallest box around all boxes."""
+    lows, highs = zip(*boxes, strict=True)
+    return math.prod(
+        max(high[axis] for high in highs) - min(low[axis] for low in lows)
+        for axis in range(3)
+    )
 
 
 def box_list(boxes: Iterable[Corners]) -> list[JsonValue]:

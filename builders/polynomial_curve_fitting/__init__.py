@@ -23,6 +23,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
+from scbench.builders.polynomial_curve_fitting.honest_faults import faulty_polynomials
 from scbench.builders.polynomial_curve_fitting.polynomials import (
     Array,
     as_text,
@@ -175,6 +176,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         answers["bare_text"] = text
         return answers
 
+    def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
+        """Return the polynomial with rounded coefficients and with other constants."""
+        coefficients = coefficients_of(params)
+        if coefficients is None:
+            return {}
+        black = np.array(black_cells(params.grid)) == 1
+        faults = faulty_polynomials(coefficients, black)
+        return {
+            name: ({"function": text}, score) for name, (text, score) in faults.items()
+        }
+
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the line and the conic that are nearest to the picture by least squares."""
         fits = {
@@ -229,12 +241,20 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 @lru_cache(maxsize=64)
 def solve(params: Params) -> str:
     """Return the text of a polynomial of the least degree, or failing that of any."""
+    coefficients = coefficients_of(params)
+    if coefficients is None:
+        return row_by_row(params.grid)
+    return as_text(coefficients, len(params.grid))
+
+
+def coefficients_of(params: Params) -> list[list[int]] | None:
+    """Return the coefficients of a polynomial of the least degree; None if none was found."""
     # A low degree has few terms, so its text is short.
     for degree in range(1, _MAX_DEGREE + 1):
         separation = separate(params.grid, degree)
         if separation.coefficients is not None:
-            return as_text(separation.coefficients, len(params.grid))
-    return row_by_row(params.grid)
+            return separation.coefficients
+    return None
 
 
 def black_cells(grid: Sequence[str]) -> list[list[int]]:

@@ -29,6 +29,8 @@ from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 _MAPS = 4
 # Side of the corner that a baseline levels: larger plans take minutes to simulate and gain nothing.
 _SIDE = 20
+# Most blasts of an answer that stops early.
+_BEGINNING = 40
 # With less work left than this, another draw would take too long.
 _MUCH_LEFT = MOST_WORK * 3 // 4
 
@@ -126,6 +128,21 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 counters[name] = [misread]
         return under("blasts", counters)
 
+    def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
+        """Return the beginning of a plan; its effect is simulated, and counted cell by cell."""
+        plan = self.reference(params).blasts
+        beginning = plan[: min(_BEGINNING, max(1, len(plan) - 5))]
+        n = len(params.heights)
+        heights = list(ground_of(params))
+        before = flat_cells(heights, n, params.flat_tolerance)
+        for blast in beginning:
+            blast_simulation.blast_cell(heights, n, blast.x, blast.y, blast.z)
+        after = flat_cells(heights, n, params.flat_tolerance)
+        wanted = min(params.share * n * n, n * n - before)
+        score = min(1.0, max(0.0, (after - before) / wanted))
+        blasts: list[JsonValue] = [blast.model_dump(mode="json") for blast in beginning]
+        return {"stopped_early": ({"blasts": blasts}, score)}
+
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a plan that cuts the hills of one corner to middle height, highest first."""
         corner = [row[:_SIDE] for row in params.heights[:_SIDE]]
@@ -196,6 +213,30 @@ def plan_for(params: Params, work: Work | None = None) -> Plan:
 def ground_of(params: Params) -> tuple[float, ...]:
     """Return the heights row by row."""
     return tuple(height for row in params.heights for height in row)
+
+
+def flat_cells(heights: Sequence[float], n: int, tolerance: float) -> int:
+    """Return how many cells the largest flat region has."""
+    unseen = set(range(n * n))
+    largest = 0
+    while unseen:
+        size = 0
+        border = [unseen.pop()]
+        while border:
+            cell = border.pop()
+            size += 1
+            y, x = divmod(cell, n)
+            for v, u in ((y, x - 1), (y, x + 1), (y - 1, x), (y + 1, x)):
+                near = v * n + u
+                is_on_map = 0 <= u < n and 0 <= v < n
+                if not is_on_map or near not in unseen:
+                    continue
+                step = abs(heights[cell] - heights[near])
+                if step <= tolerance + blast_simulation.TRIFLE:
+                    unseen.remove(near)
+                    border.append(near)
+        largest = max(largest, size)
+    return largest
 
 
 def blast_at(x: int, y: int, z: float) -> dict[str, JsonValue]:

@@ -34,6 +34,7 @@ from scbench.builders.tetrahedra_shadow_projection.figures import (
     is_wide,
     smallest_corner,
 )
+from scbench.builders.tetrahedra_shadow_projection.honest_faults import faulty_covers
 from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.graders import tetrahedra_shadow_projection as rules
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params
@@ -167,6 +168,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             **dict(misread_poses(params, right)),
         }
         return under("tetrahedrons", wrong)
+
+    def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
+        """Return the cover moved, rounded, and with a copy too few or too many."""
+        right = [pose.model_dump() for pose in self.reference(params).tetrahedrons]
+        faults: dict[str, tuple[JsonValue, float]] = {}
+        for name, (poses, score) in faulty_covers(params, right).items():
+            tetrahedrons: list[Any] = [*poses]
+            faults[name] = ({"tetrahedrons": tetrahedrons}, score)
+        return faults
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a grid of squares side by side, and grids stacked on each other, a third aside."""

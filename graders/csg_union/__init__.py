@@ -28,10 +28,10 @@ from scbench.schemas.csg_union import Answer, Params
 
 __all__ = ["CHECKS", "TOLERANCE", "VERSION", "grade"]
 
-VERSION = 5
+VERSION = 6
 
 CHECKS = MESH_CHECKS | {
-    "inner_walls": "No part of the surface is an inner wall.",
+    "inner_walls": "Inner walls are too small to lower the score.",
     "bodies": "The mesh has no more separate bodies than the union.",
     "union": "The body is the union: its score by volume is above 0.95.",
 }
@@ -45,6 +45,9 @@ _FULL_MARKS_ABOVE = 0.95
 # Inner walls of this share of the union's area leave no score. If uniting the solids hides less of
 # their surfaces, inner walls as large as that leave none.
 _MOST_INNER_WALLS = 0.1
+# Inner walls of this share of those that leave no score are free: a sharp notch of the union has
+# some if the mesh is a little off its place.
+_FREE_SHARE = 0.2
 # A mesh with too many separate bodies gets this part of its score.
 _BODIES_FACTOR = 0.5
 # Up to this share of the union, a difference is taken for rounding, and no pieces are reported.
@@ -152,25 +155,32 @@ def score_by_volume(volumes: Volumes) -> float:
 
 
 def judge_walls(checks: Checklist, params: Params, surface: ClosedSurface) -> float:
-    """Check that no part of a mesh is an inner wall; return the factor of the score."""
+    """Check that a mesh has next to no inner walls; return the factor of the score."""
     areas = areas_of(params)
     triangles = surface.points[surface.corners]
     walls = inner_wall_area(single_solids(params), triangles, areas.union)
     walls = round(walls, _DECIMALS)
-    no_walls = checks.expect(
+    factor = factor_of_walls(walls, min(_MOST_INNER_WALLS * areas.union, areas.hidden))
+    checks.expect(
         "inner_walls",
-        walls == 0,
+        factor == 1,
         f"The mesh has inner walls with an area of {walls:.6g}. The surface of the union has "
         f"{areas.union:.6g}; uniting the solids hides {areas.hidden:.6g} of their surfaces.",
         area=walls,
         union=areas.union,
         hidden=areas.hidden,
     )
-    if no_walls:
+    return factor
+
+
+def factor_of_walls(walls: float, most: float) -> float:
+    """Return the factor of the score for inner walls of an area, given that which leaves none."""
+    if walls == 0:
         return 1.0
-    most = min(_MOST_INNER_WALLS * areas.union, areas.hidden)
     # Solids that do not meet hide nothing.
-    return max(0.0, 1 - walls / most) if most > 0 else 0.0
+    if most == 0:
+        return 0.0
+    return min(1.0, max(0.0, (1 - walls / most) / (1 - _FREE_SHARE)))
 
 
 def judge_bodies(checks: Checklist, params: Params, surface: ClosedSurface) -> float:

@@ -114,28 +114,26 @@ def check_sides(checks: Checklist, faults: SideFaults | None) -> None:
 
 def check_straps(checks: Checklist, params: Params, faults: SideFaults | None) -> None:
     """Record the check ``straps`` for the criterion on thickness; None where there is no part."""
-    if faults is None:
-        checks.skip("straps", _NO_PART)
-        return
-    square = f"{WIDE * params.bar:g} x {WIDE * params.bar:g} mm"
-    checks.forbid(
-        "straps",
-        faults.with_straps,
-        lambda name: f"A square of {square} fits on the bars of the {name}.",
-    )
+    square = f"A square of {WIDE * params.bar:g} x {WIDE * params.bar:g} mm"
+    names = None if faults is None else faults.with_straps
+    forbid_sides(checks, "straps", names, f"{square} fits on the bars")
 
 
 def check_slots(checks: Checklist, params: Params, faults: SideFaults | None) -> None:
     """Record the check ``slots`` for the criterion on gaps; None where there is no part."""
-    if faults is None:
-        checks.skip("slots", _NO_PART)
+    block = f"A block of {params.spacing.free:g} x {params.spacing.blocked:g} mm"
+    names = None if faults is None else faults.with_slots
+    forbid_sides(checks, "slots", names, f"{block} gets in between the bars")
+
+
+def forbid_sides(
+    checks: Checklist, check_id: str, names: Sequence[str] | None, fault: str
+) -> None:
+    """Record a check that fails for the sides with these names; None where there is no part."""
+    if names is None:
+        checks.skip(check_id, _NO_PART)
         return
-    block = f"{params.spacing.free:g} x {params.spacing.blocked:g} mm"
-    checks.forbid(
-        "slots",
-        faults.with_slots,
-        lambda name: f"A block of {block} gets in between the bars of the {name}.",
-    )
+    checks.forbid(check_id, names, lambda name: f"{fault} of the {name}.")
 
 
 def sides_of(params: Params) -> list[Side]:

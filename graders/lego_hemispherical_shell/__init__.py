@@ -1,8 +1,8 @@
 """Grade bricks by whether they can be built, and by how well they fill the target.
 
-Plans are compared as polygons, and studs in the frame of the brick listed first. Support goes along
-any path of joints. Volumes are compared with the ideal body, integrated along z. Indices count from
-0 in the answer's list.
+Every brick is moved exactly to its layer first. Plans are compared as polygons, and studs in the
+frame of the brick listed first. Support goes along any path of joints. Volumes are compared with
+the ideal body, integrated along z. Indices count from 0 in the answer's list.
 """
 
 from typing import Any
@@ -36,7 +36,7 @@ from scbench.graders.lego_hemispherical_shell.target import (
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
-VERSION = 2
+VERSION = 3
 
 CHECKS = {
     "not_empty": "There is at least one brick.",
@@ -58,18 +58,12 @@ MAX_BRICKS = 20_000
 PAIRS_PER_BRICK = 60
 # Pairs that may be compared in addition, however few bricks there are.
 PAIRS_FREE = 10_000
-# How far a middle may be above or below that of its layer, in millimetres.
-LAYER_SLACK = 0.96
-# A lower middle is a brick that sinks into the table.
-LOWEST = 4.7
 # How far a centre of gravity may lie outside its support, in millimetres.
 TIP_SLACK = 0.001
 # Weight of the volume that only one of bricks and target has.
 DIFFERENCE_WEIGHT = 0.5
 # Bricks farther out are outside every target, and not compared with others.
 _ARENA = 10_000.0
-# Tolerance at every limit for rounding errors.
-_DUST = 1e-9
 _OFF_GRID = ("pair of joined bricks is", "pairs of joined bricks are")
 # Entries of lists in the metrics.
 _MAX_ENTRIES = 1000
@@ -84,12 +78,16 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.too_large(
             f"The list has {count:,} bricks; at most {MAX_BRICKS:,} are graded."
         )
-    bricks = Bricks.of(
+    listed = Bricks.of(
         [(*brick.Centroid, brick.RotationDegrees) for brick in answer.bricks]
     )
+    checks.expect("not_empty", count > 0, "The list of bricks is empty.")
+    judge_layers(checks, listed)
+    # Otherwise a z rounded to whole millimetres would make bricks of two layers overlap.
+    bricks = listed.in_layers()
     target = body(params)
     boxes = as_boxes(bricks, params.centre_mm)
-    judge_single_bricks(checks, target, bricks, boxes)
+    judge_places(checks, target, boxes)
     names = judge_repeats(checks, bricks)
     faults = judge_structure(checks, bricks.take(names), names)
     legal = checks.all_passed
@@ -119,21 +117,19 @@ def as_boxes(bricks: Bricks, centre: tuple[float, ...]) -> Boxes:
     return Boxes(along, across, z - HEIGHT / 2, z + HEIGHT / 2, HALF)
 
 
-def judge_single_bricks(
-    checks: Checklist, target: Body, bricks: Bricks, boxes: Boxes
-) -> None:
-    """Check that there are bricks, each in a layer and partly in the target."""
-    checks.expect("not_empty", len(bricks.z) > 0, "The list of bricks is empty.")
-    layer = np.maximum(np.rint((bricks.z - HEIGHT / 2) / HEIGHT), 0.0)
-    off_layer = np.abs(bricks.z - HEIGHT / 2 - HEIGHT * layer) > LAYER_SLACK + _DUST
-    off_layer |= bricks.z < LOWEST - _DUST
+def judge_layers(checks: Checklist, bricks: Bricks) -> None:
+    """Check that every brick is in a layer."""
     checks.forbid_many(
         "layers",
-        np.flatnonzero(off_layer).tolist(),
+        np.flatnonzero(bricks.off_layer()).tolist(),
         "bricks are in no layer",
         lambda i: f"is brick {i}, at z = {bricks.z[i]:g}",
         one="brick is in no layer",
     )
+
+
+def judge_places(checks: Checklist, target: Body, boxes: Boxes) -> None:
+    """Check that every brick is at least partly in the target."""
     hollow, outside = strays(target, boxes)
     for check_id, mask, place in (
         ("hollow", hollow, "in the hollow"),

@@ -22,6 +22,10 @@ Indices = NDArray[np.int64]
 HALF = (16.0, 8.0)
 HEIGHT = 9.6
 VOLUME = 4915.2
+# How far a middle may be above or below that of its layer, in millimetres.
+LAYER_SLACK = 0.96
+# A lower middle is a brick that sinks into the table.
+LOWEST = 4.7
 # Distance between studs.
 STUD = 8.0
 # A top and a bottom closer than this are in contact. Bricks that share more height overlap.
@@ -67,6 +71,21 @@ class Bricks(NamedTuple):
     def take(self, indices: Indices) -> "Bricks":
         """Return some of the bricks."""
         return Bricks(*(values[indices] for values in self))
+
+    def layer_middles(self) -> Floats:
+        """Return for each brick the z of the layer that is nearest to it."""
+        layer = np.maximum(np.rint((self.z - HEIGHT / 2) / HEIGHT), 0.0)
+        return HEIGHT / 2 + HEIGHT * layer
+
+    def off_layer(self) -> Mask:
+        """Return which bricks are in no layer."""
+        too_far = np.abs(self.z - self.layer_middles()) > LAYER_SLACK + _DUST
+        return too_far | (self.z < LOWEST - _DUST)
+
+    def in_layers(self) -> "Bricks":
+        """Return the bricks, moved exactly to their layers; those in no layer stay."""
+        z = np.where(self.off_layer(), self.z, self.layer_middles())
+        return self._replace(z=z)
 
     def plans(self) -> Floats:
         """Return the corners of the plans, counter-clockwise, of shape (n, 4, 2)."""

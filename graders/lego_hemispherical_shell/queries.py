@@ -50,7 +50,7 @@ class BricksTogether(Query):
             raise QueryError(
                 f"the x, y and z of a brick must not be beyond {_REACH:,.0f}"
             )
-        bricks = Bricks.of(rows)
+        bricks = Bricks.of(rows).in_layers()
         pairs = close_pairs(bricks, _MAX_BRICKS * _MAX_BRICKS)
         if pairs is None:
             raise QueryError("the bricks are too crowded")

@@ -25,7 +25,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.sentences import with_total
 from scbench.schemas.pipe_loop_fitting import Answer, Params
 
-VERSION = 1
+VERSION = 2
 # Largest cosine of an interior angle.
 HAIRPIN = 0.99
 # Joints that agree when rounded to this many decimals are the same.

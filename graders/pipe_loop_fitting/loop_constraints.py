@@ -34,7 +34,7 @@ from scbench.schemas.pipe_loop_fitting import (
 # Granted at every limit, in metres, square metres, or units of a cosine.
 SLACK = 1e-9
 # Granted at every limit of an angle, in degrees.
-ANGLE_SLACK = Fraction(1, 10**6)
+ANGLE_SLACK = Fraction(1, 10**3)
 # Interior angles above this are straight, in degrees.
 STRAIGHT = 175
 WALLS = ("left", "right", "bottom", "top")

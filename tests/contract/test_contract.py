@@ -156,7 +156,7 @@ def test_honest_faults_keep_the_score_of_the_formula(task):
     builder = task.builder()
     if type(builder).honest_faults is Builder.honest_faults:
         return  # without this, references would be made for nothing
-    for i, (params, _, _) in enumerate(items(task.id)):
+    for i, (params, _, _) in enumerate(items(task.id)[: 2 if lengthy(task) else None]):
         for name, (answer, expected) in builder.honest_faults(params).items():
             result = score(task, params, answer)
             assert result == pytest.approx(expected, abs=HONEST), (

@@ -81,7 +81,8 @@ OF_RULES = {
     "terrain_levelling": r"at most [\d.]+(?= blasts|,)|has\n\d+ cells|there are \d+|"
     r"plan - \d+\) / [\d.]+",
     "tetrahedra_shadow_projection": r"at most \d+ copies|more than \d+ copies|\) / [\d.]+",
-    "csg_union": r"of more than \d+ triangles|limit on work: \d+",
+    "csg_union": r"At most \d+ pairs of a triangle|\d+ triangles are always few enough|"
+    r"\(B is 0 here, so any inner\nwall makes the score 0\.\)",
     "half_subdivision_neighbours": r"depth \d+: axis",
 }
 """What a prompt with pictures says in numbers that depend on the instance: how much is asked."""

@@ -187,12 +187,26 @@ def test_a_slot_costs_as_much_as_its_walls_are_hidden():
     # Of two walls of 10 x 2, ways out at 60 degrees leave where it is 0.17 or less to the rim.
     area = 2 * (10 - 0.34) * (2 - 0.17)
     assert walls.details["area"] == pytest.approx(area, abs=0.002 * 920)
-    assert result.score == pytest.approx(1 - walls.details["area"] / 92)
+    assert result.score == pytest.approx(1.25 * (1 - walls.details["area"] / 92))
     # A wide notch is honest: its walls can be seen from outside.
     notch = Manifold.cube((3, 12, 4)).translate((4, -6, 1))
     result = verdict(0, polyhedron_of(block - notch))
     assert [check.id for check in result.failed] == ["union"]
     assert result.score == result.metrics["score_by_volume"]
+
+
+@pytest.mark.parametrize("shift", [(0.15, 0.1, 0.12), (-0.15, 0.1, -0.12)])
+def test_sharp_notches_that_are_off_their_places_cost_nothing(shift):
+    # Two bars that cross at 25 degrees. The ends of the moved notches lie within the union.
+    bar = {"kind": "box", "size": (20, 4, 6), "translation": (0, 0, 0)}
+    turned = bar | {"rotation_deg_xyz": (0, 0, 25)}
+    params = Params.model_validate({"solids": [bar, turned]})
+    body = unite([solid_body(solid) for solid in params.solids]).translate(shift)
+    (result,) = judge(TASK, params, polyhedron_of(body))
+    walls = next(check for check in result.checks if check.id == "inner_walls")
+    assert walls.passed
+    assert walls.details["area"] > 0
+    assert result.score == result.metrics["score_by_volume"] < 0.95
 
 
 def test_where_solids_hide_little_small_inner_walls_leave_nothing():
@@ -375,7 +389,8 @@ def test_boxes_against_a_judge_of_cells(seed):
         inner_walls_of(solids, answer), abs=0.01 + 0.01 * area
     )
     if walls:
-        expected *= max(0.0, 1 - walls / min(area / 10, hidden)) if hidden else 0.0
+        most = min(area / 10, hidden)
+        expected *= min(1.0, max(0.0, 1.25 * (1 - walls / most))) if hidden else 0.0
     present = []
     for i, ends in enumerate(solids):
         others = solids[:i] + solids[i + 1 :]

@@ -56,18 +56,21 @@ def test_layers_have_a_tolerance(z, good):
     assert failed([(0, 0, z, 0)]) == (set() if good else {"layers"})
 
 
-@pytest.mark.parametrize(
-    ("z", "expected"),
-    [
-        (14.8, set()),
-        (14.89, set()),
-        (14.9, {"support"}),
-        (13.91, set()),
-        (13.9, {"overlap", "support"}),
-    ],
-)
-def test_contact_and_overlap_meet_at_half_a_millimetre(z, expected):
-    assert failed([FIRST, (0, 0, z, 90)]) == expected
+@pytest.mark.parametrize("z", [13.44, 13.9, 14.4, 14.9, 15.36])
+def test_bricks_count_as_exactly_in_their_layers(z):
+    assert failed([FIRST, (0, 0, z, 90)]) == set()
+    assert failed([FIRST, (0, 0, 14.4, 90), (0, 0, z + 9.6, 90)]) == set()
+    exact, off = verdict([FIRST, (0, 0, 14.4, 90)]), verdict([FIRST, (0, 0, z, 90)])
+    assert off.score == exact.score
+    assert off.metrics == exact.metrics
+
+
+@pytest.mark.parametrize("layers", [2, 12])
+def test_rounding_z_to_millimetres_changes_nothing(layers):
+    tower = [(0, 0, 9.6 * layer + 4.8, 0) for layer in range(layers)]
+    rounded = [(x, y, round(z), turn) for x, y, z, turn in tower]
+    assert failed(rounded) == failed(tower)
+    assert verdict(rounded).score == verdict(tower).score
 
 
 @pytest.mark.parametrize(

@@ -158,11 +158,16 @@ def test_every_constraint_from_both_sides(constraint, points, right):
 
 
 @pytest.mark.parametrize(
-    ("digits", "least", "right"),
-    [(17, 60, True), (9, 60, True), (3, 60, False), (3, 59.9, True)],
+    ("tall", "least", "right"),
+    [
+        (math.sqrt(3) / 2, 60, True),
+        (0.866025, 60, True),
+        (0.866, 60, True),
+        (0.8659, 60, False),
+        (0.8659, 59.9, True),
+    ],
 )
-def test_sixty_degrees_pass_if_only_rounding_misses_them(digits, least, right):
-    tall = round(math.sqrt(3) / 2, digits)
+def test_sixty_degrees_pass_if_only_rounding_misses_them(tall, least, right):
     rhombus = [(0, 0), (1, 0), (1.5, tall), (0.5, tall)]
     params = room(4, 4, 0, AngleRange(min_deg=least, max_deg=120.1))
     assert (verdict(params, rhombus).score == 1) == right

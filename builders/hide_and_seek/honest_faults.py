@@ -1,0 +1,73 @@
+"""Crowds that are slightly wrong in good faith, with the scores that the printed rules give."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from scbench.builders.hide_and_seek.shadow import SPACE, Floats, far_side, places_of
+from scbench.schemas.hide_and_seek import Params
+
+# Who stands round the end of the wall, and what share of their depth is past it.
+_PAST_THE_END = {"one_peeks_round_the_end": 0.5, "one_stands_past_the_end": 1.0}
+# Hiding places are hidden with more to spare.
+_ASIDE = 0.03
+
+
+def faulty_crowds(params: Params) -> dict[str, tuple[list[list[float]], float]]:
+    """Return crowds with honest mistakes, by name, each with its score."""
+    right = places_of(params)[: params.people]
+    crowds: dict[str, tuple[list[list[float]], float]] = {
+        "rounded_to_centimetres": (right.round(2).tolist(), 1.0),
+        "all_a_little_aside": ((right + _ASIDE).tolist(), 1.0),
+    }
+    x_sign, y_sign = far_side(params.sniper)
+    wall_x, wall_y, _ = params.building
+    width, depth, _ = params.person
+    x = x_sign * ((wall_x + width) / 2 + SPACE)
+    for name, share in _PAST_THE_END.items():
+        y = -y_sign * ((wall_y - depth) / 2 + share * depth)
+        is_apart = (abs(right[:, 0] - x) >= width) | (abs(right[:, 1] - y) >= depth)
+        apart = right[is_apart].tolist()
+        if len(apart) >= params.people - 1:
+            # All others are hidden, so they cover nothing of this one.
+            pixels = visible_pixels(params, x, y)
+            score = max(0.0, 1 - params.penalty_per_pixel * pixels)
+            crowds[name] = ([[x, y], *apart[: params.people - 1]], score)
+    return crowds
+
+
+def visible_pixels(params: Params, x: float, y: float) -> int:
+    """Return how many pixels show a person at a place who is alone with the building."""
+    eye = np.array(params.sniper)
+    forward = np.array(params.look_at) - eye
+    forward /= np.linalg.norm(forward)
+    right = np.cross(forward, (0.0, 0.0, 1.0))
+    right /= np.linalg.norm(right)
+    up = np.cross(right, forward)
+    columns, rows = params.image
+    # Lengths at distance 1 from the eye.
+    pixel = 2 * math.tan(math.radians(params.field_of_view) / 2) / rows
+    across = (np.arange(columns) + 0.5 - columns / 2) * pixel
+    down = (np.arange(rows) + 0.5 - rows / 2) * pixel
+    rays = (forward + across[None, :, None] * right - down[:, None, None] * up).reshape(
+        -1, 3
+    )
+    to_person = distances(eye, rays, (x, y), params.person)
+    to_building = distances(eye, rays, (0.0, 0.0), params.building)
+    return int((to_person < to_building).sum())
+
+
+def distances(
+    eye: Floats, rays: Floats, at: Sequence[float], size: Sequence[float]
+) -> Floats:
+    """Return how far along each ray (n, 3) it enters a box on the ground; infinite if never."""
+    width, depth, height = size
+    low = np.array([at[0] - width / 2, at[1] - depth / 2, 0.0])
+    high = np.array([at[0] + width / 2, at[1] + depth / 2, height])
+    # A ray along a face divides by zero.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, second = (low - eye) / rays, (high - eye) / rays
+    enter = np.minimum(first, second).max(axis=1)
+    leave = np.maximum(first, second).min(axis=1)
+    return np.where((enter < leave) & (enter > 0), enter, np.inf)
