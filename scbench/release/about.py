@@ -8,8 +8,9 @@ DESCRIPTION = (
 HOMEPAGE = "https://huggingface.co/datasets/scbench/scbench"
 LICENCE = "https://spdx.org/licenses/MIT.html"
 KEYWORDS = ("spatial-reasoning", "benchmark", "verifiable", "geometry")
-# Year of the paper. Not the day of a build, which would change the bytes of each.
-PUBLISHED = "2026"
+# Day on which the newest release was published. Not the day of a build, which would change the
+# bytes of each.
+PUBLISHED = "2026-11-27"
 # The paper that introduced the benchmark, as BibTeX.
 CITATION = """\
 @inproceedings{vira2026spatial,

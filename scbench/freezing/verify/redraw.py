@@ -96,7 +96,16 @@ def stored_origins(root: Path, file: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = table.select(["id", "point", "seed"]).to_pylist()
     for row in rows:
         row["unprinted"] = unprinted.get(row["id"])
+        row["seed"] = seed_of(row["seed"])
     return rows
+
+
+def seed_of(stored: object) -> int | None:
+    """Return the seed in a row: text, or a number in files of releases before 4.0.0."""
+    if isinstance(stored, int):
+        return stored
+    is_number = isinstance(stored, str) and stored.isascii() and stored.isdecimal()
+    return int(str(stored)) if is_number else None
 
 
 def fits_seed(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:

@@ -158,7 +158,9 @@ def sample_of(instance: Instance, budget: int | None) -> Sample:
     prompt: str | list[ChatMessage] = instance.prompt
     if instance.images:
         content: list[Content] = [ContentText(text=instance.prompt)]
-        content += [ContentImage(image=url) for url in data_urls(instance)]
+        content += [
+            ContentImage(image=url, detail="high") for url in data_urls(instance)
+        ]
         prompt = [ChatMessageUser(content=content)]
     return Sample(
         id=instance.id,
