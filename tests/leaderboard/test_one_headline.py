@@ -11,6 +11,7 @@ import yaml
 
 from scbench.analysis.exported_runs import COLUMNS, runs_in
 from scbench.analysis.results import read_results
+from scbench.catalog import get_task
 from scbench.formats.exports import Schema, run_files
 from scbench.grading.means import normalized_answers
 from scbench.grading.summary import tally
@@ -35,6 +36,10 @@ def model_of(share: float, floors: dict) -> dict:
 
     def score(row, rng):
         floor = floors[row["id"]]
+        scores = get_task(row["task"]).scores
+        if scores > 1:
+            # Each of several scores is 0 or 1; the floor is their mean.
+            floor = float(row["subtask"] < scores * floor - 0.5)
         gain = float(rng.random() < share) if 0 < share < 1 else share
         return floor + gain * (1 - floor)
 
