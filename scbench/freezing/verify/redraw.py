@@ -100,12 +100,15 @@ def stored_origins(root: Path, file: str) -> list[dict[str, Any]]:
     return rows
 
 
-def seed_of(stored: object) -> int | None:
+def seed_of(stored: str | int | None) -> int | None:
     """Return the seed in a row: text, or a number in files of releases before 4.0.0."""
-    if isinstance(stored, int):
-        return stored
-    is_number = isinstance(stored, str) and stored.isascii() and stored.isdecimal()
-    return int(str(stored)) if is_number else None
+    if stored is None:
+        return None
+    try:
+        return int(stored)
+    # The file may be damaged; a row without a seed is reported.
+    except ValueError:
+        return None
 
 
 def fits_seed(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:
