@@ -197,7 +197,8 @@ def test_claims_are_compared_to_the_digit_they_give(
     )
     honest = grade_submission(check(entry.folder), tmp_path / "honest", LIMITS)
     overall = honest.receipt.overall
-    assert 0.9 < overall.normalized < overall.mean
+    assert overall.normalized != overall.mean
+    assert 0.9 < overall.normalized < 1
     claims = claims_of(overall.normalized)
     (entry.folder / "claimed.json").write_text(json.dumps(claims))
     graded = grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
