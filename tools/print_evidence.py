@@ -3,12 +3,14 @@
 ::
 
     python tools/print_evidence.py            # all tables, which takes hours
-    python tools/print_evidence.py intervals  # one part: intervals, scores or ladder
+    python tools/print_evidence.py intervals  # one part: intervals, scores, ladder or worlds
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -34,6 +36,31 @@ ZONES = {
     "6 to 7.5": (6.0, 7.5),
     "7.5 to 8.5": (7.5, 8.5),
     "above 8.5": (8.5, 99.0),
+}
+
+
+class World(NamedTuple):
+    """Assumptions about simulated models on a ladder.
+
+    Attributes:
+        spread: standard deviation of the levels of a model's tasks, in rungs.
+        slopes: of the curves; each model has one of them.
+        floor: of all items.
+    """
+
+    spread: float
+    slopes: tuple[float, ...]
+    floor: float
+
+
+# Nobody knows which of them is closest to real models, so results are given as ranges.
+WORLDS = {
+    "tasks alike": World(1.0, ladder.SLOPES, 0.0),
+    "tasks differ": World(1.5, ladder.SLOPES, 0.0),
+    "tasks differ more": World(2.0, ladder.SLOPES, 0.0),
+    "flat curves": World(1.5, (0.5, 0.7), 0.0),
+    "steep curves": World(1.5, (2.5, 4.0), 0.0),
+    "floor 0.25": World(1.5, ladder.SLOPES, 0.25),
 }
 
 
@@ -100,7 +127,7 @@ def print_scores() -> None:
 
 
 def print_ladder() -> None:
-    """Print tables on levels, their differences, the items to ask next, and planted leaks."""
+    """Print tables on levels, their differences, adaptive runs, and planted leaks."""
     print_levels()
     table("scores that do not follow the curve", "bias")
     for name, bias in other_curves():
@@ -109,22 +136,6 @@ def print_ladder() -> None:
     for name, rows in ladder.buckets().items():
         line(name, *bias_coverage_length(rows, digits=1))
     print_differences()
-    table("replies lost", "how", "bias", "calibration", "median width")
-    for lost, is_told in (
-        (0.0, True),
-        (0.1, True),
-        (0.2, True),
-        (0.1, False),
-        (0.2, False),
-    ):
-        way = "unreadable" if is_told else "readable, scored 0"
-        cells = bias_coverage_length(unreadable(lost, is_told=is_told))
-        line(f"{lost:.0%}", way, *cells)
-    table("asked next, unreadable replies", "bias", "calibration", "mean width")
-    for lost in (0.0, 0.1, 0.2):
-        rows = asked_next(lost)
-        bias, coverage, _ = bias_coverage_length(rows)
-        line(f"{lost:.0%}", bias, coverage, f"{rows[:, 2].mean():.2f}")
     heads = ("overall: bias", "calibration", "median width")
     table("items asked", *heads, "tasks: median width", "within a rung to either side")
     for name, rows in ladder.adaptive_lengths(60, (0.05, 0.1, 0.2, 0.3)).items():
@@ -134,6 +145,40 @@ def print_ladder() -> None:
     for leak in (0.0, 0.05, 0.1, 0.2):
         shares = 100 * ladder.leaks(leak).mean(axis=0)
         line(f"{leak:.0%}", *(f"{share:.1f}" for share in shares))
+
+
+def print_worlds() -> None:
+    """Print how lost replies change levels, in every world and as ranges over them."""
+    heads = ("world", "bias", "calibration", "mean width")
+    table("replies lost on whole ladders", *heads)
+    for lost, is_told in ((0.2, True), (0.1, True), (0.0, True), (0.2, False)):
+        way = "unreadable" if is_told else "readable, scored 0"
+        world_lines(f"{lost:.0%} {way}", partial(unreadable, lost, is_told=is_told))
+    table("unreadable replies to items of --next", *heads)
+    for lost in (0.2, 0.1, 0.0):
+        world_lines(f"{lost:.0%}", partial(asked_next, lost))
+
+
+def world_lines(label: str, simulate: Callable[[World], np.ndarray]) -> None:
+    """Print a line for each world, and one with the ranges over all worlds.
+
+    Args:
+        label: first cell of the lines.
+        simulate: makes n x 3 rows as of `overall`.
+    """
+    means = []
+    for name, world in WORLDS.items():
+        bias, covered, width = simulate(world).mean(axis=0)
+        means.append((bias, covered, width))
+        line(label, name, f"{bias:+.2f}", f"{100 * covered:.0f}", f"{width:.2f}")
+    bias, covered, width = zip(*means, strict=True)
+    line(
+        label,
+        "range",
+        f"{min(bias):+.2f} to {max(bias):+.2f}",
+        f"{100 * min(covered):.0f} to {100 * max(covered):.0f}",
+        f"{min(width):.2f} to {max(width):.2f}",
+    )
 
 
 def print_levels() -> None:
@@ -211,9 +256,10 @@ def other_curves(models: int = 1000, seed: int = 6) -> Iterator[tuple[str, float
 
 def unreadable(
     lost: float,
-    models: int = 200,
+    world: World,
+    models: int = 24,
     seed: int = 7,
-    draws: int = 200,
+    draws: int = 100,
     *,
     is_told: bool = True,
 ) -> np.ndarray:
@@ -221,36 +267,43 @@ def unreadable(
     rng = np.random.default_rng([seed, 7])
     rows = []
     for i in range(models):
-        ability = rng.uniform(2, ladder.TOP - 1)
-        levels = np.clip(
-            ability + rng.normal(0, 1.0, len(ladder.TASKS)), 0.5, ladder.TOP + 0.5
+        levels = levels_in(world, rng)
+        slope = world.slopes[i % len(world.slopes)]
+        results = ladder_results(
+            levels_of(levels), slope=slope, floor=world.floor, luck=i
         )
-        slope = ladder.SLOPES[i % 5]
-        results = ladder_results(levels_of(levels), slope=slope, luck=i)
         replies = ladder.losing(rng, results, lost, is_told=is_told)
         rows.append(overall(replies, levels, draws))
     return np.array(rows)
 
 
 def asked_next(
-    lost: float, models: int = 160, seed: int = 8, draws: int = 200, batches: int = 10
+    lost: float,
+    world: World,
+    models: int = 12,
+    seed: int = 8,
+    draws: int = 100,
+    batches: int = 10,
 ) -> np.ndarray:
     """Models that are asked the items of `scbench ladder --next`, 22 at a time; see `overall`.
 
-    Tasks lie three rungs apart, slopes are from 0.5 to 4, and a share of replies cannot be read.
+    A share of replies cannot be read.
     """
     rng = np.random.default_rng([seed, 8])
     rows = []
     for i in range(models):
-        ability = rng.uniform(2, ladder.TOP - 1)
-        levels = ability + rng.uniform(-1.5, 1.5, len(ladder.TASKS))
+        levels = levels_in(world, rng)
         loss_seed = int(rng.integers(2**31))
-        slope = (0.5, *ladder.SLOPES)[i % 6]
+        slope = world.slopes[i % len(world.slopes)]
         items: set[str] = set()
         # One more round than batches: its replies are to all items.
         for number in range(batches + 1):
             results = ladder_results(
-                levels_of(levels), slope=slope, luck=i, asked={"m": frozenset(items)}
+                levels_of(levels),
+                slope=slope,
+                floor=world.floor,
+                luck=i,
+                asked={"m": frozenset(items)},
             )
             # The same replies are lost every time.
             loss = np.random.default_rng(loss_seed)
@@ -259,6 +312,13 @@ def asked_next(
                 items |= set(next_items(asked_of(replies), len(ladder.TASKS))["id"])
         rows.append(overall(replies, levels, draws))
     return np.array(rows)
+
+
+def levels_in(world: World, rng: np.random.Generator) -> np.ndarray:
+    """Return the levels of a model's tasks, around an ability of its own."""
+    ability = rng.uniform(2, ladder.TOP - 1)
+    tasks = ability + rng.normal(0, world.spread, len(ladder.TASKS))
+    return np.clip(tasks, 0.5, ladder.TOP + 0.5)
 
 
 def levels_of(levels: np.ndarray) -> dict[str, dict[str, float]]:
@@ -284,6 +344,7 @@ PRINTERS = {
     "intervals": print_intervals,
     "scores": print_scores,
     "ladder": print_ladder,
+    "worlds": print_worlds,
 }
 
 if __name__ == "__main__":

@@ -5,7 +5,12 @@ from scbench.schemas.hamiltonian_loop import Params
 
 
 def draw(params: Params, style: str) -> tuple[Canvas, ...]:
-    """Draw the grid; as symbols, blocked cells are marked X, and free cells are dots."""
+    """Draw the grid; as symbols, blocked cells are marked X, and free cells are dots.
+
+    Nothing if no cell is blocked: the picture would show only the size of the grid.
+    """
+    if not params.blocked:
+        return ()
     is_symbols = style == "symbols"
     free = "." if is_symbols else ""
     cells = [[free] * params.size for _ in range(params.size)]

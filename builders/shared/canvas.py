@@ -24,6 +24,8 @@ WHITE, BLACK, LIGHT, GREY, RED, BLUE, GREEN, AMBER, VIOLET, BROWN, PINK, CYAN = 
 # Larger pictures are scaled down before some models see them (docs/pictures.md).
 LONG_EDGE = 1568
 MOST_PIXELS = 1_150_000
+# Some models see smaller pictures less well (docs/pictures.md).
+SHORT_EDGE = 200
 # Rows of a letter, and columns from one letter to the next, in pixels of scale 1.
 GLYPH_HEIGHT = 7
 ADVANCE = 6
@@ -49,6 +51,8 @@ Point = tuple[int, int]
 class Canvas:
     """A picture of positions in `PALETTE`; x runs to the right and y downwards.
 
+    A short edge gets a margin on the right or below, up to `SHORT_EDGE` pixels.
+
     Args:
         width: in pixels.
         height: in pixels.
@@ -62,7 +66,8 @@ class Canvas:
             raise ValueError(
                 f"a picture of {width} x {height} pixels would be scaled down"
             )
-        self.pixels: NDArray[np.uint8] = np.zeros((height, width), dtype=np.uint8)
+        shape = (max(height, SHORT_EDGE), max(width, SHORT_EDGE))
+        self.pixels: NDArray[np.uint8] = np.zeros(shape, dtype=np.uint8)
 
     def fill(self, x: int, y: int, width: int, height: int, colour: int) -> None:
         """Fill a rectangle."""

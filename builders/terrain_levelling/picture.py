@@ -8,7 +8,8 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     """Draw the grid with the height of each cell in it; nothing if a height has more decimals."""
     cells: list[list[str]] = []
     for row in params.heights:
-        texts = [f"{height:.1f}" for height in row]
+        # -0.0 + 0.0 is 0.0, which is written without a sign.
+        texts = [f"{height + 0.0:.1f}" for height in row]
         if list(map(float, texts)) != list(row):
             return ()
         cells.append(texts)

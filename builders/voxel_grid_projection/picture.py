@@ -6,7 +6,12 @@ from scbench.schemas.voxel_grid_projection import Params
 
 
 def draw(params: Params, style: str) -> tuple[Canvas, ...]:
-    """Draw a grid of x and y for each z; barred cells are black, or # in symbols."""
+    """Draw a grid of x and y for each z; barred cells are black, or # in symbols.
+
+    Nothing if no cell is barred: the picture would show only the size of the cube.
+    """
+    if not params.forbidden_cells:
+        return ()
     n = params.size
     is_symbolic = style == "symbols"
     blank = "." if is_symbolic else ""

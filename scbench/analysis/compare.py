@@ -59,7 +59,7 @@ _DROPS = (
     "detectable",
     "p",
     "ahead",
-    "N",
+    "N both",
     "p corrected",
     "second",
     "first",
@@ -290,7 +290,7 @@ def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
     """Lay out a table of `compare_runs`, a sheet for each pair of runs."""
     columns = (
         Column("task", line_words, is_words=True),
-        Column("N", "n"),
+        Column("N both", "n"),
         Column("difference", lambda row: signed(row["difference"])),
         Column("95 %", partial(interval, form=signed)),
         Column("verdict", verdict_cell, is_words=True, wraps=True),

@@ -11,7 +11,7 @@ from scbench.base.errors import ResultsError
 from scbench.base.model import Instance
 from scbench.formats.exports import Run, Try
 from scbench.grading.means import RUN
-from scbench.grading.score_tables import metadata_by_run, score_table
+from scbench.grading.score_tables import headline, metadata_by_run, score_table
 from scbench.release.load import find_release
 
 # Columns of the results that are needed in addition to
@@ -48,7 +48,9 @@ def runs_in(
         )
     instances = graded.instances(set(results["task"].unique()))
     metadata = metadata_by_run(results)
-    by_bucket, by_task = score_table(results, "bucket"), score_table(results, "task")
+    weights = graded.weights()
+    by_bucket = score_table(results, "bucket", weights)
+    by_task = score_table(results, "task", weights)
     by_run = results.partition_by(RUN, as_dict=True, maintain_order=True)
     for key in sorted(by_run, key=lambda run: tuple(map(str, run))):
         rows = by_run[key]
@@ -81,7 +83,11 @@ def _date_of(day: str) -> datetime:
 
 
 def _lines_of_run(table: pl.DataFrame, key: tuple[Any, ...]) -> list[dict[str, Any]]:
-    return [row for row in table.to_dicts() if tuple(row[name] for name in RUN) == key]
+    return [
+        row | {"score": headline(row)}
+        for row in table.to_dicts()
+        if tuple(row[name] for name in RUN) == key
+    ]
 
 
 def tries_of_run(

@@ -113,7 +113,7 @@ def modality_sheets(frame: pl.DataFrame) -> list[Sheet]:
     """Lay out a table of `modality_table`, a sheet for each run, style and rung."""
     columns = (
         Column("task", line_words, is_words=True),
-        Column("N", "n"),
+        Column("N both", "n"),
         Column("text", share("text")),
         Column("picture", share("picture")),
         Column("gap", gap_cell),

@@ -60,7 +60,7 @@ def pass_at_k(
 
     Returns:
         One row per run, per task, bucket and overall, and per k, with columns `SCHEMA`: n (scores
-        of one sample that have a sample with a score), samples (the least that any of them has),
+        of one sample that the run has rows for), samples (the least that any with a score has),
         the figures of a line; same_items (to either side of the normalized score, the range of
         other samples of the same items with a chance of 95 %; null where none has two);
         majority (the mean score of the answer that most samples gave, of all of them where several
@@ -85,7 +85,7 @@ def pass_at_k(
             of_run = items_of_runs[run]
             row: dict[str, Any] = dict(zip(RUN, run, strict=True))
             row |= matrix.labels(bucket, task, r)
-            row |= line_spread(of_run)
+            row |= {"n": int(means.scores[r]), **line_spread(of_run)}
             row |= means.cells(r)
             row["same_items"] = same_items_range(matrix, tasks, r, noise)
             for k in ks:
@@ -167,7 +167,6 @@ def line_spread(items: pl.DataFrame) -> dict[str, Any]:
     settled = int(items["settled"].sum())
     is_settled = settled >= (1 - _MOST_UNSETTLED) * items.height
     return {
-        "n": items.height,
         "samples": items["samples"].min(),
         "majority": items["vote"].mean() if is_settled else None,
         "majority_n": settled,

@@ -432,7 +432,12 @@ class Instance(Frozen):
     scores: int = Field(
         description="number of scores of one answer (9 in interlocking_parts)"
     )
-    seed: int | None = Field(description="seed of the draw; null if it was not drawn")
+    seed: int | None = Field(
+        description=(
+            "seed of the draw, a whole number of up to 63 bits, in files as text; null if it was "
+            "not drawn"
+        )
+    )
     point: str | None = Field(
         default=None,
         description=(

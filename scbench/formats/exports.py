@@ -1,5 +1,6 @@
 """Results in the schemas of other programs: every-eval-ever, Inspect, lm-evaluation-harness.
 
+In each schema, the score of a bucket or task is the normalized one, and the mean has its own name.
 Results do not have the text of replies, so each schema has the answer in its place.
 """
 
@@ -30,10 +31,10 @@ NO_DEVELOPER = "unnamed"
 # What no system allows in a path, and separators.
 _NOT_IN_PATHS = re.compile(r'[/:<>"\\|?*\x00-\x1f]')
 SCORER = "scbench"
+# Metrics of lm-evaluation-harness, which names them with the filter that the reply went through.
 METRIC = "score"
-# lm-evaluation-harness names a metric with the filter that the reply went through.
+MEAN_METRIC = "mean"
 _FILTER = "none"
-_FILTERED_METRIC = f"{METRIC},{_FILTER}"
 _OVERALL_GROUP = "scbench_overall"
 
 
@@ -81,7 +82,8 @@ class Run:
         date: of the answers, midnight in UTC.
         release: version of the release it was graded against.
         graders: version of each task's grader.
-        lines: rows of the table by bucket, see `score_table`.
+        lines: rows of the table by bucket, see `score_table`, with a key ``score`` for the one that
+            is quoted, see `headline`.
         task_lines: those of the table by task.
         tries: in the order of the results.
     """
@@ -146,8 +148,8 @@ def every_eval_ever(run: Run, organization: str) -> Iterator[tuple[str, str]]:
     """Yield the required fields of schema 0.3.0 (github.com/evaleval/every_eval_ever), and a few.
 
     There is a file for the run, and one for its single answers. The schema cannot say that an
-    answer is unscored: such answers are left out of the samples, and the coverage of each mean is a
-    separate result next to it. Files have the paths that its validator asks for.
+    answer is unscored: such answers are left out of the samples. The mean and the coverage of each
+    score are separate results next to it. Files have the paths that its validator asks for.
     """
     evaluation = evaluation_record(run, organization)
     # The validator takes no other names; this one is the same for the same run.
@@ -197,9 +199,14 @@ def evaluation_record(run: Run, organization: str) -> Record:
     results = []
     for line in [*run.lines, *run.task_lines]:
         name = line.get("task") or line["bucket"]
-        if line["mean"] is not None:
-            results.append(_result_record(name, line["mean"]))
-        results.append(_result_record(f"{name}, coverage", line["coverage"]))
+        figures = {
+            name: line["score"],
+            f"{name}, mean": line["mean"],
+            f"{name}, coverage": line["coverage"],
+        }
+        for figure, value in figures.items():
+            if value is not None:
+                results.append(_result_record(figure, value))
     details = {
         "deployment_type": "unknown",
         "model_availability": "unknown",
@@ -279,12 +286,14 @@ def inspect_log(run: Run) -> Iterator[tuple[str, str]]:
     epochs = 1 + max((trial.sample for trial in run.tries), default=0)
     metrics = {}
     for line in run.lines:
-        if line["mean"] is not None:
-            metrics[line["bucket"]] = inspect.EvalMetric(
-                name=line["bucket"],
-                value=line["mean"],
-                metadata={"coverage": line["coverage"]},
-            )
+        bucket = line["bucket"]
+        for name, value in ((bucket, line["score"]), (f"{bucket} mean", line["mean"])):
+            if value is not None:
+                metrics[name] = inspect.EvalMetric(
+                    name=name,
+                    value=value,
+                    metadata={"coverage": line["coverage"]},
+                )
     score = inspect.EvalScore(
         name=SCORER,
         scorer=SCORER,
@@ -403,7 +412,9 @@ def results_record(run: Run) -> Record:
     group_results = {name: _metric_record(name, row) for name, row in groups.items()}
     for name, row in groups.items():
         # The schema has this field for groups only.
-        group_results[name]["sample_count"] = {_FILTERED_METRIC: row["scored"]}
+        group_results[name]["sample_count"] = {
+            f"{metric},{_FILTER}": row["scored"] for metric in (METRIC, MEAN_METRIC)
+        }
     task_results = {name: _metric_record(name, row) for name, row in tasks.items()}
     results = group_results | task_results
     original = document_counts(run.tries)
@@ -427,7 +438,9 @@ def results_record(run: Run) -> Record:
         "configs": configs,
         "versions": versions,
         "n-shot": dict.fromkeys(tasks, 0),
-        "higher_is_better": {name: {METRIC: True} for name in results},
+        "higher_is_better": {
+            name: {METRIC: True, MEAN_METRIC: True} for name in results
+        },
         "n-samples": sizes,
         "config": {"model": run.model, "model_args": None},
         "date": run.date.timestamp(),
@@ -438,10 +451,11 @@ def results_record(run: Run) -> Record:
 
 
 def _metric_record(name: str, line: Record) -> Record:
-    metrics = {"name": name, "alias": name, "sample_len": line["n"]}
-    if line["mean"] is not None:
-        metrics[_FILTERED_METRIC] = line["mean"]
-    return metrics
+    record = {"name": name, "alias": name, "sample_len": line["n"]}
+    for metric in (METRIC, MEAN_METRIC):
+        if line[metric] is not None:
+            record[f"{metric},{_FILTER}"] = line[metric]
+    return record
 
 
 def document_counts(tries: list[Try]) -> Counter[str]:
@@ -472,7 +486,8 @@ def lm_eval_sample(number: int, trial: Try) -> Record:
         "status": trial.status,
         "explanation": trial.explanation,
     }
-    metrics = {} if trial.score is None else {METRIC: trial.score}
+    # The score of one answer, which is not normalized, counts in the mean.
+    metrics = {} if trial.score is None else {MEAN_METRIC: trial.score}
     return {
         "doc_id": number,
         "doc": document,

@@ -31,6 +31,8 @@ LEFT_OUT = "left-out.jsonl"
 NEEDS_VISION = "the prompt has a picture and was left out (--no-images)"
 # Ids that a sentence lists.
 _MAX_NAMES = 5
+# OpenAI and its imitators show pictures to models at their full size.
+_DETAIL = "high"
 # Characters that could steer a terminal, which lines may be printed to: control characters,
 # invisible ones, and those that change the direction of text. Escaped, the JSON means the same.
 _STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
@@ -272,7 +274,8 @@ def openai_chat_line(request: Request, settings: Settings) -> Line:
     if instance.images:
         content = [{"type": "text", "text": instance.prompt}]
         for url in data_urls(instance):
-            content.append({"type": "image_url", "image_url": {"url": url}})
+            picture = {"url": url, "detail": _DETAIL}
+            content.append({"type": "image_url", "image_url": picture})
     body: Line = {
         "model": settings.model,
         "messages": [{"role": "user", "content": content}],
@@ -289,7 +292,7 @@ def openai_responses_line(request: Request, settings: Settings) -> Line:
     instance = request.instance
     content: list[Line] = [{"type": "input_text", "text": instance.prompt}]
     content += [
-        {"type": "input_image", "detail": "auto", "image_url": url}
+        {"type": "input_image", "detail": _DETAIL, "image_url": url}
         for url in data_urls(instance)
     ]
     body: Line = {

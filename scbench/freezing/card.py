@@ -16,15 +16,10 @@ from jinja2 import Environment, StrictUndefined, Template
 from scbench.base.errors import ReleaseError
 from scbench.base.model import LADDER, PICTURES, TERSE
 from scbench.catalog import BUCKETS, Task, all_tasks
-from scbench.freezing.tables import (
-    INSTANCE_COLUMNS,
-    LADDER_COLUMNS,
-    PICTURE_COLUMNS,
-    REFERENCE_COLUMNS,
-)
 from scbench.release.about import (
     CITATION,
     DESCRIPTION,
+    FIGURES,
     HOMEPAGE,
     KEYWORDS,
     TEXT_TASKS_CITATION,
@@ -71,6 +66,7 @@ def render_card(manifest: Manifest) -> str:
         drawn=drawn_tasks(manifest),
         ladder=ladder_tasks(manifest),
         description=DESCRIPTION,
+        figures=FIGURES,
         homepage=HOMEPAGE,
         citation=CITATION,
         text_tasks_citation=TEXT_TASKS_CITATION,
@@ -208,8 +204,8 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
         "task_categories": categories,
         "tags": list(KEYWORDS),
         "size_categories": [size_category(manifest.instances)],
+        # Columns are described in the Parquet files, where ``datasets`` finds them.
         "configs": config_entries(manifest, prefix),
-        "dataset_info": dataset_info(manifest),
     }
     text = yaml.dump(head, Dumper=_PlainDumper, sort_keys=False, allow_unicode=True)
     return f"---\n{text}---\n"
@@ -242,34 +238,6 @@ def config_entries(manifest: Manifest, prefix: str) -> list[dict[str, Any]]:
         entry["data_files"] = [{"split": "test", "path": prefixed}]
         entries.append(entry)
     return entries
-
-
-def dataset_info(manifest: Manifest) -> list[dict[str, Any]]:
-    """Return the configs of a release, each with its columns."""
-    columns = LADDER_COLUMNS if manifest.is_ladder else INSTANCE_COLUMNS
-    # With the columns given, ``datasets`` need not infer them.
-    configs = dict.fromkeys(task_groups(manifest), columns)
-    if manifest.terse:
-        configs[TERSE] = columns
-    if manifest.pictures:
-        configs[PICTURES] = PICTURE_COLUMNS
-    if manifest.ladder:
-        configs[LADDER] = LADDER_COLUMNS
-    configs["references"] = REFERENCE_COLUMNS
-    info = []
-    for name, config_columns in configs.items():
-        info.append({"config_name": name, "features": _features(config_columns)})
-    return info
-
-
-def _features(columns: Mapping[str, str]) -> list[dict[str, str]]:
-    features = []
-    for name, kind in columns.items():
-        if kind == "images":
-            features.append({"name": name, "list": "image"})
-        else:
-            features.append({"name": name, "dtype": kind})
-    return features
 
 
 def task_groups(manifest: Manifest) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""The Croissant description of a release, in the vocabulary of Croissant 1.0.
+"""The Croissant description of a release, in the vocabulary of Croissant 1.1.
 
 It has a record set for each task in each config, and one for the references.
 """
@@ -63,7 +63,7 @@ def render_croissant(manifest: Manifest) -> str:
     value = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": TITLE,
         "alternateName": manifest.name,
         "description": f"{DESCRIPTION} Rows: {manifest.rows_hash}.",

@@ -74,6 +74,8 @@ def instance_table(instances: Sequence[Instance]) -> pa.Table:
     for instance in instances:
         row = instance.model_dump(exclude={"images", "unprinted"})
         row["canary"] = CANARY
+        # As text: many readers of JSON and JavaScript round whole numbers above 2^53.
+        row["seed"] = None if instance.seed is None else str(instance.seed)
         stem = instance.id.replace("/", "_")
         row["images"] = [
             {"bytes": data, "path": f"{stem}_{i}.png"}

@@ -38,6 +38,16 @@ _SCHEMA: Mapping[str, Any] = (
 )
 
 
+def headline(line: Mapping[str, Any]) -> float | None:
+    """Return the score that a line of a table is quoted by, from 0 to 1.
+
+    It is the normalized score; None if no answer has room or a floor is not known. Whatever other
+    programs get as the score comes from here; the mean has its own name there.
+    """
+    score: float | None = line["normalized"]
+    return score
+
+
 class TableLine(NamedTuple):
     """One line of a table: its bucket, its task in a table by task, and the tasks in it."""
 

@@ -33,7 +33,7 @@ SCHEMA: Mapping[str, Any] = {
 }
 # More columns if there is a private ladder, for the rows of "overall".
 PRIVATE: Mapping[str, Any] = dict.fromkeys(
-    ("private", "gap", "gap_low", "gap_high"), pl.Float64
+    ("private_normalized", "private_mean", "gap", "gap_low", "gap_high"), pl.Float64
 )
 
 
@@ -67,7 +67,7 @@ def flat_rows(board: Record) -> pl.DataFrame:
         for name, score in entry["tasks"].items():
             rows.append(head | {"task": name} | score | level_columns(levels, name))
     schema = dict(SCHEMA)
-    if any("private" in row for row in rows):
+    if any("private_mean" in row for row in rows):
         schema |= PRIVATE
     if any("level" in row for row in rows):
         schema |= LEVELS
@@ -85,7 +85,11 @@ def private_columns(entry: Record) -> dict[str, float]:
     """Return the columns of an entry's private score and of its gap, if it has them."""
     if "private" not in entry:
         return {}
-    columns = {"private": entry["private"]["mean"]}
+    private = entry["private"]
+    columns = {
+        "private_normalized": private["normalized"],
+        "private_mean": private["mean"],
+    }
     if "gap" in entry:
         gap = entry["gap"]
         columns |= {

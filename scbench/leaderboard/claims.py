@@ -1,4 +1,4 @@
-"""The content of ``claimed.json``: mean scores that a submission claims to have."""
+"""The content of ``claimed.json``: the normalized scores that a submission claims to have."""
 
 from pydantic import JsonValue
 
@@ -10,7 +10,7 @@ from scbench.leaderboard.findings import Finding, finding
 def read_claims(
     data: bytes, names: list[str], file: str
 ) -> tuple[dict[str, float], list[Finding]]:
-    """Return claimed means in points of 100, by bucket or task, and the errors in them.
+    """Return claimed scores in points of 100, by bucket or task, and the errors in them.
 
     The file is ``{"scores": {"overall": 61.2, ...}}``, or the ``summary.json`` of scbench-grade.
 
@@ -54,16 +54,17 @@ def claimed_scores(value: JsonValue) -> dict[str, JsonValue] | None:
     if not isinstance(value, dict):
         return None
     if "buckets" in value:
-        return summary_means(value)
+        return summary_scores(value)
     if value.keys() != {"scores"}:
         return None
     scores = value["scores"]
     return scores if isinstance(scores, dict) else None
 
 
-def summary_means(summary: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
-    """Return the means in a summary in points of 100; None if it has more than one run."""
-    means: dict[str, JsonValue] = {}
+def summary_scores(summary: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
+    """Return the scores in a summary in points of 100; None if it has more than one run."""
+    scores: dict[str, JsonValue] = {}
+    names: set[str] = set()
     for part, column in (("buckets", "bucket"), ("tasks", "task")):
         rows = summary.get(part, [])
         if not isinstance(rows, list):
@@ -71,9 +72,11 @@ def summary_means(summary: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
         for row in rows:
             name = row.get(column) if isinstance(row, dict) else None
             # A name that occurs twice is of a second run.
-            if not isinstance(row, dict) or not isinstance(name, str) or name in means:
+            if not isinstance(row, dict) or not isinstance(name, str) or name in names:
                 return None
-            mean = row.get("mean")
-            if isinstance(mean, int | float):
-                means[name] = 100 * mean
-    return means
+            names.add(name)
+            score = row.get("normalized")
+            # Tasks without room above their floors have none.
+            if isinstance(score, int | float):
+                scores[name] = 100 * score
+    return scores

@@ -122,13 +122,13 @@ def wrong_claims(done: Validated, receipt: Receipt) -> Iterator[Finding]:
     """Yield claims that differ from the scores, at the digits that they have."""
     scores = {**receipt.tasks, **receipt.buckets}
     for name, claim in done.claims.items():
-        mean = scores[name].mean
+        score = scores[name].normalized
         # The digits after the point, at least one and at most six.
         digits = min(max(-int(Decimal(repr(claim)).as_tuple().exponent), 1), 6)
-        if mean is None:
-            result = "has no score"
+        if score is None:
+            result = "has no normalized score"
         else:
-            points = 100 * mean
+            points = 100 * score
             # The claim is rounded and the score is not: up to half of the last digit lies between.
             if abs(points - claim) <= 0.5 * 10**-digits + _ROUNDING:
                 continue

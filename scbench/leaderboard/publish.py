@@ -109,7 +109,7 @@ def hub_results(
             "all of them"
         )
     notes = (
-        f"mean of all scores; {receipt.setting.replace('_', '-')}; "
+        f"normalized score; {receipt.setting.replace('_', '-')}; "
         f"scbench release {receipt.release.version}, "
         f"{receipt.attempts} answer(s) per instance, receipt {receipt.digest[:16]}"
     )
@@ -122,14 +122,17 @@ def hub_results(
         place = {"id": dataset, "task_id": "default" if name == OVERALL else name}
         if revision:
             place["revision"] = revision
-        mean = receipt.buckets[name].mean or 0.0
-        value = float(rounded(100 * mean))
+        score = receipt.buckets[name]
+        if score.normalized is None:
+            # No answer has room above its floor.
+            continue
+        mean = rounded(100 * (score.mean or 0.0))
         entry: dict[str, Any] = {
             "dataset": place,
-            "value": value,
+            "value": float(rounded(100 * score.normalized)),
             "date": receipt.date,
         }
         if source:
             entry["source"] = {"url": source, "name": "scbench"}
-        entries.append(entry | {"notes": notes})
+        entries.append(entry | {"notes": f"{notes}; mean {mean}"})
     return yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=100)

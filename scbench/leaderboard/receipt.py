@@ -4,7 +4,7 @@ The digest is the SHA-256 of the receipt with an empty digest, as in a release's
 that a receipt was changed, not who made it: maintainers keep the receipts that they made.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 from pathlib import Path
 from typing import Literal
@@ -17,6 +17,7 @@ from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import ResultsError, faults_of
 from scbench.base.model import Frozen, OneShot, RunMetadata, Status
 from scbench.base.wording import counted
+from scbench.grading.means import Block, Cells, known_number, means_of
 from scbench.grading.options import choose_tasks
 from scbench.grading.score_tables import OVERALL, metadata_by_run
 from scbench.grading.summary import fingerprints_in
@@ -64,6 +65,7 @@ class Score(Frozen):
         n: scores of one sample.
         expected: scores over all samples.
         scored: scores that are there.
+        normalized: the normalized score, from 0 to 1; None if no answer has room above its floor.
         mean: of the scores that are there, from 0 to 1.
         mean_missing_as_zero: of the expected scores.
     """
@@ -71,6 +73,7 @@ class Score(Frozen):
     n: int
     expected: int
     scored: int
+    normalized: float | None
     mean: float | None
     mean_missing_as_zero: float
 
@@ -157,7 +160,14 @@ def make_receipt(
     """Return the receipt of results, sealed."""
     # Tasks are in the order of the release, not of the rows.
     order = release.manifest.board_records(about.tasks)
-    tasks = scores_of(results, "task")
+    blocks = blocks_of(results, release.weights())
+    buckets = {OVERALL: score_over(results, list(blocks.values()))}
+    for bucket, rows in parts_of(results, "bucket"):
+        in_bucket = [blocks[task] for task in rows["task"].unique().sort()]
+        buckets[bucket] = score_over(rows, in_bucket)
+    tasks = {}
+    for task, rows in parts_of(results, "task"):
+        tasks[task] = score_over(rows, [blocks[task]])
     # Runs may share their metadata; each is listed once.
     runs = {}
     for run in metadata_by_run(results).values():
@@ -181,7 +191,7 @@ def make_receipt(
         attempts=about.attempts,
         allow_code=allow_code,
         statuses=dict(sorted(results["status"].value_counts().iter_rows())),
-        buckets=scores_of(results, "bucket") | {OVERALL: score_over(results)},
+        buckets=buckets,
         tasks={task: tasks[task] for task in order},
         ungraded=ungraded.height,
         run=[runs[text] for text in sorted(runs)],
@@ -200,14 +210,33 @@ def installed_graders(release: Release, board: str) -> dict[str, int]:
     return {task.id: task.grader_version for task in choose_tasks(release, names)}
 
 
-def scores_of(results: pl.DataFrame, column: str) -> dict[str, Score]:
-    """Return scores by bucket or task, in the order of the rows' first appearance."""
-    parts = results.partition_by(column, maintain_order=True)
-    return {part[column][0]: score_over(part) for part in parts}
+def blocks_of(results: pl.DataFrame, weights: Mapping[str, float]) -> dict[str, Block]:
+    """Return the scores of each task of a submission, in the order of the catalogue."""
+    # A submission is one run, whatever its lines call it.
+    run = results.with_columns(
+        model=pl.lit(""),
+        setting=pl.lit(None, pl.String),
+        budget=pl.lit(None, pl.Int64),
+    )
+    cells = Cells()
+    cells.add(run)
+    return cells.blocks(weights).blocks
 
 
-def score_over(results: pl.DataFrame) -> Score:
-    """Return the score over rows, of which some may have none."""
+def parts_of(results: pl.DataFrame, column: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the rows of each bucket or task, in the order of the rows' first appearance."""
+    for part in results.partition_by(column, maintain_order=True):
+        yield part[column][0], part
+
+
+def score_over(results: pl.DataFrame, blocks: Sequence[Block]) -> Score:
+    """Return the score over rows, of which some may have none.
+
+    Args:
+        results: the rows.
+        blocks: the same rows, task by task.
+    """
+    (normalized,) = means_of(blocks).normalized
     scores = results["score"].to_list()
     present = [score for score in scores if score is not None]
     total = fsum(present)
@@ -216,6 +245,7 @@ def score_over(results: pl.DataFrame) -> Score:
         n=results.n_unique(["id", "subtask"]),
         expected=len(scores),
         scored=len(present),
+        normalized=known_number(normalized),
         mean=total / len(present) if present else None,
         mean_missing_as_zero=total / len(scores),
     )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scbench.analysis.samples import pass_at_k, samples_sheet
 from scbench.analysis.usage import budget_sheet, budget_sweep, cost_sheet, cost_table
 from scbench.base.intervals import QUANTILE
+from scbench.grading.score_tables import score_table
 
 
 def sampled(make_results, *items):
@@ -125,3 +126,11 @@ def test_every_table_of_means_leads_with_the_normalized_score(make_results, tabl
     assert row["normalized_low"] < row["normalized"] < row["normalized_high"]
     sheet = sheets[table](frame)
     assert sheet.rows[0][list(sheet.heads).index("normalized")] == "38.9"
+
+
+def test_n_is_that_of_the_tables_also_where_a_score_is_missing(make_results):
+    results = sampled(make_results, [1], [0], [None])
+    samples = pass_at_k(results).row(0, named=True)
+    table = score_table(results, "bucket").row(0, named=True)
+    assert samples["n"] == table["n"] == 3
+    assert samples["pass_n"] == table["scored"] == 2

@@ -144,6 +144,8 @@ def test_regraded_answers_are_counted():
     page = (ROOT / "docs" / "paper.md").read_text("utf-8")
     assert f"Of {len(rows)} published answers" in page
     assert f"is {published:.1f} as published and {ours:.1f} under these graders" in page
+    table = tool("regraded_table").table_lines(rows)
+    assert "\n".join(table) in page
 
 
 def test_the_citation_is_that_of_the_card():

@@ -48,6 +48,7 @@ def test_chat_lines_are_those_of_the_documentation(held):
     text, image = message["content"]
     assert text == {"type": "text", "text": held[PICTURED].prompt}
     assert image["type"] == "image_url"
+    assert image["image_url"]["detail"] == "high"
     head, data = image["image_url"]["url"].split(",")
     assert head == "data:image/png;base64"
     assert base64.b64decode(data) == held[PICTURED].images[0]

@@ -7,10 +7,11 @@ import pytest
 import yaml
 
 from scbench.catalog import get_task, paper_tasks
-from scbench.freezing.card import render_card, render_eval
+from scbench.freezing.card import front_matter, render_card, render_eval
 from scbench.freezing.frozen_manifest import make_manifest
 from scbench.freezing.frozen_task import freeze_task
 from scbench.freezing.prompt_pictures import picture_parts
+from scbench.release.about import FIGURES
 from scbench.release.load import find_release
 from scbench.release.manifest import (
     CANARY,
@@ -19,6 +20,8 @@ from scbench.release.manifest import (
     picture_file,
 )
 from scbench.release.sources import read_manifest
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -161,3 +164,16 @@ def test_card_says_first_that_no_score_compares_with_the_papers(manifest, sound)
         r"^\| (\w+) \| the paper's (\d+)", page, re.MULTILINE
     ):
         assert len(get_task(task).builder().paper()) == int(count)
+
+
+def test_figures_have_the_words_of_the_docs(manifest):
+    page = (ROOT / "docs" / "statistics.md").read_text("utf-8")
+    card = render_card(manifest)
+    for meaning in FIGURES.values():
+        assert meaning in page
+        assert meaning in card
+
+
+def test_the_head_is_short(whole):
+    head = front_matter(read_manifest(whole))
+    assert len(head) < 12_000

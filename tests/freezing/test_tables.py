@@ -52,6 +52,10 @@ def test_instances_survive_their_table(prompt, params, images, seed, point):
     assert [image["bytes"] for image in row["images"]] == images
     assert row["canary"] == CANARY
     assert Instance(**row | {"images": tuple(images)}) == instance
+    assert row["seed"] == (None if seed is None else str(seed))
+    # Files of releases before 4.0.0 have numbers.
+    older = row | {"images": tuple(images), "seed": seed}
+    assert Instance(**older) == instance
 
 
 def test_a_file_holds_the_table_and_the_same_bytes_each_time(tmp_path):

@@ -144,7 +144,8 @@ def test_every_score_is_that_of_the_command(log, report):
 def test_means_and_coverage_are_those_of_the_tables(log, report):
     lines = report.tables["bucket"].rows_by_key("bucket", named=True, unique=True)
     found = {name: one.value for name, one in log.results.scores[0].metrics.items()}
-    assert {*found} == {f"{name}{more}" for name in lines for more in ("", " coverage")}
+    endings = ("", " mean", " coverage")
+    assert {*found} == {f"{name}{ending}" for name in lines for ending in endings}
     counts = (
         Counter()
     )  # of all items: the table of a partial file is of its own tasks alone
@@ -158,7 +159,8 @@ def test_means_and_coverage_are_those_of_the_tables(log, report):
             )
             counts.update({task.bucket: size, "overall": size})
     for name, line in lines.items():
-        assert found[name] == line["mean"]
+        assert found[name] == line["normalized"]
+        assert found[f"{name} mean"] == line["mean"]
         assert found[f"{name} coverage"] == line["scored"] / counts[name]
     assert found["axiomatic coverage"] < 1
 

@@ -228,11 +228,9 @@ def synthetic() -> Callable[..., None]:
                 score = model["scores"](row, rng)
                 status = "blocked" if score is None else "answered"
                 used = {"usage": json.dumps(model["usage"])} if "usage" in model else {}
-                scored.append(
-                    row
-                    | used
-                    | {"model": name, "status": status, "score": score, "floor": 0.0}
-                )
+                floor = model.get("floors", {}).get(row["id"], 0.0)
+                result = {"status": status, "score": score, "floor": floor}
+                scored.append(row | used | {"model": name} | result)
             frame = pl.DataFrame(
                 [dict.fromkeys(column_types()) | row for row in scored],
                 schema=column_types(),

@@ -163,19 +163,30 @@ def test_one_bad_submission_does_not_hide_the_others(entry, collected, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("claimed", "fits"),
+    ("claims_of", "fits"),
     [
-        ({"scores": {"overall": 96.3}}, True),
-        ({"scores": {"overall": 96.2963}}, True),
-        ({"scores": {"overall": 96}}, False),
-        ({"scores": {"overall": 96.4}}, False),
-        ({"scores": {"enumerate_edges": 100, "shikaku_rectangles": 100.0}}, True),
-        ({"buckets": [{"bucket": "overall", "mean": 26 / 27}], "tasks": []}, True),
-        ({"buckets": [{"bucket": "overall", "mean": 0.97}], "tasks": []}, False),
+        (lambda score: {"scores": {"overall": round(100 * score, 1)}}, True),
+        (lambda score: {"scores": {"overall": round(100 * score, 4)}}, True),
+        (lambda score: {"scores": {"overall": round(100 * score, 1) + 0.1}}, False),
+        (lambda score: {"scores": {"overall": round(100 * score, 4) - 0.001}}, False),
+        (
+            lambda _: {"scores": {"enumerate_edges": 100, "shikaku_rectangles": 100.0}},
+            True,
+        ),
+        (
+            lambda score: {"buckets": [{"bucket": "overall", "normalized": score}]},
+            True,
+        ),
+        (
+            lambda score: {
+                "buckets": [{"bucket": "overall", "normalized": score + 0.01}]
+            },
+            False,
+        ),
     ],
 )
 def test_claims_are_compared_to_the_digit_they_give(
-    entry, check, tmp_path, claimed, fits
+    entry, check, tmp_path, claims_of, fits
 ):
     wrong = {"labels": ["no such label"]}
     entry.lines(
@@ -184,7 +195,12 @@ def test_claims_are_compared_to_the_digit_they_give(
             for row in rows
         ]
     )
-    (entry.folder / "claimed.json").write_text(json.dumps(claimed))
+    honest = grade_submission(check(entry.folder), tmp_path / "honest", LIMITS)
+    overall = honest.receipt.overall
+    assert overall.normalized != overall.mean
+    assert 0.9 < overall.normalized < 1
+    claims = claims_of(overall.normalized)
+    (entry.folder / "claimed.json").write_text(json.dumps(claims))
     graded = grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
     assert (graded.receipt is not None) is fits
     assert [found.code for found in graded.findings] == (

@@ -39,12 +39,12 @@ def test_entries_are_read_by_the_hubs_library(receipts):
         assert entry.dataset_revision == "abc123"
         assert entry.source_url == "https://example.org/board"
         assert entry.date == "2026-01-02"
-        begin = (
-            f"mean of all scores; no-tools; scbench release {find_release().version}"
-        )
+        begin = f"normalized score; no-tools; scbench release {find_release().version}"
         assert entry.notes.startswith(begin)
         name = "overall" if entry.task_id == "default" else entry.task_id
-        assert entry.value == round(100 * receipts["half"].buckets[name].mean, 1)
+        score = receipts["half"].buckets[name]
+        assert entry.value == round(100 * score.normalized, 1)
+        assert entry.notes.endswith(f"; mean {100 * score.mean:.1f}")
 
 
 def test_gaps_are_not_for_the_hub(receipts):

@@ -96,7 +96,19 @@ def stored_origins(root: Path, file: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = table.select(["id", "point", "seed"]).to_pylist()
     for row in rows:
         row["unprinted"] = unprinted.get(row["id"])
+        row["seed"] = seed_of(row["seed"])
     return rows
+
+
+def seed_of(stored: str | int | None) -> int | None:
+    """Return the seed in a row: text, or a number in files of releases before 4.0.0."""
+    if stored is None:
+        return None
+    try:
+        return int(stored)
+    # The file may be damaged; a row without a seed is reported.
+    except ValueError:
+        return None
 
 
 def fits_seed(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:

@@ -50,11 +50,8 @@ class RowMaker:
             metadata = metadata_of(
                 run.model, run.setting, run.budget, self._index.described
             )
-        floor = entry.floor
-        floors = floors_by_turn(head.loop, entry.bucket, floor)
-        # Who may answer several times is compared with guesses that may, too.
-        if floors is not None:
-            floor = floors[-1]
+        floors = floors_by_turn(head.loop, entry.bucket, entry.floor)
+        floor = floor_in_loop(head.loop, entry.bucket, entry.floor)
         scores = outcome.scores
         # A line without a verdict has a row for each score that it might have had.
         for i in range(len(scores) or entry.scores):
@@ -125,6 +122,18 @@ def entry_outside(row_id: str) -> IndexEntry:
     number = int(subtask[:9])
     bucket = all_tasks()[task_id].bucket
     return IndexEntry(f"{task_id}/{number:02d}", task_id, bucket, number, 1, "", "")
+
+
+def floor_in_loop(loop: str | None, bucket: str, floor: float | None) -> float | None:
+    """Return the floor of an answer: in setting retry, that of guesses that may be repeated, too.
+
+    Args:
+        loop: setup of the loop as JSON; None if the answer was made in none.
+        bucket: of the task.
+        floor: of the instance; None if it is not known.
+    """
+    floors = floors_by_turn(loop, bucket, floor)
+    return floor if floors is None else floors[-1]
 
 
 def floors_by_turn(

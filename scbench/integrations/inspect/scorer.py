@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-import polars as pl
 from anyio.to_thread import run_sync
 from inspect_ai.log import transcript
 from inspect_ai.scorer import (
@@ -26,6 +25,7 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState
 
+from scbench.base.canonical import canonical_json
 from scbench.base.errors import ScbenchError
 from scbench.base.model import CONFIGS, Instance, Status
 from scbench.formats.imports.entries import with_turns
@@ -35,8 +35,10 @@ from scbench.formats.imports.inspect_logs import (
     reply_of,
     sample_key,
 )
+from scbench.grading.rows.table import floor_in_loop
 from scbench.grading.rows.wire import WireOutcome
-from scbench.grading.score_tables import OVERALL, score_table
+from scbench.grading.score_tables import OVERALL, headline
+from scbench.grading.stored_answers import StoredAnswer, bucket_lines
 from scbench.grading.workers.live import live_grader
 from scbench.release.load import find_release
 
@@ -65,31 +67,56 @@ def named_instances(release: str | None) -> Mapping[str, Instance]:
     return instances
 
 
-@metric(scores="unreduced")
-def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
-    """The mean of each bucket and its coverage, as `scbench.grading.score_tables` has them.
+@lru_cache(maxsize=8)
+def named_floors(release: str | None) -> Mapping[str, float]:
+    """Return the floors of the instances of all configs of a release by id.
 
-    Samples without a score (errors, blocked replies, what cannot be graded here) are no zeros: they
-    lower the coverage.
+    Raises:
+        ReleaseError: there is no such release.
+    """
+    source = find_release(release)
+    floors = dict(source.floors())
+    for name in CONFIGS:
+        if getattr(source.manifest, name):
+            config, _ = source.choose([name])
+            floors |= config.floors()
+    return floors
+
+
+@metric(scores="unreduced")
+def by_bucket(
+    expected: Mapping[str, int] | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> Metric:
+    """The score, mean and coverage of each bucket, as `scbench-grade` prints them.
+
+    The score is the normalized one. Samples without a score (errors, blocked replies, answers that
+    cannot be graded here) are no zeros: they lower the coverage.
 
     Args:
         expected: number of scores that one try at all items has, by bucket. The coverage is a share
             of it, however many items were asked; None for no coverage.
+        weights: of tasks, in the release; None if they follow from the floors.
     """
 
     def measure(scores: list[SampleScore]) -> Value:
-        rows, tries = result_rows(scores)
-        lines = score_table(rows, "bucket").to_dicts() if len(rows) else []
-        by_name = {line["bucket"]: line for line in lines}
+        answers = stored_answers(scores)
+        lines = bucket_lines(answers, weights)
+        tries = 1 + max((answer.sample for answer in answers), default=0)
         values: dict[str, str | int | float | bool | None] = {}
-        for name in dict.fromkeys([*(expected or ()), *by_name]):
-            line = by_name.get(name)
-            values[name] = UNSCORED if line is None else line["mean"]
+        for name in dict.fromkeys([*(expected or ()), *lines]):
+            line = lines.get(name)
+            values[name] = UNSCORED
+            values[f"{name} mean"] = UNSCORED
+            if line is not None:
+                score = headline(line)
+                values[name] = UNSCORED if score is None else score
+                values[f"{name} mean"] = line["mean"]
             if expected is None:
                 continue
             coverage = 0.0
             if line:
-                buckets = by_name if name == OVERALL else [name]
+                buckets = lines if name == OVERALL else [name]
                 count = sum(expected.get(bucket, 0) for bucket in buckets)
                 coverage = line["scored"] / (count * tries)
             values[f"{name} coverage"] = coverage
@@ -98,42 +125,35 @@ def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
     return measure
 
 
-def result_rows(scores: list[SampleScore]) -> tuple[pl.DataFrame, int]:
-    """Return the rows of results that tables need, and the number of tries at each item."""
+def stored_answers(scores: list[SampleScore]) -> list[StoredAnswer]:
+    """Return the answers whose scores Inspect stored; epochs of an item are its samples."""
     tries: Counter[str] = Counter()
-    rows: list[dict[str, Any]] = []
+    answers = []
     for sample in scores:
-        metadata = sample.sample_metadata or {}
+        about = sample.sample_metadata or {}
+        graded = sample.score.metadata or {}
         row_id = str(sample.sample_id)
-        for place, score in enumerate((sample.score.metadata or {})["scores"]):
-            row = {
-                "id": row_id,
-                "subtask": place,
-                "sample": tries[row_id],
-                "task": metadata["task"],
-                "bucket": metadata["bucket"],
-                "score": score,
-            }
-            rows.append(row)
+        answer = StoredAnswer(
+            row_id,
+            tries[row_id],
+            about["task"],
+            about["bucket"],
+            graded["status"],
+            # Logs of earlier versions have none.
+            graded.get("floor"),
+            graded["scores"],
+        )
+        answers.append(answer)
         tries[row_id] += 1
-    # Tables group rows by columns that are the same in all of them here.
-    frame = pl.DataFrame(rows, schema_overrides={"score": pl.Float64()}).with_columns(
-        model=pl.lit("model"),
-        setting=pl.lit("no_tools"),
-        budget=pl.lit(None, pl.Int64),
-        status=pl.lit(Status.ANSWERED.value),
-        instance_hash=pl.lit(""),
-        floor=pl.lit(None, pl.Float64),
-    )
-    return frame, max(tries.values(), default=1)
+    return answers
 
 
 @scorer(metrics=[by_bucket()])
 def outcome(release: str | None = None) -> Scorer:
     """Grade replies with the benchmark's graders; release is as `scbench.load_release` takes it.
 
-    A score's metadata has the status, the single scores, and their checks. A status without a score
-    makes the sample unscored.
+    A score's metadata has the status, the single scores, their checks, and the floor. A status
+    without a score makes the sample unscored.
     """
 
     async def grade(state: TaskState, target: Target) -> Score:  # noqa: ARG001  (Inspect's form)
@@ -149,14 +169,23 @@ def outcome(release: str | None = None) -> Scorer:
         stored = state.metadata.get(REPLY)
         reply = reply_of(request, str(state.model), state.output, limit, {}, stored)
         line = with_turns(reply, state.metadata).line()
-        future = live_grader().submit(instances[request.id], line)
-        return as_score(await run_sync(future.result, abandon_on_cancel=True))
+        instance = instances[request.id]
+        future = live_grader().submit(instance, line)
+        result = await run_sync(future.result, abandon_on_cancel=True)
+        floors = await run_sync(named_floors, release)
+        loop = state.metadata.get("loop")
+        floor = floor_in_loop(
+            None if loop is None else canonical_json(loop),
+            instance.bucket,
+            floors.get(instance.id),
+        )
+        return as_score(result, floor)
 
     return grade
 
 
-def as_score(result: WireOutcome) -> Score:
-    """Return an outcome in Inspect's form.
+def as_score(result: WireOutcome, floor: float | None = None) -> Score:
+    """Return an outcome in Inspect's form, with the floor of its instance.
 
     Raises:
         GraderFailedError: it has no score because the grader failed.
@@ -175,6 +204,7 @@ def as_score(result: WireOutcome) -> Score:
     metadata: dict[str, Any] = {
         "status": result.status,
         "scores": scores,
+        "floor": floor,
         "verdicts": verdicts,
         "source": result.source,
         "repairs": result.repairs,

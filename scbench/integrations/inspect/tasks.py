@@ -132,6 +132,7 @@ def task_function(
             solvers,
             # Items that are not asked lower the coverage.
             expected_scores(chosen_instances(source, names)),
+            source.weights(),
             setting="tools" if tools else "no_tools",
             version=source.version,
             release=release,
@@ -157,7 +158,9 @@ def sample_of(instance: Instance, budget: int | None) -> Sample:
     prompt: str | list[ChatMessage] = instance.prompt
     if instance.images:
         content: list[Content] = [ContentText(text=instance.prompt)]
-        content += [ContentImage(image=url) for url in data_urls(instance)]
+        content += [
+            ContentImage(image=url, detail="high") for url in data_urls(instance)
+        ]
         prompt = [ChatMessageUser(content=content)]
     return Sample(
         id=instance.id,
@@ -194,6 +197,7 @@ def task_of(
     dataset: MemoryDataset,
     solver: Solver | list[Solver],
     expected: dict[str, int],
+    weights: dict[str, float],
     *,
     setting: str,
     version: str,
@@ -208,7 +212,7 @@ def task_of(
     With ``is_limited``, a reply ends after a number of messages and tokens, as models with tools
     may call them for ever.
     """
-    metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(expected)]
+    metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(expected, weights)]
     return Task(
         dataset=dataset,
         solver=solver,
@@ -379,6 +383,7 @@ def loop(
         ),
         trial(setup, release),
         expected_scores([instance for instance, _ in trials]),
+        source.weights(),
         setting=setting,
         version=source.version,
         release=release,

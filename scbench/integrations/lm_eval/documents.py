@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import datasets
@@ -20,6 +21,9 @@ from scbench.base.errors import PredictionsError
 from scbench.base.model import PICTURES
 from scbench.formats.imports.harnesses import NO_REPLY
 from scbench.formats.prompts import select
+from scbench.grading.score_tables import OVERALL, headline
+from scbench.grading.stored_answers import StoredAnswer, bucket_lines
+from scbench.release.load import Release
 from scbench.reward import cached_release, instance_of
 
 _log = logging.getLogger("scbench")
@@ -98,11 +102,11 @@ def _mark_absent_replies() -> None:
 
 def process_results(
     document: Document, results: Sequence[str | None]
-) -> dict[str, float]:
-    """Return the score of a reply, in [0, 1]; nothing if it cannot be graded.
+) -> dict[str, dict[str, Any]]:
+    """Return what metrics need of a reply; nothing if it cannot be graded.
 
-    The harness leaves a document without a metric out of its means, and counts it neither in
-    ``effective`` nor in the sizes that groups weigh tasks by.
+    The harness leaves a document without a metric out of its metrics, and does not count it in
+    ``effective``.
     """
     text = results[0]
     # A picture that was never read has its tiles still.
@@ -120,7 +124,53 @@ def process_results(
             "%s has no score (%s): %s", document["id"], result.status, result.reason
         )
         return {}
-    return {"score": result.score}
+    instance = instance_of(document["id"], document["release"])
+    source = cached_release(document["release"]).fitting(instance.id)
+    answer = StoredAnswer(
+        instance.id,
+        0,
+        instance.task,
+        instance.bucket,
+        result.status.value,
+        floors_of(source)[instance.id],
+        [verdict.score for verdict in result.verdicts],
+    )
+    stored = answer._asdict() | {"weight": source.weights()[instance.task]}
+    return {"score": stored, "mean": stored}
+
+
+@lru_cache(maxsize=8)
+def floors_of(release: Release) -> Mapping[str, float]:
+    """Return the floors of the instances of a release's config."""
+    return release.floors()
+
+
+def score(answers: Sequence[Mapping[str, Any]]) -> float:
+    """Return the normalized score of all replies, as `scbench-grade` prints it."""
+    value = headline(line_over(answers))
+    return float("nan") if value is None else value
+
+
+def mean(answers: Sequence[Mapping[str, Any]]) -> float:
+    """Return the mean score of all replies."""
+    value: float = line_over(answers)["mean"]
+    return value
+
+
+def line_over(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the line over all tasks, of the table that `scbench-grade` prints.
+
+    Args:
+        answers: as `process_results` returns them.
+    """
+    weights = {answer["task"]: answer["weight"] for answer in answers}
+    stored = []
+    for answer in answers:
+        fields = {name: answer[name] for name in StoredAnswer._fields}
+        stored.append(StoredAnswer(**fields))
+    lines = bucket_lines(stored, weights)
+    # Over a single bucket there is no line of all.
+    return lines.get(OVERALL) or next(iter(lines.values()))
 
 
 def pictures(document: Document) -> list[ImageFile.ImageFile]:
