@@ -57,6 +57,8 @@ def run_results(run: Run, release: Release, dataset: str) -> str:
                 f"{line['bucket']} is {line['coverage']:.1%}"
             )
         values[line["bucket"]] = float(rounded(100 * line["mean"]))
+    # The whole benchmark comes first.
+    values = {OVERALL: values.pop(OVERALL), **values}
     notes = (
         f"mean of all scores; {run.setting.replace('_', '-')}; "
         f"scbench release {run.release}, results {run.key}"
