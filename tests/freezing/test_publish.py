@@ -108,7 +108,7 @@ def test_a_dry_run_looks_and_changes_nothing(hub, sound):
     assert lines[0] == "create the dataset repository org/scbench"
     assert "as tester, upload 20 files" in lines[1]
     assert lines[2].startswith(
-        "leave out eval.yaml: the Hub accepts only evaluation frameworks"
+        "leave out eval.yaml, which the Hub checks by its own rules"
     )
     assert lines[3:] == [
         "tag the commit v0.0.1",
