@@ -22,3 +22,15 @@ def finish_status(finish: str | None) -> Status | None:
     name = re.split(r"[.:/]", snake_case)[-1]
     word = re.sub(r"[\s_-]+", "_", name).strip("_")
     return _STATUS.get(word) or _STATUS.get(_PREFIX.sub("", word))
+
+
+def status_without_answer(finish: str | None) -> Status | None:
+    """Return the status of a reply in which no answer can be read, by its finish reason.
+
+    None for a normal end, or if no reason is given. Providers add reasons for new failures; those
+    for a normal end are all known, so an unknown one means that the call failed.
+    """
+    if not (finish or "").strip():
+        return None
+    status = finish_status(finish) or Status.API_ERROR
+    return None if status is Status.ANSWERED else status

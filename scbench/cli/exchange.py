@@ -1,18 +1,20 @@
 """Commands that exchange prompts, replies, results and examples with other programs."""
 
 import sys
+from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from scbench.analysis.eval_results import run_results
 from scbench.analysis.exported_runs import COLUMNS, runs_in
 from scbench.analysis.results import read_results
 from scbench.base.errors import PredictionsError, ResultsError
 from scbench.base.model import Instance
 from scbench.base.wording import counted
-from scbench.cli.console import PROBLEMS, names_in, reported_errors, say
+from scbench.cli.console import PROBLEMS, names_in, reported_errors, require, say
 from scbench.cli.options import (
     BudgetsOption,
     ColumnMapOption,
@@ -44,7 +46,21 @@ from scbench.freezing.example import example_predictions
 from scbench.release.load import Release, find_release
 
 # Folders in `scbench.integrations` for other programs, by their names on the command line.
-PROGRAM_FOLDERS = {"lm-eval": "lm_eval", "verifiers": "verifiers_env"}
+PROGRAM_FOLDERS = {
+    "lm-eval": "lm_eval",
+    "verifiers": "verifiers_env",
+    "openenv": "openenv_env",
+}
+
+
+class ResultsFormat(StrEnum):
+    """The formats of `export-results`: those of other programs, and the Hub's."""
+
+    EVERY_EVAL_EVER = Schema.EVERY_EVAL_EVER.value
+    LM_EVAL = Schema.LM_EVAL.value
+    INSPECT = Schema.INSPECT.value
+    EVAL_RESULTS = "eval-results"
+
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -93,6 +109,17 @@ def prompts(
             "--solutions", help="For harbor: also write the reference answers."
         ),
     ] = False,
+    wheels: Annotated[
+        Path | None,
+        typer.Option(
+            show_default=False,
+            help=(
+                "For harbor: folder with the wheel of scbench, which the verifiers' images "
+                "install instead of one from the index. With the wheels of all dependencies, "
+                "they need no index."
+            ),
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -136,8 +163,12 @@ def prompts(
                     "--format harbor needs --out, and takes no --samples or --budget: set these in "
                     "Harbor's own command"
                 )
-            write_harbor_tasks(source, sent, out, solutions=solutions, quiet=quiet)
+            write_harbor_tasks(
+                source, sent, out, wheels, solutions=solutions, quiet=quiet
+            )
             return
+        if wheels is not None:
+            raise PredictionsError("--wheels works only with --format harbor")
         lines = (
             line_of(request, form, settings)
             for request in requests(sent, samples, budgets)
@@ -167,12 +198,13 @@ def write_harbor_tasks(
     source: Release,
     instances: list[Instance],
     out: Path,
+    wheels: Path | None,
     *,
     solutions: bool,
     quiet: bool,
 ) -> None:
-    """Write a Harbor folder for each item, with reference answers if asked for."""
-    from scbench.integrations.harbor import write_tasks
+    """Write a Harbor folder for each item, with wheels and reference answers if asked for."""
+    from scbench.integrations.harbor import wheels_in, write_tasks
 
     right_answers = None
     if solutions:
@@ -182,7 +214,14 @@ def write_harbor_tasks(
             for reference in source.references()
             if reference.kind == "reference"
         }
-    paths = write_tasks(instances, out, source.version, source.floors(), right_answers)
+    paths = write_tasks(
+        instances,
+        out,
+        source.version,
+        source.floors(),
+        right_answers,
+        wheels_in(wheels) if wheels else (),
+    )
     if not quiet:
         say(
             f"{counted(len(paths), 'task')} of release {source.version}: harbor run -p {out}"
@@ -254,7 +293,7 @@ def export_results(
         ),
     ],
     schema: Annotated[
-        Schema,
+        ResultsFormat,
         typer.Option("--format", show_default=False, help="Format of the files."),
     ],
     out: Annotated[
@@ -273,16 +312,38 @@ def export_results(
         str,
         typer.Option(help="Organisation that ran the evaluation, for every-eval-ever."),
     ] = "unnamed",
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ORG/NAME",
+            show_default=False,
+            help="Dataset of the release on the Hub, for eval-results.",
+        ),
+    ] = None,
     quiet: QuietOption = False,
 ) -> None:
     """Write results in the formats of other tools.
 
-    The formats are every-eval-ever, Inspect and lm-evaluation-harness.
+    The formats are every-eval-ever, Inspect, lm-evaluation-harness, and eval-results: files for
+    .eval_results/ in a model's repository on the Hub.
     """
     with reported_errors():
+        if schema is ResultsFormat.EVAL_RESULTS:
+            require("yaml")
+            if dataset is None:
+                raise ResultsError(
+                    "eval-results needs --dataset ORG/NAME, the dataset of the release on the Hub"
+                )
         rows = read_results(results, COLUMNS)
         for run in runs_in(rows, date, release):
-            for name, text in run_files(run, schema, organisation):
+            if schema is ResultsFormat.EVAL_RESULTS:
+                graded = find_release(release or run.release).fitting(run.release)
+                text = run_results(run, graded, dataset or "")
+                files_of_run = [(f"{run.name}.yaml", text)]
+            else:
+                program = Schema(schema.value)
+                files_of_run = [*run_files(run, program, organisation)]
+            for name, text in files_of_run:
                 file = out / name
                 file.parent.mkdir(parents=True, exist_ok=True)
                 # Running the same command twice is not an error.
@@ -313,11 +374,12 @@ def export(
     folder: Annotated[
         Path,
         typer.Argument(
-            metavar="FOLDER|lm-eval|verifiers",
+            metavar="FOLDER|lm-eval|verifiers|openenv",
             show_default=False,
             help=(
                 "Folder to create. Or the name of a program, to print the path of the installed "
-                "folder for it: tasks for lm_eval --include_path, a package for verifiers."
+                "folder for it: tasks for lm_eval --include_path, a package for verifiers, an "
+                "environment for `openenv push`."
             ),
         ),
     ],
@@ -325,8 +387,8 @@ def export(
 ) -> None:
     """Copy a release to a folder that other programs can load.
 
-    Load it with `load_dataset("FOLDER")`. For lm-eval and verifiers, the command prints the path of
-    a folder that is already installed:
+    Load it with `load_dataset("FOLDER")`. For lm-eval, verifiers and openenv, the command prints
+    the path of a folder that is already installed:
 
     lm_eval --include_path "$(scbench export lm-eval)" --tasks scbench
     """

@@ -59,7 +59,9 @@ SECTIONS = {
         "failure-modes": LazyCommand(
             "failure_modes", "Label the causes of low scores."
         ),
-        "items": LazyCommand("analysis", "Show each item's scores, and why answers fell short."),
+        "items": LazyCommand(
+            "analysis", "Show each item's scores, and why answers fell short."
+        ),
         "samples": LazyCommand(
             "analysis", "Show how scores change with several answers to an item."
         ),

@@ -39,7 +39,7 @@ _OVERALL_GROUP = "scbench_overall"
 
 
 class Schema(StrEnum):
-    """The programs whose files are written."""
+    """The programs whose files are written here."""
 
     EVERY_EVAL_EVER = "every-eval-ever"
     INSPECT = "inspect"

@@ -64,7 +64,7 @@ class Plan:
             "in one commit; files that are already there are not sent again"
         )
         lines += (
-            f"leave out {name}: the Hub accepts only evaluation frameworks on its list"
+            f"leave out {name}, which the Hub checks by its own rules: upload it afterwards"
             for name in sorted(NOT_SENT & release.manifest.files.keys())
         )
         if not self.user:

@@ -2,18 +2,21 @@
 
 The agent works in a container, gets the same instructions as every prompt, and writes
 ``answer.json``. The verifier has a separate container, which the agent cannot read and which
-needs no network. It grades the file like `scbench-grade`. Source: harbor 0.25
-``models/task/config.py``, ``models/task/verifier_mode.py``, ``verifier/verifier.py``.
+needs no network. It grades the file like `scbench-grade`. ``dataset.toml`` lists all tasks of a
+folder with their hashes, for `harbor publish`. Source: harbor 0.25 ``models/task/config.py``,
+``models/task/verifier_mode.py``, ``verifier/verifier.py``, ``models/dataset/manifest.py``,
+``publisher/packager.py``.
 """
 
 import json
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from scbench.base import __version__
+from scbench.base.canonical import sha256
 from scbench.base.errors import PredictionsError
 from scbench.base.model import Instance, Prediction
 from scbench.formats.custom_id import RequestKey
@@ -34,10 +37,16 @@ _ENVIRONMENT = """FROM python:3.11-slim
 WORKDIR {folder}
 {copies}"""
 _VERIFIER = """FROM python:3.11-slim
-RUN pip install --no-cache-dir 'scbench[terrain]=={version}'
+{install}
 COPY . /tests/
 WORKDIR {folder}
 """
+_INSTALL = "RUN pip install --no-cache-dir {options}'scbench[terrain]=={version}'"
+# The manifest of all tasks, and the name of the data set in it.
+DATASET = "dataset.toml"
+_DATASET_NAME = "scbench/scbench"
+# Folder of wheels, in the context of a verifier's image.
+_WHEELS = "wheels"
 _TEST = """#!/bin/sh
 # Grades the answer offline. The paths can be given, to try it without containers.
 absolute() {
@@ -66,8 +75,9 @@ def write_tasks(
     release: str,
     floors: Mapping[str, float],
     solutions: Mapping[str, str] | None = None,
+    wheels: Sequence[Path] = (),
 ) -> list[Path]:
-    """Write a folder for each instance, and return them.
+    """Write a folder for each instance and the manifest of all, and return the folders.
 
     Args:
         instances: of one release.
@@ -75,11 +85,19 @@ def write_tasks(
         release: its version.
         floors: by instance.
         solutions: right answers by instance, as JSON, for Harbor's oracle; None for no such files.
+        wheels: files that the images of verifiers install, see `install_line`.
 
     Raises:
-        PredictionsError: a folder is there already.
+        PredictionsError: a folder or the manifest is there already.
     """
+    manifest = folder / DATASET
+    if manifest.exists():
+        raise PredictionsError(
+            f"{manifest} already exists; move it away, or choose another --out"
+        )
+    install = install_line(wheels)
     paths = []
+    digests: dict[str, str] = {}
     for instance in instances:
         path = folder / RequestKey(instance.id).custom_id
         if path.exists():
@@ -87,19 +105,93 @@ def write_tasks(
                 f"{path} already exists; move it away, or choose another --out"
             )
         solution = (solutions or {}).get(instance.id)
-        files = task_files(instance, release, floors.get(instance.id), solution)
+        floor = floors.get(instance.id)
+        files = task_files(instance, release, floor, solution, install)
+        for wheel in wheels:
+            files[f"tests/{_WHEELS}/{wheel.name}"] = wheel.read_bytes()
         for name, content in files.items():
             target = path / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
             if target.suffix == ".sh":
                 target.chmod(0o755)
+        digests[task_name(instance)] = task_digest(files)
         paths.append(path)
+    manifest.write_text(dataset_toml(release, digests))
     return paths
 
 
+def install_line(wheels: Sequence[Path]) -> str:
+    """Return the line of a verifier's Dockerfile that installs scbench.
+
+    Args:
+        wheels: none to install from a package index. With the wheel of scbench alone, its
+            dependencies come from the index; with more wheels, everything comes from them.
+
+    Raises:
+        PredictionsError: the wheel of this version of scbench is not among them.
+    """
+    if not wheels:
+        return _INSTALL.format(options="", version=__version__)
+    ours = [wheel for wheel in wheels if wheel.name.startswith("scbench-")]
+    if not any(wheel.name.startswith(f"scbench-{__version__}-") for wheel in ours):
+        raise PredictionsError(
+            f"--wheels contains no wheel of scbench {__version__}; make it in a clone of scbench "
+            "with: pip wheel --no-deps --wheel-dir FOLDER ."
+        )
+    options = f"--find-links /tmp/{_WHEELS} "
+    if len(wheels) > len(ours):
+        options = f"--no-index {options}"
+    copy = f"COPY {_WHEELS} /tmp/{_WHEELS}"
+    return f"{copy}\n{_INSTALL.format(options=options, version=__version__)}"
+
+
+def wheels_in(folder: Path) -> list[Path]:
+    """Return the wheels in a folder, by name.
+
+    Raises:
+        PredictionsError: there are none.
+    """
+    wheels = sorted(folder.glob("*.whl"))
+    if not wheels:
+        raise PredictionsError(f"{folder} contains no wheels (*.whl)")
+    return wheels
+
+
+def task_name(instance: Instance) -> str:
+    """Return the name of an instance's task."""
+    return f"scbench/{RequestKey(instance.id).custom_id}"
+
+
+def task_digest(files: Mapping[str, bytes]) -> str:
+    """Return the hash of a task's files, as Harbor computes it."""
+    lines = [f"{name}\0{sha256(files[name])}\n" for name in sorted(files)]
+    return f"sha256:{sha256(''.join(lines))}"
+
+
+def dataset_toml(release: str, digests: Mapping[str, str]) -> str:
+    """Return the manifest of a data set of tasks, in TOML; digests are by task."""
+    lines = [
+        'schema_version = "1.0"',
+        "",
+        "[dataset]",
+        f"name = {json.dumps(_DATASET_NAME)}",
+        f"version = {json.dumps(release)}",
+        'description = "Spatial Competence Benchmark: spatial tasks with exact graders"',
+        'keywords = ["spatial", "geometry", "planning"]',
+    ]
+    for name, digest in digests.items():
+        lines += ["", "[[tasks]]"]
+        lines += [f"name = {json.dumps(name)}", f"digest = {json.dumps(digest)}"]
+    return "\n".join(lines) + "\n"
+
+
 def task_files(
-    instance: Instance, release: str, floor: float | None, solution: str | None
+    instance: Instance,
+    release: str,
+    floor: float | None,
+    solution: str | None,
+    install: str,
 ) -> dict[str, bytes]:
     """Return the files of a task, content by path.
 
@@ -108,6 +200,7 @@ def task_files(
         release: its version.
         floor: of the instance; None if it has none.
         solution: a right answer as JSON; None for no such file.
+        install: see `install_line`.
     """
     pictures = {
         f"picture-{number}.png": data for number, data in enumerate(instance.images, 1)
@@ -123,7 +216,7 @@ def task_files(
             prompt=instance.prompt, answer=ANSWER, images=sentence
         ),
         "environment/Dockerfile": _ENVIRONMENT.format(folder=_HOME, copies=copies),
-        "tests/Dockerfile": _VERIFIER.format(version=__version__, folder=_HOME),
+        "tests/Dockerfile": _VERIFIER.format(install=install, folder=_HOME),
         "tests/instance.json": json.dumps(
             {"instance": packed(instance), "floor": floor}
         ),
@@ -141,7 +234,7 @@ def task_toml(instance: Instance, release: str) -> str:
     """Return the settings of a task, in TOML."""
     tables: dict[str, dict[str, Any]] = {
         "task": {
-            "name": f"scbench/{RequestKey(instance.id).custom_id}",
+            "name": task_name(instance),
             "version": release,
             "description": f"{instance.id} of the Spatial Competence Benchmark",
             "keywords": ["spatial", instance.bucket, instance.task],

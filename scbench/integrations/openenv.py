@@ -15,6 +15,8 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.responses import JSONResponse
+from openenv.core import EnvClient
+from openenv.core.client_types import StepResult
 from openenv.core.env_server import Action, Environment, Observation, State, create_app
 from openenv.core.env_server.types import ConcurrencyConfig, EnvironmentMetadata
 from typing_extensions import override
@@ -186,6 +188,34 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
         """Return all instances of a split, see `get_task`."""
         return [self.get_task(split, index) for index in range(self.num_tasks(split))]
+
+
+class SpatialClient(EnvClient[Reply, Shown, TrialState]):
+    """A client of the served environment; each object is one session."""
+
+    @override
+    def _step_payload(self, action: Reply) -> dict[str, Any]:
+        return action.model_dump(exclude_none=True)
+
+    @override
+    def _parse_result(self, payload: dict[str, Any]) -> StepResult[Shown]:
+        # The server sends these three next to the observation.
+        outer = {
+            name: payload[name]
+            for name in ("done", "reward", "metadata")
+            if payload.get(name) is not None
+        }
+        observation = Shown.model_validate({**payload.get("observation", {}), **outer})
+        return StepResult(
+            observation=observation,
+            reward=observation.reward,
+            done=observation.done,
+            metadata=observation.metadata,
+        )
+
+    @override
+    def _parse_state(self, payload: dict[str, Any]) -> TrialState:
+        return TrialState.model_validate(payload)
 
 
 def app(

@@ -1,19 +1,15 @@
 """Writing the board: the page, JSON, a table, and files for the Hub, each whole or not at all.
 
-The keys of the ``.eval_results`` files, which make the Hub show a model's scores on a data set's
-board, are those that huggingface_hub reads and writes (``EvalResultEntry``). The Hub knows the
-tasks by the names in the release's ``eval.yaml``: ``default`` for all, and one for each bucket.
+The ``.eval_results`` files make the Hub show a model's scores on a data set's board, see
+`scbench.analysis.eval_results`.
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from scbench.analysis.sheets import rounded
+from scbench.analysis.eval_results import HubScore, eval_results
 from scbench.base.errors import ResultsError
 from scbench.base.model import LADDER
 from scbench.catalog import MANIFOLDS
@@ -27,8 +23,6 @@ from scbench.machine.files import write_whole
 PAGE, JSON, PARQUET = "index.html", "leaderboard.json", "leaderboard.parquet"
 # Folder of the files for the Hub.
 HUB = "eval_results"
-# ORG/NAME, both of the characters that the Hub allows.
-_DATASET = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
 
 def write_board(
@@ -96,8 +90,6 @@ def hub_results(
         ResultsError: scores are missing, or are of the ladder, so that the data set's board cannot
             show the result; or ``dataset`` is no name.
     """
-    if not _DATASET.fullmatch(dataset):
-        raise ResultsError(f"{dataset!r} is not the name of a data set; use ORG/NAME")
     if receipt.tasks_of == LADDER:
         raise ResultsError(
             "the Hub's board has no levels; submit results of another config"
@@ -117,22 +109,12 @@ def hub_results(
     if receipt.tasks_of == MANIFOLDS:
         # The default config has no text tasks.
         names.remove(OVERALL)
-    entries = []
+    values: dict[str, HubScore] = {}
     for name in names:
-        place = {"id": dataset, "task_id": "default" if name == OVERALL else name}
-        if revision:
-            place["revision"] = revision
         score = receipt.buckets[name]
-        if score.normalized is None:
-            # No answer has room above its floor.
-            continue
-        mean = rounded(100 * (score.mean or 0.0))
-        entry: dict[str, Any] = {
-            "dataset": place,
-            "value": float(rounded(100 * score.normalized)),
-            "date": receipt.date,
-        }
-        if source:
-            entry["source"] = {"url": source, "name": "scbench"}
-        entries.append(entry | {"notes": f"{notes}; mean {mean}"})
-    return yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=100)
+        # Without a normalized score, no answer has room above its floor.
+        if score.normalized is not None:
+            values[name] = HubScore(score.normalized, score.mean or 0.0)
+    return eval_results(
+        dataset, values, receipt.date, notes, revision=revision, source=source
+    )

@@ -34,9 +34,9 @@ MOST_BYTES = 500_000_000
 _MOST_ENTRIES = 10_000
 # Files that the Hub itself puts into every repository; not part of a release.
 OWN_FILES = {".gitattributes"}
-# Files of a release that are not on the Hub. The Hub refuses an ``eval.yaml`` whose
-# ``evaluation_framework`` is not on its list (packages/tasks/src/eval.ts of huggingface.js), and
-# scbench is not on it.
+# Files of a release that are not published on the Hub. The Hub refuses an ``eval.yaml`` by rules
+# that change (packages/tasks/src/eval.ts of huggingface.js), which must not block a release, so
+# people upload it afterwards.
 NOT_SENT = {EVAL}
 # ORG/NAME@REVISION
 _NAME = re.compile(r"(?P<repo>\w[\w.-]*/\w[\w.-]*)@(?P<revision>[\w./-]+)", re.ASCII)

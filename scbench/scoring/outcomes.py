@@ -12,7 +12,7 @@ from pydantic import BaseModel, JsonValue
 
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import CannotGrade
-from scbench.base.finish_reasons import finish_status
+from scbench.base.finish_reasons import status_without_answer
 from scbench.base.model import Check, Prediction, Status, Verdict
 from scbench.catalog import Task
 from scbench.scoring.answers.bare import Readable
@@ -203,16 +203,13 @@ def without_answer(prediction: Prediction) -> Outcome | None:
         return None
     if status is not None and status is not Status.ANSWERED:
         return Outcome(status, reason=_why_absent(prediction))
-    finish = _finish(prediction)
+    finish = status_without_answer(prediction.finish_reason)
     # Before the error: a block is often reported as an error as well.
     if finish is Status.BLOCKED:
         return Outcome(Status.BLOCKED, reason=_finish_text(prediction))
     if prediction.error is not None:
         return Outcome(Status.API_ERROR, reason=_why_absent(prediction))
-    if finish is None and prediction.finish_reason:
-        # An unknown reason is a new failure of a provider: those for a normal end are all known.
-        finish = Status.API_ERROR
-    if finish is not None and finish is not Status.ANSWERED:
+    if finish is not None:
         reason = f"{_finish_text(prediction)}, and there is no text"
         return Outcome(finish, reason=reason)
     if prediction.response is not None:
@@ -227,11 +224,11 @@ def outcome_of_unreadable(prediction: Prediction) -> Outcome:
     status = prediction.status
     if status in _STATUSES_WITH_TEXT:
         return Outcome(status, reason=_reported_reason(prediction))
-    finish = _finish(prediction)
+    finish = status_without_answer(prediction.finish_reason)
     # A block is often reported as an error as well; it stays a block.
     if prediction.error is not None and finish is not Status.BLOCKED:
         return Outcome(Status.API_ERROR, reason=prediction.error[:_MAX_REASON])
-    if finish is not None and finish is not Status.ANSWERED:
+    if finish is not None:
         reason = f"{_finish_text(prediction)}, and no answer can be read"
         return Outcome(finish, reason=reason)
     if declines(prediction.response or ""):
@@ -252,13 +249,6 @@ def _reported_reason(prediction: Prediction) -> str:
 
 def _finish_text(prediction: Prediction) -> str:
     return f"finish_reason is {(prediction.finish_reason or '').lower()}"
-
-
-def _finish(prediction: Prediction) -> Status | None:
-    """Return the status that the finish reason implies."""
-    status = finish_status(prediction.finish_reason)
-    # If the provider reports a refusal, its filter refused, not the model.
-    return Status.BLOCKED if status is Status.REFUSED else status
 
 
 def zero(status: Status, reason: str, task: Task) -> Outcome:

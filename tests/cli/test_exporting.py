@@ -2,7 +2,9 @@
 
 import json
 
+import polars as pl
 import pytest
+import yaml
 
 from scbench.freezing.example import example_predictions
 
@@ -35,3 +37,26 @@ def test_each_run_gets_its_files_and_none_is_written_over(inside, graded, tmp_pa
     assert done.returncode == 2
     assert "exists with other content" in done.stderr
     assert paths[0].read_text() == "mine"
+
+
+def test_a_folder_of_results_becomes_a_file_for_the_hub(inside, graded, tmp_path):
+    export = ["export-results", *graded, "--format", "eval-results", "--out", "hub"]
+    export += ["--date", "2026-11-22"]
+    done = inside(*export)
+    assert done.returncode == 2
+    assert "needs --dataset ORG/NAME" in done.stderr
+    done = inside(*export, "--dataset", "scbench")
+    assert done.returncode == 2
+    assert "use ORG/NAME" in done.stderr
+    done = inside(*export, "--dataset", "scbench/scbench")
+    lines = pl.read_parquet(tmp_path / "out" / "results.parquet")
+    if lines["score"].null_count():
+        assert done.returncode == 2
+        assert "needs all scores" in done.stderr
+        return
+    assert done.returncode == 0, done.stderr
+    (path,) = (tmp_path / "hub").glob("oracle*.yaml")
+    entries = yaml.safe_load(path.read_text())
+    assert entries[0]["dataset"] == {"id": "scbench/scbench", "task_id": "default"}
+    assert entries[0]["date"] == "2026-11-22"
+    assert all(0 <= entry["value"] <= 100 for entry in entries)

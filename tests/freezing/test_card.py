@@ -116,7 +116,7 @@ def test_leaderboards_are_of_the_whole_and_of_buckets(sound, manifest):
     text = (sound / EVAL).read_text("utf-8")
     assert text == render_eval(manifest)
     board = yaml.safe_load(text)
-    assert board["evaluation_framework"] == "scbench"
+    assert board["evaluation_framework"] == "harbor"
     assert board["name"] == "Spatial Competence Benchmark"
     assert board["description"]
     assert board["tasks"] == [

@@ -88,13 +88,27 @@ def test_a_release_becomes_one_commit_with_a_tag(hub, sound):
     assert hub.count("POST", "/commit/") == 1
 
 
+def test_large_files_go_by_xet_where_its_client_is_installed(hub, sound, monkeypatch):
+    pytest.importorskip("hf_xet")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)
+    large = [
+        data for name, data in contents(sound).items() if name.endswith(".parquet")
+    ]
+    hub.known.update({sha256(data): data for data in large})
+    publish(sound)
+    assert_published(hub, sound)
+    assert hub.xorbs
+    assert hub.shards
+    assert hub.count("PUT", "/store/") == 0
+
+
 def test_a_dry_run_looks_and_changes_nothing(hub, sound):
     release = open_release(sound)
     lines = plan_upload(release, REPO).lines(release)
     assert lines[0] == "create the dataset repository org/scbench"
     assert "as tester, upload 20 files" in lines[1]
     assert lines[2].startswith(
-        "leave out eval.yaml: the Hub accepts only evaluation frameworks"
+        "leave out eval.yaml, which the Hub checks by its own rules"
     )
     assert lines[3:] == [
         "tag the commit v0.0.1",

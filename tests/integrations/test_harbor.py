@@ -2,6 +2,7 @@
 
 import json
 import os
+import tomllib
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +12,7 @@ from typer.testing import CliRunner
 
 import scbench
 from scbench.cli.main import app
-from scbench.integrations.harbor import verify
+from scbench.integrations.harbor import DATASET, verify
 
 PICTURED = "polynomial_curve_fitting/04"
 IDS = [
@@ -227,16 +228,60 @@ def test_an_odd_field_of_a_result_costs_no_answer(tmp_path, change):
     assert "cost" not in (rows["usage"][0] or "") or "agent_result" not in change
 
 
+def test_the_verifiers_install_wheels_that_are_given(tmp_path):
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    options = ["prompts", "--format", "harbor", "--wheels", str(wheels)]
+
+    def written(name: str) -> tuple[int, str, Path]:
+        ids = tmp_path / "ids.txt"
+        ids.write_text(IDS[0])
+        out = tmp_path / name
+        done = CliRunner().invoke(app, [*options, "--ids", str(ids), "--out", str(out)])
+        return done.exit_code, done.stderr, out / "two_segments-07" / "tests"
+
+    code, words, _ = written("none")
+    assert (code, "contains no wheels" in words) == (2, True)
+    (wheels / "numpy-2.0-py3-none-any.whl").write_bytes(b"n")
+    code, words, _ = written("other")
+    assert (code, "pip wheel --no-deps" in words) == (2, True)
+    ours = f"scbench-{scbench.__version__}-py3-none-any.whl"
+    (wheels / ours).write_bytes(b"s")
+    code, _, tests = written("all")
+    assert code == 0
+    assert "--no-index --find-links /tmp/wheels" in (tests / "Dockerfile").read_text()
+    assert (tests / "wheels" / ours).read_bytes() == b"s"
+    (wheels / "numpy-2.0-py3-none-any.whl").unlink()
+    code, _, tests = written("ours")
+    text = (tests / "Dockerfile").read_text()
+    assert (code, "COPY wheels" in text, "--no-index" in text) == (0, True, False)
+
+
+def test_the_manifest_lists_every_task_once(tasks):
+    folder = tasks[IDS[0]].parent
+    manifest = tomllib.loads((folder / DATASET).read_text())
+    names = [task["name"].removeprefix("scbench/") for task in manifest["tasks"]]
+    assert sorted(names) == sorted(path.name for path in tasks.values())
+    version = scbench.load_release().version
+    assert manifest["dataset"]["version"] == version
+
+
 def test_its_own_models_take_the_tasks(tasks):
     """On Python 3.12 with harbor: ``nox -s harbor``."""
     pytest.importorskip("harbor", reason="nox -s harbor")
+    from harbor.models.dataset.manifest import DatasetManifest  # noqa: PLC0415
     from harbor.models.task.config import TaskConfig  # noqa: PLC0415
     from harbor.models.task.paths import TaskPaths  # noqa: PLC0415
     from harbor.models.task.verifier_mode import (  # noqa: PLC0415
         resolve_verifier_environment_definition,
     )
+    from harbor.publisher.packager import Packager  # noqa: PLC0415
 
+    listed = DatasetManifest.from_toml_file(tasks[IDS[0]].parent / DATASET).tasks
+    digests = {task.name: task.digest for task in listed}
     for folder in tasks.values():
+        digest, _ = Packager.compute_content_hash(folder)
+        assert digests[f"scbench/{folder.name}"] == f"sha256:{digest}"
         config = TaskConfig.model_validate_toml((folder / "task.toml").read_text())
         definition = resolve_verifier_environment_definition(config, TaskPaths(folder))
         assert definition.bundled_tests

@@ -50,6 +50,8 @@ class Kind:
     without: set[str] = field(default_factory=set)
 
 
+OTHERS_LOG = "another's log"
+"""Of Inspect, by a task that is not ours."""
 NO_FINISH = {"verifiers"}
 """It logs no finish reasons but stop, length and tool_calls."""
 KINDS = {
@@ -60,17 +62,24 @@ KINDS = {
     "none": Kind("unparsed", 0, None),
     "refusal in words": Kind("refused", 0, "I'm sorry, but I can't help with that."),
     "refusal that is marked": Kind(
-        "refused", 0, refusal=MARKED, without={"gemini", "verifiers"}
+        "refused", 0, refusal=MARKED, without={"anthropic", "gemini", "verifiers"}
     ),
-    "filter": Kind(
-        "blocked", None, None, "content_filter", without={"anthropic", *NO_FINISH}
+    "filter": Kind("blocked", None, None, "content_filter", without=NO_FINISH),
+    "filter midway": Kind("blocked", None, "Th", "content_filter", without=NO_FINISH),
+    "filter behind the answer": Kind(
+        "answered", 1, RIGHT, "content_filter", without=NO_FINISH
+    ),
+    "refusal by a classifier": Kind(
+        "blocked", None, None, "refusal", without={"responses", *NO_FINISH}
     ),
     "cut off": Kind("truncated", 0, "First I think about", "length"),
     "cut off behind the answer": Kind("answered", 1, RIGHT, "length"),
     "tool call": Kind("answered", 1, None, "tool_calls", RIGHT),
     "tool call with words": Kind("answered", 1, "Here:", "tool_calls", RIGHT),
-    "parts": Kind("answered", 1, RIGHT, in_parts=True),
+    # Inspect itself fails on them, and logs no response: an error of its call.
+    "parts": Kind("answered", 1, RIGHT, in_parts=True, without={OTHERS_LOG}),
     "error": Kind("api_error", None, '{"segments": [[', "error", without=NO_FINISH),
+    "error behind the answer": Kind("answered", 1, RIGHT, "error", without=NO_FINISH),
     "unknown end": Kind("api_error", None, "Well", "a_new_one", without=NO_FINISH),
     "no finish reason": Kind("answered", 1, RIGHT, None),
 }
@@ -142,8 +151,13 @@ def anthropic(kind: Kind) -> dict:
     if kind.call:
         made = {"type": "tool_use", "name": "f", "input": json.loads(kind.call)}
         content.append(made)
-    ends = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
-    stop = "refusal" if kind.refusal else ends.get(kind.finish, kind.finish)
+    ends = {
+        "stop": "end_turn",
+        "length": "max_tokens",
+        "tool_calls": "tool_use",
+        "content_filter": "refusal",
+    }
+    stop = ends.get(kind.finish, kind.finish)
     return {"model": "M", "type": "message", "stop_reason": stop, "content": content}
 
 
@@ -187,6 +201,18 @@ def verifiers(kind: Kind, row_id: str) -> dict:
     return {"task": {"data": {"id": row_id}}, "traces": [trace], "errors": []}
 
 
+def own_form(kind: Kind, row_id: str) -> dict:
+    """Return a line as the page on predictions describes it."""
+    words = [part for part in (kind.text, kind.call, kind.refusal) if part]
+    line = {"id": row_id, "model": "own form", "finish_reason": kind.finish}
+    if words or kind.finish == "stop":
+        line["response"] = "\n".join(words)
+    # The form has no other mark of a refusal.
+    if kind.refusal:
+        line["status"] = "refused"
+    return {name: value for name, value in line.items() if value is not None}
+
+
 def custom_id(row_id: str) -> str:
     return RequestKey(row_id).custom_id
 
@@ -205,6 +231,7 @@ ROUTES: dict[str, Callable[[Kind, str], dict]] = {
         "modelOutput": chat(kind),
     },
     "verifiers": verifiers,
+    "own form": own_form,
 }
 
 
@@ -213,7 +240,10 @@ def lines(path: Path, made: Iterable[dict]) -> Path:
     return path
 
 
-def rows(files: dict[str, Path], folder: Path) -> dict[str, dict]:
+Rows = dict[str, tuple[str, float | None]]
+
+
+def rows(files: dict[str, Path], folder: Path) -> dict[str, Rows]:
     """Return the status and score of each row, by route and id."""
     predictions = folder / "predictions.jsonl"
     with predictions.open("wb") as sink:
@@ -223,7 +253,7 @@ def rows(files: dict[str, Path], folder: Path) -> dict[str, dict]:
     return graded(predictions, folder / "graded")
 
 
-def expected(route: str) -> dict[str, tuple[str, float | None]]:
+def expected(route: str) -> Rows:
     return {
         row_id: (kind.status, kind.score)
         for row_id, kind in kinds().items()
@@ -231,7 +261,22 @@ def expected(route: str) -> dict[str, tuple[str, float | None]]:
     }
 
 
-def test_lines_of_every_format(tmp_path):
+def table(by_route: dict[str, Rows]) -> str:
+    """Return status and score of every kind of reply by every route, a line a kind."""
+    widths = [max(len(route), 13) for route in by_route]
+    columns = list(zip(by_route, widths, strict=True))
+    lines = [" " * 26 + " ".join(route.ljust(width) for route, width in columns)]
+    for name, row_id in IDS.items():
+        cells = []
+        for route, width in columns:
+            status, score = by_route[route].get(row_id, ("", None))
+            shown = f"{status} {score:g}" if score is not None else status
+            cells.append(shown.ljust(width))
+        lines.append(f"{name:26}{' '.join(cells)}".rstrip())
+    return "\n".join(lines)
+
+
+def of_files(folder: Path) -> dict[str, Rows]:
     files = {}
     for route, make in ROUTES.items():
         made = [
@@ -239,19 +284,36 @@ def test_lines_of_every_format(tmp_path):
             for row_id, kind in kinds().items()
             if route not in kind.without
         ]
-        files[route] = lines(tmp_path / f"{route}.jsonl", made)
-    assert rows(files, tmp_path) == {route: expected(route) for route in ROUTES}
+        files[route] = lines(folder / f"{route}.jsonl", made)
+    return rows(files, folder)
 
 
-@pytest.mark.skipif(find_spec("inspect_ai") is None, reason="extra [inspect]")
-def test_inspect_live_and_from_its_log(tmp_path, monkeypatch):
+def test_lines_of_every_format(tmp_path):
+    found = of_files(tmp_path)
+    print(table(found))  # noqa: T201  (shown with -s, or if it fails)
+    assert found == {route: expected(route) for route in ROUTES}
+
+
+def of_inspect(folder: Path, others_form: str) -> dict[str, Rows]:
+    """Play the kinds by Inspect; the rows live, from our own log, and from that of another task.
+
+    Args:
+        folder: for logs.
+        others_form: of the log of the other task, eval or json.
+    """
     import inspect_ai  # noqa: PLC0415
+    from inspect_ai.dataset import Sample  # noqa: PLC0415
     from inspect_ai.log import read_eval_log  # noqa: PLC0415
     from inspect_ai.model import get_model  # noqa: PLC0415
+    from inspect_ai.solver import generate  # noqa: PLC0415
 
-    monkeypatch.setenv("INSPECT_DISPLAY", "none")
     instances = find_release().instances()
     bodies = {instances[row_id].prompt: chat(kind) for row_id, kind in kinds().items()}
+    samples = [
+        Sample(id=row_id, input=instances[row_id].prompt)
+        for row_id in expected(OTHERS_LOG)
+    ]
+    another_task = inspect_ai.Task(samples, solver=generate(tool_calls="none"))
     with (
         without_waiting(),
         Loopback(lambda body: bodies[prompt_of(body)]) as loopback,
@@ -261,20 +323,41 @@ def test_inspect_live_and_from_its_log(tmp_path, monkeypatch):
             "scbench/two_segments",
             model=model,
             task_args={"ids": list(IDS.values())},
-            log_dir=str(tmp_path),
+            log_dir=str(folder),
             log_model_api=False,
         )
         assert len(loopback.requests) == len(KINDS)
-    read = rows({"inspect": Path(log.location)}, tmp_path)
-    assert read["inspect"] == expected("inspect")
+        (others_log,) = inspect_ai.eval(
+            another_task,
+            model=model,
+            log_dir=str(folder),
+            log_format=others_form,
+            continue_on_fail=True,
+        )
+        assert len(loopback.requests) == len(KINDS) + len(samples)
+    live = {}
     for sample in read_eval_log(log.location).samples:
-        status, score = expected("inspect")[sample.id]
-        if status == "api_error":
-            assert sample.error is not None
+        if sample.error is not None:
+            live[sample.id] = ("api_error", None)
             continue
-        live = sample.scores["outcome"]
-        assert live.metadata["status"] == status
-        assert live.metadata["scores"] == ([] if score is None else [score])
+        outcome = sample.scores["outcome"].metadata
+        score = outcome["scores"][0] if outcome["scores"] else None
+        live[sample.id] = (outcome["status"], score)
+    files = {
+        "Inspect's log": Path(log.location),
+        OTHERS_LOG: Path(others_log.location),
+    }
+    return {"Inspect": live, **rows(files, folder)}
+
+
+@pytest.mark.skipif(find_spec("inspect_ai") is None, reason="extra [inspect]")
+@pytest.mark.parametrize("others_form", ["eval", "json"])
+def test_every_kind_by_every_route(tmp_path, monkeypatch, others_form):
+    monkeypatch.setenv("INSPECT_DISPLAY", "none")
+    found = {**of_files(tmp_path), **of_inspect(tmp_path, others_form)}
+    print(table(found))  # noqa: T201  (shown with -s, or if it fails)
+    assert found == {route: expected(route) for route in found}
+    assert len(found) == len(ROUTES) + 3
 
 
 def test_rewards_of_messages():

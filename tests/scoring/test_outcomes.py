@@ -249,8 +249,9 @@ def test_what_happened_to_a_row_is_told_by_its_status(fields, status, score, rea
         ),
         *(
             (word, unparsed)
-            for word in ("stop", "end_turn", "STOP", "tool_calls", "", "odd")
+            for word in ("stop", "end_turn", "STOP", "tool_calls", "", " ")
         ),
+        ("odd", api_error),
     ],
 )
 def test_finish_reasons_of_all_providers_are_understood(reason, status):

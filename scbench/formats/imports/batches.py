@@ -116,16 +116,17 @@ def responses_reply(request: RequestKey, body: Entry) -> Reply:
             state = State(Status.REFUSED if refusal else None, "completed")
         case "incomplete":
             reason = dig(body, "incomplete_details", "reason")
-            state = state_of(reason, text=False)
-            state = state._replace(finish=state.finish or "incomplete")
+            state = state_of(reason or "incomplete", text=bool(text))
         case "failed":
             code = dig(body, "error", "code")
             # Codes of filters contain the word, such as bio_policy; OpenAI adds new ones.
             blocked = isinstance(code, str) and "policy" in code
-            state = State(Status.BLOCKED if blocked else Status.API_ERROR, "failed")
+            state = state_of("failed", text=bool(text))
+            if blocked:
+                state = State(Status.BLOCKED, "failed")
             error = f"{code}: {dig(body, 'error', 'message')}"
         case status:
-            state = State(Status.API_ERROR, str(status))
+            state = state_of(str(status), text=bool(text))
     model = body.get("model")
     return reply(request, model, text or refusal, state, counts, thought, error)
 

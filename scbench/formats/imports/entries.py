@@ -1,10 +1,11 @@
 """Replies as lines of predictions, and the JSON that the formats of other programs share.
 
-The status of a call follows from the provider's finish reason by one table,
-`scbench.base.finish_reasons`: a reply that the provider's filter withheld is ``blocked``, a model
-that declines is ``refused``, a reply that met its limit is ``truncated`` (and still graded),
-and every other call that did not end is ``api_error``. The provider's own word stays in
-``finish_reason``. Providers add reasons, so an unknown one is ``api_error`` and never an exception.
+The status of a call without text follows from the provider's finish reason by one table,
+`scbench.base.finish_reasons`: a reply that the provider's filter withheld is ``blocked``, a reply
+that met its limit is ``truncated``, and every other call that did not end is ``api_error``. Text is
+always read: an answer in it counts, and the grader applies the same table to text without one. The
+provider's own word stays in ``finish_reason``. Words that a message marks as a refusal are the
+model's, so such a reply is ``refused``.
 
 The arguments of tool calls are part of a reply. Scores of other programs are not read: replies are
 graded again, so that every way gives the same scores.
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from scbench.base.errors import PredictionsError, describe_value
-from scbench.base.finish_reasons import finish_status
+from scbench.base.finish_reasons import finish_status, status_without_answer
 from scbench.base.model import Status
 from scbench.formats.custom_id import RequestKey, read_custom_id
 
@@ -212,12 +213,15 @@ def state_of(finish: object, *, text: bool) -> State:
 
     Args:
         finish: in the words of any provider.
-        text: whether the reply has text: it is complete then, if no reason is given.
+        text: whether the reply has text: it is complete then, if no reason is given. A failure
+            has no status here, because an answer in the text counts.
     """
-    if not isinstance(finish, str) or not finish:
+    if not isinstance(finish, str) or not finish.strip():
         return State(None if text else Status.API_ERROR)
-    status = finish_status(finish) or Status.API_ERROR
-    return State(None if status is Status.ANSWERED else status, finish)
+    status = status_without_answer(finish)
+    if text and status is not None and not status.scored:
+        status = None
+    return State(status, finish)
 
 
 def with_turns(last_reply: Reply, metadata: object) -> Reply:
@@ -238,6 +242,10 @@ def with_turns(last_reply: Reply, metadata: object) -> Reply:
     fields = {
         name: value for name, value in last_reply.fields.items() if name not in replaced
     }
+    # The end of the last call is the end of a trial that stopped early.
+    ended = status_without_answer(fields.get("finish_reason"))
+    if ended is not None:
+        fields.setdefault("status", ended.value)
     fields |= {"setting": loop.get("setting"), "loop": loop, "turns": turns}
     return replace(last_reply, fields=fields)
 
@@ -381,7 +389,7 @@ def chat_outcome(message: object, finish: object) -> tuple[str | None, State]:
     text = message_text(message)
     state = state_of(finish, text=text is not None)
     refusal = refusal_text(message)
-    if refusal and state.status is None:
+    if refusal and status_without_answer(state.finish) is None:
         return text or refusal, State(Status.REFUSED, state.finish)
     if text is None and state.status is None:
         # The call ended normally without text: the model's doing, so an empty answer.

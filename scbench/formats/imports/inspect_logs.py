@@ -21,6 +21,7 @@ from scbench.base.errors import PredictionsError, printable
 from scbench.base.model import Setting, Status
 from scbench.base.wording import counted
 from scbench.formats.custom_id import RequestKey
+from scbench.formats.imports.batches import body_replies
 from scbench.formats.imports.entries import (
     Reply,
     State,
@@ -59,6 +60,11 @@ _LIMITS = {"operator": Status.API_ERROR}
 _READING: Any = {
     "resolve_attachments": "core",
     "exclude_fields": {"events", "store", "scores"},
+}
+# Tasks other than ours do not store replies. The raw responses of calls are in the events.
+_READING_OTHERS: Any = {
+    "resolve_attachments": "full",
+    "exclude_fields": {"messages", "store", "scores"},
 }
 # Inspect puts the whole request before the error of a call.
 _REQUEST = re.compile(r"\s*Request:\n.*?\n\n", re.DOTALL)
@@ -177,19 +183,26 @@ def samples_in(path: str, spec: "EvalSpec") -> "Iterable[EvalSample]":
     """Return the samples of a log, one at a time where the library can."""
     from inspect_ai.log import read_eval_log, read_eval_log_samples  # noqa: PLC0415  (an extra)
 
+    reading = _READING if our_setting(spec) else _READING_OTHERS
     # A JSON file is one value, which would be read as a whole for each sample.
     if not zipfile.is_zipfile(path) or spec.dataset.sample_ids is None:
-        return read_eval_log(path, **_READING).samples or ()
+        return read_eval_log(path, **reading).samples or ()
     samples: Iterable[EvalSample]
-    samples = read_eval_log_samples(path, all_samples_required=False, **_READING)
+    samples = read_eval_log_samples(path, all_samples_required=False, **reading)
     return samples
+
+
+def our_setting(spec: "EvalSpec") -> str | None:
+    """Return the setting of a log of our own tasks; None for other tasks."""
+    setting = (spec.metadata or {}).get("setting")
+    return setting if setting in get_args(Setting) else None
 
 
 def run_fields(header: "EvalLog") -> dict[str, Any]:
     """Return fields of all samples of a log: the setting of scbench's tasks, and the effort."""
     fields: dict[str, Any] = {}
-    setting = (header.eval.metadata or {}).get("setting")
-    if setting in get_args(Setting):
+    setting = our_setting(header.eval)
+    if setting:
         fields["setting"] = setting
     config = header.plan.config
     run: dict[str, Any] = {}
@@ -214,8 +227,37 @@ def sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
     limit = sample.limit.type if sample.limit else None
     usage = model_usage(sample, spec.model)
     stored = sample.metadata.get(REPLY)
+    if stored is None and limit is None:
+        stored = raw_reply(request, sample, spec.model)
     last_reply = reply_of(request, spec.model, sample.output, limit, usage, stored)
     return with_turns(last_reply, sample.metadata)
+
+
+def raw_reply(
+    request: RequestKey, sample: "EvalSample", model: str
+) -> dict[str, str] | None:
+    """Return what `stored_fields` keeps of a reply, from the provider's raw response.
+
+    Other people's solvers do not store it. Inspect logs the responses of the first calls of each
+    sample, and drops what its own form has no place for.
+
+    Returns:
+        None if the response to the last call is not in the log, or its form is unknown.
+    """
+    calls = [
+        event
+        for event in sample.events
+        if event.event == "model" and event.model == model
+    ]
+    last_call = calls[-1] if calls else None
+    # A solver may replace the output by its own.
+    if last_call is None or last_call.output.completion != sample.output.completion:
+        return None
+    raw = last_call.call
+    if last_call.error is not None or raw is None or raw.error or not raw.response:
+        return None
+    last_reply = next(body_replies(request, raw.response), None)
+    return None if last_reply is None else stored_fields(last_reply)
 
 
 def _failed_in_grading(sample: "EvalSample", error: "EvalError") -> bool:
@@ -299,8 +341,8 @@ def reply_of(
         output: of the last call.
         limit: the kind of limit that the sample hit; None if it hit none.
         usage: of all calls.
-        stored: the reply as the provider's response had it, see `stored_fields`; None if our own
-            solver did not make the call.
+        stored: the reply as the provider's response had it, see `stored_fields`; None if the log
+            does not have it.
     """
     if isinstance(stored, Mapping) and limit is None:
         return _from_stored(request, model, stored, usage, _reasoning(output))

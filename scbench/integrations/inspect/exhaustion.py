@@ -95,9 +95,9 @@ class _Current:
     watch: Watch | None = None
 
 
-def current_watch() -> Watch:
-    """Return the watch of the run; outside `watching` a new one, which sees single calls."""
-    return _Current.watch or Watch()
+def current_watch() -> Watch | None:
+    """Return the watch of the run in `watching`; None outside of it."""
+    return _Current.watch
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.batches import body_replies
 from scbench.formats.imports.entries import Reply, dig, error_text
 from scbench.formats.imports.inspect_logs import call_error
-from scbench.integrations.inspect.exhaustion import current_watch
+from scbench.integrations.inspect.exhaustion import Watch
 
 # Marks a method that hands responses on already.
 _MARK = "hands_on_responses"
@@ -29,12 +29,16 @@ _MARK = "hands_on_responses"
 class Listener:
     """The last call of a model.
 
+    Args:
+        watch: of the calls that fail.
+
     Attributes:
         body: the provider's response to it; None if there was none, or an error.
         stumbled: whether Inspect or the provider's library could not read the response.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
         self.body: Mapping[str, Any] | None = None
         self.stumbled = False
         # What came over the wire; Inspect loses it where it stumbles.
@@ -57,9 +61,9 @@ class Listener:
             self.body = self.raw
         self.stumbled = event.error is not None and self.raw is not None
         if event.error is None:
-            current_watch().answered()
+            self._watch.answered()
         else:
-            current_watch().failed(call_error(event.error), last_try=False)
+            self._watch.failed(call_error(event.error), last_try=False)
         transcript()._event_updated(event)  # noqa: SLF001
 
     @property

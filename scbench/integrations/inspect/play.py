@@ -20,7 +20,7 @@ from scbench.base.canonical import content_hash
 from scbench.base.errors import PredictionsError, ResultsError
 from scbench.base.wording import counted
 from scbench.formats.imports.inspect_logs import call_error, error_message
-from scbench.integrations.inspect.exhaustion import current_watch, watching
+from scbench.integrations.inspect.exhaustion import Watch, current_watch, watching
 from scbench.integrations.inspect.listening import (
     Listener,
     keep_raw_responses,
@@ -178,7 +178,7 @@ async def greet(model: Model) -> None:
         config = GenerateConfig(max_retries=_HELLO_RETRIES)
         keep_raw_responses(model.api)
         async with asyncio.timeout(_HELLO_SECONDS):
-            with listening(Listener()):
+            with listening(Listener(Watch())):
                 await model.generate(_HELLO, config=config)
     except PrerequisiteError:
         raise
@@ -301,7 +301,9 @@ class _Replies(Hooks):
             cls.answered.add((sample.id, sample.epoch, sample.metadata.get("budget")))
         else:
             cls.failures += 1
-            current_watch().failed(error_message(sample.error), last_try=True)
+            watch = current_watch()
+            if watch is not None:
+                watch.failed(error_message(sample.error), last_try=True)
         for usage in sample.model_usage.values():
             cls.tokens += usage.total_tokens
             if usage.total_cost is not None:
@@ -316,7 +318,7 @@ class _Replies(Hooks):
 
     @override
     async def on_model_retry(self, data: ModelRetry) -> None:
-        latest = current_watch().latest
-        if _Replies.on_error is not None and latest:
+        watch = current_watch()
+        if _Replies.on_error is not None and watch is not None and watch.latest:
             wait = f"; the next try is in {data.wait_time:,.0f} s"
-            _Replies.on_error(latest[:_MAX_ERROR] + wait)
+            _Replies.on_error(watch.latest[:_MAX_ERROR] + wait)

@@ -40,7 +40,15 @@ from scbench.base.errors import (
     ScbenchError,
     faults_of,
 )
-from scbench.base.model import CONFIGS, Instance, LoopSetting, Setup, Status
+from scbench.base.finish_reasons import status_without_answer
+from scbench.base.model import (
+    CONFIGS,
+    Instance,
+    LoopSetting,
+    Prediction,
+    Setup,
+    Status,
+)
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
 from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.entries import Reply, failed, failure
@@ -53,7 +61,7 @@ from scbench.formats.imports.inspect_logs import (
 )
 from scbench.formats.prompts import chosen_instances, data_urls, select, split_by_images
 from scbench.grading.workers.live import live_grader
-from scbench.integrations.inspect.exhaustion import current_watch
+from scbench.integrations.inspect.exhaustion import Watch, current_watch
 from scbench.integrations.inspect.listening import (
     Listener,
     keep_raw_responses,
@@ -62,6 +70,7 @@ from scbench.integrations.inspect.listening import (
 from scbench.integrations.inspect.scorer import by_bucket, named_instances, outcome
 from scbench.loop.environment import Environment
 from scbench.release.load import find_release
+from scbench.scoring.outcomes import Outcome, seek_answer
 
 # Limit of one call of the Python tool.
 _PYTHON_SECONDS = 180
@@ -69,6 +78,9 @@ _PYTHON_SECONDS = 180
 # calls, sent and received. A reply that meets one is cut off (truncated).
 MESSAGES_WITH_TOOLS = 200
 TOKENS_WITH_TOOLS = 2_000_000
+# Retries of a call, as in `scbench run`, if --max-retries does not set them. Inspect's own rule is
+# to go on for ever.
+MAX_RETRIES = 7
 # Steps of trials at a time: most of them wait for a process.
 _MAX_STEPS = 64
 
@@ -185,8 +197,9 @@ def expected_scores(instances: Sequence[Instance]) -> dict[str, int]:
 def config_of(
     budget: int | None, effort: str | None, tokens: int | None
 ) -> GenerateConfig:
-    """Return Inspect's limit of output tokens, and the effort of reasoning."""
+    """Return Inspect's limits of retries and output tokens, and the effort of reasoning."""
     return GenerateConfig(
+        max_retries=MAX_RETRIES,
         max_tokens=budget,
         reasoning_effort=effort,  # type: ignore[arg-type]
         reasoning_tokens=tokens,
@@ -256,6 +269,8 @@ def ask(
         schema: whether the reply is to follow the JSON Schema of the sample's answer.
         release: of the samples.
     """
+    # `inspect eval` has no watch of the whole run.
+    watch = Watch()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         options: GenerateConfigArgs = {}
@@ -267,7 +282,14 @@ def ask(
                 name="answer", json_schema=json_schema, strict=True
             )
         tool_calls: Literal["loop", "none"] = "loop" if tools else "none"
-        state, _ = await generated(state, generate, tool_calls, **options)
+        state, reply = await generated(
+            state, generate, tool_calls, current_watch() or watch, **options
+        )
+        if status_of_reply(reply) is Status.API_ERROR:
+            task_name = str(state.metadata["task"])
+            # A provider may report an error behind a whole answer.
+            if not await run_sync(has_answer, reply, task_name):
+                raise failed_call(reply)
         return state
 
     return solve
@@ -277,6 +299,7 @@ async def generated(
     state: TaskState,
     generate: Generate,
     tool_calls: Literal["loop", "none"],
+    watch: Watch,
     **options: Unpack[GenerateConfigArgs],
 ) -> tuple[TaskState, Reply]:
     """Ask for a reply, and keep it in the metadata as the provider's response has it.
@@ -288,10 +311,10 @@ async def generated(
     """
     request = RequestKey(str(state.sample_id))
     model = str(state.model)
-    listener = Listener()
+    listener = Listener(watch)
     keep_raw_responses(get_model().api)
     try:
-        with current_watch().call(), listening(listener):
+        with watch.call(), listening(listener):
             state = await generate(state, tool_calls=tool_calls, **options)
         raise_refused_call(state.output)
     # Each provider has its own errors.
@@ -311,12 +334,29 @@ async def generated(
         # A provider without raw responses, or of a form that is not known.
         state.metadata.pop(REPLY, None)
         return state, reply_of(request, model, state.output, None, {})
-    if reply.fields.get("status") == Status.API_ERROR:
-        finish = reply.fields.get("finish_reason")
-        message = f"the call ended with the finish reason {finish}"
-        raise FailedCallError(reply.fields.get("error") or message)
     state.metadata[REPLY] = stored_fields(reply)
     return state, reply
+
+
+def status_of_reply(reply: Reply) -> Status | None:
+    """Return the status of a reply if no answer can be read in it; None for a normal end."""
+    named = reply.fields.get("status")
+    if named:
+        return Status(named)
+    return status_without_answer(reply.fields.get("finish_reason"))
+
+
+def has_answer(reply: Reply, task_name: str) -> bool:
+    """Return whether the grader of a task finds an answer in a reply."""
+    prediction = Prediction.model_validate_json(reply.line())
+    return not isinstance(seek_answer(prediction, all_tasks()[task_name]), Outcome)
+
+
+def failed_call(reply: Reply) -> FailedCallError:
+    """Return the error of a call that failed, though the provider sent a reply to it."""
+    finish = reply.fields.get("finish_reason")
+    message = f"the call ended with the finish reason {finish}"
+    return FailedCallError(reply.fields.get("error") or message)
 
 
 def raise_refused_call(output: ModelOutput) -> None:
@@ -427,6 +467,7 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
     sample's input, as `scbench.loop.Environment.reset` words it.
     """
     steps = CapacityLimiter(_MAX_STEPS)
+    watch = Watch()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         instances = await run_sync(named_instances, release)
@@ -437,8 +478,13 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
         environment.reset(instance)
         done = False
         while not done and not state.completed:
-            state, reply = await generated(state, generate, "none")
-            if reply.fields.get("status") == Status.BLOCKED:
+            state, reply = await generated(
+                state, generate, "none", current_watch() or watch
+            )
+            status = status_of_reply(reply)
+            if status is Status.API_ERROR:
+                raise failed_call(reply)
+            if status is Status.BLOCKED:
                 # The reply is the provider's, and no step of the model's.
                 break
             text = reply.fields.get("response", "")

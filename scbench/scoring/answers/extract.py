@@ -36,7 +36,7 @@ from scbench.scoring.answers.shape import Shape
 from scbench.scoring.answers.visible import shown
 
 # Finish reasons that stand for these cut a reply off.
-_CUT = {Status.TRUNCATED, Status.BLOCKED, Status.REFUSED, Status.API_ERROR}
+_CUT = {Status.TRUNCATED, Status.BLOCKED, Status.API_ERROR}
 # Objects with more characters between them are no alternatives.
 _MOST_BETWEEN = 200
 # HTML tags, code fences with their language, and any character that is no letter or digit. Only
