@@ -30,9 +30,11 @@ from scbench.freezing.ladder_check import (
     MOST_FLOOR,
     Capacity,
     RungReport,
-    capacity_of,
+    Trials,
     check_ladder,
+    failure_problems,
     transfer_of,
+    trials_of,
 )
 from scbench.freezing.tables import read_table, write_table
 from scbench.freezing.verify import verify_release
@@ -277,7 +279,10 @@ def promised(monkeypatch, table, **facts):
         ({"floors": (0.7,)}, "the mean floor is 0.70; the limit is 0.6"),
         ({"floors": (0.24,)}, "the mean floor is 0.24, but 0.20"),
         ({"transfer": 0.51}, "scores a mean of 0.51 above the floor on the others"),
-        ({"capacity": Capacity(31125, 4)}, "only about 7,781 different items"),
+        (
+            {"trials": Trials(250, 0, 0, Capacity(31125, 4))},
+            "only about 7,781 different items",
+        ),
         ({"measures": (1.0,)}, "on the rung below"),
     ],
 )
@@ -298,10 +303,14 @@ def test_what_a_rung_must_have_is_checked(monkeypatch, small, facts, part):
 @pytest.mark.parametrize(
     "facts",
     [
-        {"floors": (0.23,), "transfer": 0.5, "capacity": Capacity(31125, 3)},
-        {"transfer": None, "capacity": Capacity(31125, 0)},
+        {
+            "floors": (0.23,),
+            "transfer": 0.5,
+            "trials": Trials(250, 0, 0, Capacity(31125, 3)),
+        },
+        {"transfer": None, "trials": Trials(250, 0, 0, Capacity(31125, 0))},
         # Too few draws to tell are no proof of too few items.
-        {"capacity": Capacity(1, 0)},
+        {"trials": Trials(2, 0, 0, Capacity(1, 0))},
     ],
 )
 def test_what_is_within_the_bounds_is_not_named(monkeypatch, small, facts):
@@ -328,14 +337,41 @@ def test_capacity_is_told_from_items_that_are_alike():
     task = get_task("topology_enumeration")
     ring = {"corners": 4, "order": "ring", "known": 0}
     # Eight walks round a square, drawn alike often.
-    few = capacity_of(task, ring, 200)
+    few = trials_of(task, ring, 200).capacity
     assert few.pairs == 200 * 199 // 2
     assert 6 <= few.items <= 10
-    assert capacity_of(task, ring, 200) == few
-    many = capacity_of(get_task("delaunay_triangulation"), {"points": 12}, 60)
-    assert many == Capacity(60 * 59 // 2, 0)
-    assert str(many) == ">590"
+    assert trials_of(task, ring, 200).capacity == few
+    many = trials_of(get_task("delaunay_triangulation"), {"points": 12}, 60)
+    assert many == Trials(60, 0, 0, Capacity(60 * 59 // 2, 0))
+    assert str(many.capacity) == ">590"
     assert Capacity(31125, 0).items > 10_000 > Capacity(31125, 4).items
+
+
+def test_draws_that_fail_are_counted():
+    # Few points with two decimals are often three on a line, many nearly always.
+    task = get_task("delaunay_triangulation")
+    trials = trials_of(task, {"points": 30, "decimals": 2}, 20)
+    assert trials.failures > 0
+    assert trials.attempts >= 20
+    assert trials.final_failures == 0
+    assert trials_of(task, {"points": 30, "decimals": 2}, 20) == trials
+
+
+@pytest.mark.parametrize(
+    ("failures", "final", "named"),
+    [
+        # A fifth to the power of five, for six items, is 0.19 %; the limit is 0.1 %.
+        (50, 0, True),
+        (40, 0, False),
+        # One failure that ends a point at once is more than 0.1 % of the draws.
+        (1, 1, True),
+    ],
+)
+def test_a_rung_that_may_stay_incomplete_is_named(failures, final, named):
+    trials = Trials(250, failures, final, Capacity(31125, 0))
+    problems = list(failure_problems(get_task("shikaku_rectangles"), trials, 6))
+    assert len(problems) == named
+    assert all(f"{failures} of 250 draws failed" in line for line in problems)
 
 
 # Releases.
