@@ -76,8 +76,8 @@ class Trials(NamedTuple):
         return min(1.0, items * self.failure_rate**limit + at_once)
 
 
-class RoomyItem(NamedTuple):
-    """An item that has room above its floor."""
+class Item(NamedTuple):
+    """An item of a rung and its right answer."""
 
     params: BaseModel
     reference: Reference
@@ -289,37 +289,41 @@ def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]
 def transfer_of(part: FrozenPoint) -> float | None:
     """Return the best mean that a right answer has on a rung's other items above their floors.
 
-    A negative result counts as 0. It is None if there are no two items, or none with room.
+    The answer is carried over to each of them (`Builder.carried_over`). A negative result counts
+    as 0. It is None if there are no two items, or none with room.
     """
-    items = items_with_room(part)
+    task = part.planned.task
+    items = items_of(part)
     means = []
-    for ref in part.references:
-        other_items = [item for item in items if item.reference.id != ref.id]
-        scores = scores_above(part.planned.task, ref, other_items)
+    for item in items:
+        other_items = [
+            other for other in items if other is not item and other.reference.floor < 1
+        ]
+        scores = scores_above(task, item, other_items)
         if scores:
             means.append(sum(scores) / len(scores))
     return max(means, default=None)
 
 
-def items_with_room(part: FrozenPoint) -> list[RoomyItem]:
-    """Return the items of a rung that have room above their floors."""
+def items_of(part: FrozenPoint) -> list[Item]:
+    """Return the items of a rung with their right answers."""
     model = part.planned.task.params_model
     items = []
     for row, ref in zip(part.instances, part.references, strict=True):
-        if ref.floor < 1:
-            items.append(RoomyItem(model.model_validate_json(row.all_params), ref))
+        items.append(Item(model.model_validate_json(row.all_params), ref))
     return items
 
 
-def scores_above(
-    task: Task, ref: Reference, items: Sequence[tuple[BaseModel, Reference]]
-) -> list[float]:
-    """Return the scores of a right answer on other items, each above the item's floor."""
-    answer = json.loads(ref.answer)
+def scores_above(task: Task, source: Item, items: Sequence[Item]) -> list[float]:
+    """Return the scores of an item's right answer on other items, each above the item's floor."""
+    builder = task.builder()
+    ref = source.reference
+    answer = task.answer_model.model_validate_json(ref.answer)
     scores = []
-    for params, item_ref in items:
-        score = mean_score(task, params, ref.name, answer, where=ref.id)
-        scores.append(normalized(score, item_ref.floor))
+    for item in items:
+        carried = builder.carried_over(answer, source.params, item.params)
+        score = mean_score(task, item.params, ref.name, carried, where=ref.id)
+        scores.append(normalized(score, item.reference.floor))
     return scores
 
 
