@@ -73,6 +73,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         {"length": 400, "max_depth": 32, "kinds": 4},
         {"length": 60, "max_depth": 32, "kinds": 1},
         {"length": 9, "max_depth": 9},
+        {"length": 60, "max_depth": 20, "min_open": 11},
     )
 
     def prompt(self, params: Params) -> str:

@@ -140,6 +140,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "max_depth": 3,
         },
         {"question": "necessary_set", "events": 3, "max_depth": 2, "distractors": 0},
+        {"question": "necessary_set", "facts_matter": True},
     )
 
     def prompt(self, params: Params) -> str:

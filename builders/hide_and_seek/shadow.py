@@ -296,6 +296,9 @@ def packings_without_heights(params: Params) -> Iterator[tuple[str, list[XY]]]:
         "rows along y": [(x, y) for y, x in rows_from(region.swapped(), start_x)],
         "touching grid": grid_from(region, (start_x, start_y)),
     }
+    names = ("in one piece", "cut along y", "cut along x")
+    for name, places in zip(names, packings(region, (x_sign, y_sign)), strict=True):
+        yield f"densest rows {name}", by_walls(params, eye, places)
     for name, places in layouts.items():
         yield f"{name}, by the walls", by_walls(params, eye, places)
         # The product falls away from the eye.

@@ -41,6 +41,8 @@ OPENINGS = (
 _TRIES = 200
 # Number of candidates that are similar to the liked films, and number of candidates from all films.
 _NEAR = 8
+# Films that are tried as the right choice for some liked films.
+_WINNERS = 25
 # Genres that film guides give to many films, but not always to the same ones.
 _VAGUE = {"drama", "thriller", "adventure", "action"}
 
@@ -72,11 +74,25 @@ class Space(Point):
         "whether the prompt prints genres and themes in lists, in prose, or only titles",
         "semantic",
     )
+    points_matter: bool = parameter(
+        False,
+        "whether another choice wins if genres and themes count the same, if only one of them "
+        "counts, or if their points are exchanged; the points themselves change places in half "
+        "of the questions",
+        "interference",
+        later=True,
+    )
 
     @model_validator(mode="after")
     def _something_counts(self) -> Self:
         if not self.genre_weight and not self.theme_weight:
             raise ValueError("genre_weight (0) and theme_weight (0) must not both be 0")
+        if self.points_matter and self.template == "titles":
+            raise ValueError(
+                "points_matter needs a template that prints genres and themes"
+            )
+        if self.points_matter and self.genre_weight == self.theme_weight:
+            raise ValueError("points_matter needs different weights")
         return self
 
 
@@ -126,6 +142,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         },
         {"choice_count": 3, "genre_weight": 0, "theme_weight": 1, "template": "titles"},
         {"choice_count": 3, "genre_weight": 10, "theme_weight": 0},
+        {"reference_count": 8, "choice_count": 9, "points_matter": True},
     )
 
     def prompt(self, params: Params) -> str:
@@ -219,7 +236,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw similar films, and choices among which one wins."""
-        select = select_by_titles if point.template == "titles" else select_by_points
+        select = select_by_points
+        if point.template == "titles":
+            select = select_by_titles
+        elif point.points_matter:
+            select = select_with_decoys
+            if rng.below(2):
+                point = with_weights_exchanged(point)
         for _ in range(_TRIES):
             selection = select(point, rng)
             if selection is None:
@@ -266,6 +289,78 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
     lower = [film for film in pool if points[film] <= most]
     # The next best choice is as near to the margin as the pool allows.
     return Selection(liked, [right, lower[0], *rng.sample(lower[1:], beaten - 1)])
+
+
+def with_weights_exchanged(point: Space) -> Space:
+    """Return a point whose genres count as much as its themes did, and the other way round."""
+    weights = {"genre_weight": point.theme_weight, "theme_weight": point.genre_weight}
+    return point.model_copy(update=weights)
+
+
+def select_with_decoys(point: Space, rng: Stream) -> Selection | None:
+    """Draw films and a choice that beats all others, of which one beats it by each other rule."""
+    relatives = similar_films(rng.choice(films()))
+    liked, _ = _draw_liked(relatives, point, rng)
+    if len(liked) < point.reference_count:
+        return None
+    tags = liked_tags(liked)
+    pool = [film for film in films() if film not in liked]
+    rng.shuffle(pool)
+    weights = (point.genre_weight, point.theme_weight)
+    common = {
+        film: (points_of(film, tags, 1, 0), points_of(film, tags, 0, 1))
+        for film in pool
+    }
+    points = {film: _weighted(common[film], weights) for film in pool}
+    # The next best choice is as near to the margin as the pool allows.
+    pool.sort(key=lambda film: -points[film])
+    for right in pool[:_WINNERS]:
+        most = points[right] - point.min_margin
+        beaten = [film for film in pool if points[film] <= most]
+        decoys = decoys_of(right, beaten, common, weights)
+        number = point.choice_count - 2 - len(decoys or ())
+        if decoys is None or len(beaten) < point.choice_count or number < 0:
+            continue
+        next_best, *others = [film for film in beaten if film not in decoys]
+        return Selection(
+            liked, [right, *decoys, next_best, *rng.sample(others, number)]
+        )
+    return None
+
+
+def decoys_of(
+    right: Film,
+    beaten: Sequence[Film],
+    common: Mapping[Film, tuple[int, int]],
+    weights: tuple[int, int],
+) -> list[Film] | None:
+    """Return beaten films of which one beats the right choice by each other rule.
+
+    Args:
+        right: the right choice.
+        beaten: films with fewer points, the best first.
+        common: numbers of genres and themes in common with the liked films, by film.
+        weights: points for each of these.
+
+    Returns:
+        None if no beaten film wins by some rule.
+    """
+    decoys: list[Film] = []
+    for rule in ((1, 1), (1, 0), (0, 1), weights[::-1]):
+        needed = _weighted(common[right], rule)
+        if any(_weighted(common[film], rule) > needed for film in decoys):
+            continue
+        winner = next(
+            (film for film in beaten if _weighted(common[film], rule) > needed), None
+        )
+        if winner is None:
+            return None
+        decoys.append(winner)
+    return decoys
+
+
+def _weighted(common: tuple[int, int], weights: tuple[int, int]) -> int:
+    return common[0] * weights[0] + common[1] * weights[1]
 
 
 def select_by_titles(point: Space, rng: Stream) -> Selection | None:

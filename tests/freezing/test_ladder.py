@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 
 from scbench.base.errors import ExperimentError, ReleaseError
 from scbench.base.model import ladder_name, rung_of
+from scbench.base.seeding import Stream
+from scbench.builders.shared.builder import Builder
 from scbench.catalog import MANIFOLDS, all_tasks, get_task, paper_tasks
 from scbench.cli import grade, main
 from scbench.freezing import ladder_check
@@ -101,6 +103,20 @@ def means(task, column):
     return {rung: sum(values) / len(values) for rung, values in found.items()}
 
 
+# Tasks whose target is drawn for each item of a rung.
+VARIED = {"two_segments"}
+
+
+def lowest(task):
+    """Return the measures of the items of the first rung of a task's published ladder."""
+    refs = find_release().ladder().references()
+    return [
+        ref.measure
+        for ref in refs
+        if ref.id.startswith(f"{task.id}/") and rung_of(ref.id) == 1
+    ]
+
+
 def test_every_task_has_a_ladder_of_at_least_eight_rungs_and_one_beyond():
     table = ladder()
     texts = [task for task in all_tasks().values() if task.bucket == MANIFOLDS]
@@ -139,7 +155,11 @@ def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(
         find_release().floors()[name] for name in find_release().instances([task.id])
     ]
     if 3 * sum(floor > MOST_FLOOR for floor in floors) <= len(floors):
-        assert found[1] < min(paper)
+        # Where targets vary within a rung, not every item can be that easy.
+        if task.id in VARIED:
+            assert min(lowest(task)) <= min(paper)
+        else:
+            assert found[1] < min(paper)
     assert second > max(paper), (
         "at least two rungs are above the paper's hardest instance"
     )
@@ -331,6 +351,21 @@ def test_transfer_is_the_best_answer_to_another_item(small):
     assert transfer_of(replace(part, references=tuple(no_room))) is None
     half = [replace(ref, floor=0.5) for ref in part.references]
     assert transfer_of(replace(same, references=tuple(half))) == 1
+
+
+def test_transfer_is_measured_in_the_coordinates_of_the_task():
+    # Both cuts end at the same shares of the same sides of a square that is turned or moved.
+    task = get_task("two_segments")
+    builder = task.builder()
+    space = builder.space(frame="rotated", target="2t1q")
+    first, second = (builder.draw(space, Stream("transfer", i)) for i in range(2))
+    answer = builder.reference(first)
+    assert task.grade(second, answer).score == 0
+    carried = builder.carried_over(answer, first, second)
+    assert task.grade(second, task.answer_model.model_validate(carried)).score == 1
+    # By default an answer is carried over as it is.
+    maze = get_task("maze_3d").builder()
+    assert type(maze).carried_over is Builder.carried_over
 
 
 def test_capacity_is_told_from_items_that_are_alike():
