@@ -204,25 +204,35 @@ def most_rows(region: Region) -> list[XY]:
     wall = up(region.wall[1])
     starts = [wall, -wall]
     starts += [up(pitch * k / _PHASES) for k in range(_PHASES)]
-    best: list[XY] = []
-    for start in starts:
-        places = rows_from(region, start)
-        if len(places) > len(best):
-            best = places
-    return best
+    best = max(starts, key=lambda start: number_in_rows(region, start))
+    return rows_from(region, best)
+
+
+def number_in_rows(region: Region, start: float) -> int:
+    """Return how many people `rows_from` places."""
+    pitch, _ = region.pitch
+    number = 0
+    for y in rows_at(region, start):
+        for low, high in spans(region, y):
+            number += max(0, math.floor((high - up(low)) / pitch + _HAIR) + 1)
+    return number
 
 
 def rows_from(region: Region, start: float) -> list[XY]:
     """Return people in all rows along x that are whole pitches away from a first one."""
-    _, pitch = region.pitch
-    first = math.ceil((-region.radius - start) / pitch)
-    last = math.floor((region.radius - start) / pitch)
     places: list[XY] = []
-    for k in range(first, last + 1):
-        y = round(start + k * pitch, 3)
+    for y in rows_at(region, start):
         for low, high in spans(region, y):
             places += row(region, y, low, high)
     return places
+
+
+def rows_at(region: Region, start: float) -> list[float]:
+    """Return the y of rows along x that are whole pitches away from a first one."""
+    _, pitch = region.pitch
+    first = math.ceil((-region.radius - start) / pitch)
+    last = math.floor((region.radius - start) / pitch)
+    return [round(start + k * pitch, 3) for k in range(first, last + 1)]
 
 
 def grid_from(region: Region, start: XY) -> list[XY]:
@@ -246,7 +256,7 @@ def row(region: Region, y: float, low: float, high: float) -> Iterator[XY]:
     """Yield the places of people who touch, from the lower end of a row on."""
     pitch, _ = region.pitch
     x = up(low)
-    while x <= high:
+    while x <= high + _HAIR:
         # Adding 0 makes 0 of -0.
         yield x + 0.0, y + 0.0
         x = round(x + pitch, 3)
@@ -296,14 +306,14 @@ def packings_without_heights(params: Params) -> Iterator[tuple[str, list[XY]]]:
         "rows along y": [(x, y) for y, x in rows_from(region.swapped(), start_x)],
         "touching grid": grid_from(region, (start_x, start_y)),
     }
-    names = ("in one piece", "cut along y", "cut along x")
-    for name, places in zip(names, packings(region, (x_sign, y_sign)), strict=True):
-        yield f"densest rows {name}", by_walls(params, eye, places)
     for name, places in layouts.items():
         yield f"{name}, by the walls", by_walls(params, eye, places)
         # The product falls away from the eye.
         by_sight = sorted(places, key=lambda at: (-at[0] * eye[0] - at[1] * eye[1], at))
         yield f"{name}, by the line of sight", by_sight
+    names = ("in one piece", "cut along y", "cut along x")
+    for name, places in zip(names, packings(region, (x_sign, y_sign)), strict=True):
+        yield f"densest rows {name}", by_walls(params, eye, places)
 
 
 # Single places.

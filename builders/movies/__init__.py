@@ -41,6 +41,8 @@ OPENINGS = (
 _TRIES = 200
 # Number of candidates that are similar to the liked films, and number of candidates from all films.
 _NEAR = 8
+# Most films, and one more, that beat the right choice without the points besides the decoys.
+_MOST_AHEAD = 5
 # Films that are tried as the right choice for some liked films.
 _WINNERS = 25
 # Genres that film guides give to many films, but not always to the same ones.
@@ -77,8 +79,8 @@ class Space(Point):
     points_matter: bool = parameter(
         False,
         "whether another choice wins if genres and themes count the same, if only one of them "
-        "counts, or if their points are exchanged; the points themselves change places in half "
-        "of the questions",
+        "counts, or if their points are exchanged; the larger weight is then that of genres or of "
+        "themes, and the smaller one is drawn from 1 up to its value",
         "interference",
         later=True,
     )
@@ -91,8 +93,9 @@ class Space(Point):
             raise ValueError(
                 "points_matter needs a template that prints genres and themes"
             )
-        if self.points_matter and self.genre_weight == self.theme_weight:
-            raise ValueError("points_matter needs different weights")
+        least, most = sorted((self.genre_weight, self.theme_weight))
+        if self.points_matter and not 0 < least < most:
+            raise ValueError("points_matter needs two different weights of at least 1")
         return self
 
 
@@ -241,10 +244,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             select = select_by_titles
         elif point.points_matter:
             select = select_with_decoys
-            if rng.below(2):
-                point = with_weights_exchanged(point)
+        drawn = point
         for _ in range(_TRIES):
-            selection = select(point, rng)
+            if point.points_matter:
+                drawn = with_drawn_weights(point, rng)
+            selection = select(drawn, rng)
             if selection is None:
                 continue
             # The right choice can have any letter.
@@ -252,8 +256,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             return Params(
                 liked=tuple(selection.liked),
                 choices=tuple(selection.choices),
-                genre_weight=point.genre_weight,
-                theme_weight=point.theme_weight,
+                genre_weight=drawn.genre_weight,
+                theme_weight=drawn.theme_weight,
                 template=point.template,
                 opening=rng.below(len(OPENINGS)),
             )
@@ -291,10 +295,17 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
     return Selection(liked, [right, lower[0], *rng.sample(lower[1:], beaten - 1)])
 
 
-def with_weights_exchanged(point: Space) -> Space:
-    """Return a point whose genres count as much as its themes did, and the other way round."""
-    weights = {"genre_weight": point.theme_weight, "theme_weight": point.genre_weight}
-    return point.model_copy(update=weights)
+def with_drawn_weights(point: Space, rng: Stream) -> Space:
+    """Return a point with its larger weight, and a smaller one of at most its other weight.
+
+    Either of them may be that of genres.
+    """
+    smaller, larger = sorted((point.genre_weight, point.theme_weight))
+    weights = [rng.between(1, smaller), larger]
+    rng.shuffle(weights)
+    return point.model_copy(
+        update={"genre_weight": weights[0], "theme_weight": weights[1]}
+    )
 
 
 def select_with_decoys(point: Space, rng: Stream) -> Selection | None:
@@ -318,13 +329,21 @@ def select_with_decoys(point: Space, rng: Stream) -> Selection | None:
         most = points[right] - point.min_margin
         beaten = [film for film in pool if points[film] <= most]
         decoys = decoys_of(right, beaten, common, weights)
-        number = point.choice_count - 2 - len(decoys or ())
-        if decoys is None or len(beaten) < point.choice_count or number < 0:
+        if decoys is None:
             continue
-        next_best, *others = [film for film in beaten if film not in decoys]
-        return Selection(
-            liked, [right, *decoys, next_best, *rng.sample(others, number)]
+        # The rank of the right choice without the points must not give it away.
+        ahead = [film for film in beaten if sum(common[film]) > sum(common[right])]
+        behind = [film for film in beaten if film not in ahead and film not in decoys]
+        spare = [film for film in ahead if film not in decoys]
+        more = min(
+            rng.below(_MOST_AHEAD), len(spare), point.choice_count - 2 - len(decoys)
         )
+        number = point.choice_count - 1 - len(decoys) - more
+        if more < 0 or len(behind) < number:
+            continue
+        next_best, *others = behind
+        rest = [*rng.sample(spare, more), next_best, *rng.sample(others, number - 1)]
+        return Selection(liked, [right, *decoys, *rest])
     return None
 
 
