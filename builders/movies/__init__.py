@@ -10,8 +10,10 @@ An example of the puzzle, with the answer B (2 points for each genre in common, 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from math import prod
+from operator import itemgetter
 from typing import NamedTuple, Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -79,8 +81,8 @@ class Space(Point):
     points_matter: bool = parameter(
         False,
         "whether another choice wins if genres and themes count the same, if only one of them "
-        "counts, or if their points are exchanged; the larger weight is then that of genres or of "
-        "themes, and the smaller one is drawn from 1 up to its value",
+        "counts, if their points are exchanged, or if the two numbers are multiplied; the larger "
+        "weight is then that of either, and the smaller one is drawn from 1 up to its value",
         "interference",
         later=True,
     )
@@ -245,9 +247,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         elif point.points_matter:
             select = select_with_decoys
         drawn = point
+        larger_first = point.points_matter and rng.below(2) == 1
         for _ in range(_TRIES):
             if point.points_matter:
-                drawn = with_drawn_weights(point, rng)
+                drawn = with_drawn_weights(point, rng, larger_first=larger_first)
             selection = select(drawn, rng)
             if selection is None:
                 continue
@@ -295,17 +298,18 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
     return Selection(liked, [right, lower[0], *rng.sample(lower[1:], beaten - 1)])
 
 
-def with_drawn_weights(point: Space, rng: Stream) -> Space:
+def with_drawn_weights(point: Space, rng: Stream, *, larger_first: bool) -> Space:
     """Return a point with its larger weight, and a smaller one of at most its other weight.
 
-    Either of them may be that of genres.
+    Args:
+        point: the point.
+        rng: draws the smaller weight.
+        larger_first: whether genres get the larger weight.
     """
-    smaller, larger = sorted((point.genre_weight, point.theme_weight))
-    weights = [rng.between(1, smaller), larger]
-    rng.shuffle(weights)
-    return point.model_copy(
-        update={"genre_weight": weights[0], "theme_weight": weights[1]}
-    )
+    least, most = sorted((point.genre_weight, point.theme_weight))
+    weights = (rng.between(1, least), most)
+    genre, theme = weights[::-1] if larger_first else weights
+    return point.model_copy(update={"genre_weight": genre, "theme_weight": theme})
 
 
 def select_with_decoys(point: Space, rng: Stream) -> Selection | None:
@@ -364,14 +368,19 @@ def decoys_of(
     Returns:
         None if no beaten film wins by some rule.
     """
+    rules: tuple[Callable[[tuple[int, int]], int], ...] = (
+        sum,
+        itemgetter(0),
+        itemgetter(1),
+        prod,
+        partial(_weighted, weights=weights[::-1]),
+    )
     decoys: list[Film] = []
-    for rule in ((1, 1), (1, 0), (0, 1), weights[::-1]):
-        needed = _weighted(common[right], rule)
-        if any(_weighted(common[film], rule) > needed for film in decoys):
+    for rule in rules:
+        needed = rule(common[right])
+        if any(rule(common[film]) > needed for film in decoys):
             continue
-        winner = next(
-            (film for film in beaten if _weighted(common[film], rule) > needed), None
-        )
+        winner = next((film for film in beaten if rule(common[film]) > needed), None)
         if winner is None:
             return None
         decoys.append(winner)
