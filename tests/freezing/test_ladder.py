@@ -11,7 +11,12 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from scbench.base.errors import ExperimentError, ReleaseError
+from scbench.base.errors import (
+    ExperimentError,
+    GenerationError,
+    ReleaseError,
+    WorkSpentError,
+)
 from scbench.base.model import ladder_name, rung_of
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder
@@ -382,14 +387,23 @@ def test_capacity_is_told_from_items_that_are_alike():
     assert Capacity(31125, 0).items > 10_000 > Capacity(31125, 4).items
 
 
-def test_draws_that_fail_are_counted():
-    # Few points with two decimals are often three on a line, many nearly always.
-    task = get_task("delaunay_triangulation")
-    trials = trials_of(task, {"points": 30, "decimals": 2}, 20)
-    assert trials.failures > 0
-    assert trials.attempts >= 20
-    assert trials.final_failures == 0
-    assert trials_of(task, {"points": 30, "decimals": 2}, 20) == trials
+def test_draws_that_fail_are_counted(monkeypatch):
+    task = get_task("enumerate_edges")
+    real = task.builder.draw
+
+    def draw(self, point, rng):
+        if rng.below(4) == 0:
+            raise WorkSpentError("too much work")
+        if rng.below(4) == 0:
+            raise GenerationError("bad luck")
+        return real(self, point, rng)
+
+    monkeypatch.setattr(task.builder, "draw", draw)
+    trials = trials_of(task, {"squares": 20}, 40)
+    assert trials.attempts == 40 + trials.failures
+    assert 0 < trials.final_failures < trials.failures < 40
+    assert trials.capacity.pairs == 40 * 39 // 2
+    assert trials_of(task, {"squares": 20}, 40) == trials
 
 
 @pytest.mark.parametrize(
