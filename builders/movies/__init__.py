@@ -43,10 +43,10 @@ OPENINGS = (
 _TRIES = 200
 # Number of candidates that are similar to the liked films, and number of candidates from all films.
 _NEAR = 8
-# Most films, and one more, that beat the right choice without the points besides the decoys.
-_MOST_AHEAD = 5
+# The number of choices, besides decoys, that beat the right one without the points is smaller.
+_MOST_AHEAD = 4
 # Films that are tried as the right choice for some liked films.
-_WINNERS = 25
+_WINNERS = 60
 # Genres that film guides give to many films, but not always to the same ones.
 _VAGUE = {"drama", "thriller", "adventure", "action"}
 
@@ -245,7 +245,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         if point.template == "titles":
             select = select_by_titles
         elif point.points_matter:
-            select = select_with_decoys
+            # Without the points, the right choice must not always have the same rank.
+            select = partial(select_with_decoys, ahead=rng.below(_MOST_AHEAD))
         drawn = point
         larger_first = point.points_matter and rng.below(2) == 1
         for _ in range(_TRIES):
@@ -312,8 +313,11 @@ def with_drawn_weights(point: Space, rng: Stream, *, larger_first: bool) -> Spac
     return point.model_copy(update={"genre_weight": genre, "theme_weight": theme})
 
 
-def select_with_decoys(point: Space, rng: Stream) -> Selection | None:
-    """Draw films and a choice that beats all others, of which one beats it by each other rule."""
+def select_with_decoys(point: Space, rng: Stream, *, ahead: int) -> Selection | None:
+    """Draw films and a choice that beats all others, of which one beats it by each other rule.
+
+    Besides these, so many choices are ``ahead`` of it if genres and themes count the same.
+    """
     relatives = similar_films(rng.choice(films()))
     liked, _ = _draw_liked(relatives, point, rng)
     if len(liked) < point.reference_count:
@@ -335,18 +339,15 @@ def select_with_decoys(point: Space, rng: Stream) -> Selection | None:
         decoys = decoys_of(right, beaten, common, weights)
         if decoys is None:
             continue
-        # The rank of the right choice without the points must not give it away.
-        ahead = [film for film in beaten if sum(common[film]) > sum(common[right])]
-        behind = [film for film in beaten if film not in ahead and film not in decoys]
-        spare = [film for film in ahead if film not in decoys]
-        more = min(
-            rng.below(_MOST_AHEAD), len(spare), point.choice_count - 2 - len(decoys)
-        )
-        number = point.choice_count - 1 - len(decoys) - more
-        if more < 0 or len(behind) < number:
+        target = sum(common[right])
+        others = [film for film in beaten if film not in decoys]
+        spare = [film for film in others if sum(common[film]) > target]
+        behind = [film for film in others if sum(common[film]) <= target]
+        number = point.choice_count - 1 - len(decoys) - ahead
+        if len(spare) < ahead or not 0 < number <= len(behind):
             continue
         next_best, *others = behind
-        rest = [*rng.sample(spare, more), next_best, *rng.sample(others, number - 1)]
+        rest = [*rng.sample(spare, ahead), next_best, *rng.sample(others, number - 1)]
         return Selection(liked, [right, *decoys, *rest])
     return None
 

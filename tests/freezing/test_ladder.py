@@ -392,9 +392,9 @@ def test_draws_that_fail_are_counted(monkeypatch):
     real = task.builder.draw
 
     def draw(self, point, rng):
-        if rng.below(4) == 0:
+        if rng.below(8) == 0:
             raise WorkSpentError("too much work")
-        if rng.below(4) == 0:
+        if rng.below(8) == 0:
             raise GenerationError("bad luck")
         return real(self, point, rng)
 
