@@ -11,7 +11,7 @@ import sys
 from scbench.catalog import get_task
 from scbench.freezing.fresh import run
 from scbench.freezing.ladder import ladder
-from scbench.freezing.ladder_check import items_with_room, scores_above
+from scbench.freezing.ladder_check import items_of, scores_above
 
 MOST = 30.0
 
@@ -33,13 +33,13 @@ def best_repeated(name: str, seed: int) -> tuple[float, str]:
     items = []
     number = 0
     for part in run(table.experiment(tasks=[name], seed=seed), distinct=False):
-        items += items_with_room(part)
+        items += [item for item in items_of(part) if item.reference.floor < 1]
         number += len(part.instances)
     means = []
     for part in run(table.experiment(tasks=[name]), distinct=False):
-        for public in part.references:
+        for public in items_of(part):
             total = sum(scores_above(task, public, items))
-            means.append((100 * total / number, public.id))
+            means.append((100 * total / number, public.reference.id))
     return max(means)
 
 

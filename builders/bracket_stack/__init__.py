@@ -6,8 +6,9 @@ An example of the puzzle, with the answer >]:
 """
 
 from collections.abc import Mapping
+from typing import Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import (
@@ -36,6 +37,22 @@ class Space(Point):
         8, "most brackets open at the same time", "depth", ge=2, le=100
     )
     kinds: int = parameter(3, "number of kinds of brackets", "semantic", ge=1, le=4)
+    min_open: int = parameter(
+        1,
+        "least number of brackets that stay open",
+        "depth",
+        later=True,
+        ge=1,
+        le=100,
+    )
+
+    @model_validator(mode="after")
+    def _can_stay_open(self) -> Self:
+        # One less, because the number that stays open is even or odd as the length is.
+        most = min(self.max_depth, self.length) - 1
+        if self.min_open > max(most, 1):
+            raise ValueError(f"min_open {self.min_open} is above {max(most, 1)}")
+        return self
 
 
 class BracketStackCase(Case):
@@ -56,6 +73,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         {"length": 400, "max_depth": 32, "kinds": 4},
         {"length": 60, "max_depth": 32, "kinds": 1},
         {"length": 9, "max_depth": 9},
+        {"length": 60, "max_depth": 20, "min_open": 11},
     )
 
     def prompt(self, params: Params) -> str:
@@ -127,6 +145,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Draw the number of brackets that stay open, then a walk that ends there."""
         highest = min(point.max_depth, point.length)
         shortest = shortest_ending(point.length)
+        if point.min_open > shortest:
+            # The least number of the right parity that is large enough.
+            shortest = point.min_open + (point.length - point.min_open) % 2
         # Drawn first, so that short and long endings are equally likely.
         final = shortest + 2 * rng.below((highest - shortest) // 2 + 1)
         pairs = PAIRS[: point.kinds]

@@ -24,6 +24,7 @@ from scbench.builders.but_for_causation.rules import (
     chain_length,
     flips,
 )
+from scbench.builders.but_for_causation.shortcuts import sets_without_facts, walk_back
 from scbench.builders.but_for_causation.stories import (
     LETTERS,
     past_of,
@@ -34,6 +35,8 @@ from scbench.builders.shared.builder import Case, Point, chance, parameter, unde
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.but_for_causation import Answer, Params, Question
 
+# Stories drawn until no rule of thumb answers one.
+_STORIES = 500
 # Graphs drawn until one has necessary and unnecessary events. If none has, the same number is
 # drawn with a spared outcome.
 _TRIES = 200
@@ -78,11 +81,20 @@ class Space(Point):
         "yes or no about one event, or the set of necessary events",
         "semantic",
     )
+    facts_matter: bool = parameter(
+        False,
+        "whether stories are redrawn that a rule of thumb answers without the facts of the day, "
+        "such as walking back from the outcome to the first choice; for necessary_set only",
+        "interference",
+        later=True,
+    )
 
     @model_validator(mode="after")
     def _story_has_as_many(self) -> Self:
         limit = min(len(setting.events) for setting in settings())
         self._not_above(limit, "events", "distractors")
+        if self.facts_matter and self.question != "necessary_set":
+            raise ValueError("facts_matter needs the question necessary_set")
         return self
 
 
@@ -128,6 +140,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "max_depth": 3,
         },
         {"question": "necessary_set", "events": 3, "max_depth": 2, "distractors": 0},
+        {"question": "necessary_set", "facts_matter": True},
     )
 
     def prompt(self, params: Params) -> str:
@@ -186,6 +199,17 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         conditions = sum(len(conditions) for _, _, conditions in params.rules)
         return conditions * len(params.candidates)
 
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return the events on the way back from the outcome that stops at every "or".
+
+        There is none for the question about one event, in which a guess is right half the time.
+        """
+        if params.question == "but_for":
+            return {}
+        events = walk_back(system_of(params), params.outcome)
+        letters = letters_of([event in events for event in params.candidates])
+        return {"walk back to the first or": {"answer": list(letters)}}
+
     def blind_floor(self, params: Params) -> float:
         """Return one half, or the chance to guess a set of one event, or of all events but one.
 
@@ -196,29 +220,49 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return 0.5 if params.question == "but_for" else 1 / (n * (n - 1))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw rules until something is necessary and something is not, then the question."""
-        graph, needed = draw_graph(point, rng)
-        # Events from this number on are distractors.
-        causal = len(graph.levels)
-        for _ in range(point.distractors):
-            add_distractor(graph, causal, rng)
-        needless = []
-        for event, happened in enumerate(graph.happened):
-            if happened and event != graph.outcome and event not in needed:
-                needless.append(event)
-        if point.question == "necessary_set":
-            candidates = [*needed, *needless]
-            rng.shuffle(candidates)
-        elif rng.below(2):
-            # Yes and no are equally likely.
-            candidates = [rng.choice(needed)]
-        else:
-            # Mostly an event of the causal part, which is harder than a distractor.
-            near = [event for event in needless if event < causal]
-            if near and rng.below(4):
-                needless = near
-            candidates = [rng.choice(needless)]
-        return params_of(graph, candidates, point.question, rng)
+        """Draw a story, and if its facts must matter, until no rule of thumb answers it."""
+        for _ in range(_STORIES):
+            params = draw_story(point, rng)
+            if not point.facts_matter or not is_answered_without_facts(params):
+                return params
+        raise GenerationError(
+            f"but_for_causation: a rule of thumb answers each of {_STORIES} stories; raise events, "
+            "max_depth, prob_overdetermination or prob_preemption"
+        )
+
+
+def draw_story(point: Space, rng: Stream) -> Params:
+    """Draw rules until something is necessary and something is not, then the question."""
+    graph, needed = draw_graph(point, rng)
+    # Events from this number on are distractors.
+    causal = len(graph.levels)
+    for _ in range(point.distractors):
+        add_distractor(graph, causal, rng)
+    needless = []
+    for event, happened in enumerate(graph.happened):
+        if happened and event != graph.outcome and event not in needed:
+            needless.append(event)
+    if point.question == "necessary_set":
+        candidates = [*needed, *needless]
+        rng.shuffle(candidates)
+    elif rng.below(2):
+        # Yes and no are equally likely.
+        candidates = [rng.choice(needed)]
+    else:
+        # Mostly an event of the causal part, which is harder than a distractor.
+        near = [event for event in needless if event < causal]
+        if near and rng.below(4):
+            needless = near
+        candidates = [rng.choice(needless)]
+    return params_of(graph, candidates, point.question, rng)
+
+
+def is_answered_without_facts(params: Params) -> bool:
+    """Whether some rule of thumb names the necessary events and no others."""
+    marks = zip(params.candidates, necessity_of(params), strict=True)
+    needed = {event for event, is_needed in marks if is_needed}
+    sets = sets_without_facts(system_of(params), params.outcome, params.candidates)
+    return any(events == needed for events in sets)
 
 
 def system_of(params: Params) -> System:

@@ -29,6 +29,8 @@ _AMBIGUOUS: Behaviour = "ambiguous"
 _NAMES: tuple[Behaviour, ...] = get_args(Behaviour)
 # Patterns around the ring in which only the rule on junctions decides.
 _ODD_PATTERNS = ("abac", "abcb")
+# With so few squares, a name may be absent.
+_NAMED_FREELY = 3
 _ODD = tuple(i for i, ring in enumerate(CASES) if letters(ring) in _ODD_PATTERNS)
 
 
@@ -55,11 +57,11 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Squares of all kinds, in any order of corners, with the three names in balance."""
+    """Squares of all kinds, in any order of corners, with the three names about equally often."""
 
     task = "classify_behaviour"
     version = 3
-    draws = 2
+    draws = 3
     form = '{"labels": [name, name, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -131,26 +133,33 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"by the number of classes": {"labels": labels}}
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw different squares, each with the name that is rarest so far.
+        """Draw different squares, each with any of the three names.
 
-        Only two cases are ambiguous and four have three domains, so lists of fifteen fill up with
-        known ones. From four squares on, all three names occur.
+        Names are drawn one by one, so that no count of names is fixed. Only two cases are ambiguous
+        and four have three domains, so lists of fifteen fill up with known ones. From four squares
+        on, all three names occur.
         """
         cases = rng.sample(_ODD, point.odd_corners)
         # Cases that have not been drawn yet, by name. They are refilled when all are used.
         decks = decks_of_cases()
         for case in cases:
             decks[_KNOWN].remove(case)
-        counts = {_KNOWN: len(cases), _THREE: 0, _AMBIGUOUS: 0}
+        missing = set(_NAMES)
+        if cases:
+            missing.remove(_KNOWN)
         while len(cases) < point.squares:
             if not any(decks.values()):
                 decks = decks_of_cases()
             names = [name for name in _NAMES if decks[name]]
-            rarest = min(counts[name] for name in names)
-            name = rng.choice([name for name in names if counts[name] == rarest])
+            # The last places are for names that do not occur yet.
+            if point.squares > _NAMED_FREELY and len(missing) >= point.squares - len(
+                cases
+            ):
+                names = [name for name in names if name in missing]
+            name = rng.choice(names)
             deck = decks[name]
             cases.append(deck.pop(rng.below(len(deck))))
-            counts[name] += 1
+            missing.discard(name)
         rng.shuffle(cases)
         order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
         squares = [

@@ -1,24 +1,66 @@
-"""Places that the building hides from an eye.
+"""Places that the building hides from an eye, and how many people fit there.
 
-The places hidden by a convex body are a convex set, so a box is hidden if its corners are: if the
-line of sight to each of them meets the building.
+Seen from above, the building is a rectangle. What it hides at one height is the rectangle and all
+its enlargements away from the eye, up to the one through which the roof is seen: a convex polygon.
+A person is hidden if the polygon at the height of the head contains all four corners. So the
+centres of hidden people fill a smaller polygon, of which walls and the allowed distance cut parts
+away. People touch in rows along an axis; the rows that take most people are chosen.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scbench.schemas.hide_and_seek import Params
 
-# Free space between neighbours, and between the first row and the walls, in metres.
-SPACE = 0.1
-# By how much people count as larger than they are, so that no pixel shows their edge.
-_MARGIN = 0.05
-_DECIMALS = 3
+# By how much people count as larger than they are, so that no pixel shows their edge, and by how
+# much they stay inside the allowed distance.
+MARGIN = 0.01
+# Positions that are tried for the first of several rows.
+_PHASES = 12
+# Coordinates are whole multiples of a millimetre.
+_UNITS = 1000
+# Rounding errors are smaller, in metres.
+_HAIR = 1e-7
 Floats = NDArray[np.float64]
+XY = tuple[float, float]
+
+
+class HalfPlane(NamedTuple):
+    """The points for which x * nx + y * ny is at most a limit."""
+
+    nx: float
+    ny: float
+    limit: float
+
+    def swapped(self) -> "HalfPlane":
+        """Return the half-plane with x and y exchanged."""
+        return HalfPlane(self.ny, self.nx, self.limit)
+
+
+class Region(NamedTuple):
+    """Where centres of people may be: in all half-planes and in a circle, but not in the walls."""
+
+    planes: tuple[HalfPlane, ...]
+    radius: float
+    wall: XY
+    """|x| and |y| of a person that touches the walls."""
+    pitch: XY
+    """Distances along x and y of people that touch, in whole millimetres."""
+
+    def swapped(self) -> "Region":
+        """Return the region with x and y exchanged."""
+        planes = tuple(plane.swapped() for plane in self.planes)
+        return Region(planes, self.radius, self.wall[::-1], self.pitch[::-1])
+
+    def within(self, plane: HalfPlane) -> "Region":
+        """Return the part of the region in a half-plane."""
+        return self._replace(planes=(*self.planes, plane))
 
 
 def far_side(eye: Sequence[float]) -> tuple[int, int]:
@@ -37,53 +79,260 @@ def places_of(params: Params) -> Floats:
 def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
     """Return places (n, 2) where a person is hidden from the sniper or another eye, nearest first.
 
-    They lie on a grid that starts at the walls turned away from the eye, and do not overlap. Each
-    is hidden with 5 cm to spare, and at least 10 cm inside the allowed distance.
+    They touch, and are as many as the best of several packings has.
     """
     if eye is None:
         eye = params.sniper
-    axes = []
-    reach = []
-    for wall, size, sign in zip(
-        params.building[:2], params.person[:2], far_side(eye), strict=True
-    ):
-        touching = (wall + size) / 2
-        reach.append(touching + SPACE / 2)
-        start = touching + SPACE
-        pitch = size + SPACE
-        # From the first row behind the wall to the rim behind it, and to the one in front.
-        behind = int((params.max_distance - start) / pitch)
-        in_front = int((params.max_distance + start) / pitch)
-        steps = np.arange(-in_front, behind + 1)
-        axes.append(sign * (start + pitch * steps))
-    grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
-    # Adding 0 makes 0 of -0.
-    grid = np.round(grid, _DECIMALS) + 0.0
-    x, y = grid.T
-    is_near = x * x + y * y <= (params.max_distance - SPACE) ** 2
-    is_outdoors = (np.abs(grid) > reach).any(axis=1)
-    grid = grid[is_near & is_outdoors]
-    grid = grid[hidden(params, grid, eye)]
-    x, y = grid.T
-    # The product grows towards the eye. Equal ones are ordered by x.
-    towards_eye = x * eye[0] + y * eye[1]
-    places: Floats = grid[np.lexsort((x, -towards_eye))]
+    region = hidden_region(params, eye)
+    if region is None:
+        return np.empty((0, 2))
+    places = max(packings(region, far_side(eye)), key=len)
+    return np.array(by_walls(params, eye, places)).reshape(-1, 2)
+
+
+def by_walls(params: Params, eye: Sequence[float], places: Sequence[XY]) -> list[XY]:
+    """Return places in the order in which a growing shadow covers them: along the walls."""
+    signs = far_side(eye)
+
+    def growth(place: XY) -> tuple[float, XY]:
+        # How much the rectangle has to be enlarged from the eye until it reaches the place.
+        enlargements = []
+        for at, wall, sign, from_eye in zip(
+            place, params.building[:2], signs, eye[:2], strict=True
+        ):
+            enlargements.append((sign * at - wall / 2) / (abs(from_eye) + wall / 2))
+        return round(max(enlargements), 9), place
+
+    return sorted(places, key=growth)
+
+
+# The region.
+
+
+def hidden_region(
+    params: Params, eye: Sequence[float], *, heights: bool = True
+) -> Region | None:
+    """Return where the centres of hidden people may be; None if the eye is over the building.
+
+    Without ``heights``, the shadow is taken to be endless.
+    """
+    wall_x, wall_y, roof = params.building
+    width, depth, height = params.person
+    rim = params.max_distance - MARGIN
+    gaps = [abs(c) - wall / 2 for c, wall in zip(eye, (wall_x, wall_y), strict=False)]
+    distance = max(gaps)
+    if distance <= 0:
+        return None
+    # Larger enlargements are outside of the circle.
+    scale = (math.hypot(eye[0], eye[1]) + params.max_distance) / distance
+    drop = eye[2] - roof
+    if heights and drop > 0:
+        scale = min(scale, (eye[2] - height - MARGIN) / drop)
+    corners = list(product((-wall_x / 2, wall_x / 2), (-wall_y / 2, wall_y / 2)))
+    enlarged = [
+        (eye[0] + scale * (x - eye[0]), eye[1] + scale * (y - eye[1]))
+        for x, y in corners
+    ]
+    hull = convex_hull([*corners, *enlarged])
+    half_x = width / 2 + MARGIN
+    half_y = depth / 2 + MARGIN
+    planes = []
+    for (ax, ay), (bx, by) in zip(hull, hull[1:] + hull[:1], strict=True):
+        # The hull runs counter-clockwise, so outwards is to the right.
+        nx = by - ay
+        ny = ax - bx
+        limit = nx * ax + ny * ay - abs(nx) * half_x - abs(ny) * half_y
+        planes.append(HalfPlane(nx, ny, limit))
+    wall = ((wall_x + width) / 2, (wall_y + depth) / 2)
+    pitch = (up(width), up(depth))
+    return Region(tuple(planes), rim, wall, pitch)
+
+
+def convex_hull(points: Sequence[XY]) -> list[XY]:
+    """Return the corners of the convex hull, counter-clockwise."""
+    chains = []
+    for ordered in (sorted(set(points)), sorted(set(points), reverse=True)):
+        chain: list[XY] = []
+        for x, y in ordered:
+            while len(chain) > 1:
+                (ax, ay), (bx, by) = chain[-2:]
+                if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0:
+                    break
+                chain.pop()
+            chain.append((x, y))
+        chains.append(chain[:-1])
+    lower, upper = chains
+    return lower + upper
+
+
+def up(length: float) -> float:
+    """Return the least whole number of millimetres that is not less than a length, in metres."""
+    return math.ceil(length * _UNITS - _HAIR) / _UNITS
+
+
+# Packings.
+
+
+def packings(region: Region, signs: tuple[int, int]) -> Iterator[list[XY]]:
+    """Yield packings of a region: in one piece, or cut along either wall."""
+    yield best_rows(region)
+    for axis in (0, 1):
+        # Beyond the wall, and next to it.
+        beyond, beside = cut_at_wall(region, axis, signs[axis])
+        yield best_rows(beyond) + best_rows(beside)
+
+
+def cut_at_wall(region: Region, axis: int, sign: int) -> tuple[Region, Region]:
+    """Return the parts of a region beyond the far wall across an axis, and up to it."""
+    normal = (sign, 0.0) if axis == 0 else (0.0, sign)
+    edge = region.wall[axis]
+    beyond = HalfPlane(-normal[0], -normal[1], -edge + _HAIR)
+    beside = HalfPlane(*normal, edge - region.pitch[axis])
+    return region.within(beyond), region.within(beside)
+
+
+def best_rows(region: Region) -> list[XY]:
+    """Return the rows, along x or y, that have most people."""
+    along_x = most_rows(region)
+    along_y = [(x, y) for y, x in most_rows(region.swapped())]
+    return max(along_x, along_y, key=len)
+
+
+def most_rows(region: Region) -> list[XY]:
+    """Return the rows along x that have most people, of several positions of the first row."""
+    _, pitch = region.pitch
+    wall = up(region.wall[1])
+    starts = [wall, -wall]
+    starts += [up(pitch * k / _PHASES) for k in range(_PHASES)]
+    best = max(starts, key=lambda start: number_in_rows(region, start))
+    return rows_from(region, best)
+
+
+def number_in_rows(region: Region, start: float) -> int:
+    """Return how many people `rows_from` places."""
+    pitch, _ = region.pitch
+    number = 0
+    for y in rows_at(region, start):
+        for low, high in spans(region, y):
+            number += max(0, math.floor((high - up(low)) / pitch + _HAIR) + 1)
+    return number
+
+
+def rows_from(region: Region, start: float) -> list[XY]:
+    """Return people in all rows along x that are whole pitches away from a first one."""
+    places: list[XY] = []
+    for y in rows_at(region, start):
+        for low, high in spans(region, y):
+            places += row(region, y, low, high)
     return places
+
+
+def rows_at(region: Region, start: float) -> list[float]:
+    """Return the y of rows along x that are whole pitches away from a first one."""
+    _, pitch = region.pitch
+    first = math.ceil((-region.radius - start) / pitch)
+    last = math.floor((region.radius - start) / pitch)
+    return [round(start + k * pitch, 3) for k in range(first, last + 1)]
+
+
+def grid_from(region: Region, start: XY) -> list[XY]:
+    """Return people on a grid of whole pitches from a first place, whose rows are aligned."""
+    start_x, start_y = start
+    pitch, _ = region.pitch
+    places = []
+    for x, y in rows_from(region, start_y):
+        step = math.ceil((x - start_x) / pitch - _HAIR)
+        places.append((round(start_x + step * pitch, 3) + 0.0, y))
+    return [place for place in dict.fromkeys(places) if is_in(region, place)]
+
+
+def is_in(region: Region, place: XY) -> bool:
+    """Whether a place lies in a region."""
+    x, y = place
+    return any(low - _HAIR <= x <= high + _HAIR for low, high in spans(region, y))
+
+
+def row(region: Region, y: float, low: float, high: float) -> Iterator[XY]:
+    """Yield the places of people who touch, from the lower end of a row on."""
+    pitch, _ = region.pitch
+    x = up(low)
+    while x <= high + _HAIR:
+        # Adding 0 makes 0 of -0.
+        yield x + 0.0, y + 0.0
+        x = round(x + pitch, 3)
+
+
+def spans(region: Region, y: float) -> Iterator[XY]:
+    """Yield the lowest and highest x of each part of a row."""
+    half = region.radius**2 - y * y
+    if half < 0:
+        return
+    low = -math.sqrt(half)
+    high = -low
+    for nx, ny, limit in region.planes:
+        room = limit - ny * y
+        if nx > 0:
+            high = min(high, room / nx)
+        elif nx < 0:
+            low = max(low, room / nx)
+        elif room < 0:
+            return
+    wall_x, wall_y = region.wall
+    if abs(y) >= wall_y - _HAIR:
+        yield low, high
+        return
+    yield low, min(high, -up(wall_x))
+    yield max(low, up(wall_x)), high
+
+
+# Packings that look at no height.
+
+
+def packings_without_heights(params: Params) -> Iterator[tuple[str, list[XY]]]:
+    """Yield names and places of people who touch, in the silhouette of the building.
+
+    They are the packings of `hiding_places` with the test left out that says how far the shadow
+    reaches: from the walls on, nearest first.
+    """
+    eye = params.sniper
+    region = hidden_region(params, eye, heights=False)
+    if region is None:
+        return
+    x_sign, y_sign = far_side(eye)
+    start_x = x_sign * up(region.wall[0])
+    start_y = y_sign * up(region.wall[1])
+    layouts = {
+        "rows along x": rows_from(region, start_y),
+        "rows along y": [(x, y) for y, x in rows_from(region.swapped(), start_x)],
+        "touching grid": grid_from(region, (start_x, start_y)),
+    }
+    for name, places in layouts.items():
+        yield f"{name}, by the walls", by_walls(params, eye, places)
+        # The product falls away from the eye.
+        by_sight = sorted(places, key=lambda at: (-at[0] * eye[0] - at[1] * eye[1], at))
+        yield f"{name}, by the line of sight", by_sight
+    names = ("in one piece", "cut along y", "cut along x")
+    for name, places in zip(names, packings(region, (x_sign, y_sign)), strict=True):
+        yield f"densest rows {name}", by_walls(params, eye, places)
+
+
+# Single places.
 
 
 def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_]:
     """Return which people, at places (n, 2), the building hides completely from an eye.
 
-    They are hidden with 5 cm to spare.
+    They are hidden with half a centimetre to spare.
     """
     n = len(xy)
     x, y = xy.T
     width, depth, height = params.person
-    half_x = width / 2 + _MARGIN
-    half_y = depth / 2 + _MARGIN
+    # Half of the margin, which rounding errors do not use up.
+    half_x = width / 2 + MARGIN / 2
+    half_y = depth / 2 + MARGIN / 2
     hides = np.ones(n, dtype=bool)
     for dx, dy, z in product(
-        (-half_x, half_x), (-half_y, half_y), (0.0, height + _MARGIN)
+        (-half_x, half_x), (-half_y, half_y), (0.0, height + MARGIN / 2)
     ):
         hides &= blocked(params, eye, (x + dx, y + dy, np.full(n, z)))
     return hides

@@ -8,6 +8,7 @@ An example of the puzzle, with the answer 4:
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -112,11 +113,17 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return characters
 
     def blind_floor(self, params: Params) -> float:
-        """Return the score of the best constant at this number of marked words and letters."""
-        words = sum(is_marked for _, is_marked in params.words)
-        return self.constant_floor(
-            words=min(_FLOOR_WORDS, words), confounders=0, letters=len(params.letters)
+        """Return the score at this number of marked words and letters of the best of two answers.
+
+        One is a constant, the other the count to expect from the lengths of the words.
+        """
+        words = min(_FLOOR_WORDS, sum(is_marked for _, is_marked in params.words))
+        letters = len(params.letters)
+        constant = self.constant_floor(words=words, confounders=0, letters=letters)
+        expected = self.rule_floor(
+            expected_count, words=words, confounders=0, letters=letters
         )
+        return max(constant, expected)
 
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw words, then letters that all occur in marked words, or sometimes none of them."""
@@ -167,6 +174,20 @@ Count how often {target} in the words in square brackets:
 def marked_text(words: Iterable[tuple[str, bool]]) -> str:
     """Return the marked words of a row in small letters, without blanks."""
     return "".join([word for word, is_marked in words if is_marked]).lower()
+
+
+def expected_count(params: Params) -> str:
+    """Return the count to expect from how frequent the letters are in all words of the list."""
+    frequencies = letter_frequencies()
+    share = sum(frequencies[letter] for letter in params.letters)
+    return str(round(share * len(marked_text(params.words))))
+
+
+@cache
+def letter_frequencies() -> dict[str, float]:
+    """Return the share of each letter in the letters of all words of the list."""
+    text = "".join(word_list())
+    return {letter: text.count(letter) / len(text) for letter in _ALPHABET}
 
 
 def letter_count(text: str, letters: str) -> int:

@@ -10,8 +10,10 @@ An example of the puzzle, with the answer B (2 points for each genre in common, 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from math import prod
+from operator import itemgetter
 from typing import NamedTuple, Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -41,6 +43,10 @@ OPENINGS = (
 _TRIES = 200
 # Number of candidates that are similar to the liked films, and number of candidates from all films.
 _NEAR = 8
+# The number of choices, besides decoys, that beat the right one without the points is smaller.
+_MOST_AHEAD = 4
+# Films that are tried as the right choice for some liked films.
+_WINNERS = 60
 # Genres that film guides give to many films, but not always to the same ones.
 _VAGUE = {"drama", "thriller", "adventure", "action"}
 
@@ -72,11 +78,26 @@ class Space(Point):
         "whether the prompt prints genres and themes in lists, in prose, or only titles",
         "semantic",
     )
+    points_matter: bool = parameter(
+        False,
+        "whether another choice wins if genres and themes count the same, if only one of them "
+        "counts, if their points are exchanged, or if the two numbers are multiplied; the larger "
+        "weight is then that of either, and the smaller one is drawn from 1 up to its value",
+        "interference",
+        later=True,
+    )
 
     @model_validator(mode="after")
     def _something_counts(self) -> Self:
         if not self.genre_weight and not self.theme_weight:
             raise ValueError("genre_weight (0) and theme_weight (0) must not both be 0")
+        if self.points_matter and self.template == "titles":
+            raise ValueError(
+                "points_matter needs a template that prints genres and themes"
+            )
+        least, most = sorted((self.genre_weight, self.theme_weight))
+        if self.points_matter and not 0 < least < most:
+            raise ValueError("points_matter needs two different weights of at least 1")
         return self
 
 
@@ -126,6 +147,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         },
         {"choice_count": 3, "genre_weight": 0, "theme_weight": 1, "template": "titles"},
         {"choice_count": 3, "genre_weight": 10, "theme_weight": 0},
+        {"reference_count": 8, "choice_count": 9, "points_matter": True},
     )
 
     def prompt(self, params: Params) -> str:
@@ -219,9 +241,18 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw similar films, and choices among which one wins."""
-        select = select_by_titles if point.template == "titles" else select_by_points
+        select = select_by_points
+        if point.template == "titles":
+            select = select_by_titles
+        elif point.points_matter:
+            # Without the points, the right choice must not always have the same rank.
+            select = partial(select_with_decoys, ahead=rng.below(_MOST_AHEAD))
+        drawn = point
+        larger_first = point.points_matter and rng.below(2) == 1
         for _ in range(_TRIES):
-            selection = select(point, rng)
+            if point.points_matter:
+                drawn = with_drawn_weights(point, rng, larger_first=larger_first)
+            selection = select(drawn, rng)
             if selection is None:
                 continue
             # The right choice can have any letter.
@@ -229,8 +260,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             return Params(
                 liked=tuple(selection.liked),
                 choices=tuple(selection.choices),
-                genre_weight=point.genre_weight,
-                theme_weight=point.theme_weight,
+                genre_weight=drawn.genre_weight,
+                theme_weight=drawn.theme_weight,
                 template=point.template,
                 opening=rng.below(len(OPENINGS)),
             )
@@ -266,6 +297,99 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
     lower = [film for film in pool if points[film] <= most]
     # The next best choice is as near to the margin as the pool allows.
     return Selection(liked, [right, lower[0], *rng.sample(lower[1:], beaten - 1)])
+
+
+def with_drawn_weights(point: Space, rng: Stream, *, larger_first: bool) -> Space:
+    """Return a point with its larger weight, and a smaller one of at most its other weight.
+
+    Args:
+        point: the point.
+        rng: draws the smaller weight.
+        larger_first: whether genres get the larger weight.
+    """
+    least, most = sorted((point.genre_weight, point.theme_weight))
+    weights = (rng.between(1, least), most)
+    genre, theme = weights[::-1] if larger_first else weights
+    return point.model_copy(update={"genre_weight": genre, "theme_weight": theme})
+
+
+def select_with_decoys(point: Space, rng: Stream, *, ahead: int) -> Selection | None:
+    """Draw films and a choice that beats all others, of which one beats it by each other rule.
+
+    Besides these, so many choices are ``ahead`` of it if genres and themes count the same.
+    """
+    relatives = similar_films(rng.choice(films()))
+    liked, _ = _draw_liked(relatives, point, rng)
+    if len(liked) < point.reference_count:
+        return None
+    tags = liked_tags(liked)
+    pool = [film for film in films() if film not in liked]
+    rng.shuffle(pool)
+    weights = (point.genre_weight, point.theme_weight)
+    common = {
+        film: (points_of(film, tags, 1, 0), points_of(film, tags, 0, 1))
+        for film in pool
+    }
+    points = {film: _weighted(common[film], weights) for film in pool}
+    # The next best choice is as near to the margin as the pool allows.
+    pool.sort(key=lambda film: -points[film])
+    for right in pool[:_WINNERS]:
+        most = points[right] - point.min_margin
+        beaten = [film for film in pool if points[film] <= most]
+        decoys = decoys_of(right, beaten, common, weights)
+        if decoys is None:
+            continue
+        target = sum(common[right])
+        others = [film for film in beaten if film not in decoys]
+        spare = [film for film in others if sum(common[film]) > target]
+        behind = [film for film in others if sum(common[film]) <= target]
+        number = point.choice_count - 1 - len(decoys) - ahead
+        if len(spare) < ahead or not 0 < number <= len(behind):
+            continue
+        next_best, *others = behind
+        rest = [*rng.sample(spare, ahead), next_best, *rng.sample(others, number - 1)]
+        return Selection(liked, [right, *decoys, *rest])
+    return None
+
+
+def decoys_of(
+    right: Film,
+    beaten: Sequence[Film],
+    common: Mapping[Film, tuple[int, int]],
+    weights: tuple[int, int],
+) -> list[Film] | None:
+    """Return beaten films of which one beats the right choice by each other rule.
+
+    Args:
+        right: the right choice.
+        beaten: films with fewer points, the best first.
+        common: numbers of genres and themes in common with the liked films, by film.
+        weights: points for each of these.
+
+    Returns:
+        None if no beaten film wins by some rule.
+    """
+    rules: tuple[Callable[[tuple[int, int]], int], ...] = (
+        sum,
+        itemgetter(0),
+        itemgetter(1),
+        prod,
+        partial(_weighted, weights=weights[::-1]),
+    )
+    decoys: list[Film] = []
+    for rule in rules:
+        needed = rule(common[right])
+        if any(rule(common[film]) > needed for film in decoys):
+            continue
+        winner = next((film for film in beaten if rule(common[film]) > needed), None)
+        if winner is None:
+            return None
+        decoys.append(winner)
+    return decoys
+
+
+def _weighted(common: tuple[int, int], weights: tuple[int, int]) -> int:
+    return common[0] * weights[0] + common[1] * weights[1]
 
 
 def select_by_titles(point: Space, rng: Stream) -> Selection | None:

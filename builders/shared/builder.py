@@ -219,6 +219,19 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
             f"{self.task} has no measure, so no ladder can be drawn of it"
         )
 
+    def carried_over(
+        self,
+        answer: AnswerT,
+        params: ParamsT,  # noqa: ARG002
+        onto: ParamsT,  # noqa: ARG002
+    ) -> JsonValue:
+        """Return an answer to one instance as it would be given to another, to measure transfer.
+
+        The default is the answer as it is. A task whose instances differ in their frame alone
+        overrides it: what matters is the answer relative to the frame.
+        """
+        return answer.model_dump(mode="json")
+
     def target(self, params: ParamsT) -> str:
         """Return a right answer as text: the reference as canonical JSON."""
         return canonical_json(self.reference(params).model_dump(mode="json"))

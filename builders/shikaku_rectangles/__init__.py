@@ -22,7 +22,7 @@ from scbench.schemas.shikaku_rectangles import Answer, Params
 
 # Bounds on one draw: cells cut plus candidates that the solver looks at, moves of clues in one cut,
 # and search nodes in one call of the solver.
-_WORK = 250_000
+_WORK = 2_000_000
 _MOVES = 200
 _NODES = 1_000
 # Factor by which the number of candidates may change when clues move.

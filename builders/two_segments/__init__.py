@@ -46,6 +46,7 @@ from scbench.graders.two_segments.frame import Frame
 from scbench.schemas.two_segments import Answer, Counts, Params
 
 Corners = tuple[XY, ...]
+Name = Literal["any", "common", "rare"]
 Common = Literal[
     "1t2q1p", "1t1q1p", "2t1p", "2t1h", "1t2q", "2t1q1p", "1t3q", "2t1q", "4q", "2t2q"
 ]
@@ -58,6 +59,7 @@ _TARGETS: dict[str, tuple[str, ...]] = {
 _TRIES = 200
 # More places on the sides of a square would make too many pairs to try.
 _MOST_ON_GRID = 11
+_HALF = Fraction(1, 2)
 _TENTHS = [Fraction(k, 10) for k in range(1, 10)]
 # The rule on coordinates, where only some values are allowed.
 _VALUES_RULE = (
@@ -80,10 +82,11 @@ class Space(Point):
         "square; or a convex quadrilateral with angles of 45 to 135 degrees, without or with "
         "(listed) a list of coordinates, few of which meet on its sides",
     )
-    target: Literal["any", "common", "rare", Common, Rare] = parameter(
+    target: Name | Common | Rare | tuple[Common | Rare, ...] = parameter(
         "any",
-        "wanted regions, such as 2t1q1h: t, q, p, h have 3, 4, 5, 6 sides; common and rare draw "
-        "from those that many or few pairs of segments make",
+        "wanted regions, such as 2t1q1h: t, q, p, h have 3, 4, 5, 6 sides; of several, each item "
+        "draws one; common and rare are those that many or few pairs of segments make",
+        min_length=1,
     )
     grid_values: int = parameter(
         6,
@@ -187,31 +190,54 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return under("segments", {**lists, "declared_impossible": "impossible"})
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the lines that cross in the middle, and one of them with a diagonal."""
-        a, b, c, d = params.corners
-        across: list[Any] = [_middle(a, b), _middle(c, d)]
-        along: list[Any] = [_middle(b, c), _middle(d, a)]
+        """Return the lines that cross in the middle, and one of them with a diagonal.
+
+        Where a list allows no middle of a side, they end at the next allowed point of it.
+        """
+        a, _, c, _ = params.corners
+        middles = [_middle(params, side) for side in range(4)]
+        across: list[Any] = [middles[0], middles[2]]
+        along: list[Any] = [middles[1], middles[3]]
         diagonal: list[Any] = [list(a), list(c)]
         return {
             "cross": {"segments": [across, along]},
             "diagonal and middle line": {"segments": [diagonal, across]},
         }
 
+    def blind_floor(self, params: Params) -> float:
+        """Return the share of right pairs among the pairs of segments with allowed ends."""
+        return right_share(params)
+
     def measure(self, params: Params) -> float:
         """Return the pairs of segments for each right one, times points for each allowed end.
 
         Segments end at corners and two more points of each side, or where the list allows it.
         """
-        spots = allowed_spots(params)
-        every = list(pairs(tuple(spots), 10**params.snap_decimals))
-        right = list(right_pairs(params, spots))
         values = params.coordinate_grid
-        points = 1.0 if values is None else len(values) ** 2 / len(spots)
-        return len(every) / len(right) * points
+        points = 1.0
+        if values is not None:
+            points = len(values) ** 2 / len(allowed_spots(params))
+        return points / right_share(params)
+
+    def carried_over(self, answer: Answer, params: Params, onto: Params) -> JsonValue:
+        """Return an answer with its ends at the same shares of the same sides of another frame."""
+        frame = frame_of(params.corners, params.snap_decimals)
+        unit = 10**params.snap_decimals
+        segments: list[JsonValue] = []
+        for segment in answer.segments:
+            ends: list[JsonValue] = []
+            for point in segment:
+                spot = locate(frame, point)
+                if spot is None:
+                    raise ValueError(f"{point} is far outside the frame")
+                side, step = divmod(spot.place, unit)
+                ends.append(list(point_at(onto.corners, side, Fraction(step, unit))))
+            segments.append(ends)
+        return {"segments": segments}
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw a frame and regions until two segments can make them."""
-        names = _TARGETS.get(point.target, (point.target,))
+        names = targets_of(point)
         for _ in range(_TRIES):
             corners, grid = draw_frame(point, rng)
             if not is_gentle(corners):
@@ -234,8 +260,31 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _middle(a: Sequence[float], b: Sequence[float]) -> Any:  # noqa: ANN401  (JSON)
-    return [(p + q) / 2 for p, q in zip(a, b, strict=True)]
+def targets_of(point: Space) -> tuple[str, ...]:
+    """Return the names of the regions to draw from."""
+    if isinstance(point.target, tuple):
+        return point.target
+    return _TARGETS.get(point.target, (point.target,))
+
+
+def right_share(params: Params) -> float:
+    """Return the share of right pairs among the pairs of segments between allowed points."""
+    spots = allowed_spots(params)
+    every = sum(1 for _ in pairs(tuple(spots), 10**params.snap_decimals))
+    right = sum(1 for _ in right_pairs(params, spots))
+    return right / every
+
+
+def _middle(params: Params, side: int) -> Any:  # noqa: ANN401  (JSON)
+    """Return the middle of a side, or the allowed point inside the side that is nearest to it."""
+    unit = 10**params.snap_decimals
+    spots = {side * unit + unit // 2: point_at(params.corners, side, _HALF)}
+    if params.coordinate_grid is not None:
+        inside = range(side * unit + 1, (side + 1) * unit)
+        allowed = allowed_spots(params)
+        spots = {place: allowed[place] for place in inside if place in allowed} or spots
+    place = min(spots, key=lambda place: abs(2 * (place - side * unit) - unit))
+    return list(spots[place])
 
 
 def draw_frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | None]:

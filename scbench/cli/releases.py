@@ -37,8 +37,8 @@ from scbench.release.diff import diff_releases
 from scbench.release.load import Release, find_release, installed_releases, open_release
 from scbench.release.sources import hub_name
 
-# Columns of the table of rungs: mean, least and most of the measure; the longest prompt and answer
-# in characters; seconds to draw the rung, and of its slowest verdict.
+# Columns of the table of rungs: mean, least and most of the measure; the share of draws that fail;
+# the longest prompt and answer in characters; seconds to draw the rung, and of its slowest verdict.
 RUNG_HEADS = [
     "rung",
     "mean",
@@ -47,6 +47,7 @@ RUNG_HEADS = [
     "floor",
     "transfer",
     "items",
+    "failed",
     "prompt",
     "answer",
     "draw",
@@ -271,7 +272,10 @@ def rungs(
         int,
         typer.Option(
             min=0,
-            help="Items drawn on each rung to estimate how many different ones exist.",
+            help=(
+                "Items drawn on each rung to estimate how many different ones exist, and how "
+                "often a draw fails."
+            ),
         ),
     ] = DRAWS,
 ) -> None:
@@ -282,7 +286,7 @@ def rungs(
     Each item is generated, solved and graded. A right answer must score 1 within the time limit,
     prompts and answers must be short enough, the measure must rise from rung to rung, and the
     floors must leave room for improvement. No answer may be right on most of a rung, and each rung
-    needs enough different items. Exit code 1: a check failed.
+    needs enough different items and draws that rarely fail. Exit code 1: a check failed.
     """
     with reported_errors():
         table, tasks = ladder_of(target)
@@ -338,7 +342,8 @@ def rung_cells(table: TaskLadder, report: RungReport) -> list[str]:
         f"{max(report.measures):.6g}",
         f"{report.floor:.2f}",
         "" if report.transfer is None else f"{report.transfer:.2f}",
-        str(report.capacity or ""),
+        str(report.trials.capacity) if report.trials else "",
+        f"{report.trials.failure_rate:.1%}" if report.trials else "",
         str(report.prompt),
         str(report.answer),
         f"{report.drawing:.1f}",

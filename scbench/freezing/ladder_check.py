@@ -10,10 +10,10 @@ from typing import NamedTuple
 from pydantic import BaseModel, JsonValue
 
 from scbench.base.canonical import canonical_json
-from scbench.base.errors import ScbenchError
+from scbench.base.errors import ScbenchError, WorkSpentError
 from scbench.base.seeding import Stream
-from scbench.catalog import Task, get_task
-from scbench.freezing.draw import key_of
+from scbench.catalog import Task
+from scbench.freezing.draw import key_of, most_failures
 from scbench.freezing.floors import mean_score
 from scbench.freezing.fresh import FrozenPoint, run
 from scbench.freezing.ladder import Ladder, TaskLadder
@@ -25,6 +25,8 @@ from scbench.scoring.outcomes import normalized
 MOST_FLOOR = 0.6
 MOST_RISE = 0.03
 MOST_TRANSFER = 0.5
+# Bound on the chance that a rung cannot be generated with a fresh seed.
+MOST_UNFINISHED = 0.001
 # Items drawn to estimate the capacity: if no two are equal, it is at least 10,000, 19 times of 20.
 DRAWS = 250
 
@@ -47,8 +49,35 @@ class Capacity(NamedTuple):
         return f"{'' if self.alike else '>'}{self.items}"
 
 
-class RoomyItem(NamedTuple):
-    """An item that has room above its floor."""
+class Trials(NamedTuple):
+    """The results of drawing items at a point, each with its own seed and without solving it."""
+
+    attempts: int
+    """Number of seeds."""
+    failures: int
+    """Number of seeds that gave no item."""
+    final_failures: int
+    """Number of these failures after which no other seed is tried (`WorkSpentError`)."""
+    capacity: Capacity
+
+    @property
+    def failure_rate(self) -> float:
+        """Share of seeds that gave no item."""
+        return self.failures / max(self.attempts, 1)
+
+    def unfinished(self, items: int, limit: int) -> float:
+        """Return a bound on the chance that a point ends before it has enough items.
+
+        Args:
+            items: number of items that the point asks for.
+            limit: number of failures in a row that end it.
+        """
+        at_once = self.final_failures / max(self.attempts, 1)
+        return min(1.0, items * self.failure_rate**limit + at_once)
+
+
+class Item(NamedTuple):
+    """An item of a rung and its right answer."""
 
     params: BaseModel
     reference: Reference
@@ -69,7 +98,7 @@ class RungReport:
         drawing: seconds to draw, solve and judge all instances.
         judging: seconds of the slowest verdict on a right answer.
         transfer: see `transfer_of`.
-        capacity: estimate of the number of items; None if it was not asked for.
+        trials: see `trials_of`; None if no further items were drawn.
         problems: sentences.
     """
 
@@ -83,7 +112,7 @@ class RungReport:
     drawing: float = 0.0
     judging: float = 0.0
     transfer: float | None = None
-    capacity: Capacity | None = None
+    trials: Trials | None = None
     problems: tuple[str, ...] = ()
 
     @property
@@ -110,7 +139,8 @@ def check_ladder(
 
     A right answer must score 1 within its task's limit, prompts and answers must be short enough,
     and all instances must differ. On average, the measure must rise from rung to rung, the floors
-    must not, and there must be room above them. No answer may be right on most of a rung.
+    must not, and there must be room above them. No answer may be right on most of a rung. Draws
+    must rarely fail.
 
     Args:
         ladder: the table.
@@ -118,7 +148,7 @@ def check_ladder(
         count: instances on each rung; by default the table's.
         rung: the only rung to check; by default all.
         rising: whether to check averages, which a few instances of a rung may not show.
-        draws: items to draw in addition, unsolved, to estimate the capacity.
+        draws: items to draw in addition, unsolved, to estimate the capacity and count failures.
 
     Raises:
         ExperimentError: the table has no such task or rung.
@@ -179,7 +209,11 @@ def check_rung(
             )
         ids_by_key.setdefault(key, row.id)
     judging = max(judging_seconds(part), default=0.0)
-    limit = part.planned.task.seconds
+    task = part.planned.task
+    trials = trials_of(task, point, draws) if draws else None
+    if trials:
+        problems += failure_problems(task, trials, part.planned.point.count)
+    limit = task.seconds
     if judging > limit:
         problems.append(
             f"grading a right answer took {judging:.0f} s; the limit is {limit:.0f} s"
@@ -195,7 +229,7 @@ def check_rung(
         drawing=drawing,
         judging=judging,
         transfer=transfer_of(part),
-        capacity=capacity_of(get_task(name), point, draws) if draws else None,
+        trials=trials,
         problems=tuple(problems),
     )
 
@@ -210,6 +244,19 @@ def judging_seconds(part: FrozenPoint) -> Iterator[float]:
         yield time.perf_counter() - started
 
 
+def failure_problems(task: Task, trials: Trials, items: int) -> Iterator[str]:
+    """Yield what is wrong with the share of draws that fail."""
+    limit = most_failures(task)
+    chance = trials.unfinished(items, limit)
+    if chance < MOST_UNFINISHED:
+        return
+    yield (
+        f"{trials.failures} of {trials.attempts} draws failed, so with a fresh seed the rung "
+        f"stays incomplete with a chance of up to {chance:.2%}; the limit is "
+        f"{MOST_UNFINISHED:.1%}"
+    )
+
+
 def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
     """Yield the requirements of each rung that this one does not meet."""
     if report.floor > MOST_FLOOR and not table.room:
@@ -220,7 +267,7 @@ def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
             f"the answer to one item scores a mean of {transfer:.2f} above the floor on "
             f"the others; the limit is {MOST_TRANSFER}"
         )
-    capacity = report.capacity
+    capacity = report.trials and report.trials.capacity
     # Without twins the estimate is only a lower bound.
     if capacity and capacity.alike and capacity.items < table.least_items:
         yield (
@@ -242,58 +289,66 @@ def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]
 def transfer_of(part: FrozenPoint) -> float | None:
     """Return the best mean that a right answer has on a rung's other items above their floors.
 
-    A negative result counts as 0. It is None if there are no two items, or none with room.
+    The answer is carried over to each of them (`Builder.carried_over`). A negative result counts
+    as 0. It is None if there are no two items, or none with room.
     """
-    items = items_with_room(part)
+    task = part.planned.task
+    items = items_of(part)
     means = []
-    for ref in part.references:
-        other_items = [item for item in items if item.reference.id != ref.id]
-        scores = scores_above(part.planned.task, ref, other_items)
+    for item in items:
+        other_items = [
+            other for other in items if other is not item and other.reference.floor < 1
+        ]
+        scores = scores_above(task, item, other_items)
         if scores:
             means.append(sum(scores) / len(scores))
     return max(means, default=None)
 
 
-def items_with_room(part: FrozenPoint) -> list[RoomyItem]:
-    """Return the items of a rung that have room above their floors."""
+def items_of(part: FrozenPoint) -> list[Item]:
+    """Return the items of a rung with their right answers."""
     model = part.planned.task.params_model
     items = []
     for row, ref in zip(part.instances, part.references, strict=True):
-        if ref.floor < 1:
-            items.append(RoomyItem(model.model_validate_json(row.all_params), ref))
+        items.append(Item(model.model_validate_json(row.all_params), ref))
     return items
 
 
-def scores_above(
-    task: Task, ref: Reference, items: Sequence[tuple[BaseModel, Reference]]
-) -> list[float]:
-    """Return the scores of a right answer on other items, each above the item's floor."""
-    answer = json.loads(ref.answer)
+def scores_above(task: Task, source: Item, items: Sequence[Item]) -> list[float]:
+    """Return the scores of an item's right answer on other items, each above the item's floor."""
+    builder = task.builder()
+    ref = source.reference
+    answer = task.answer_model.model_validate_json(ref.answer)
     scores = []
-    for params, item_ref in items:
-        score = mean_score(task, params, ref.name, answer, where=ref.id)
-        scores.append(normalized(score, item_ref.floor))
+    for item in items:
+        carried = builder.carried_over(answer, source.params, item.params)
+        score = mean_score(task, item.params, ref.name, carried, where=ref.id)
+        scores.append(normalized(score, item.reference.floor))
     return scores
 
 
-def capacity_of(
-    task: Task, point: Mapping[str, JsonValue], draws: int = DRAWS
-) -> Capacity:
-    """Return how often items that are drawn at a point, and not solved, are equal."""
+def trials_of(task: Task, point: Mapping[str, JsonValue], draws: int = DRAWS) -> Trials:
+    """Draw items at a point without solving them.
+
+    Return how often draws fail, and how often two of the items are equal.
+    """
     builder = task.builder()
     space = builder.space.model_validate(point)
     rng = Stream("capacity", task.id, builder.draws, space.model_dump(mode="json"))
     counts: Counter[str] = Counter()
     failures = 0
+    final_failures = 0
     while counts.total() < draws and failures < draws:
         try:
             params = builder.draw(space, Stream("capacity", rng.getrandbits(63)))
-        except ScbenchError:
+        except ScbenchError as error:
             failures += 1
+            final_failures += isinstance(error, WorkSpentError)
             continue
         params_text = canonical_json(builder.as_json(params))
         counts[key_of(task.id, builder.prompt(params), params_text)] += 1
     # n items make n * (n - 1) / 2 pairs.
     n = counts.total()
     alike = sum(k * (k - 1) // 2 for k in counts.values())
-    return Capacity(n * (n - 1) // 2, alike)
+    capacity = Capacity(n * (n - 1) // 2, alike)
+    return Trials(n + failures, failures, final_failures, capacity)

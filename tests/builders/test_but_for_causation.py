@@ -9,7 +9,11 @@ from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 
 from scbench.base.errors import GenerationError
-from scbench.builders.but_for_causation import Space, TaskBuilder
+from scbench.builders.but_for_causation import (
+    Space,
+    TaskBuilder,
+    is_answered_without_facts,
+)
 from scbench.builders.but_for_causation.stories import settings
 from scbench.catalog import get_task
 from scbench.graders.but_for_causation import necessary
@@ -139,3 +143,39 @@ def test_yes_and_no_are_equally_likely(parameters):
     )
     assert targets.keys() == {"yes", "no"}
     assert 240 < targets["yes"] < 360
+
+
+def test_no_rule_of_thumb_answers_a_story_whose_facts_matter():
+    point = {"question": "necessary_set", "events": 8, "prob_overdetermination": 0.3}
+    answered = []
+    for facts_matter in (False, True):
+        cases = BUILDER.generate_random(count=60, facts_matter=facts_matter, **point)
+        params = [TASK.params_model.model_validate(case["instance"]) for case in cases]
+        answered.append(sum(map(is_answered_without_facts, params)))
+    assert answered[0] > 30
+    assert answered[1] == 0
+
+
+def test_the_baseline_stops_at_the_first_or():
+    (case,) = BUILDER.generate_random(question="necessary_set", distractors=0)
+    # The fire burns if the match is struck; the alarm rings if it burns or a guard calls.
+    params = TASK.params_model.model_validate(case["instance"]).model_copy(
+        update={
+            "rules": (
+                (0, "all", ((1, True),)),
+                (1, "any", ((2, True), (3, True))),
+            ),
+            "told": ((2, True), (3, False)),
+            "outcome": 0,
+            "candidates": (2, 1),
+        }
+    )
+    assert BUILDER.baselines(params) == {"walk back to the first or": {"answer": ["B"]}}
+    assert BUILDER.reference(params).answer == ("A", "B")
+
+
+def test_facts_can_matter_for_sets_only():
+    with pytest.raises(
+        ValueError, match="facts_matter needs the question necessary_set"
+    ):
+        Space(facts_matter=True)

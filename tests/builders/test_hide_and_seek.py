@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from scbench.base.seeding import Stream
-from scbench.builders.hide_and_seek import Space, TaskBuilder
+from scbench.builders.hide_and_seek import (
+    Space,
+    TaskBuilder,
+    is_solved_without_heights,
+)
 from scbench.builders.hide_and_seek.shadow import hidden, hiding_places
 from scbench.catalog import get_task
 from scbench.scoring.judge import judge
@@ -75,3 +79,16 @@ def test_fresh_scenes_keep_their_parameters(parameters):
     assert params.people == round(point.fill * len(hiding_places(params)))
     right = TaskBuilder().reference(params).model_dump(mode="json")
     assert judge(TASK, params, right)[0].score == 1
+
+
+def test_scenes_are_redrawn_that_a_crowd_without_heights_solves():
+    # Its shadow ends before the rim, so that heights matter.
+    parameters = {"width": 8, "depth": 3, "height": 5, "person_width": 1.1}
+    parameters |= {"person_height": 2.5, "radius": 10, "sniper_distance": 60}
+    point = Space(sniper_height=60, vary=3.0, fill=1.0, greedy=0.58, **parameters)
+    builder = TaskBuilder()
+    params = builder.draw(point, Stream("heights", 1))
+    assert not is_solved_without_heights(params)
+    assert builder.best_baseline(params, TASK.grade) <= 0.58
+    easier = params.model_copy(update={"people": params.people // 2})
+    assert is_solved_without_heights(easier)

@@ -7,7 +7,13 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.movies import LABELS, TaskBuilder, films
+from scbench.builders.movies import (
+    LABELS,
+    TaskBuilder,
+    films,
+    label_of_largest,
+    points_of_choices,
+)
 
 BUILDER = TaskBuilder()
 
@@ -77,3 +83,25 @@ def test_the_floor_knows_the_longest_line_where_it_is_right_more_often_than_a_gu
     assert BUILDER.blind_floor(params) == pytest.approx(
         max(0.2, longest / 600), abs=0.08
     )
+
+
+def test_points_matter_where_they_are_to():
+    cases = draw_cases(
+        20,
+        reference_count=8,
+        choice_count=9,
+        genre_weight=3,
+        points_matter=True,
+        theme_weight=9,
+    )
+    weights = set()
+    for case in cases:
+        params = BUILDER.params_model.model_validate(case["instance"])
+        own = (params.genre_weight, params.theme_weight)
+        weights.add(own)
+        for rule in ((1, 1), (1, 0), (0, 1), own[::-1]):
+            letter = label_of_largest(points_of_choices(params, *rule))
+            assert letter != case["target"]
+    assert {max(own) for own in weights} == {9}
+    assert {min(own) for own in weights} <= {1, 2, 3}
+    assert len({genre > theme for genre, theme in weights}) == 2

@@ -36,3 +36,17 @@ def test_a_listed_frame_has_a_right_answer_and_few_allowed_ends(values):
             *params.coordinate_grid
         }
         assert BUILDER.measure(params) > 430.5, "the paper's hardest"
+
+
+def test_of_several_targets_each_item_draws_one():
+    point = Space(frame="rotated", target=("2t1q", "4q"))
+    drawn = [BUILDER.draw(point, Stream("several", seed)).counts for seed in range(12)]
+    assert {counts.quadrilateral for counts in drawn} == {1, 4}
+
+
+def test_baselines_end_at_allowed_points():
+    point = Space(frame="unit_grid", target="2t2q", grid_values=3)
+    params = BUILDER.draw(point, Stream("allowed", 1))
+    ends = BUILDER.baselines(params)["diagonal and middle line"]["segments"]
+    allowed = {tuple(spot) for spot in allowed_spots(params).values()}
+    assert {tuple(end) for segment in ends for end in segment} <= allowed

@@ -11,8 +11,15 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from scbench.base.errors import ExperimentError, ReleaseError
+from scbench.base.errors import (
+    ExperimentError,
+    GenerationError,
+    ReleaseError,
+    WorkSpentError,
+)
 from scbench.base.model import ladder_name, rung_of
+from scbench.base.seeding import Stream
+from scbench.builders.shared.builder import Builder
 from scbench.catalog import MANIFOLDS, all_tasks, get_task, paper_tasks
 from scbench.cli import grade, main
 from scbench.freezing import ladder_check
@@ -30,9 +37,11 @@ from scbench.freezing.ladder_check import (
     MOST_FLOOR,
     Capacity,
     RungReport,
-    capacity_of,
+    Trials,
     check_ladder,
+    failure_problems,
     transfer_of,
+    trials_of,
 )
 from scbench.freezing.tables import read_table, write_table
 from scbench.freezing.verify import verify_release
@@ -99,6 +108,20 @@ def means(task, column):
     return {rung: sum(values) / len(values) for rung, values in found.items()}
 
 
+# Tasks whose target is drawn for each item of a rung.
+VARIED = {"two_segments"}
+
+
+def lowest(task):
+    """Return the measures of the items of the first rung of a task's published ladder."""
+    refs = find_release().ladder().references()
+    return [
+        ref.measure
+        for ref in refs
+        if ref.id.startswith(f"{task.id}/") and rung_of(ref.id) == 1
+    ]
+
+
 def test_every_task_has_a_ladder_of_at_least_eight_rungs_and_one_beyond():
     table = ladder()
     texts = [task for task in all_tasks().values() if task.bucket == MANIFOLDS]
@@ -134,7 +157,11 @@ def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(
         find_release().floors()[name] for name in find_release().instances([task.id])
     ]
     if 3 * sum(floor > MOST_FLOOR for floor in floors) <= len(floors):
-        assert found[1] < min(paper)
+        # Where targets vary within a rung, not every item can be that easy.
+        if task.id in VARIED:
+            assert min(lowest(task)) <= min(paper)
+        else:
+            assert found[1] < min(paper)
     assert second > max(paper), (
         "at least two rungs are above the paper's hardest instance"
     )
@@ -274,7 +301,10 @@ def promised(monkeypatch, table, **facts):
         ({"floors": (0.7,)}, "the mean floor is 0.70; the limit is 0.6"),
         ({"floors": (0.24,)}, "the mean floor is 0.24, but 0.20"),
         ({"transfer": 0.51}, "scores a mean of 0.51 above the floor on the others"),
-        ({"capacity": Capacity(31125, 4)}, "only about 7,781 different items"),
+        (
+            {"trials": Trials(250, 0, 0, Capacity(31125, 4))},
+            "only about 7,781 different items",
+        ),
         ({"measures": (1.0,)}, "on the rung below"),
     ],
 )
@@ -295,10 +325,14 @@ def test_what_a_rung_must_have_is_checked(monkeypatch, small, facts, part):
 @pytest.mark.parametrize(
     "facts",
     [
-        {"floors": (0.23,), "transfer": 0.5, "capacity": Capacity(31125, 3)},
-        {"transfer": None, "capacity": Capacity(31125, 0)},
+        {
+            "floors": (0.23,),
+            "transfer": 0.5,
+            "trials": Trials(250, 0, 0, Capacity(31125, 3)),
+        },
+        {"transfer": None, "trials": Trials(250, 0, 0, Capacity(31125, 0))},
         # Too few draws to tell are no proof of too few items.
-        {"capacity": Capacity(1, 0)},
+        {"trials": Trials(2, 0, 0, Capacity(1, 0))},
     ],
 )
 def test_what_is_within_the_bounds_is_not_named(monkeypatch, small, facts):
@@ -321,18 +355,69 @@ def test_transfer_is_the_best_answer_to_another_item(small):
     assert transfer_of(replace(same, references=tuple(half))) == 1
 
 
+def test_transfer_is_measured_in_the_coordinates_of_the_task():
+    # Both cuts end at the same shares of the same sides of a square that is turned or moved.
+    task = get_task("two_segments")
+    builder = task.builder()
+    space = builder.space(frame="rotated", target="2t1q")
+    first, second = (builder.draw(space, Stream("transfer", i)) for i in range(2))
+    answer = builder.reference(first)
+    assert task.grade(second, answer).score == 0
+    carried = builder.carried_over(answer, first, second)
+    assert task.grade(second, task.answer_model.model_validate(carried)).score == 1
+    # By default an answer is carried over as it is.
+    maze = get_task("maze_3d").builder()
+    assert type(maze).carried_over is Builder.carried_over
+
+
 def test_capacity_is_told_from_items_that_are_alike():
     task = get_task("topology_enumeration")
     ring = {"corners": 4, "order": "ring", "known": 0}
     # Eight walks round a square, drawn alike often.
-    few = capacity_of(task, ring, 200)
+    few = trials_of(task, ring, 200).capacity
     assert few.pairs == 200 * 199 // 2
     assert 6 <= few.items <= 10
-    assert capacity_of(task, ring, 200) == few
-    many = capacity_of(get_task("delaunay_triangulation"), {"points": 12}, 60)
-    assert many == Capacity(60 * 59 // 2, 0)
-    assert str(many) == ">590"
+    assert trials_of(task, ring, 200).capacity == few
+    many = trials_of(get_task("delaunay_triangulation"), {"points": 12}, 60)
+    assert many == Trials(60, 0, 0, Capacity(60 * 59 // 2, 0))
+    assert str(many.capacity) == ">590"
     assert Capacity(31125, 0).items > 10_000 > Capacity(31125, 4).items
+
+
+def test_draws_that_fail_are_counted(monkeypatch):
+    task = get_task("enumerate_edges")
+    real = task.builder.draw
+
+    def draw(self, point, rng):
+        if rng.below(8) == 0:
+            raise WorkSpentError("too much work")
+        if rng.below(8) == 0:
+            raise GenerationError("bad luck")
+        return real(self, point, rng)
+
+    monkeypatch.setattr(task.builder, "draw", draw)
+    trials = trials_of(task, {"squares": 20}, 40)
+    assert trials.attempts == 40 + trials.failures
+    assert 0 < trials.final_failures < trials.failures < 40
+    assert trials.capacity.pairs == 40 * 39 // 2
+    assert trials_of(task, {"squares": 20}, 40) == trials
+
+
+@pytest.mark.parametrize(
+    ("failures", "final", "named"),
+    [
+        # A fifth to the power of five, for six items, is 0.19 %; the limit is 0.1 %.
+        (50, 0, True),
+        (40, 0, False),
+        # One failure that ends a point at once is more than 0.1 % of the draws.
+        (1, 1, True),
+    ],
+)
+def test_a_rung_that_may_stay_incomplete_is_named(failures, final, named):
+    trials = Trials(250, failures, final, Capacity(31125, 0))
+    problems = list(failure_problems(get_task("shikaku_rectangles"), trials, 6))
+    assert len(problems) == named
+    assert all(f"{failures} of 250 draws failed" in line for line in problems)
 
 
 # Releases.
