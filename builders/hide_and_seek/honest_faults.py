@@ -5,26 +5,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scbench.builders.hide_and_seek.shadow import SPACE, Floats, far_side, places_of
+from scbench.builders.hide_and_seek.shadow import Floats, far_side, places_of
 from scbench.schemas.hide_and_seek import Params
 
 # Who stands round the end of the wall, and what share of their depth is past it.
 _PAST_THE_END = {"one_peeks_round_the_end": 0.5, "one_stands_past_the_end": 1.0}
-# Hiding places are hidden with more to spare.
-_ASIDE = 0.03
+# Metres between this person and the line of the wall's end.
+_SPACE = 0.1
 
 
 def faulty_crowds(params: Params) -> dict[str, tuple[list[list[float]], float]]:
     """Return crowds with honest mistakes, by name, each with its score."""
     right = places_of(params)[: params.people]
-    crowds: dict[str, tuple[list[list[float]], float]] = {
-        "rounded_to_centimetres": (right.round(2).tolist(), 1.0),
-        "all_a_little_aside": ((right + _ASIDE).tolist(), 1.0),
-    }
+    crowds: dict[str, tuple[list[list[float]], float]] = {}
     x_sign, y_sign = far_side(params.sniper)
     wall_x, wall_y, _ = params.building
     width, depth, _ = params.person
-    x = x_sign * ((wall_x + width) / 2 + SPACE)
+    x = x_sign * ((wall_x + width) / 2 + _SPACE)
     for name, share in _PAST_THE_END.items():
         y = -y_sign * ((wall_y - depth) / 2 + share * depth)
         is_apart = (abs(right[:, 0] - x) >= width) | (abs(right[:, 1] - y) >= depth)

@@ -184,10 +184,10 @@ def packings(region: Region, signs: tuple[int, int]) -> Iterator[list[XY]]:
 
 def cut_at_wall(region: Region, axis: int, sign: int) -> tuple[Region, Region]:
     """Return the parts of a region beyond the far wall across an axis, and up to it."""
-    normal = (sign, 0.0) if axis == 0 else (0.0, sign)
+    nx, ny = (sign, 0) if axis == 0 else (0, sign)
     edge = region.wall[axis]
-    beyond = HalfPlane(-normal[0], -normal[1], -edge + _HAIR)
-    beside = HalfPlane(*normal, edge - region.pitch[axis])
+    beyond = HalfPlane(-nx, -ny, -edge + _HAIR)
+    beside = HalfPlane(nx, ny, edge - region.pitch[axis])
     return region.within(beyond), region.within(beside)
 
 

@@ -4,9 +4,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scbench.builders.lego_hemispherical_shell.bricklaying import Brick
-from scbench.graders.lego_hemispherical_shell.bricks import HALF, HEIGHT, VOLUME, Floats
+from scbench.graders.lego_hemispherical_shell.bricks import HALF, HEIGHT, VOLUME
+from scbench.graders.lego_hemispherical_shell.target import Floats
 from scbench.schemas.lego_hemispherical_shell import Params
 
 # Sample points along the length, width and height of a brick.
@@ -67,7 +69,7 @@ def share_in_target(params: Params, brick: Brick) -> float:
     return float(is_in_target(params, np.hypot(x, y), z).mean())
 
 
-def is_in_target(params: Params, radius: Floats, z: Floats) -> Floats:
+def is_in_target(params: Params, radius: Floats, z: Floats) -> NDArray[np.bool_]:
     """Return which points are in the target, from their distances to the axis and the table."""
     inner, outer = params.inner_radius_mm, params.outer_radius_mm
     match params.form:

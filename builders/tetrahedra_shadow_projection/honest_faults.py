@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import shapely
-from shapely import Geometry, Polygon
+from shapely import Polygon
+from shapely.geometry.base import BaseGeometry
 
 from scbench.builders.tetrahedra_shadow_projection.answers import Pose, moved_poses
 from scbench.schemas.tetrahedra_shadow_projection import Params
@@ -79,7 +80,7 @@ def score_of_cover(params: Params, target: Polygon, poses: Sequence[Pose]) -> fl
     return max(0.0, result - lost)
 
 
-def shadow(pose: Pose) -> Geometry:
+def shadow(pose: Pose) -> BaseGeometry:
     """Return the shadow of a copy, straight down the z axis."""
     quaternion = np.array([pose["q0"], pose["q1"], pose["q2"], pose["q3"]])
     scalar, *axis = quaternion / np.linalg.norm(quaternion)
@@ -87,10 +88,11 @@ def shadow(pose: Pose) -> Geometry:
     twice = 2 * np.cross(vector, _CORNERS)
     turned = _CORNERS + scalar * twice + np.cross(vector, twice)
     points = turned[:, :2] + (pose["x"], pose["y"])
-    return shapely.convex_hull(shapely.multipoints(points))
+    hull: BaseGeometry = shapely.convex_hull(shapely.multipoints(points))
+    return hull
 
 
-def grown(shape: Geometry) -> Geometry:
+def grown(shape: BaseGeometry) -> BaseGeometry:
     """Return all points that differ from a point of a shape by at most `_NEAR` in x and in y."""
     square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * _NEAR
     parts = [shape]
@@ -98,5 +100,5 @@ def grown(shape: Geometry) -> Geometry:
         points = shapely.get_coordinates(line)
         for start, end in pairwise(points):
             corners = np.concatenate([start + square, end + square])
-            parts.append(shapely.convex_hull(shapely.multipoints(corners)))
+            parts.append(shapely.MultiPoint(corners).convex_hull)
     return shapely.union_all(parts)

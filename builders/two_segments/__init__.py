@@ -226,10 +226,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         segments: list[JsonValue] = []
         for segment in answer.segments:
             ends: list[JsonValue] = []
-            for point in segment:
-                spot = locate(frame, point)
+            for x, y in segment:
+                spot = locate(frame, (x, y))
                 if spot is None:
-                    raise ValueError(f"{point} is far outside the frame")
+                    raise ValueError(f"{(x, y)} is far outside the frame")
                 side, step = divmod(spot.place, unit)
                 ends.append(list(point_at(onto.corners, side, Fraction(step, unit))))
             segments.append(ends)

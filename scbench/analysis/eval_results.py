@@ -44,7 +44,7 @@ def run_results(run: Run, release: Release, dataset: str) -> str:
         ResultsError: the run is in a loop, of another config than the default, or without some
             of its items or scores.
     """
-    if run.setting not in get_args(OneShot):
+    if run.setting is None or run.setting not in get_args(OneShot):
         raise ResultsError(
             f"{run.name}: the Hub's board shows runs with one answer per item, not the setting "
             f"{run.setting}"

@@ -89,8 +89,8 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
         self._state = TrialState()
 
     def _instances(self, split: str) -> list[Instance]:
-        # Requests may have any value here, also one that has no hash.
-        if not isinstance(split, str) or split not in SPLITS:
+        # Requests may have any value here, also one that has no hash, so a list is searched.
+        if split not in list(SPLITS):
             raise PredictionsError(
                 f"no split {split!r}; the splits are {', '.join(SPLITS)}"
             )
@@ -195,7 +195,8 @@ class SpatialClient(EnvClient[Reply, Shown, TrialState]):
 
     @override
     def _step_payload(self, action: Reply) -> dict[str, Any]:
-        return action.model_dump(exclude_none=True)
+        values: dict[str, Any] = action.model_dump(exclude_none=True)
+        return values
 
     @override
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[Shown]:
@@ -215,7 +216,8 @@ class SpatialClient(EnvClient[Reply, Shown, TrialState]):
 
     @override
     def _parse_state(self, payload: dict[str, Any]) -> TrialState:
-        return TrialState.model_validate(payload)
+        state: TrialState = TrialState.model_validate(payload)
+        return state
 
 
 def app(
