@@ -166,7 +166,7 @@ def by_index(pairs: Sequence[Pair], edge_order: Sequence[Side]) -> list[Pair]:
 def misreadings(
     params: Params, right: Sequence[list[Pair]]
 ) -> dict[str, list[list[Pair]]]:
-    """Return the lists that follow from a misunderstanding; some equal the right ones."""
+    """Return the lists that result from a misunderstanding; some equal the correct ones."""
     order = params.edge_order
     rings = rings_of(params)
 

@@ -93,7 +93,7 @@ def not_rigid(matrix: Array, tolerance: float) -> str:
 def crowded(cage: Sequence[PlacedPart], margin: float = 0.0, *, tangled: bool) -> bool:
     """Whether parts cut each other in too many places for their overlaps to be computed.
 
-    ``margin`` is how far apart those may be whose distance is asked for; ``tangled`` says whether
+    ``margin`` is the largest distance that is measured; ``tangled`` says whether
     the surface of one of them cuts itself, as it may.
     """
     bodies = []

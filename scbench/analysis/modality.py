@@ -59,7 +59,7 @@ def modality_table(
     if not pictures or not texts_of_configs:
         missing = "of text" if pictures else "of the config pictures (--tasks pictures)"
         raise ResultsError(
-            f"this needs results of text and of pictures; there are none {missing}"
+            f"this needs results for both text and pictures; there are none {missing}"
         )
     rows: list[dict[str, Any]] = []
     for files in texts_of_configs:

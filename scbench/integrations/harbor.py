@@ -74,7 +74,8 @@ def write_tasks(
         folder: of all.
         release: its version.
         floors: by instance.
-        solutions: right answers by instance, as JSON, for Harbor's oracle; None for no such files.
+        solutions: correct answers by instance, as JSON, for Harbor's oracle; None for no such
+            files.
 
     Raises:
         PredictionsError: a folder is there already.
@@ -107,7 +108,7 @@ def task_files(
         instance: of the task.
         release: its version.
         floor: of the instance; None if it has none.
-        solution: a right answer as JSON; None for no such file.
+        solution: a correct answer as JSON; None for no such file.
     """
     pictures = {
         f"picture-{number}.png": data for number, data in enumerate(instance.images, 1)
@@ -174,7 +175,7 @@ def verify(tests: Path, answer: Path, logs: Path) -> int:
     Args:
         tests: folder with the instance.
         answer: file that the agent wrote, if it did.
-        logs: folder of the results, made if need be.
+        logs: folder of the results, created if necessary.
     """
     check = json.loads((tests / "instance.json").read_bytes())
     instance = unpacked(check["instance"])

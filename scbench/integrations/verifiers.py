@@ -76,7 +76,7 @@ class SpatialData(vf.TaskData):
 
 
 class SpatialTask(vf.Task[SpatialData]):
-    """One instance, asked once, and judged as `scbench-grade` does."""
+    """One instance, asked once, and graded as `scbench-grade` does."""
 
     @property
     def key(self) -> str:
@@ -316,7 +316,7 @@ def begun_trial(data: SpatialData) -> Environment | None:
 
 
 class SpatialEnvConfig(vf.SingleAgentEnvConfig):
-    """Nothing is run but one call, so no sandbox is asked for, as verifiers does by default."""
+    """Only one call is made, so no sandbox is requested, unlike the verifiers default."""
 
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 

@@ -1,7 +1,7 @@
 """One picture of every task: a typical instance with its reference answer.
 
-The bytes are the same on every machine with the same versions of the libraries: processes of their
-own draw pictures, which see no font but those that the drawing library brings.
+The bytes are the same on every machine with the same versions of the libraries: separate processes
+draw the pictures, with only the fonts bundled with the drawing library.
 """
 
 import json

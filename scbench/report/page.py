@@ -73,7 +73,7 @@ def write_report(
     """Write the report of one or more results files; on an error, nothing is written.
 
     Args:
-        results: ``results.parquet`` files, or the folders that hold them.
+        results: ``results.parquet`` files, or the folders that contain them.
         out: the HTML file. What does not fit goes into further files next to it, such as
             ``report-2.html``.
         release: what was graded against; by default the installed release of that name and rows.
