@@ -110,8 +110,8 @@ def ceilings_of(of_run: Mapping[str, Climb]) -> dict[str, Ceiling]:
 def shared_ceiling(climbs: Sequence[Climb]) -> Ceiling:
     """Return the share of the replies that can be read, of a run's answers to some tasks.
 
-    Scores count where half of the ladder or more is answered. Fewer answers, asked near the level,
-    do not separate a ceiling from a level.
+    Scores count where half of the ladder or more is answered. With fewer answers near the level, a
+    ceiling cannot be distinguished from a level.
     """
     scored = sum(len(climb.names) for climb in climbs)
     share = share_read(sum(int(climb.read.sum()) for climb in climbs), scored)

@@ -169,7 +169,7 @@ def ladder() -> Ladder:
 
 
 def own_ladder(tasks: Collection[Task] | None = None) -> Experiment | None:
-    """Return the experiment that draws this package's ladder, of these tasks or of all.
+    """Return the experiment that draws this package's ladder, for these tasks or all.
 
     It is None if none of the tasks is on the ladder.
     """

@@ -176,7 +176,7 @@ def draw_each(
 
 
 def forget_fonts(folder: str) -> None:
-    """Let this process see no fonts of the machine, which differ from one to the next."""
+    """Hide the machine's fonts from this process, because they differ between machines."""
     fonts = Path(folder, "none")
     fonts.mkdir(exist_ok=True)
     config = Path(folder, f"fonts-{os.getpid()}.conf")

@@ -215,7 +215,7 @@ def is_empty(answer: JsonValue, keys: Collection[str]) -> bool:
 
 
 def is_blank(value: JsonValue) -> bool:
-    """Whether a value has only empty containers, blanks and nulls."""
+    """Whether a value has only empty containers, blank texts and nulls."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
