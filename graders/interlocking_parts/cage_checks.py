@@ -69,7 +69,7 @@ class Grip(NamedTuple):
 
 
 def place(index: int, body: Manifold, matrix: Array) -> PlacedPart | None:
-    """Return a part where its transform (4, 4) puts it; None if that is no place."""
+    """Return a part where its transform (4, 4) puts it; None if that is not a place."""
     if np.max(np.abs(matrix)) > FARTHEST or abs(np.linalg.det(matrix[:3, :3])) < _FLAT:
         return None
     shifted = body.transform(np.ascontiguousarray(matrix[:3]))

@@ -33,7 +33,7 @@ _RUN = re.compile(
 
 
 def spoken_number(text: str) -> int | None:
-    """Return the integer that the whole text means; None if it is no number."""
+    """Return the integer that the whole text means; None if it is not a number."""
     if _RUN.fullmatch(text) is None:
         return None
     return next(spoken_numbers(text))

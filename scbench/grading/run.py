@@ -194,7 +194,7 @@ def resumable_on_error(
 def file_state(path: str) -> tuple[int, ...] | None:
     """Return inode, size and modification time, to see changes; None if there is no such file.
 
-    Standard input ("-") is no file, and a pipe is written to while it is read.
+    Standard input ("-") is not a file, and a pipe is written to while it is read.
     """
     try:
         stat = Path(path).stat()

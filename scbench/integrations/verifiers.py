@@ -88,7 +88,7 @@ class SpatialTask(vf.Task[SpatialData]):
         """Return the score, in [0, 1].
 
         Raises:
-            RuntimeError: the reply cannot be graded, and is no zero: the rollout is an error.
+            RuntimeError: the reply cannot be graded, and is not a zero: the rollout is an error.
         """
         finish = trace.calls[-1].finish_reason if trace.calls else None
         wire = None

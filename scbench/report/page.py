@@ -78,7 +78,7 @@ def write_report(
             ``report-2.html``.
         release: what was graded against; by default the installed release of that name and rows.
         predictions: file of the predictions, to show the models' texts as well.
-        people: results of people on the ladder, for a table of their own.
+        people: results of people on the ladder, for a separate table.
         items: which are shown: ``all``, ``failed`` (short of full marks) or ``none``.
         workers: processes that draw pictures.
         most_items: items of one page.
