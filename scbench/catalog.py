@@ -78,7 +78,7 @@ class Grader(Protocol[_ParamsT_contra, _AnswerT_contra]):
     def __call__(
         self, params: _ParamsT_contra, answer: _AnswerT_contra, /
     ) -> Verdict | tuple[Verdict, ...]:
-        """Return the verdict, or as many as the task has scores."""
+        """Return the verdict, or one for each score of the task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,11 @@ class Task:
 
     Where a task counts follows from its bucket alone. One in a bucket of the paper has a fixed list
     of instances; if it is of this package, the next release freezes it, and it is then in that
-    release's default config, its overall mean and its leaderboard. One of `MANIFOLDS` is in a
-    release if ``builders/manifolds.toml`` draws it, and in none of those. One that is frozen is on
-    the ladder too if ``builders/ladder.toml`` has a table of it. Releases frozen before
-    stay as they are: how many tasks and scores there are is a release's to say.
+    release's default config, its overall mean and its leaderboard. A task of `MANIFOLDS` is in a
+    release if ``builders/manifolds.toml`` draws it, but never in the default config, the overall
+    mean or the leaderboard. One that is frozen is on the ladder too if ``builders/ladder.toml`` has
+    a table of it. Releases frozen before stay as they are: each release determines its own numbers
+    of tasks and scores.
 
     Attributes:
         id: stable name, used in instance ids.
@@ -98,7 +99,7 @@ class Task:
         bucket: one of `BUCKETS`, or "manifolds" for the parametric text tasks.
         scoring: "binary" (0 or 1) or "partial" (any value in [0, 1]).
         origin: where it comes from: `PAPER`, `REASONSCAPE`, or a name of its author's choice. It
-            says whose published numbers a task has, and nothing is counted or chosen by it.
+            names the source of a task's published numbers and has no other effect.
         package: the import package that contains its modules (see above).
         heavy: whether one verdict can take long enough to be scheduled separately.
         seconds: wall-clock limit of one verdict, generous: graders bound their work by counting,
@@ -109,8 +110,8 @@ class Task:
         isolated: whether its grader runs parts of answers in a sandbox.
         fingerprinted: whether its scores depend on how the machine computes; its verdicts have the
             metric ``fingerprint`` then, and its grader module a function of that name.
-        one_answer: whether an instance has one right answer, but for the order of its parts; two
-            models that give the same one need not have heard it from each other.
+        one_answer: whether an instance has one correct answer, up to the order of its parts;
+            identical answers of two models are then no sign of copying.
         dimensions: its demands on a model, for tables; empty where they are not stated.
         summary: what it asks, in one plain sentence.
         scored: how an answer is scored, as a phrase that can follow "Score:".
@@ -170,7 +171,7 @@ class Task:
 
     @property
     def grade(self) -> "Grader[BaseModel, BaseModel]":
-        """The function that judges, of the task's `params_model` and `answer_model`."""
+        """The grading function, for the task's `params_model` and `answer_model`."""
         return load_module(self.module("graders")).grade  # type: ignore[no-any-return]
 
     def offers(self, name: str) -> bool:
@@ -211,7 +212,7 @@ class Task:
         return version_in_source(name)
 
     def fingerprint(self) -> str | None:
-        """Return a text that differs between machines that compute otherwise.
+        """Return a text that differs between machines that compute differently.
 
         None where scores do not depend on the machine, or this one cannot grade the task.
         """
@@ -254,7 +255,7 @@ class Task:
     def own_faults(self) -> frozenset[str]:
         """Checks whose failure follows from prompt and answer alone: ``OWN_FAULTS``, if any.
 
-        In retry, a model sees these in full even if there is one right answer.
+        In retry, a model sees these in full even if there is one correct answer.
         """
         return frozenset(getattr(load_module(self.module("graders")), "OWN_FAULTS", ()))
 

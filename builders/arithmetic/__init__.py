@@ -92,7 +92,7 @@ class ZeroDivisor(ZeroDivisionError):  # noqa: N818  (the name of the divisor)
 
 
 class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
-    """Expressions over small whole numbers."""
+    """Expressions over small integers."""
 
     task = "arithmetic"
     version = 3
@@ -222,7 +222,7 @@ Work out the value of this expression:
 
 
 def answer_of(value: int | Fraction) -> int | str:
-    """Return a whole number as it is, and a fraction as text such as -2/3."""
+    """Return an integer as it is, and a fraction as text such as -2/3."""
     return value.numerator if value.denominator == 1 else str(value)
 
 

@@ -5,8 +5,8 @@ An example of the puzzle, in brief:
     1. Box with edges 10, 10 and 10, centred on the origin; left where it is.
     2. Box with edges 4, 4 and 20, centred on the origin; left where it is.
 
-The union is the large box with a column on its top and its bottom. Where a column stands, the
-large face has a hole, so that face has to be split into faces without holes.
+The union is the large box with a column on its top and its bottom. Where a column touches the large
+face, that face has a hole, so it has to be split into faces without holes.
 """
 
 from collections.abc import Mapping, Sequence

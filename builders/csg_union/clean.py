@@ -116,7 +116,7 @@ def has_right_volume(mesh: PolygonMesh, solids: Sequence[Solid]) -> bool:
 
 
 def has_room(mesh: PolygonMesh) -> bool:
-    """Return whether triangles keep apart by five times the grader's tolerance."""
+    """Return whether triangles are separated by five times the grader's tolerance."""
     triangles = meshes.triangulate(mesh)
     corners = mesh.points[triangles.corners]
     pairs = close_pairs(corners, CLEAR, _MAX_PAIRS)

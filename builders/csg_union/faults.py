@@ -193,7 +193,7 @@ def turned_voids(mesh: PolygonMesh) -> PolygonMesh | None:
 def unmerged_meshes(
     params: Params, bodies: Sequence[Manifold]
 ) -> dict[str, PolygonMesh]:
-    """Return the solids as they are in one mesh, unless they are all apart."""
+    """Return the solids unchanged in one mesh, unless they are all separate."""
     gaps = [a.min_gap(b, 2 * TOLERANCE) for a, b in combinations(bodies, 2)]
     if all(gap >= TOLERANCE for gap in gaps):
         return {}

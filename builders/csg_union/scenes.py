@@ -91,7 +91,7 @@ def draw_scene(point: Space, rng: Stream) -> Params:
     """Draw solids of which each counts, and whose union no edge or point contact spoils.
 
     Raises:
-        GenerationError: no such set in 30 tries of 20 places for each solid.
+        GenerationError: no such set in 30 attempts with 20 places for each solid.
     """
     facets = 0
     scenes = 0
@@ -132,7 +132,7 @@ def draw_heap(point: Space, rng: Stream) -> list[Solid]:
 def place_solid(
     point: Space, rng: Stream, target: Manifold, heap: Manifold
 ) -> Solid | None:
-    """Return a new solid that has the relation to a target; None if this try does not."""
+    """Return a new solid that has the relation to a target; None if this attempt fails."""
     relation = point.relation
     if relation == "mixed":
         relation = rng.weighted(

@@ -104,7 +104,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return counters
 
     def measure(self, params: Params) -> float:
-        """Return the number of crossed sides, counted again for each order that is no walk."""
+        """Return the number of crossed sides, counted again for each order that is not a walk."""
         orders = ((params.corner_order, CORNERS), (params.edge_order, SIDES))
         jumbled = sum(not corner_labels.is_walk(order, ring) for order, ring in orders)
         crossed = sum(len(crossed_sides(ring)) for ring in rings_of(params))
@@ -166,7 +166,7 @@ def by_index(pairs: Sequence[Pair], edge_order: Sequence[Side]) -> list[Pair]:
 def misreadings(
     params: Params, right: Sequence[list[Pair]]
 ) -> dict[str, list[list[Pair]]]:
-    """Return the lists that follow from a misunderstanding; some equal the right ones."""
+    """Return the lists that result from a misunderstanding; some equal the correct ones."""
     order = params.edge_order
     rings = rings_of(params)
 

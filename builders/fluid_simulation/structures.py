@@ -62,7 +62,7 @@ def as_json(plan: Sequence[Box]) -> JsonValue:
 
 
 def near_square(cells: int) -> tuple[int, int]:
-    """Return the sides of a rectangle of at least so many cells, as square as can be."""
+    """Return the sides of a rectangle with at least this many cells, as square as possible."""
     side = math.isqrt(cells - 1) + 1
     return side, -(-cells // side)
 

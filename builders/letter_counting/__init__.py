@@ -172,7 +172,7 @@ Count how often {target} in the words in square brackets:
 
 
 def marked_text(words: Iterable[tuple[str, bool]]) -> str:
-    """Return the marked words of a row in small letters, without blanks."""
+    """Return the marked words of a row in lowercase, without spaces."""
     return "".join([word for word, is_marked in words if is_marked]).lower()
 
 

@@ -197,7 +197,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         }
 
     def measure(self, params: Params) -> float:
-        """Return the number of entries, and one more for each that counts."""
+        """Return the number of entries, counting those of the named groups twice."""
         return len(params.entries) + len(counting_entries(params))
 
     def blind_floor(self, params: Params) -> float:

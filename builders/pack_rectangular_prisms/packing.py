@@ -2,8 +2,8 @@
 
 Boxes that match a section on two axes become slabs of a column. All others fill the space above:
 a block of equal boxes goes into one corner, then the same again into the three rooms that
-guillotine cuts leave around it. The solver tries random choices again and again, in columns of
-growing height.
+guillotine cuts leave around it. The solver repeatedly makes random choices, in columns of growing
+height.
 """
 
 import math

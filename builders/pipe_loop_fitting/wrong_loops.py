@@ -12,7 +12,7 @@ from scbench.schemas.pipe_loop_fitting import FixedStart, Params
 def wrong_loops(
     params: Params, joints: Sequence[XY]
 ) -> Iterator[tuple[str, Sequence[XY]]]:
-    """Yield loops by name, where this room has such loops; the joints are a right answer."""
+    """Yield loops by name, where this room has such loops; the joints are a correct answer."""
     n, side = params.pipes, params.side
     snake = open_snake(n, side)
     if snake:

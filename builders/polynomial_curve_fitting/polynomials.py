@@ -63,7 +63,7 @@ def _powers_table(size: int, to_powers: Callable[[Array], Array]) -> Array:
 
 
 def whole_coefficients(powers: Array, scale: float, n: int) -> list[list[int]]:
-    """Return scaled coefficients as whole numbers, by powers of 2x-(n-1) and 2y-(n-1)."""
+    """Return scaled coefficients as integers, by powers of 2x-(n-1) and 2y-(n-1)."""
     degree = len(powers) - 1
     return [
         [
@@ -76,7 +76,7 @@ def whole_coefficients(powers: Array, scale: float, n: int) -> list[list[int]]:
 
 
 def cell_values(coefficients: list[list[int]], n: int) -> Array:
-    """Return the values in all cells, as Python's whole numbers in a (row, column) array."""
+    """Return the values in all cells, as Python's integers in a (row, column) array."""
     line = [2 * i - (n - 1) for i in range(n)]
     powers = np.array(
         [[u**k for u in line] for k in range(len(coefficients))], dtype=object

@@ -47,7 +47,7 @@ class Separation:
 
     Attributes:
         possible: whether there is one; None if that is too close to call.
-        coefficients: whole numbers [i][j] by powers of 2x-(n-1) and 2y-(n-1), if there is one.
+        coefficients: integers [i][j] by powers of 2x-(n-1) and 2y-(n-1), if there is one.
     """
 
     possible: bool | None

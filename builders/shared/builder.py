@@ -171,9 +171,9 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def honest_faults(self, params: ParamsT) -> Mapping[str, tuple[JsonValue, float]]:  # noqa: ARG002
         """Return named answers that are slightly wrong, each with the score of the task's formula.
 
-        They are mistakes made in good faith, such as a right answer shifted, scaled or rounded, or
-        with an element missing. Rules against tricks must not change their scores. The default is
-        none.
+        They are mistakes made in good faith, such as a correct answer shifted, scaled or rounded,
+        or with an element missing. Rules against tricks must not change their scores. The default
+        is none.
         """
         return {}
 
@@ -193,7 +193,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Return named answers that do not solve the instance, for any instance of the space.
 
         The best score among them is the instance's floor, see `frozen_task`. Names are short
-        and plain, such as "one row". An answer's name does not depend on the right answer. A task
+        and plain, such as "one row". An answer's name does not depend on the correct answer. A task
         where such answers score nothing, or where `blind_floor` is the better measure, has none.
         """
         return {}
@@ -233,7 +233,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return answer.model_dump(mode="json")
 
     def target(self, params: ParamsT) -> str:
-        """Return a right answer as text: the reference as canonical JSON."""
+        """Return a correct answer as text: the reference as canonical JSON."""
         return canonical_json(self.reference(params).model_dump(mode="json"))
 
     def solved(self, params: ParamsT) -> tuple[str, dict[str, JsonValue]]:
@@ -374,7 +374,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return {**case.params, **facts}
 
     def unprinted(self) -> frozenset[str]:
-        """Return the names that no column ``point`` may hold: facts, and telling parameters."""
+        """Return the facts and revealing parameters, which column ``point`` may not contain."""
         facts = self.case_model.model_fields.keys() - Case.model_fields
         return self.space.unprinted | facts
 

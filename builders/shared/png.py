@@ -109,7 +109,7 @@ def _rows_above(rows: Bytes) -> Bytes:
 
 
 def _filtered(rows: Bytes, kind: int) -> bytes:
-    """Return the bytes of rows, with the kind of filter before each row."""
+    """Return the bytes of rows, each preceded by its filter type."""
     return np.pad(rows, ((0, 0), (1, 0)), constant_values=kind).tobytes()
 
 

@@ -55,12 +55,12 @@ class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
             parameters: the point of the space.
 
         Returns:
-            The share of right answers; its standard error is at most 2.5 points.
+            The share of correct answers; its standard error is at most 2.5 points.
         """
         return _rule_floor(cls, rule, tuple(sorted(parameters.items())))
 
     def target(self, params: ParamsT) -> str:
-        """Return the right answer as plain text, such as ``42``; a list with commas."""
+        """Return the correct answer as plain text, such as ``42``; a list with commas."""
         answer: Any = self.reference(params)
         return answer_text(answer.answer)
 

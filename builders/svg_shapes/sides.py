@@ -44,7 +44,7 @@ class Side(NamedTuple):
 
 
 def kind_of(path: str) -> Kind | None:
-    """Return the kind of shape that a path draws; None if it is none of the ten."""
+    """Return the kind of shape that a path draws; None if it is not one of the ten."""
     sides = sides_of(path)
     curved = sum(side.is_curved for side in sides)
     if curved or not sides:

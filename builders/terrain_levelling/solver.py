@@ -35,7 +35,7 @@ class Work:
         self.remaining -= 800 * balls + balls**4 // 8 + cells // 4
 
     def region(self, cells: int) -> None:
-        """Count a region that is planned on a map of so many cells."""
+        """Count a region that is planned on a map of this many cells."""
         self.remaining -= 3 * cells
 
 
@@ -43,8 +43,8 @@ class Settings(NamedTuple):
     """How to go about a plan.
 
     High cells, those ``deep`` above a quantile of the heights, are cut first, to ``undershoot``
-    below it. Each ball of a deep cut is expected to spoil so many cells; a part of the planned cuts
-    is made before planning again.
+    below it. Each ball of a deep cut is expected to spoil this many cells; a part of the planned
+    cuts is made before planning again.
     """
 
     quantile: float = 0.53
@@ -68,10 +68,10 @@ def solve(
     """Return a plan that scores 1, and no longer does without its last blast.
 
     The plan, for ``n * n`` heights row by row, does not depend on how much work is allowed; whether
-    one is found does. The work done here is taken off.
+    one is found does. The work done here is deducted from the allowance.
 
     Raises:
-        GenerationError: two tries of a bounded number of blasts, and of bounded work, gave none.
+        GenerationError: two attempts with bounded numbers of blasts and bounded work found none.
         CannotGrade: PyBullet is not installed.
     """
     slot = plan_slot(heights, n, tolerance, share)

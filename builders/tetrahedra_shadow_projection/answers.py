@@ -1,4 +1,4 @@
-"""Answers without a search: right ones misread, and grids of squares."""
+"""Answers without a search: misread correct answers, and grids of squares."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -89,7 +89,7 @@ def shadow_grid(params: Params, parts: int, least: float) -> JsonValue:
         params: the target.
         parts: the grid's lines are this part of a shadow's side apart; shadows that overlap lie on
             different floors.
-        least: share of a square inside the target from which on it has a tetrahedron.
+        least: share of a square that must lie inside the target for it to get a tetrahedron.
     """
     target = Polygon(params.exterior, params.holes)
     low_x, low_y, high_x, high_y = target.bounds

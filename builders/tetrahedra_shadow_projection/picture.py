@@ -88,7 +88,7 @@ def _text_width(text: str) -> int:
 
 
 def _rule(canvas: Canvas, plane: Plane) -> None:
-    """Draw the grey lines of whole numbers, each with its number."""
+    """Draw the grey lines of integers, each with its number."""
     bottom = _TOP + plane.size
     for number in range(-plane.half, plane.half + 1):
         x, y = plane.at((number, number))

@@ -1,6 +1,6 @@
 """Covers a flat target with shadows of unit tetrahedra: candidates by the thousand, then greedy.
 
-The gain of a candidate is counted on a grid of sample points in whole numbers, so that every
+The gain of a candidate is counted on a grid of sample points in integers, so that every
 machine finds the same cover.
 """
 

@@ -136,7 +136,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"every pattern": as_configs(every), "no pattern": as_configs([])}
 
     def measure(self, params: Params) -> float:
-        """Return how many patterns fit the known part, doubled if the order is no walk."""
+        """Return how many patterns fit the known part, doubled if the order is not a walk."""
         order = params.corner_order
         fitting = len(fitting_patterns(params))
         return fitting if is_walk(order, POLYGONS[len(order)]) else 2 * fitting

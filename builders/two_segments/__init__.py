@@ -332,7 +332,7 @@ def counts_of(name: str) -> Counts:
 
 
 def with_value_list(params: Params, values: int, rng: Stream) -> Params | None:
-    """Return a task with a list that has the coordinates of one right answer; None at bad luck.
+    """Return a task with a list that has the coordinates of one correct answer; None at bad luck.
 
     Tenths of a side have three decimals, as its ends have two. Four more points of the sides are
     allowed; coordinates added to the list after that meet with no other on a side.

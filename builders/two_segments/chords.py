@@ -1,6 +1,6 @@
 """Chords of a frame: points to try as endpoints, and pairs of chords that make the wanted regions.
 
-A place is a whole number: ``unit`` places to a side, from the first corner on. A chord is a pair of
+A place is an integer: ``unit`` places to a side, from the first corner on. A chord is a pair of
 places.
 """
 

@@ -52,7 +52,7 @@ def frame_counterexamples(params: Params) -> dict[str, Segments]:
 
 
 def _drawn_on(corners: Sequence[XY], params: Params) -> Segments | None:
-    """Return a right answer to another frame that is off the true one, if the two differ."""
+    """Return a correct answer to another frame that is off the true one, if the two differ."""
     if _are_near(params, corners):
         return None
     misread = params.model_copy(update={"corners": corners, "coordinate_grid": None})

@@ -45,7 +45,7 @@ class Convex(NamedTuple):
     """(p,) number of corners of each face."""
 
     def filled(self) -> Mask:
-        """Return which places (p, w) of the array of faces hold corners."""
+        """Return which entries (p, w) of the array of faces contain corners."""
         return np.arange(self.faces.shape[1]) < self.sizes[:, None]
 
 

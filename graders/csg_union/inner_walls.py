@@ -6,8 +6,8 @@ the union. So a crack between two pieces has inner walls, and so has a void that
 have; a place where material is missing at the surface of the union has none.
 
 The area is measured by a fixed sample. Each triangle is cut into k * k equal ones, and the centre
-of each stands for its area. Of the ways out of a centre, the normal and eight at 60 degrees are
-followed. The result is right to within 0.002 of the union's area, for meshes of thousands of
+of each represents its area. Of the ways out of a centre, the normal and eight at 60 degrees are
+followed. The result is accurate to within 0.002 of the union's area, for meshes of thousands of
 triangles 0.05.
 """
 
@@ -54,7 +54,7 @@ class Ways(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Points of a surface that stand for all of it."""
+    """Sample points of a surface, each representing a part of its area."""
 
     place: Array
     """(n, 3)"""

@@ -98,7 +98,7 @@ def date(value: Value) -> Day | None:
     """Return year, month and day of the one date that an answer names.
 
     With slashes and hyphens, the month comes first where possible, as prompts say. With full stops,
-    a date is read only if one order is possible. A date that is not in the calendar is no date.
+    a date is read only if one order is possible. A date that is not in the calendar is not a date.
     """
     if not isinstance(value, str) or len(value) > MAX_LENGTH:
         return None

@@ -43,7 +43,7 @@ Triple = tuple[int, ...]
 
 
 class Frame(NamedTuple):
-    """The points of an instance, and a right answer."""
+    """The points of an instance, and a correct answer."""
 
     points: tuple[XY, ...]
     triangles: frozenset[Triple]

@@ -1,7 +1,7 @@
 """Grade the water that rain leaves after some earthworks.
 
 The earthworks are carried out, loose rock falls, it rains, and the remaining water is compared with
-the goal. The modules `earthworks`, `rainfall` and `lakes` do the steps, all in whole numbers.
+the goal. The modules `earthworks`, `rainfall` and `lakes` do the steps, all in integers.
 """
 
 from itertools import groupby

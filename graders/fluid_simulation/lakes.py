@@ -1,6 +1,6 @@
 """Measures of the remaining water in a voxel world, and the share of each goal that it reaches.
 
-Every score is a whole number over a whole number, at most 1.
+Every score is an integer over an integer, at most 1.
 """
 
 from collections.abc import Mapping

@@ -171,7 +171,7 @@ class Level(Query):
                 "low must not be above high"
             )
         if (u - x + 1) * (v - y + 1) > _WINDOW:
-            raise QueryError(f"the part of a level may have at most {_WINDOW:,} voxels")
+            raise QueryError(f"a map may show at most {_WINDOW:,} voxels")
         world = world_after(params, self.earthworks)
         marks = np.where(world.rained.water, "~", np.where(world.rock, "#", "."))
         piece = marks[x : u + 1, y : v + 1, self.z]

@@ -1,6 +1,6 @@
 """Are the listed cells, in this order, a closed tour of all free cells?
 
-Every rule is checked in whole numbers, on the blocked cells that the prompt shows. Any tour that
+Every rule is checked in integers, on the blocked cells that the prompt shows. Any tour that
 keeps the rules is right. Positions in messages and details are places in the answer's list, from 0.
 Cells are column and row, from 1.
 """

@@ -88,8 +88,9 @@ def _as_point(vector: Sequence[float]) -> XYZ:
 def picture(view: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
     """Return (rows, columns) which box each pixel shows: the nearest one's index, or `NOTHING`.
 
-    Where boxes are equally near, the first. ``low`` and ``high`` (n, 3) are corners of the boxes
-    with the smallest and the largest coordinates; every box lies completely in front of the camera.
+    If boxes are equally near, the first counts. ``low`` and ``high`` (n, 3) are corners of the
+    boxes with the smallest and the largest coordinates; every box lies completely in front of the
+    camera.
     """
     columns, rows = view.image
     owner = np.full((rows, columns), NOTHING, dtype=np.int32)

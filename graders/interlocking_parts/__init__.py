@@ -150,7 +150,7 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
         return checks
 
     def new_assembly_checks() -> Checklist:
-        """Return the same, and whether the rods hold every part."""
+        """Do the same, and also return whether the rods hold every part."""
         checks = new_cage_checks()
         check_held(checks, params, grips)
         return checks

@@ -69,7 +69,7 @@ class Grip(NamedTuple):
 
 
 def place(index: int, body: Manifold, matrix: Array) -> PlacedPart | None:
-    """Return a part where its transform (4, 4) puts it; None if that is no place."""
+    """Return a part where its transform (4, 4) puts it; None if that is not a place."""
     if np.max(np.abs(matrix)) > FARTHEST or abs(np.linalg.det(matrix[:3, :3])) < _FLAT:
         return None
     shifted = body.transform(np.ascontiguousarray(matrix[:3]))
@@ -93,7 +93,7 @@ def not_rigid(matrix: Array, tolerance: float) -> str:
 def crowded(cage: Sequence[PlacedPart], margin: float = 0.0, *, tangled: bool) -> bool:
     """Whether parts cut each other in too many places for their overlaps to be computed.
 
-    ``margin`` is how far apart those may be whose distance is asked for; ``tangled`` says whether
+    ``margin`` is the largest distance that is measured; ``tangled`` says whether
     the surface of one of them cuts itself, as it may.
     """
     bodies = []

@@ -12,9 +12,9 @@ n, "triangles": m} | {"problem": text} | {"limit": text}, ...], "unlike": [text,
 each mesh its vertices (float64) and triangles (int32). Each body has ``"steps"``, those taken. Once
 sources took more steps ``together``, the others are not looked at, and there are fewer bodies.
 
-``unlike`` says in what the library differs from the one that this file is written for: names and
-parameters that it lacks, and where a ``probe`` is wanted, figures of `PROBES`. It is no library to
-grade with, then.
+``unlike`` reports how the library differs from the one that this file is written for: missing names
+and parameters and, if a ``probe`` is requested, the results of `PROBES`. It is no library to grade
+with, then.
 """
 
 import hashlib
@@ -104,7 +104,7 @@ TooMuchError = _steps.TooMuchError
 
 
 def missing_names() -> Iterator[str]:
-    """Yield the names that the library lacks, or has with other parameters, without evaluating."""
+    """Yield names that the library does not define or defines with other parameters."""
     for name, parameters in _NEEDED.items():
         home, _, last = name.rpartition(".")
         owner = getattr(_library, home, None) if home else _library

@@ -4,8 +4,8 @@ Loaded by `openscad_child` alone, so it imports nothing of scbench, either.
 
 A step is one expression evaluated, one element of a list or string made, or one that an operator or
 function goes through, as often as it does where lists share parts. Each statement and each triangle
-of each intermediate body takes some steps; flat shapes take as many as their corners and outlines
-have to be compared.
+of each intermediate body takes some steps; flat shapes take one for each comparison of their
+corners and outlines.
 """
 
 import math
@@ -127,7 +127,7 @@ class Meter:
     def guarded(
         self, function: Callable[..., Any], *arguments: Any, **named: Any
     ) -> Any:
-        """Call a function; the library would take a lack of memory for a wrong argument."""
+        """Call a function; the library would report running out of memory as a wrong argument."""
         try:
             return function(*arguments, **named)
         except MemoryError:
@@ -192,7 +192,7 @@ def factor_extent(value: Any) -> float:
 
 
 def refuse_long_numbers(value: Any) -> None:
-    """Refuse whole numbers that are too long to be multiplied, alone or in a list."""
+    """Refuse integers that are too long to be multiplied, alone or in a list."""
     numbers = value if isinstance(value, list) else (value,)
     for number in numbers:
         if type(number) is int and number.bit_length() > _MAX_BITS:

@@ -108,7 +108,7 @@ def find_overhangs(
 
 
 def strip_width(points: Array) -> float:
-    """Return the width of the narrowest strip between two parallel lines that holds all points."""
+    """Return the width of the narrowest strip between parallel lines that contains all points."""
     hull = convex_hull(points)
     if len(hull) < 3:
         return 0.0

@@ -74,7 +74,7 @@ def read_plain_stl(data: bytes) -> PrintedPart | None:
 
 
 def decoded(data: bytes) -> bytes:
-    """Return the bytes that a text in base64 holds, with or without a data URL; none if faulty."""
+    """Return the bytes encoded in a base64 text, with or without a data URL; none if faulty."""
     text = _DATA_URL.sub(
         "", data.removeprefix(BYTE_ORDER_MARK.encode()).decode("latin-1").strip()
     )

@@ -2,7 +2,7 @@
 
 The cut of the body with a level is a ring about the z axis, and the area that a rectangle shares
 with a disc is known in closed form, so a volume is one integral along z. Gauss's rule takes it with
-16 nodes: a brick is right to 2e-4 of its volume, a whole structure to 1e-5 or better.
+16 nodes: a brick is accurate to 2e-4 of its volume, a whole structure to 1e-5 or better.
 """
 
 import math

@@ -97,7 +97,7 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula as steps, each after those it needs and none twice; the last gives the result.
+    """A formula as steps, each after those it needs and no duplicates; the last gives the result.
 
     ``faults`` says why it is not a polynomial of permitted degree, if it is not.
     """
@@ -116,7 +116,7 @@ class FormulaError(Exception):
 
 
 def plain_lines(text: str) -> str:
-    """Return text with every line break as one character, and those after a backslash as blanks.
+    """Return text with every line break as one character, and escaped ones as spaces.
 
     The functions below take such text.
     """

@@ -1,6 +1,6 @@
 """The signs of a formula in all cells of a grid, computed in exact fractions.
 
-A value is a whole number over a denominator that all cells share, since divisors are constants.
+A value is an integer over a denominator that all cells share, since divisors are constants.
 What depends on x or y alone is computed once for every column or row, also within products. Memory
 is bounded by computing fewer cells at a time, work by counting steps.
 """
@@ -85,7 +85,7 @@ class Values:
         return 100 + self.array.size * each
 
     def exact(self) -> Array:
-        """Return the numerators as Python's whole numbers."""
+        """Return the numerators as Python's integers."""
         return self.array.astype(object) if self.in_words else self.array
 
     def tightened(self) -> "Values":
@@ -122,7 +122,7 @@ def positive_cells(formula: Formula, n: int) -> NDArray[np.bool_]:
 
     Raises:
         UndefinedError: it divides by 0.
-        FormulaCostError: it takes too long, or numbers get too long.
+        FormulaCostError: it takes too much work, or numbers get too long.
     """
     positive = np.zeros((n, n), dtype=np.bool_)
     evaluation = Evaluation()
@@ -158,7 +158,7 @@ def half_blocks(rows: slice, columns: slice) -> list[Block]:
 
 
 class Evaluation:
-    """Works out a formula, block by block, and counts the work of all of them."""
+    """Evaluates a formula block by block, and counts the work of all blocks."""
 
     def __init__(self) -> None:
         self._work = 0
@@ -212,9 +212,9 @@ class Evaluation:
         return self._multiplied(live[len(nodes) - 1])
 
     def _product(self, node: Node, factors: list[Values | Product]) -> Product | None:
-        """Return a product whose columns, rows and cells are multiplied apart.
+        """Return a product whose columns, rows and cells are multiplied separately.
 
-        None if it is none, or if a number on the way may be too long.
+        None if it is not a product, or if an intermediate number may be too long.
         """
         if node.op is not Op.MULTIPLY:
             return None
@@ -314,7 +314,7 @@ class Evaluation:
             raise FormulaCostError("takes too much work")
 
     def _pay(self, cells: Array | np.broadcast, bits: int, each: int = 0) -> None:
-        """Count an operation on whole numbers; ``each`` is the time of one long multiplication."""
+        """Count an operation on integers; ``each`` is the time of one long multiplication."""
         time = 2
         if bits > WORD_BITS:
             time += 25 + bits // 60 + each
@@ -369,7 +369,7 @@ def parts_of(
 
 
 def digit_time(bits: int, other_bits: int) -> int:
-    """Return about how many nanoseconds it takes to multiply two whole numbers, as measured."""
+    """Return about how many nanoseconds it takes to multiply two integers, as measured."""
     # Python's digits have 30 bits; from 70 of them on it multiplies in Karatsuba's way.
     short, long = sorted((bits // 30 + 1, other_bits // 30 + 1))
     time = 0.65 * short * long

@@ -1,6 +1,6 @@
 """The text of a short answer: its values as text, without wrapping, and quoted in messages.
 
-Nothing longer than `MAX_LENGTH` is looked at, and every step is linear in that.
+Longer text than `MAX_LENGTH` is rejected, and every step is linear in the length.
 """
 
 import re
@@ -93,7 +93,7 @@ def readings(value: Value) -> Iterator[str]:
 
 
 def plain_text(value: Value) -> str | None:
-    """Return a word or whole number as tidy text; None for any other value, and if too long."""
+    """Return a word or integer as tidy text; None for any other value, and if too long."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     if isinstance(value, int):
@@ -102,7 +102,7 @@ def plain_text(value: Value) -> str | None:
 
 
 def tidy(text: str) -> str:
-    """Return text without its wrapping: blanks, quotes, emphasis, LaTeX, a full stop.
+    """Return text without its wrapping: spaces, quotes, emphasis, LaTeX, a full stop.
 
     Up to ten layers of it are removed.
     """

@@ -19,7 +19,7 @@ _MAX_OFFENDERS = 50
 
 
 class Checklist:
-    """Collects checks in the order they are made.
+    """Collects checks in the order in which they run.
 
     A check that passes is reported with its requirement, one that fails with the fault.
 
@@ -48,7 +48,7 @@ class Checklist:
         return passed
 
     def readable(self, value: T | None, wrong: str, why: str) -> TypeGuard[T]:
-        """Record whether an answer could be read; if not, ``why`` all other checks are skipped."""
+        """Record whether an answer could be read; if not, skip all other checks with ``why``."""
         read = self.expect("readable", value is not None, wrong)
         if not read:
             self.skip(
@@ -62,8 +62,8 @@ class Checklist:
     ) -> bool:
         """Record a check that passes if there is no offender, and return whether it passed.
 
-        The first 50 of the offenders, JSON values in a fixed order, go with it; ``wrong`` makes the
-        sentence for the case that there are any, from the first of them.
+        The check records the first 50 offenders, JSON values in a fixed order. If there are any,
+        ``wrong`` builds the sentence from the first one.
         """
         if not offenders:
             return self.expect(check_id, True, "")
@@ -118,7 +118,7 @@ class Checklist:
         return Verdict(score, tuple(self._checks), metrics)
 
     def too_large(self, wrong: str) -> Verdict:
-        """Return the verdict on an answer that is too large to be judged, with why."""
+        """Return the verdict on an answer that is too large to grade, with the reason."""
         self.expect("resource_limit", False, wrong)
         return self.binary()
 
@@ -133,8 +133,8 @@ def passed_check(check_id: str, requirement: str) -> Check:
 def all_passed(requirements: Mapping[str, str]) -> tuple[Check, ...]:
     """Return the checks of an answer that passes each of these, in order.
 
-    For answers that are seen to be right at once; whoever trains a model on verdicts asks for
-    millions of them.
+    A fast path for answers that are clearly correct: training a model on verdicts takes millions of
+    them.
     """
     return tuple(
         Check(check_id, True, message) for check_id, message in requirements.items()
@@ -142,5 +142,5 @@ def all_passed(requirements: Mapping[str, str]) -> tuple[Check, ...]:
 
 
 def brief(number: int) -> str:
-    """Return a whole number in few characters, however many digits it has."""
+    """Return an integer in few characters, however many digits it has."""
     return str(number) if abs(number) < 10**30 else "a number of more than 30 digits"

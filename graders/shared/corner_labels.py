@@ -1,4 +1,4 @@
-"""What the labels at the corners of a square say about its inside.
+"""Conclusions from the corner labels of a square about its inside.
 
 The *ring* is the list of corners in counter-clockwise order; side i joins corners i and i + 1. A
 side is *crossed* if its corners have different labels. One curve ends there, and the unordered pair

@@ -1,8 +1,8 @@
-"""Paths through the cells of a box: which cells are adjacent, by one subtraction.
+"""Paths through the cells of a box; one subtraction decides whether two cells are adjacent.
 
 A cell is a tuple of coordinates. Inside the box every cell has a code, chosen so that two codes
 differ by one of the grid's strides exactly if the cells share a side; so a path of thousands of
-cells in ten dimensions is judged without looking at single coordinates.
+cells in ten dimensions is checked without looking at single coordinates.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -32,7 +32,7 @@ def grid(size: Cell, first: int) -> Grid:
     """Return the grid of this size along each axis, coordinates counted from ``first``.
 
     Coordinate differences lie in 1-n..n-1, so digits to the base 2n-1 cannot carry, and a
-    difference of codes tells the differences of all coordinates.
+    difference of codes determines the differences of all coordinates.
     """
     strides = []
     stride = 1
@@ -115,7 +115,7 @@ def repeats(cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a cell in few characters, whatever numbers it holds."""
+    """Return a cell in a few characters, however long its numbers are."""
     if len(cell) > 20:
         return f"a cell with {len(cell)} coordinates"
     # To print a number takes time with the square of its length.

@@ -16,7 +16,7 @@ Observation = dict[str, Any]
 
 
 class QueryError(Exception):
-    """A query or an action that makes no sense for an instance; the message says why."""
+    """A query or an action that is invalid for an instance; the message says why."""
 
 
 class Move(BaseModel):
@@ -38,7 +38,7 @@ class Query(Move):
         """Return an observation: a pure function of the instance and the question.
 
         Raises:
-            QueryError: the question makes no sense for this instance.
+            QueryError: the question is invalid for this instance.
         """
         raise NotImplementedError
 
@@ -50,7 +50,7 @@ class Action(Move):
 
 
 class Play(Protocol):
-    """The state of an instance that is acted on; made again from its actions, it is the same."""
+    """The state of an instance under actions; replaying the actions reproduces it."""
 
     def __init__(self, params: Any) -> None:  # noqa: ANN401
         """Start where the instance starts."""
@@ -67,7 +67,7 @@ class Play(Protocol):
 
     @property
     def answer(self) -> Any:  # noqa: ANN401
-        """The task's answer, as JSON, that the actions so far amount to."""
+        """The task's answer that results from the actions so far, as JSON."""
 
     @property
     def over(self) -> bool:
@@ -92,5 +92,5 @@ class Actions(Protocol):
 
 
 def first_items(items: Iterable[Any], limit: int) -> list[Any]:
-    """Return the first few of many; whoever shows them says how many there are."""
+    """Return the first few of many; the caller states the total."""
     return list(islice(items, limit))

@@ -83,8 +83,8 @@ def difference_bodies(
     """Return the surplus of a mesh over the body that it should bound, and the missing part.
 
     The mesh is closed triangles (m, 3) of vertices (n, 3), each on some triangle,
-    counter-clockwise seen from outside. None is returned if the bodies do not add up to the volumes
-    known to be right, also not with vertices moved by a trifle.
+    counter-clockwise seen from outside. None is returned if the bodies do not add up to the known
+    volumes, even after the vertices are moved slightly.
 
     Raises:
         ValueError: the triangles are not a closed, oriented surface.

@@ -86,9 +86,9 @@ def shells(faces: Faces) -> Indices:
 
 
 def components(count: int, pairs: Indices) -> Indices:
-    """Return a label (count,) for each thing, equal for those that pairs (p, 2) connect.
+    """Return a label (count,) for each element, equal for elements connected by pairs (p, 2).
 
-    Labels count from 0 in the order of the first things that have them.
+    Labels are numbered from 0 in order of first occurrence.
     """
     label = np.arange(count)
     if len(pairs) == 0:

@@ -1,6 +1,6 @@
 """Exact plane geometry on integer coordinates: predicates, hull, Delaunay triangulation.
 
-Python's integers do not overflow, so the sign of every determinant here is right. `hull_corners`
+Python's integers do not overflow, so the sign of every determinant here is exact. `hull_corners`
 alone takes doubles, too.
 """
 
@@ -187,7 +187,7 @@ def first_off_line(points: Sequence[XY], order: Sequence[int]) -> int:
 
 
 def flip_to_delaunay(points: Sequence[XY], third: dict[Edge, int]) -> None:
-    """Flip edges until no circle holds the corner across them (Lawson)."""
+    """Flip edges until no circumcircle contains the opposite corner (Lawson)."""
     # Each edge once, from its lower to its higher end.
     waiting = [edge for edge in sorted(third) if edge[0] < edge[1]]
     while waiting:

@@ -119,7 +119,7 @@ def number(value: Value) -> Fraction | None:
 
 
 def integer(value: Value) -> int | None:
-    """Return a whole number, in any form that `number` reads."""
+    """Return an integer, in any form that `number` reads."""
     exact = number(value)
     if exact is None or exact.denominator != 1:
         return None
@@ -214,7 +214,7 @@ def entries(value: Value) -> tuple[str, ...] | None:
     """Return the words of a list, in their order and case.
 
     A string is split at commas, semicolons, bars, arrows and ends of lines; if it has none, at
-    blanks. Brackets round the list, bullets, numbers of lines and an "and" before the last word are
+    spaces. Brackets round the list, bullets, numbers of lines and an "and" before the last word are
     dropped.
     """
     if isinstance(value, str | int | float):

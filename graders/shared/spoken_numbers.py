@@ -1,4 +1,4 @@
-"""Whole numbers in English words, from zero to many millions."""
+"""Integers in English words, from zero to many millions."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -33,14 +33,14 @@ _RUN = re.compile(
 
 
 def spoken_number(text: str) -> int | None:
-    """Return the whole number that the whole text means; None if it is no number."""
+    """Return the integer that the whole text means; None if it is not a number."""
     if _RUN.fullmatch(text) is None:
         return None
     return next(spoken_numbers(text))
 
 
 def spoken_numbers(text: str) -> Iterator[int | None]:
-    """Yield the whole numbers written as words in a text; None for words that make no number."""
+    """Yield the integers written as words in a text; None for words that make no number."""
     for run in _RUN.finditer(text):
         words = [word.casefold() for word in _WORD.findall(run["words"])]
         value = number_of_words(words)

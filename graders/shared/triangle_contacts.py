@@ -28,11 +28,11 @@ class Contacts(NamedTuple):
 
 
 def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
-    """Return which pairs of triangles (m, 3, 3) are in each other's way by more than a tolerance.
+    """Return the pairs of triangles (m, 3, 3) that overlap by more than a tolerance.
 
-    Those nowhere wider than the tolerance are left out: what they cut is not longer than that. It
-    is the depth that is free, and how far from one plane two may be to count as lying in it. The
-    pairs are those of `close_pairs` with the tolerance as its margin.
+    Triangles nowhere wider than the tolerance are left out: their cuts are no longer than that. The
+    tolerance is the permitted depth, and the largest distance from a plane at which two triangles
+    count as lying in it. The pairs are those of `close_pairs` with the tolerance as its margin.
     """
     normals = triangle_normals(corners)
     wide = widths(corners) > tolerance
@@ -68,7 +68,7 @@ def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
 
 
 def nearer_than(corners: Array, pairs: Indices, distance: float) -> Indices:
-    """Return those of the pairs (p, 2) of triangles that are nearer to each other than that."""
+    """Return those pairs (p, 2) of triangles that are closer to each other than the margin."""
     normals = triangle_normals(corners)
     near_pairs = [np.zeros((0, 2), dtype=np.int64)]
     for chunk in pair_chunks(pairs):
@@ -104,7 +104,7 @@ def widths(corners: Array) -> Array:
 
 
 def pair_chunks(pairs: Indices) -> Iterator[Indices]:
-    """Yield pairs (p, 2) in order, some thousands at a time."""
+    """Yield pairs (p, 2) in order, a few thousand at a time."""
     for first in range(0, len(pairs), _CHUNK):
         yield pairs[first : first + _CHUNK]
 

@@ -47,7 +47,7 @@ def close_pairs(corners: Array, margin: float, max_pairs: int) -> Indices | None
 def is_crowded(bodies: Sequence[Array], max_pairs: int, margin: float = 0.0) -> bool:
     """Whether triangles (m, 3, 3) of different bodies have more meeting boxes than ``max_pairs``.
 
-    Also if to find that out takes a thousand times as many comparisons. The time of solid
+    Also true if finding out would take a thousand times as many comparisons. The time of solid
     operations on bodies grows with the number of these pairs. Boxes meet up to the margin along
     each axis.
     """

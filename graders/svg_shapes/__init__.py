@@ -138,7 +138,7 @@ def outline_sides(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:
 
 
 def is_corner(before: Piece, after: Piece) -> bool:
-    """Whether pieces meet at over about 12 degrees; arcs do with all but arcs of their ellipse."""
+    """Whether pieces form a corner: over about 12 degrees, or an arc and another ellipse's."""
     if before.is_arc or after.is_arc:
         return before.is_arc != after.is_arc
     # Both ways lead away from where the pieces meet.
@@ -149,7 +149,7 @@ def is_corner(before: Piece, after: Piece) -> bool:
 
 
 def first_way(spots: Sequence[Spot]) -> Spot:
-    """Return the way from the first point to the next that is different.
+    """Return the vector from the first point to the next different one.
 
     Raises:
         ValueError: there is none.

@@ -156,10 +156,9 @@ def is_on_map(blast: Blast, n: int) -> bool:
 
 
 def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
-    """Set blasts one after the other on n x n cells, up to the first that breaks a rule.
+    """Simulate blasts in order on n x n cells, up to the first that breaks a rule.
 
-    The first ``before.simulated`` of the whole plan are not set again; ``before`` is the map after
-    them.
+    The first ``before.simulated`` blasts of the plan are skipped: ``before`` is the map after them.
     """
     heights = list(before.heights)
     if len(blasts) > MAX_BLASTS:
@@ -187,7 +186,7 @@ def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
 def broken_rule(
     i: int, blast: Blast, n: int, heights: Sequence[float]
 ) -> tuple[str, str] | None:
-    """Return the check that blast i fails on a map of these heights, and why; None if none."""
+    """Return the check that blast i fails on these heights, and the reason; None if it passes."""
     if not is_on_map(blast, n):
         return "grid", ""
     x, y, z = blast.x, blast.y, blast.z

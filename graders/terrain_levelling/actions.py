@@ -30,7 +30,7 @@ class SetBlasts(Action):
     corner: WholeIndexPair = (0, 0)
 
     def cost(self) -> int:
-        """Return the cost of so many balls."""
+        """Return the cost of this many balls."""
         return cost_of(self.blasts)
 
 

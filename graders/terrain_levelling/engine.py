@@ -21,10 +21,9 @@ def roll(numbers: list[float]) -> list[float]:
     """Let balls fall on the ground for `STEPS` steps and return x, y and z of each one then.
 
     The numbers are those of a client opened for this call alone: a reset makes the whole world
-    again, its solver included, and what is set by parameters is set again; taking single bodies out
-    would leave the solver's state and give other results. Bullet centres the ground on the middle
-    of its lowest and highest point, so the balls drop by about that much; scores published so far
-    have this drop in them.
+    again, its solver included, and all parameters are set again. Removing single bodies would keep
+    the solver's state and change the results. Bullet centres the ground on the middle of its lowest
+    and highest point, so the balls drop by about that much; published scores include this drop.
 
     Args:
         numbers: n, the n * n heights of the ground, and x, y and z of each ball.

@@ -118,7 +118,7 @@ class BlastHere(Query):
     corner: WholeIndexPair = (0, 0)
 
     def cost(self) -> int:
-        """Return the cost of so many blasts and balls."""
+        """Return the cost of this many blasts and balls."""
         return cost_of(self.blasts)
 
     def observe(self, params: Params) -> Observation:

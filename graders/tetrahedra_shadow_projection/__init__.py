@@ -1,7 +1,8 @@
 """How well do the shadows of the given tetrahedra cover the target?
 
-Plain areas of polygons, a real rotation, touching up to 0.001 deep allowed, the published divisors.
-The modules `bodies` and `shadows` measure; all areas and depths are rounded to 9 digits.
+Uses plain polygon areas, true rotations and the published divisors, and permits overlaps up to
+0.001 deep. The modules `bodies` and `shadows` measure; all areas and depths are rounded to 9
+digits.
 """
 
 import math

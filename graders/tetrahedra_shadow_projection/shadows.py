@@ -1,6 +1,6 @@
 """Shadows as polygons, and how well a union of them covers a target.
 
-Overlays are those of GEOS in double precision; on shapes a few units wide the areas are right to
+Overlays are those of GEOS in double precision; on shapes a few units wide the areas are accurate to
 about 1e-12. Areas are rounded to 9 digits, so that no score depends on the version of GEOS.
 """
 

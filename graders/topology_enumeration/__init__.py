@@ -1,7 +1,7 @@
 """Does the answer list exactly the corner patterns that force the classes to meet?
 
 Patterns are compared up to renaming of the classes, so any labels will do. The list must have all
-patterns that follow from the winding rule, no others, and none twice.
+patterns that follow from the winding rule, no others, and no duplicates.
 """
 
 from collections import Counter

@@ -246,7 +246,7 @@ def region_list(counts: Mapping[str, int]) -> str:
 
 
 def figures_of(endpoint: Endpoint, unit: int) -> dict[str, Any]:
-    """Return the figures of an endpoint for a picture.
+    """Return an endpoint's details for a picture.
 
     ``position`` is the index of the side plus the share of it.
     """

@@ -40,7 +40,7 @@ class Spot(NamedTuple):
 
 
 class Side(NamedTuple):
-    """The nearest side of a point, in whole numbers."""
+    """The nearest side of a point, in integers."""
 
     number: int
     square_length: int

@@ -1,6 +1,6 @@
 """Does this set of cells have the right size, three full views and no symmetry?
 
-Cells are whole numbers. The 48 symmetries of the cube keep the centre of the grid in place.
+Cells are integers. The 48 symmetries of the cube keep the centre of the grid in place.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """Grades whether a list has all words of the prompt in order.
 
 The order is checked pair by pair, by the positions of letters in the alphabet of the prompt. The
-answer may capitalise words in any way: no two words of a prompt differ in that alone.
+answer may capitalise words in any way: no two words of a prompt differ only in case.
 """
 
 from itertools import pairwise

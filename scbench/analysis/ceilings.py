@@ -1,8 +1,8 @@
-"""The share of a run's replies that can be read: the ceiling of its item response curves.
+"""The share of a run's replies that are readable: the ceiling of its item response curves.
 
 There is one for each run: the share of its replies that was read, on rungs up to the level of their
-task, as harder ones may be cut off because they are hard. Where scores speak against it, it is
-where the likelihood of all tasks together, each at its best curve, is greatest.
+task, as harder ones may be cut off because they are hard. If the scores contradict it, the ceiling
+maximizes the joint likelihood of all tasks, each at its best curve.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class Ceiling(NamedTuple):
 
 
 def share_read(read: int, replies: int) -> Ceiling:
-    """Return the share of so many replies that was read, with its binomial error."""
+    """Return the share of readable replies, with its binomial error."""
     share = max(read / replies, LEAST_CEILING) if replies else 1.0
     error = float(np.sqrt(share * (1 - share) / max(replies, 1)))
     return Ceiling(share, max(share - error, LEAST_CEILING), min(share + error, 1.0))

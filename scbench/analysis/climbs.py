@@ -25,8 +25,8 @@ class Climb:
     Attributes:
         answers: those with a score.
         names: instance id of each of them.
-        expected: answers asked for, samples apart: on each rung, shape (top,).
-        read: of each answer, the share of its samples that could be read.
+        expected: answers expected on each rung, counting each sample, shape (top,).
+        read: share of readable samples of each answer.
     """
 
     answers: Answers
@@ -42,10 +42,10 @@ class Climbs:
     Attributes:
         matrix: the scores.
         climbs: by run, then by task.
-        fits: by run, then by task, for tasks with a score that tells of a level.
+        fits: by run, then by task, for tasks with a score that carries information about a level.
         ceilings: by run, then by task: share of the replies that can be read, fitted over all
             spatial tasks together, or all text tasks.
-        drifts: by run, then by task: how far down and up levels go with the ends of the ceiling.
+        drifts: by run, then by task: how far levels move down and up with the ends of the ceiling.
     """
 
     matrix: Matrix
@@ -55,7 +55,7 @@ class Climbs:
     drifts: Sequence[Mapping[str, tuple[float, float]]]
 
     def drift(self, run: int, tasks: Collection[str]) -> tuple[float, float]:
-        """Return how far down and up the mean level of some tasks goes with the ceiling."""
+        """Return how far the mean level of some tasks moves down and up with the ceiling."""
         down, up = np.mean([self.drifts[run][task] for task in tasks], axis=0)
         return max(0.0, float(down)), max(0.0, float(up))
 
@@ -89,7 +89,7 @@ def climb_of(block: Block, run: int) -> Climb:
 
 
 def families(tasks: Iterable[str]) -> list[list[str]]:
-    """Return the spatial tasks and the text tasks, which have levels apart; neither if empty."""
+    """Return the spatial tasks and the text tasks, which have separate levels, if there are any."""
     spatial: list[str] = []
     text: list[str] = []
     for name in tasks:
@@ -110,8 +110,8 @@ def ceilings_of(of_run: Mapping[str, Climb]) -> dict[str, Ceiling]:
 def shared_ceiling(climbs: Sequence[Climb]) -> Ceiling:
     """Return the share of the replies that can be read, of a run's answers to some tasks.
 
-    Scores count where half of the ladder or more is answered. Fewer answers, asked near the level,
-    do not separate a ceiling from a level.
+    Scores count where half of the ladder or more is answered. With fewer answers near the level, a
+    ceiling cannot be distinguished from a level.
     """
     scored = sum(len(climb.names) for climb in climbs)
     share = share_read(sum(int(climb.read.sum()) for climb in climbs), scored)

@@ -9,17 +9,17 @@ ITEM = ("id", "subtask")
 
 
 def texts(*names: str) -> dict[str, Any]:
-    """Return the types of columns of texts, of names with blanks between."""
+    """Return the types of columns of texts, for names separated by spaces."""
     return _types(pl.String, names)
 
 
 def counts(*names: str) -> dict[str, Any]:
-    """Return the types of columns of whole numbers, of names with blanks between."""
+    """Return the types of columns of integers, for names separated by spaces."""
     return _types(pl.Int64, names)
 
 
 def figures(*names: str) -> dict[str, Any]:
-    """Return the types of columns of numbers, of names with blanks between."""
+    """Return the types of columns of numbers, for names separated by spaces."""
     return _types(pl.Float64, names)
 
 

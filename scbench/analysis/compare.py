@@ -82,7 +82,7 @@ class PairLine:
 
 
 class AnswerPlaces(NamedTuple):
-    """Where each task's answers begin among those of all tasks, and how many all are."""
+    """The offset of each task's answers among those of all tasks, and the total number."""
 
     starts: dict[str, int]
     total: int
@@ -107,7 +107,7 @@ def compare_runs(
     prompts. The difference is then the effect of the full prompt, or of text instead of pictures.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them, of two or more runs.
+        results: as returned by `scbench.analysis.results.read_results`, of two or more runs.
         draws: of signs, see `scbench.analysis.sign_flips`.
         seed: of the draws.
         level: of the intervals, and one minus the level of the tests.
@@ -176,7 +176,7 @@ def main_line_of(lines: Sequence[PairLine]) -> PairLine:
 
 
 def test_family(lines: Sequence[PairLine], level: float, draws: int, seed: int) -> None:
-    """Add the tests of lines that are corrected among themselves to their rows."""
+    """Add the tests of a family of lines, corrected together, to their rows."""
     differences = np.column_stack([line.differences for line in lines])
     weights = np.column_stack([line.weights for line in lines])
     tested = lines_tested(differences, weights, level, draws, seed)

@@ -5,8 +5,8 @@ parameters of item response theory, with the rung for the item's difficulty, a f
 discrimination of the ladder (the slope), g for guessing (the floor, which is known), c for the
 ceiling (the share of replies that can be read, whatever the rung), and b, the level.
 
-Partial scores vary less than right-or-wrong ones of the same mean. Their likelihood is divided by
-the dispersion ``1 - sum y (1 - y) / sum p (1 - p)``, which is 1 for right-or-wrong scores.
+Partial scores vary less than binary ones of the same mean. Their likelihood is divided by
+the dispersion ``1 - sum y (1 - y) / sum p (1 - p)``, which is 1 for binary scores.
 """
 
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ class RungSums(NamedTuple):
 
 
 def places_of(top: int) -> Floats:
-    """Return the levels on the grid for a ladder of so many rungs."""
+    """Return the levels on the grid for a ladder with this many rungs."""
     steps = round((top - FIRST + 2 * _REACH) / STEP)
     return np.linspace(FIRST - _REACH, top + _REACH, steps + 1)
 
@@ -116,7 +116,7 @@ def log_likelihood(
     Args:
         right: sums of scores, of shape (runs, rungs).
         n: answers on each rung.
-        chances: as `curve_chances` gives them.
+        chances: as returned by `curve_chances`.
         dispersion: of the scores.
     """
     odds = np.log(chances) - np.log1p(-chances)
@@ -127,7 +127,7 @@ def log_likelihood(
 
 
 def curve_weights(sums: RungSums, chances: Floats, dispersion: float) -> Floats:
-    """Return how likely each curve is, adding up to 1, of shape (places, slopes)."""
+    """Return how likely each curve is, summing to 1, of shape (places, slopes)."""
     surface = log_likelihood(sums.right[None], sums.n, chances, dispersion)[0]
     weights = np.exp(surface - surface.max())
     shares: Floats = weights / weights.sum()
@@ -135,7 +135,7 @@ def curve_weights(sums: RungSums, chances: Floats, dispersion: float) -> Floats:
 
 
 def dispersion_of(answers: Answers, sums: RungSums, chances: Floats) -> float:
-    """Return how much scores vary, as a share of the variation of right-or-wrong ones."""
+    """Return how much scores vary, as a share of the variation of binary ones."""
     if not len(answers.rungs):
         return 1.0
     weights = curve_weights(sums, chances, 1.0)
@@ -160,7 +160,7 @@ def saturated_likelihood(right: Floats, n: Floats, dispersion: float) -> Floats:
 
 
 def misfit_words(sums: RungSums, expected: Floats) -> str:
-    """Return how rungs do not fit their curve: "flat", or "dip" or "bump" at the worst rung.
+    """Return how rungs deviate from their curve: "flat", or "dip" or "bump" at the worst rung.
 
     Args:
         sums: over the answers of each rung.

@@ -28,8 +28,8 @@ class Paired:
         u: normalized scores of both runs, of shape (2, answers), see `Block.u`; NaN without room.
         weight: of the task in the normalized score.
         guessed: mean floor of a text task's answers with room; else 0.
-        is_known: whether the floors of all answers are.
-        is_plain: whether scores take the place of normalized ones, see `without_floors`.
+        is_known: whether the floors of all answers are known. is_plain: whether scores replace
+        normalized scores, see `without_floors`.
     """
 
     answers: npt.NDArray[np.int64]
@@ -100,8 +100,8 @@ class Difference(NamedTuple):
 def paired(block: Block, first: int, second: int) -> Paired:
     """Return two runs' scores of a task, answer by answer.
 
-    Samples are averaged first: with unequal numbers of them, items would weigh differently in the
-    two runs, and the difference would show that.
+    Samples are averaged first: otherwise unequal numbers of samples would weight items differently
+    in the two runs and distort the difference.
     """
     pair = [first, second]
     has_both = (block.counts[:, pair] > 0).all(axis=1)

@@ -1,4 +1,4 @@
-"""The runs and tries in results, as `scbench.formats.exports` writes them for other programs."""
+"""The runs and attempts in results, for export to other programs by `scbench.formats.exports`."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ def runs_in(
     """Yield the runs of results, in alphabetical order.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
+        results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
         date: of the answers, YYYY-MM-DD, for runs that do not say it.
         release: place of the release that was graded against, if it is not installed.
 
@@ -93,7 +93,7 @@ def _lines_of_run(table: pl.DataFrame, key: tuple[Any, ...]) -> list[dict[str, A
 def tries_of_run(
     rows: pl.DataFrame, instances: Mapping[str, Instance]
 ) -> Iterator[Try]:
-    """Yield the tries of a run; an answer with several scores has their mean."""
+    """Yield the attempts of a run; an answer with several scores gets their mean."""
     failed_checks = pl.col("failed_checks").explode().drop_nulls()
     by_answer = rows.group_by("id", "sample", maintain_order=True).agg(
         pl.col("score").mean(),

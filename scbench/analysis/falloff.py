@@ -1,6 +1,6 @@
 """Where along a parameter half of the ability is lost, for each run and task.
 
-`scbench.analysis.half_points` has the curve that is fitted.
+`scbench.analysis.half_points` defines the fitted curve.
 """
 
 from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ def falloff_table(
     """Return the half-way point along each parameter with ordered values, for each run and task.
 
     Args:
-        results: as `scbench.analysis.manifolds.manifold_table` takes them.
+        results: as for `scbench.analysis.manifolds.manifold_table`.
         cases: of the release they belong to.
         parameter: only this one.
         level: of the intervals.

@@ -65,7 +65,7 @@ class RungCell(NamedTuple):
 
 
 class RungMean(NamedTuple):
-    """The mean score on a rung, over so many answers."""
+    """The mean score on a rung, and the number of answers."""
 
     mean: float
     n: int
@@ -90,7 +90,7 @@ def gap_table(
     """Return how much higher a model scores on a public ladder than on its private twin.
 
     Args:
-        public: as `scbench.analysis.results.read_results` gives them, of one run.
+        public: as returned by `scbench.analysis.results.read_results`, of one run.
         private: of the same model, on another ladder drawn from the same table.
         draws: of signs, see `scbench.analysis.sign_flips`.
         seed: of the draws.
@@ -101,10 +101,10 @@ def gap_table(
         A row per task, bucket, overall, and per rung over all tasks, with columns `SCHEMA`: pairs
         (rungs of tasks with a score in both), answers of each, the two means over the pairs, each
         pair weighing the same, and their difference with its interval; leak (the share of public
-        items that would have to be known by heart to explain it: the difference over the distance
-        of the private mean to 1); the difference of levels in rungs, public minus private; p_value,
-        and p_corrected over all rows but the overall one, which is the main question and is tested
-        by itself; and the verdict, from the latter.
+        items that would have to be memorized to explain it: the difference over the distance of the
+        private mean to 1); the difference of levels in rungs, public minus private; p_value, and
+        p_corrected over all rows but the overall one, which is the main question and is tested by
+        itself; and the verdict, from the latter.
 
     Raises:
         ResultsError: there is more than one run in either, they are of different models or
@@ -232,7 +232,7 @@ def rung_weights(
     """Return the weight of each rung of a task, higher where the curves expect less.
 
     Which of the two ladders is public does not move a weight, so signs stay as random as they were.
-    The rung's own scores would move it: where both are low by chance they differ little.
+    The rung's own scores would move it: where both are low by chance, they differ little.
     """
     curves = [expected_on_rungs(side) for side in (here, there)]
     fitted = []

@@ -1,9 +1,9 @@
 """The half-way point of a logistic curve above the floor.
 
-The chance of a right answer at a value x of a parameter is
+The chance of a correct answer at a value x of a parameter is
 ``g + (1 - g) / (1 + exp(s (x - h)))``: it falls from 1 to the floor g, and at h it is half-way
-between. h and the slope s are those of the greatest likelihood; the interval of h has the values
-that a likelihood-ratio test does not refuse. An end that the data do not bound is not given.
+between. h and the slope s are maximum-likelihood estimates; the interval of h contains the values
+that a likelihood-ratio test does not reject. An end that the data do not bound is not given.
 """
 
 from statistics import NormalDist
@@ -75,7 +75,7 @@ class CurveData(NamedTuple):
 def half_point(
     values: Floats, right: Floats, n: Floats, floor: Floats, level: float = LEVEL
 ) -> Half | None:
-    """Return the half-way point of a logistic curve; None if nothing falls or rises.
+    """Return the half-way point of a logistic curve; None if the curve is flat.
 
     Args:
         values: of the parameter, at least two different ones.

@@ -72,7 +72,7 @@ def human_table(people: pl.DataFrame) -> pl.DataFrame:
     """Return the human line of each bucket, and overall if there are several buckets.
 
     Args:
-        people: as `read_people` gives them.
+        people: as returned by `read_people`.
 
     Returns:
         Columns bucket, players, answers (per player, on average), normalized, low, high, level,
@@ -120,8 +120,9 @@ def over_players(values: Sequence[float], least: float, most: float) -> PlayersM
 
     Args:
         values: one for each player.
-        least: no value can be below; the interval ends there at the latest.
-        most: no value can be above.
+        least: lower bound of the values and of the interval.
+        most: upper bound of the values and
+            of the interval.
     """
     n = len(values)
     if n == 0:

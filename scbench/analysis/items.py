@@ -51,8 +51,8 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
     """Return the figures of single items over all runs.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them.
-        release: that they are of, for the difficulty labels; None if it is not at hand.
+        results: as returned by `scbench.analysis.results.read_results`.
+        release: that they are of, for the difficulty labels; None if it is not available.
 
     Returns:
         One row per score of the release that a run has, with columns `ITEMS`: runs (that have it),
@@ -145,7 +145,7 @@ def label_table(results: pl.DataFrame, release: Release) -> pl.DataFrame:
     """Return means by difficulty label over all runs, and whether they decrease with difficulty.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them.
+        results: as returned by `scbench.analysis.results.read_results`.
         release: that they are of.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Levels on a ladder, of results: per task, per bucket and overall, and between two runs."""
+"""Levels on a ladder from results: per task, per bucket, overall, and compared between two runs."""
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations
@@ -86,7 +86,7 @@ def read_ladders(paths: Iterable[str | Path], *, partial: bool = False) -> pl.Da
     the name of the file as well.
 
     Args:
-        paths: as `scbench.analysis.results.read_results` takes them.
+        paths: as for `scbench.analysis.results.read_results`.
         partial: whether whole tasks may be missing.
 
     Raises:
@@ -107,7 +107,7 @@ def read_ladders(paths: Iterable[str | Path], *, partial: bool = False) -> pl.Da
 
 
 def one_run(rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:
-    """Return the rows of one run, that of a model if there are several.
+    """Return the rows of one run; if there are several, of the given model's.
 
     Raises:
         ResultsError: there are several runs, or none of that model.
@@ -133,7 +133,7 @@ def climbs_of(
     """Fit a curve for each run and task.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them.
+        results: as returned by `scbench.analysis.results.read_results`.
         draws: see `scbench.analysis.levels.fit`.
         level: of the intervals.
 
@@ -164,7 +164,7 @@ def climbs_of(
 def _drift(
     climb: Climb, curve: Fit, ceiling: Ceiling, standard_errors: float
 ) -> tuple[float, float]:
-    """Return how far down and up a level goes with so many standard errors of the ceiling."""
+    """Return how far a level moves down and up with this many standard errors of the ceiling."""
     level, _, _ = curve.level.clipped()
     at_low, _, _ = fit(climb.answers, 0, ceiling=ceiling.low).level.clipped()
     at_high, _, _ = fit(climb.answers, 0, ceiling=ceiling.high).level.clipped()
@@ -180,9 +180,9 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
         for), scored (those with a score), coverage, floor (mean over the scored), level with its
         interval low to high, null beyond the ladder, where beyond says more ("below 1");
         slope, readable (the share of the run's replies that can be read, fitted over all spatial
-        tasks or all text tasks), misfit (how a task's rungs do not fit the curve), and over
-        several tasks how many of their levels lie below the first rung and above the top. Levels
-        of tasks without a score are null, and no part of any mean.
+        tasks or all text tasks), misfit (how a task's rungs deviate from the curve), and over
+        several tasks how many of their levels lie below the first rung and above the top. Levels of
+        tasks without a score are null and excluded from every mean.
     """
     rows: list[dict[str, Any]] = []
     for r, run in enumerate(all_climbs.matrix.runs):
@@ -252,7 +252,7 @@ def rung_table(all_climbs: Climbs) -> pl.DataFrame:
 
 
 def rung_cells(climb: Climb, rung: int, n: int) -> dict[str, Any]:
-    """Return the figures of a rung for which so many answers were asked."""
+    """Return the figures of a rung with this many expected answers."""
     on_rung = climb.answers.rungs == rung
     cells: dict[str, Any] = {"n": n, "scored": int(on_rung.sum())}
     if not on_rung.any():

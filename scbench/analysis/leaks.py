@@ -3,8 +3,8 @@
 A memorized share x raises the mean of a rung by x times its distance to 1. The interval of the
 share contains every x that the test of `scbench.analysis.sign_flips` would not reject.
 
-A task has few rungs, and each is little more than one number, so a task is tested item by item: the
-items of a rung are as likely to be on the one ladder as on the other.
+A task has few rungs, each with little more than one number, so it is tested item by item:
+each item of a rung is equally likely to be on either ladder.
 """
 
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ class LineTest(NamedTuple):
 
 
 class Deals(NamedTuple):
-    """The share of deals with a difference as large, and whether deals are too few."""
+    """The share of deals with a difference as large, and whether there are too few deals."""
 
     p_value: float
     too_few: bool
@@ -61,10 +61,10 @@ class Deals(NamedTuple):
 def leak_of(means: Floats, weight: Floats, level: float, draws: int, seed: int) -> Leak:
     """Return the memorized share that fits best, and its interval.
 
-    A share x lifts a rung by x times its distance to 1. Without that lift, the differences that
-    remain may have any sign: the interval has the x whose statistic, over the same signs, is none
-    of the largest 5 %. Of both means, (1 - m) is the distance once half of the lift is taken away:
-    x = A / (1 + A / 2).
+    A share x raises the mean of a rung by x times its distance to 1. Without that lift, the
+    differences that remain may have any sign: the interval has the x whose statistic, over the same
+    signs, is not among the largest 5 %. With m the mean of both ladders, (1 - m) is the distance
+    after removing half of the lift: x = A / (1 + A / 2).
 
     Args:
         means: of the public and the private ladder, of shape (rungs, 2).

@@ -1,11 +1,11 @@
 """Means and differences of levels over several tasks.
 
-The mean is that of the tasks' levels, each held within half a rung beyond its ladder. Ends of
-intervals are put together by the method of variance estimates recovery (Zou and Donner 2008), which
-keeps intervals lopsided that are.
+The mean is that of the tasks' levels, each held within half a rung beyond its ladder. Interval ends
+are combined with the method of variance estimates recovery (Zou and Donner 2008), which preserves
+asymmetry.
 
 All tasks share the ceiling of their run, so what its error adds to a mean does not average out: it
-is the drift, how far levels go down and up with the ceiling.
+is the drift, how far levels move down and up with the ceiling.
 """
 
 from collections.abc import Sequence
@@ -30,9 +30,9 @@ def mean_level(
     Args:
         levels: at least one; see `Level.clipped` for those beyond the ladder.
         answered: share of the ladder's items. Items that were picked near the level, by answers so
-            far, tell less than as many that were picked beforehand, so with fewer of them the
-            interval is widened; docs/evidence.md has how that was measured.
-        drift: how far down and up the mean goes with the ceiling.
+            far, carry less information than the same number picked beforehand, so with fewer of
+            them the interval is widened; see docs/evidence.md for the measurement.
+        drift: how far the mean moves down and up with the ceiling.
     """
     if len(levels) == 1:
         return levels[0]
@@ -66,9 +66,9 @@ def level_difference(
     Args:
         first: one run's levels.
         second: another's, on the same tasks.
-        alike: the correlation of their luck, from 0 for different items to 1; for all tasks, or
-            one for each.
-        drift: how far down and up the mean difference goes with the runs' ceilings.
+        alike: the correlation of their random errors, from 0 for different items to 1; for all
+            tasks, or one for each.
+        drift: how far the mean difference moves down and up with the runs' ceilings.
 
     Returns:
         The difference and the ends, each level held within half a rung beyond its ladder.

@@ -4,18 +4,18 @@ It is the parameter b of a logistic item response curve with a guessing floor, s
 `scbench.analysis.curves`. Replies that cannot be read do not move it: they lower the ceiling.
 
 - **Estimate.** b maximizes the marginal likelihood, in which the slope is integrated out over a
-  prior. Six items a rung are often all right up to one rung and all wrong above it; a likelihood
-  without a prior then keeps growing with the slope. Levels are on a grid that reaches three rungs
-  beyond the ladder.
+  prior. With six items per rung, often all are correct up to one rung and all wrong above it; a
+  likelihood without a prior then keeps growing with the slope. Levels are on a grid that reaches
+  three rungs beyond the ladder.
 - **Interval.** It contains every level whose log-likelihood is within a limit of the maximum. Runs
-  are simulated at the estimate, and in each the log-likelihood at the estimate falls short of that
-  run's maximum; the limit is the 95 % quantile of these shortfalls (a parametric bootstrap of the
+  are simulated at the estimate, and in each the log-likelihood at the estimate is below that run's
+  maximum; the limit is the 95 % quantile of these differences (a parametric bootstrap of the
   likelihood ratio). The interval stays open towards an end of the ladder that the scores do not
   rule out. Simulated scores are drawn in towards their mean until they have the dispersion of the
   real ones.
 - **Fit.** The deviance of the rungs is how far the greatest likelihood of a curve is below that of
-  the saturated model, which has a free chance for each rung. If it is as large in fewer than 1 % of
-  the simulated runs, each with its own best curve, the rungs do not fit the curve.
+  the saturated model, which has a free probability for each rung. If it is as large in fewer than 1
+  % of the simulated runs, each with its own best curve, the rungs do not fit the curve.
 
 The ceiling is in `scbench.analysis.ceilings`, means and differences of levels in
 `scbench.analysis.level_means`. Simulated runs have a fixed seed, so an interval is the same each
@@ -113,13 +113,13 @@ class Fit:
     Attributes:
         level: the level and its interval.
         places: the levels of the grid, shape (places,).
-        weights: likelihood times prior, adding up to 1, shape (places, slopes); with no answers,
+        weights: likelihood times prior, summing to 1, shape (places, slopes); with no answers,
             the prior.
         floor: of each rung, shape (rungs,).
         expected: for each answer, the score that the curve expects, shape (answers,).
-        dispersion: of the scores; 1 for right-or-wrong ones.
+        dispersion: of the scores; 1 for binary ones.
         ceiling: share of replies that can be read.
-        misfit: how the rungs do not fit the curve ("flat", "dip at 3", "bump at 6"), or empty.
+        misfit: how the rungs deviate from the curve ("flat", "dip at 3", "bump at 6"), or empty.
     """
 
     level: Level

@@ -69,7 +69,7 @@ def manifold_sheet(title: str, frame: pl.DataFrame) -> Sheet:
 
 
 def column_of(metric: str) -> str:
-    """Return the column that holds a metric."""
+    """Return the column with a metric."""
     return "mean_output_tokens" if metric == "tokens" else metric
 
 

@@ -165,7 +165,7 @@ def manifold_table(
     """Return accuracy, plain and above the floor, over the drawn instances of a release.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
+        results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
         cases: of the release they belong to.
         by: see `groups_of`.
         parameter: see `groups_of`.
@@ -179,7 +179,7 @@ def manifold_table(
         token_observations rows that report them. Labels that do not apply are null.
 
     Raises:
-        ResultsError: the results are of another release, or hold none of its drawn instances.
+        ResultsError: the results are of another release, or contain none of its drawn instances.
     """
     groups = list(groups_of(cases, by, parameter))
     return measured_groups(results, cases, groups, level)
@@ -191,7 +191,7 @@ def heat_table(
     """Return the same figures for each pair of values of two parameters or facts, task by task.
 
     Args:
-        results: as `manifold_table` takes them.
+        results: as for `manifold_table`.
         cases: of the release they belong to.
         first: parameter or fact.
         second: another one.

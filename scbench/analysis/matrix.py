@@ -1,6 +1,6 @@
 """Scores of all runs as arrays, with the lines of tables.
 
-Means are made in `scbench.grading.means`, differences in `scbench.analysis.differences`.
+`scbench.grading.means` computes means, `scbench.analysis.differences` differences.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -51,7 +51,7 @@ class Matrix:
     def labels(
         self, bucket: str, task: str | None, *runs: int
     ) -> dict[str, str | None]:
-        """Return bucket, task, and over: the tasks of a line, if not all that its name says.
+        """Return bucket, task, and over: the tasks of a line, if its name implies more.
 
         Args:
             bucket: of the line, or "overall".
@@ -111,7 +111,7 @@ def score_matrix(results: pl.DataFrame) -> Matrix:
     """Return results as arrays.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them.
+        results: as returned by `scbench.analysis.results.read_results`.
     """
     cells = Cells()
     cells.add(results)
@@ -144,7 +144,7 @@ def said_over(
     present: Mapping[str, str],
     release_tasks: Mapping[str, Collection[str]],
 ) -> str | None:
-    """Return the tasks or buckets that a mean is over, if not all that its name says.
+    """Return the tasks or buckets that a mean covers, if its name implies more.
 
     Args:
         bucket: or "overall".

@@ -57,9 +57,11 @@ def modality_table(
     # The fixed lists share no table with the ladder.
     texts_of_configs = [by_config[name] for name in ("", LADDER) if name in by_config]
     if not pictures or not texts_of_configs:
-        missing = "of text" if pictures else "of the config pictures (--tasks pictures)"
+        missing = (
+            "for text" if pictures else "for the config pictures (--tasks pictures)"
+        )
         raise ResultsError(
-            f"this needs results of text and of pictures; there are none {missing}"
+            f"this needs results for both text and pictures; there are none {missing}"
         )
     rows: list[dict[str, Any]] = []
     for files in texts_of_configs:

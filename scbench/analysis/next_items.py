@@ -1,7 +1,7 @@
 """Which items of a ladder say most about a model now: an adaptive test.
 
-An item tells of its task's level as much as its Fisher information, expected over the curves that
-the scores so far leave likely; with no scores yet that is greatest in the middle of the ladder.
+An item's information about its task's level is its Fisher information, averaged over the curves
+that are likely given the scores so far. Without scores it is greatest in the middle of the ladder.
 Items are picked one by one, each from the task whose uncertainty it lowers most, so that they
 spread over tasks and end where a level is still unknown.
 """
@@ -64,7 +64,7 @@ def asked_of(rows: pl.DataFrame) -> Standing:
     """Return the standing after results.
 
     Args:
-        rows: of one run, as `scbench.analysis.ladder.on_ladder` gives them.
+        rows: of one run, as returned by `scbench.analysis.ladder.on_ladder`.
     """
     matrix = score_matrix(rows)
     climbs = {task: climb_of(block, 0) for task, block in matrix.blocks.items()}
@@ -83,7 +83,7 @@ def asked_of(rows: pl.DataFrame) -> Standing:
 
 
 def is_passed(answers: Answers) -> bool:
-    """Whether half of the top rung or more is solved, above the floor."""
+    """Whether at least half of the top rung is solved, after correcting for the floor."""
     on_top = answers.rungs == answers.top
     if on_top.sum() < _PASSED:
         return False

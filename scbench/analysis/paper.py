@@ -105,7 +105,7 @@ def paper_table(
     """Return means with intervals, and their changes with tools.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them.
+        results: as returned by `scbench.analysis.results.read_results`.
         by: ``bucket`` (a row per bucket and run, and one over all if there are several, without the
             text tasks) or ``task`` (a row per task as well, before its bucket's).
         level: of the intervals.

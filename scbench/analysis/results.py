@@ -1,4 +1,4 @@
-"""Reading results for analysis, and refusing results that are not comparable.
+"""Reads results for analysis, and rejects results that are not comparable.
 
 Missing rows, duplicates, unknown tasks, impossible scores, and rows of two releases or grader
 versions are errors that name the cause.
@@ -57,7 +57,7 @@ def read_results(
     """Return the rows of one or more results files, checked to belong together.
 
     Args:
-        paths: ``results.parquet`` files, or the folders that hold them; or one of those.
+        paths: ``results.parquet`` files, or the folders that contain them; or one of those.
         columns: more columns of the results to read in addition to `NEEDED`.
         partial: whether whole tasks may be missing, even if ``summary.json`` does not say that the
             predictions were graded as such.
@@ -65,8 +65,8 @@ def read_results(
             that is an error.
         both_prompts: accept results of terse prompts, or of pictures, next to those of full ones.
             Their ids are then those of the full prompts, and their models' names end in
-            `scbench.analysis.prompts.ON_TERSE` or one of `ON_PICTURES`; rows that the full prompts
-            have no twin of are left out.
+            `scbench.analysis.prompts.ON_TERSE` or one of `ON_PICTURES`; rows without a counterpart
+            among the full prompts are left out.
 
     Returns:
         Columns `NEEDED`, floor and ``columns``, in the order of the files. Rows whose instance is
@@ -182,7 +182,7 @@ def kept_apart(results: pl.DataFrame) -> pl.DataFrame:
 
 
 def machines(results: pl.DataFrame) -> list[str]:
-    """Return a sentence for each task whose runs were judged on machines that compute differently.
+    """Return a sentence for each task with runs graded on machines that compute differently.
 
     Args:
         results: columns of a run, task and metrics.
@@ -210,7 +210,7 @@ def machines(results: pl.DataFrame) -> list[str]:
 
 
 def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
-    """Refuse results that do not belong together or are not whole.
+    """Reject results that do not belong together or are incomplete.
 
     Args:
         results: columns `NEEDED`.
@@ -282,7 +282,7 @@ def one_grader(rows: pl.DataFrame) -> None:
     """Refuse rows of a task that were graded by two versions of its grader.
 
     Raises:
-        ResultsError: there are such; the message names them.
+        ResultsError: there are such rows; the message names them.
     """
     versions = rows.group_by("task").agg(pl.col("grader_version").unique().sort())
     mixed = versions.filter(pl.col("grader_version").list.len() > 1).sort("task")
@@ -298,13 +298,13 @@ def one_grader(rows: pl.DataFrame) -> None:
 
 
 def refuse_rows(bad: pl.DataFrame, message: str) -> None:
-    """Refuse impossible rows: the message gets their number, and the first of them."""
+    """Reject impossible rows with their number and the first of them."""
     if bad.height:
         raise ResultsError(message.format(rows=bad.height, **bad.row(0, named=True)))
 
 
 def check_scores(rows: pl.DataFrame) -> None:
-    """Refuse scores and floors that cannot be.
+    """Reject impossible scores and floors.
 
     Raises:
         ResultsError: there are such.
@@ -338,7 +338,7 @@ def check_statuses(rows: pl.DataFrame) -> None:
 
 
 def check_duplicates(rows: pl.DataFrame) -> None:
-    """Refuse scores that are there more than once.
+    """Reject duplicate scores.
 
     Raises:
         ResultsError: there are such.

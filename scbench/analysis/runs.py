@@ -38,12 +38,12 @@ def run_table(results: pl.DataFrame) -> pl.DataFrame:
     """Return one row per run, with the metadata of its predictions.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
+        results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
 
     Returns:
-        Columns `SCHEMA`. A field that nobody gave is null; one that lines of the run give
-        differently has all its values, with " / " between. rows counts the scores of the run,
-        prompts_hashed those whose line has the hash of the text that was sent.
+        Columns `SCHEMA`. A missing field is null; one that differs between lines of the run has all
+        its values, joined by " / ". rows counts the scores of the run, prompts_hashed those whose
+        line has the hash of the text that was sent.
     """
     metadata = metadata_by_run(results)
     by_run = results.group_by(RUN).agg(
@@ -76,7 +76,7 @@ def value_words(value: Any) -> str:  # noqa: ANN401
 
 
 def runs_sheet(frame: pl.DataFrame) -> Sheet:
-    """Lay out a table of `run_table`, without fields that nobody gave."""
+    """Lay out a table of `run_table`, without fields that are missing for all runs."""
     says = [name for name in frame.columns if frame[name].is_not_null().any()]
     columns = [
         Column(name, name, is_words=name != "budget") for name in RUN if name in says
@@ -91,7 +91,7 @@ def runs_sheet(frame: pl.DataFrame) -> Sheet:
 
 
 def field_cell(name: str, row: Row) -> str:
-    """Return a field of a run, hashes shortened; a dash if nobody gave it."""
+    """Return a field of a run, hashes shortened; a dash if it is missing."""
     if row[name] is None:
         return "-"
     if not name.endswith("sha256"):

@@ -54,7 +54,7 @@ def pass_at_k(
     """Return mean, majority, pass@k and variances of several samples per item.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
+        results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
         ks: numbers of samples; a k for which no item of a row has enough samples is left out.
         passes: the lowest score that passes.
 
@@ -118,9 +118,9 @@ def item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:
 def _vote(samples: pl.Series) -> pl.Series:
     """Return the score of the answer given most often, and whether one was given twice.
 
-    Answers that tie share the vote; where nothing could be read, that is the vote. Answers are
-    compared as canonical JSON: equal for short answers and labels, hardly ever for solids, and
-    then nothing is settled.
+    Tied answers share the vote; if nothing could be read, the vote is for that. Answers are
+    compared as canonical JSON: short answers and labels are often equal, solids hardly ever, so a
+    vote on solids settles nothing.
     """
     rows = samples.to_list()
     counts_of_answers = Counter(row["answer"] for row in rows)
@@ -266,5 +266,5 @@ def same_items_cell(row: Row) -> str:
 
 
 def cell_or_dash(name: str, row: Row) -> str:
-    """Return a cell that only some rows have."""
+    """Return a cell that exists only in some rows."""
     return str(row.get(name, "-"))

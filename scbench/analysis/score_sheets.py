@@ -100,7 +100,7 @@ def overview_sheet(
     Args:
         title: of the table.
         frame: the scores by bucket.
-        lines: as `overview_lines` gives them.
+        lines: as returned by `overview_lines`.
     """
     # Columns that are empty in all lines are left out.
     filled = set()

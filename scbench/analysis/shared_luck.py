@@ -1,4 +1,4 @@
-"""How much the levels of two runs rise and fall together, because they answered the same items."""
+"""Correlation of the levels of two runs that answered the same items."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -81,8 +81,8 @@ class SharedLuck:
     def of(self, task: str) -> float:
         """Return the correlation of the two levels on a task.
 
-        Answers tell of a level as much as their information; an answer that only one run has, or
-        that tells of one level alone, is not shared.
+        Answers count in proportion to their information about a level. An answer that only one run
+        has, or that informs only one level, is not shared.
         """
         first, second = self.pairs[task]
         first_all, second_all = first.information(), second.information()

@@ -134,7 +134,7 @@ def lines_tested(
 
 @lru_cache(maxsize=2)
 def signs(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
-    """Return signs for n answers: all that there are if few, else draws.
+    """Return signs for n answers: all combinations if there are few, else random draws.
 
     Args:
         n: answers.
@@ -142,7 +142,7 @@ def signs(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
         seed: another seed gives other draws.
 
     Returns:
-        Shape (draws, n), of 1 and -1. The opposite of each row counts as tried, too.
+        Shape (draws, n), of 1 and -1. Each row also represents its opposite.
     """
     if n <= _ALL_SIGNS:
         rows = np.arange(2 ** max(n - 1, 0))
@@ -163,7 +163,7 @@ def adjusted(observed: Floats, simulated: Iterable[Floats], n: int) -> Floats:
     Args:
         observed: sizes of the statistics, shape (lines,).
         simulated: sizes of the statistics of draws, some draws at a time, shape (draws, lines).
-        n: answers; they decide whether draws are all that there are.
+        n: answers; they decide whether the draws are exhaustive.
     """
     order = np.argsort(-observed, kind="stable")
     counts = np.zeros(len(observed))
@@ -235,8 +235,8 @@ def least_p_values(answers: Floats, largest: Floats, n: int) -> Floats:
 def findable_differences(spread: Floats, weights: Floats, limit: float) -> Floats:
     """Return differences that a test with this limit finds with the chance `POWER`.
 
-    Runs differ as often as they were seen to, or only in the direction of the better one if that
-    takes more.
+    Assumes that runs differ as often as observed, or only in favour of the better one if that
+    requires a larger difference.
     """
     reach = limit + NormalDist().inv_cdf(POWER)
     n = weights.sum(axis=0)

@@ -194,7 +194,7 @@ class _Table:
 
 
 def split_words(line: str, size: int) -> list[str]:
-    """Break a line into pieces that fit, at blanks if it can be."""
+    """Break a line into pieces that fit, at spaces if possible."""
     if cell_len(line) <= size:
         return [line]
     return textwrap.wrap(line, size) if line.isascii() else chop_cells(line, size)

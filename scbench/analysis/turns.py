@@ -70,7 +70,7 @@ def turn_table(
     """Return the scores of models after each turn.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`; rows of
+        results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`; rows of
             other settings, and those without a score, are left out.
         by: "bucket", or "task" for those as well.
         level: of the intervals.
@@ -79,10 +79,10 @@ def turn_table(
         One row per run, setup, line and turn, with columns `SCHEMA`: loop (the setup, as JSON), n
         (scores), mean after that turn, gain (the difference to the row before, over the same
         items), solved (share with the full score after that turn), each with its interval; floor
-        (the score of guesses in so many answers) and normalized (see `scbench.grading.means`);
-        played (share of trials that had such a turn), cut (trials that stopped without an answer:
-        truncated, refused or unparsed, which count as 0) and queries (the cost of queries or
-        actions in a whole trial, on average).
+        (the score of guesses over the same number of answers) and normalized (see
+        `scbench.grading.means`); played (share of trials that had such a turn), cut (trials that
+        stopped without an answer: truncated, refused or unparsed, which count as 0) and queries
+        (the cost of queries or actions in a whole trial, on average).
 
     Raises:
         ResultsError: there is no trial of a loop.
@@ -105,7 +105,7 @@ def turn_table(
 
 
 def with_shared_setups(trials: pl.DataFrame) -> pl.DataFrame:
-    """Reduce the setup of each trial to the promises to the model, so that tasks share a table.
+    """Reduce the setup of each trial to what the model knows, so that tasks share a table.
 
     Worlds differ from task to task, and so do budgets, unless one was given: a budget is part of
     the setup where a task was played with several.

@@ -91,8 +91,8 @@ def _hit_a_limit(reasons: pl.Series) -> pl.Series:
 def was_answered() -> pl.Expr:
     """Whether the model was called and replied, if only up to a limit.
 
-    A refusal and an answer that cannot be read are replies, too; a prompt that was never sent,
-    blocked, or lost on the way has none.
+    A refusal or an unreadable answer is a reply; a prompt that was never sent, blocked or lost has
+    none.
     """
     return pl.col("status").is_in([status.value for status in Status if status.scored])
 
@@ -101,7 +101,7 @@ def cost_table(results: pl.DataFrame) -> pl.DataFrame:
     """Return the usage of runs per answer, and its yield.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
+        results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
 
     Returns:
         One row per run, and per task, bucket and overall, with columns `SCHEMA`: answers (lines
@@ -205,7 +205,7 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
     """Return one point per model, setting and budget.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them, with `SWEEP_COLUMNS`; rows
+        results: as returned by `scbench.analysis.results.read_results`, with `SWEEP_COLUMNS`; rows
             without a budget are left out.
         level: of the intervals.
 
@@ -258,7 +258,7 @@ def _share_of_answered(condition: pl.Expr) -> pl.Expr:
 def is_silent() -> pl.Expr:
     """Whether a reply has no visible character.
 
-    A line without a text is no empty reply, unless it says that the limit cut it off.
+    A line without text is not an empty reply, unless it was cut off by the limit.
     """
     characters = pl.col("response_characters")
     is_truncated = pl.col("status") == Status.TRUNCATED.value

@@ -1,7 +1,7 @@
 """Every error that scbench raises on purpose, one type for each boundary where it can occur.
 
 A wrong answer is never an error: it gets a verdict. Messages say what happened, where, and what to
-do next. Task authors raise plain exceptions; the engine records them as ``grader_error`` rows.
+do next. Plain exceptions from task code become ``grader_error`` rows.
 """
 
 import errno
@@ -96,7 +96,7 @@ class EngineError(ScbenchError):
 
 
 class FailedCallError(ScbenchError):
-    """A call of a model failed or was refused: an error, and never a zero."""
+    """A call of a model failed or was refused: an error, never a score of 0."""
 
 
 class TrackerError(ScbenchError):
@@ -114,7 +114,7 @@ class GenerationError(ScbenchError):
 class WorkSpentError(GenerationError):
     """A builder reached its limit of work without success.
 
-    No further seed is tried, unless one gave a case.
+    No further seeds are tried unless an earlier one gave a case.
     """
 
 
@@ -286,7 +286,7 @@ def did_you_mean(wrong: str, candidates: Iterable[str]) -> str:
 
 @contextmanager
 def reading_parquet(what: object, refusal: type[ScbenchError]) -> "Iterator[None]":
-    """Turn every failure of polars on a damaged Parquet file into an error of one sentence.
+    """Turn any polars failure on a damaged Parquet file into a one-sentence error.
 
     Args:
         what: the file, for the message.

@@ -5,12 +5,12 @@ The score of an answer lies between 0 and 1, and a task has 1 to 40 answers.
 - **One task.** Wilson's score interval. Its quantile is widened by ``0.6 sqrt(m (1 - m)) / n``, and
   within two scores of an end the bound is a Poisson one (Brown, Cai and DasGupta 2001); without
   these, coverage falls below 90 % at some shares.
-- **Partial scores** vary less than right-or-wrong scores of the same mean, so each is worth more:
-  by the ratio of the two variances. A score of 0 and a score of 1 are added before the variance is
-  computed, since either may still come. For right-or-wrong scores the ratio is 1.
+- **Partial scores** vary less than binary scores of the same mean, so each counts for more, by the
+  ratio of the two variances. A score of 0 and a score of 1 are added before the variance is
+  computed, since either may still come. For binary scores the ratio is 1.
 - **Several tasks.** The variance of the mean is the sum over tasks. Each task's mean is first
   shrunk by one score at the mean of all, so that a task without a wrong answer still adds
-  uncertainty. The interval is Wilson's again, for the number of scores that has that variance.
+  uncertainty. The interval is again Wilson's, for the number of scores with that variance.
 - **Differences** lie between -1 and 1. Halved and shifted they are partial scores.
 
 Nothing is random. ``docs/evidence.md`` has the measured coverage.
@@ -47,7 +47,7 @@ class Part:
     Attributes:
         weight: number of scores; 0 for none.
         mean: mean score, in [0, 1]; NaN if there is none.
-        worth: number of right-or-wrong scores that carry as much information.
+        worth: number of binary scores that carry as much information.
     """
 
     weight: Floats
@@ -112,7 +112,7 @@ def ends(parts: Sequence[Part], level: float = LEVEL) -> tuple[Floats, Floats]:
 
 
 def wilson_interval(mean: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
-    """Return Wilson's interval for ``n`` right-or-wrong scores, corrected near 0 and 1."""
+    """Return Wilson's interval for ``n`` binary scores, corrected near 0 and 1."""
     z = NormalDist().inv_cdf((1 + level) / 2)
     deviation = np.sqrt(np.maximum(mean * (1 - mean), 0))
     z2 = (z * (1 + _WIDENING * deviation / n)) ** 2

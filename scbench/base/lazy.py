@@ -11,7 +11,7 @@ def lazy_lookup(
 ) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package whose names are imported when first used.
 
-    Editors and mypy know the names by imports under ``TYPE_CHECKING`` in the package.
+    Editors and mypy get the names from imports under ``TYPE_CHECKING`` in the package.
 
     Args:
         package: its name.

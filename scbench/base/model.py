@@ -1,6 +1,6 @@
 """The data types of the whole package: Instance, Prediction, Verdict, Check, Status, Setup.
 
-Each is plain frozen data. The code that makes, judges or shows it is in other packages.
+Each is plain frozen data. The code that generates, grades or shows it is in other packages.
 """
 
 import json
@@ -314,7 +314,7 @@ def task_of(instance_id: str) -> str:
 
 
 class Status(StrEnum):
-    """What happened to a row, apart from its score.
+    """The status of a row, separate from its score.
 
     A grader that fails is never a model that fails, and a missing answer is never silently a zero.
     """
@@ -459,7 +459,7 @@ class Instance(Frozen):
     @model_validator(mode="before")
     @classmethod
     def drop_derived_columns(cls, row: Any) -> Any:  # noqa: ANN401
-        """Accept rows as files have them, with the canary and columns derived from ids."""
+        """Accept rows as stored in files, with the canary and columns derived from ids."""
         if not isinstance(row, dict):
             return row
         return {name: row[name] for name in row if name not in _DERIVED_COLUMNS}
@@ -589,7 +589,7 @@ class Usage(BaseModel):
         """Return Anthropic's input tokens, cached ones included.
 
         Raises:
-            ValueError: a count is not a whole number from 0.
+            ValueError: a count is not a non-negative integer.
         """
         total = 0
         for key in ("input_tokens", *_CACHED_COUNTS):

@@ -1,6 +1,6 @@
 """Progress of a long verdict, for a caller that shows it.
 
-A grader that works through many steps calls `beat` now and then. It gets nothing back, so no
+A grader that works through many steps calls `beat` now and then. `beat` returns nothing, so no
 verdict can depend on it. Without a listener nothing happens.
 """
 
@@ -22,4 +22,4 @@ def listen(listener: Callable[[int, int], object] | None) -> None:
 
 
 def no_progress(*news: object) -> None:
-    """Ignore a report of progress, where nobody is shown any."""
+    """Ignore a report of progress when nobody listens."""

@@ -109,7 +109,7 @@ class Stream:
                 return value
 
     def several(self, n: int, k: int) -> list[int]:
-        """Return what ``k`` calls of ``below(n)`` would return."""
+        """Return the results of ``k`` calls of ``below(n)``."""
         return [self.below(n) for _ in range(k)]
 
     def between(self, low: int, high: int) -> int:
@@ -285,7 +285,7 @@ class QuickStream(Stream):
         return items[words.pop() * len(items) >> 32]
 
     def several(self, n: int, k: int) -> list[int]:
-        """Return what ``k`` calls of ``below(n)`` would return."""
+        """Return the results of ``k`` calls of ``below(n)``."""
         if not 0 < n < _WORD_LIMIT:
             return super().several(n, k)
         return [word * n >> 32 for word in self._words(k)]
@@ -329,7 +329,7 @@ class QuickStream(Stream):
 
 
 class Streams:
-    """Streams whose names differ in the last part only: the common part is hashed once.
+    """Streams whose names differ only in the last part: the common part is hashed once.
 
     >>> Streams("docs").of(2).below(100) == Stream("docs", 2).below(100)
     True

@@ -18,7 +18,7 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     Args:
         number: how many there are.
         singular: the noun for one.
-        plural: the noun for other numbers, if it is more than the singular with an s.
+        plural: the noun for other numbers, if it is irregular.
     """
     if number == 1:
         return f"1 {singular}"

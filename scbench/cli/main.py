@@ -125,7 +125,7 @@ class LazyCommands(TyperGroup):
             )
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002
-        """Import and return a command; None if there is none of that name."""
+        """Import and return a command; None if no command has that name."""
         if self._completes_names:
             return self.commands.get(cmd_name)
         if cmd_name in RENAMED:

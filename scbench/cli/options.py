@@ -82,8 +82,8 @@ HumanOption = Annotated[
         metavar="FOLDER",
         show_default=False,
         help=(
-            "Results of people on the ladder (see `scbench play --measure`), shown in a table "
-            "of their own."
+            "Results of people on the ladder (see `scbench play --measure`), shown in a "
+            "separate table."
         ),
     ),
 ]

@@ -83,7 +83,7 @@ class Quiet:
         """Show the items that take long; called about once a second."""
 
     def failing(self, error: str) -> None:
-        """Take the words of a failure after which something is tried again."""
+        """Report the message of a failure that is retried."""
 
 
 class LogLines(Quiet):

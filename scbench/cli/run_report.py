@@ -149,7 +149,7 @@ def say_ungraded(report: "RunReport") -> None:
 
 
 def say_circumstances(report: "RunReport", out: Path) -> None:
-    """Print how the run went, which rows it left out, and where its results are."""
+    """Print a summary of the run, the rows it left out, and the location of its results."""
     summary = report.summary
     for incident in report.incidents[:MAX_PRINTED]:
         say(f"note: {incident}")

@@ -88,12 +88,12 @@ def start(app: typer.Typer, name: str) -> None:
 
 
 def open_terminals() -> AbstractSet[int]:
-    """Return which of the descriptors of output are terminals; one that was closed is none."""
+    """Return which output descriptors are terminals; a closed one is not."""
     return {number for number in (1, 2) if os.isatty(number)}
 
 
 def is_hangup(error: BaseException, terminals: AbstractSet[int]) -> bool:
-    """Return whether an error is that of printing on a terminal that was closed."""
+    """Return whether an error comes from printing to a closed terminal."""
     is_output = isinstance(error, OSError) and error.errno == errno.EIO
     return is_output and open_terminals() < terminals
 
@@ -126,7 +126,7 @@ def interrupt(number: int, _: FrameType | None) -> None:
 
 
 def plain_characters(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Replace characters that a stream cannot encode: ours by ASCII, all others by escapes.
+    """Replace characters that a stream cannot encode with ASCII if known, else with escapes.
 
     This is a handler for `codecs.register_error`: it returns the replacement, and the position at
     which encoding continues.

@@ -184,7 +184,7 @@ def ladder_text(table: dict[str, Any], style: ListForm) -> str:
 
 
 def value_text(value: object) -> str:
-    """Return a value of a parameter in the form the command line takes."""
+    """Return a value of a parameter in command-line form."""
     if isinstance(value, list):
         return ",".join(map(str, value))
     return value if isinstance(value, str) else json.dumps(value)

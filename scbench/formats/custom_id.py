@@ -31,7 +31,7 @@ class RequestKey(NamedTuple):
 
     Attributes:
         id: of the instance.
-        sample: which of several tries, from 0.
+        sample: which of several attempts, from 0.
         budget: of tokens; None for none.
     """
 

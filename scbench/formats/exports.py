@@ -52,7 +52,7 @@ class Try:
 
     Attributes:
         instance: that was asked.
-        sample: which of several tries, from 0.
+        sample: which of several attempts, from 0.
         status: see `scbench.base.model.Status`.
         score: the mean of its scores; None if it has none, and the status says why.
         answer: as JSON; empty if there is none.
@@ -117,7 +117,7 @@ class Run:
 
     @property
     def scored(self) -> list[Try]:
-        """The tries that have a score."""
+        """The attempts that have a score."""
         return [trial for trial in self.tries if trial.score is not None]
 
 
@@ -253,7 +253,7 @@ def _result_record(name: str, value: float) -> Record:
 
 
 def sample_record(run: Run, evaluation_id: str, trial: Try) -> Record:
-    """Return the record of a try in the schema of every-eval-ever."""
+    """Return the record of an attempt in the schema of every-eval-ever."""
     sample_id = trial.instance.id
     if trial.sample:
         sample_id = f"{sample_id}#{trial.sample}"
@@ -277,7 +277,7 @@ def sample_record(run: Run, evaluation_id: str, trial: Try) -> Record:
 def inspect_log(run: Run) -> Iterator[tuple[str, str]]:
     """Yield the log that `inspect view` shows: ``inspect_ai.log.EvalLog`` of 0.3.285.
 
-    Tries at an instance are its epochs. An answer without a score is unscored with its status as
+    Attempts at an instance are its epochs. An answer without a score is unscored with its status as
     the reason, and is in no metric.
     """
     from inspect_ai import log as inspect  # noqa: PLC0415  (an extra)
@@ -334,7 +334,7 @@ def inspect_log(run: Run) -> Iterator[tuple[str, str]]:
 
 
 def log_sample(run: Run, trial: Try) -> "EvalSample":
-    """Return a try as a sample of Inspect's log."""
+    """Return an attempt as a sample of Inspect's log."""
     from inspect_ai.log import EvalSample  # noqa: PLC0415  (an extra)
     from inspect_ai.model import ModelOutput, ModelUsage  # noqa: PLC0415
 
@@ -459,7 +459,7 @@ def _metric_record(name: str, line: Record) -> Record:
 
 
 def document_counts(tries: list[Try]) -> Counter[str]:
-    """Return the number of different instances in tries, by task."""
+    """Return the number of different instances in attempts, by task."""
     documents = {(trial.instance.task, trial.instance.id) for trial in tries}
     return Counter(task for task, _ in documents)
 
@@ -479,7 +479,7 @@ def group_members(
 
 
 def lm_eval_sample(number: int, trial: Try) -> Record:
-    """Return a try as a sample of lm-evaluation-harness; tries at one instance share the number."""
+    """Return an attempt as a sample of lm-evaluation-harness, numbered by its instance."""
     document = {
         "id": trial.instance.id,
         "sample": trial.sample,

@@ -229,7 +229,7 @@ class _ZstdReader(io.RawIOBase):
 
 
 def is_empty(path: str) -> bool:
-    """Return whether a file exists, can be read, and contains nothing but some blanks."""
+    """Return whether a file exists, can be read, and contains only whitespace."""
     if not Path(path).is_file():
         return False
     try:
@@ -358,7 +358,7 @@ def line_spans(
 
 
 def stripped(data: bytes) -> bytes:
-    """Return a line without the blanks around it and without a byte order mark."""
+    """Return a line without surrounding whitespace or a byte order mark."""
     # Files that were joined have byte order marks inside, too.
     return data.removeprefix(codecs.BOM_UTF8).strip()
 

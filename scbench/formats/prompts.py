@@ -195,7 +195,7 @@ def ids_in_words(instances: Sequence[Instance]) -> str:
 def requests(
     instances: Sequence[Instance], samples: int = 1, budgets: Sequence[int] = ()
 ) -> Iterator[Request]:
-    """Yield every try: all instances at each budget, then the next sample of all.
+    """Yield every attempt: all instances at each budget, then the next sample of all.
 
     In this order, a batch that is cut off misses whole samples, not whole tasks.
     """

@@ -116,7 +116,7 @@ def compare_records(
 
 
 def one_line(name: str) -> str:
-    """Return a name from outside on one line, whatever it contains."""
+    """Return an untrusted name on one line, whatever it contains."""
     return name[:200] if name.isprintable() else ascii(name)[:200]
 
 

@@ -63,13 +63,13 @@ def verify_copy(
 ) -> Iterator[str]:
     """Yield the differences between a copy and the release of a manifest, byte by byte.
 
-    This is for copies of a release that was verified: nothing is made again.
+    This is for copies of a release that was verified: nothing is regenerated.
 
     Args:
         manifest: of the release.
         source: the copy.
         ignored: files that the copy may have in addition.
-        not_sent: files that the copy may do without.
+        not_sent: files that may be missing from the copy.
     """
     present = source.names()
     for name in sorted(present - manifest.files.keys() - {MANIFEST, *ignored}):

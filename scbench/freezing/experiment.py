@@ -194,7 +194,7 @@ def read_experiment(path: Path) -> Experiment:
     """Read an experiment file.
 
     Raises:
-        ExperimentError: it cannot be read, is no TOML, or contains what no experiment has.
+        ExperimentError: it cannot be read, is not TOML, or contains unknown entries.
     """
     return read_as(path, parse_experiment)
 
@@ -225,7 +225,7 @@ def parse_experiment(text: str) -> Experiment:
     """Return the experiment of a TOML text.
 
     Raises:
-        ExperimentError: it is no TOML, or contains what no experiment has.
+        ExperimentError: it is not TOML, or contains unknown entries.
     """
     try:
         value = tomllib.loads(text)
@@ -352,7 +352,7 @@ def points_of(
 
     Raises:
         ExperimentError: with a line for each parameter that is unknown, given twice or out of
-            bounds, and for each combination that cannot be.
+            bounds, and for each impossible combination.
     """
     space = task.builder.space
     repeated = sorted(parameters.keys() & grid.keys())

@@ -93,7 +93,7 @@ def proven_scores(
     where: str,
     proofs: Path | None,
 ) -> list[float]:
-    """Return the scores of answers to an instance: remembered ones, or else by judging now.
+    """Return the scores of answers to an instance: cached ones, or graded now.
 
     Raises:
         ReleaseError: see `mean_score`.
@@ -124,7 +124,7 @@ def mean_score(
         where: instance or task that the answer belongs to, for messages.
 
     Raises:
-        ReleaseError: the grader fails on the answer, or cannot judge here.
+        ReleaseError: the grader fails on the answer, or cannot grade here.
     """
     try:
         verdicts = judge(task, params, answer)

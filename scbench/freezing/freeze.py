@@ -82,12 +82,12 @@ def build_release(
             the reason.
         workers: number of processes; one is this process.
         on_task: called with each task that is frozen.
-        proofs: see `scbench.freezing.proofs`; without them all is judged from scratch.
+        proofs: see `scbench.freezing.proofs`; without them all is graded from scratch.
 
     Raises:
-        ReleaseError: the version is none, the folder exists or cannot be made, a grader fails
+        ReleaseError: the version is invalid, the folder exists or cannot be made, a grader fails
             on a reference answer, or a withdrawn instance does not exist.
-        ExperimentError: the experiment asks for what cannot be drawn.
+        ExperimentError: the experiment requests something that cannot be drawn.
     """
     if not is_version(version):
         raise ReleaseError(

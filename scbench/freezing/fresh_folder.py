@@ -49,7 +49,7 @@ class Generated:
 
     Attributes:
         manifest: its manifest.
-        gathered: its tasks, and the points with fewer cases than they ask for.
+        gathered: its tasks, and the points with fewer cases than requested.
         resumed: number of points that an interrupted run had finished.
     """
 
@@ -81,8 +81,8 @@ def generate_folder(
         on_cases: called with the number of cases so far.
 
     Raises:
-        ExperimentError: the experiment asks for what cannot be drawn, the name is not allowed, or
-            the folder exists or cannot be made.
+        ExperimentError: the experiment requests something that cannot be drawn, the name is not
+            allowed, or the folder exists or cannot be made.
         GenerationError: not one case could be drawn.
         ReleaseError: builder and grader disagree on a case.
     """
@@ -181,7 +181,7 @@ def _claim(work: WorkFolder, identity: str) -> None:
 
 
 def experiment_identity(experiment: Experiment, planned: Sequence[Planned]) -> str:
-    """Return a hash of everything that the cases follow from."""
+    """Return a hash of everything that determines the cases."""
     versions = {}
     points = []
     for p in planned:

@@ -127,7 +127,7 @@ def task_record(part: FrozenTask) -> TaskRecord:
 
 
 def generated_name(frozen: Sequence[FrozenTask]) -> str:
-    """Return the name of generated instances that were given none: a hash of their rows."""
+    """Return the default name of generated instances: a hash of their rows."""
     return f"generated-{hash_of_rows(frozen)[:8]}"
 
 

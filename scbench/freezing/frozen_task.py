@@ -1,7 +1,7 @@
 """Instances of a task in a release, with answers that prove its grader.
 
-Builders make the answers, and graders judge them in the form in which they are stored. With several
-worker processes, tasks are made at the same time, and the answers of each instance are judged
+Builders make the answers, and graders grade them in the form in which they are stored. With several
+worker processes, tasks are made at the same time, and the answers of each instance are graded
 separately. For the floors of instances see `scbench.freezing.floors`.
 """
 
@@ -41,7 +41,7 @@ class FrozenTask:
 
 
 class Answer(NamedTuple):
-    """A reference or counter-reference that is not judged yet."""
+    """A reference or counter-reference that is not graded yet."""
 
     kind: Literal["reference", "counter_reference"]
     name: str
@@ -50,7 +50,7 @@ class Answer(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """An instance whose answers are not judged yet."""
+    """An instance whose answers are not graded yet."""
 
     instance: Instance
     answers: tuple[Answer, ...]
@@ -71,7 +71,7 @@ def freeze_task(
         items: items to make instances of; by default the task's fixed list.
         first: number of the first instance.
         prefix: prefix of the ids.
-        proofs: see `scbench.freezing.proofs`; without them all is judged now.
+        proofs: see `scbench.freezing.proofs`; without them all is graded now.
 
     Raises:
         ReleaseError: there is nothing to freeze, a reference scores below 1, a counter-reference
@@ -219,7 +219,7 @@ def answers_of(task: Task, item: PaperItem[Any]) -> list[Answer]:
 
 
 def prove_draft(task: Task, draft: Draft, proofs: Path | None) -> tuple[Reference, ...]:
-    """Judge an instance's answers, the trivial ones included.
+    """Grade an instance's answers, the trivial ones included.
 
     Raises:
         ReleaseError: a score is not that of its kind of answer, the grader fails, or an instance
@@ -302,7 +302,7 @@ def join_drafts(
 
 
 def fixed_list(task: Task) -> FrozenTask:
-    """Return the instances of a task's fixed list without answers, so without any judging."""
+    """Return the instances of a task's fixed list without answers, so without grading."""
     builder = task.builder()
     items = builder.paper()
     instances = tuple(instances_of(task, items))

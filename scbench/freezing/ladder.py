@@ -73,7 +73,7 @@ class TaskLadder(BaseModel):
 
     @property
     def least_items(self) -> int:
-        """Different items that can be drawn on each rung at the least."""
+        """Minimum number of different items on each rung."""
         return 1_000 if self.small else 10_000
 
     @property
@@ -169,7 +169,7 @@ def ladder() -> Ladder:
 
 
 def own_ladder(tasks: Collection[Task] | None = None) -> Experiment | None:
-    """Return the experiment that draws this package's ladder, of these tasks or of all.
+    """Return the experiment that draws this package's ladder, for these tasks or all.
 
     It is None if none of the tasks is on the ladder.
     """
@@ -181,7 +181,7 @@ def own_ladder(tasks: Collection[Task] | None = None) -> Experiment | None:
 
 
 def oversized(prompt: str, answer: str) -> str:
-    """Return why an instance, with a right answer, is too long for a ladder; empty if it is not."""
+    """Return why an instance with its correct answer is too long for a ladder; empty if it fits."""
     for what, text, limit in (
         ("prompt", prompt, MOST_PROMPT),
         ("answer", answer, MOST_ANSWER),

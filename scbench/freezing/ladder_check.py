@@ -1,4 +1,4 @@
-"""Checks of a ladder's table: its rungs are drawn, solved, judged and measured."""
+"""Checks of a ladder's table: its rungs are drawn, solved, graded and measured."""
 
 import json
 import time
@@ -94,9 +94,9 @@ class RungReport:
         measures: measure of each instance.
         floors: floor of each instance.
         prompt: characters of the longest prompt.
-        answer: characters of the longest right answer.
-        drawing: seconds to draw, solve and judge all instances.
-        judging: seconds of the slowest verdict on a right answer.
+        answer: characters of the longest correct answer.
+        drawing: seconds to draw, solve and grade all instances.
+        judging: seconds of the slowest verdict on a correct answer.
         transfer: see `transfer_of`.
         trials: see `trials_of`; None if no further items were drawn.
         problems: sentences.
@@ -137,7 +137,7 @@ def check_ladder(
 ) -> Iterator[RungReport]:
     """Draw the rungs of a table, those beyond a release's included, and report on each.
 
-    A right answer must score 1 within its task's limit, prompts and answers must be short enough,
+    A correct answer must score 1 within its task's limit, prompts and answers must be short enough,
     and all instances must differ. On average, the measure must rise from rung to rung, the floors
     must not, and there must be room above them. No answer may be right on most of a rung. Draws
     must rarely fail.
@@ -235,7 +235,7 @@ def check_rung(
 
 
 def judging_seconds(part: FrozenPoint) -> Iterator[float]:
-    """Yield the wall-clock time of judging each right answer of a point, in seconds."""
+    """Yield the wall-clock time of grading each correct answer of a point, in seconds."""
     task = part.planned.task
     for row, ref in zip(part.instances, part.references, strict=True):
         params = task.params_model.model_validate_json(row.all_params)
@@ -277,7 +277,7 @@ def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
 
 
 def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]:
-    """Yield the requirements on a rung and the one below that these do not meet."""
+    """Yield the requirements on a rung and the one below it that are not met."""
     if below is None:
         return
     if report.mean <= below.mean:
@@ -287,7 +287,7 @@ def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]
 
 
 def transfer_of(part: FrozenPoint) -> float | None:
-    """Return the best mean that a right answer has on a rung's other items above their floors.
+    """Return the best mean that a correct answer has on a rung's other items above their floors.
 
     The answer is carried over to each of them (`Builder.carried_over`). A negative result counts
     as 0. It is None if there are no two items, or none with room.

@@ -1,11 +1,11 @@
-"""Memory of earlier work on this machine, so that nothing is drawn, solved or judged twice.
+"""Cache of earlier work on this machine, so that nothing is drawn, solved or graded twice.
 
 Builders and graders are pure: a case follows from its seed, an answer from the parameters, and a
 score from both, together with the code and the libraries under it. A hash of all of these names the
 result, in stores in the user's cache folder (`scbench.machine.store`). There is one store for each
 state of the graders and one for each state of the builders.
 
-A forged entry would be believed. Whoever decides whether a release is sound, such as `publish`,
+A forged entry would be believed. Code that decides whether a release is sound, such as `publish`,
 therefore starts from scratch.
 """
 
@@ -55,7 +55,7 @@ _BUILT_BY = (*_JUDGED_BY, "builders")
 
 @dataclass(frozen=True, slots=True)
 class Memo:
-    """One value that this machine may have worked out before.
+    """One value that this machine may have computed before.
 
     Attributes:
         path: the store that contains it; None if nothing is stored.
@@ -66,7 +66,7 @@ class Memo:
     name: str = ""
 
     def read(self) -> Any:  # noqa: ANN401  (JSON of any shape)
-        """Return the value, made of JSON types; None if it is not remembered."""
+        """Return the value, of JSON types; None if it is not cached."""
         if self.path is None:
             return None
         store = open_store(self.path)
@@ -79,7 +79,7 @@ class Memo:
         return parse_json(decompress(b64decode(text)))
 
     def write(self, value: object) -> None:
-        """Remember a value made of JSON types."""
+        """Cache a value of JSON types."""
         if self.path is None:
             return
         store = open_store(self.path)
@@ -98,7 +98,7 @@ def score_memo(
     """Return the memo of the scores of answers to an instance.
 
     Args:
-        path: file of scores, see `proofs_file`; None to remember nothing.
+        path: file of scores, see `proofs_file`; None to cache nothing.
         task: task of the instance.
         params: its parameters, as canonical JSON.
         answers: the answers, as canonical JSON.
@@ -110,9 +110,9 @@ def builder_memo(path: Path | None, task: Task, key: JsonValue) -> Memo:
     """Return the memo of a result of a task's builder.
 
     Args:
-        path: file of scores, next to which the results of builders are; None to remember nothing.
+        path: file of scores, next to which the results of builders are; None to cache nothing.
         task: task of the builder.
-        key: everything that the result follows from, apart from the builder.
+        key: everything that determines the result, except the builder.
     """
     store_path = None if path is None else builder_file(path)
     return _memo_of(store_path, task, [task.id, task.builder.version, key])
@@ -147,7 +147,7 @@ def open_store(path: Path) -> Store:
 def proofs_file(*, from_scratch: bool = False) -> Path:
     """Return the file of scores by the current code and libraries; it may not exist.
 
-    From scratch, the remembered results of this code are removed first.
+    From scratch, the cached results of this code are removed first.
 
     Raises:
         OSError: they cannot be removed.

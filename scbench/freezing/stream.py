@@ -48,7 +48,7 @@ class _Rollout(NamedTuple):
 
 
 class Curriculum:
-    """Chooses the rung of each task whose next answer says most about the model's level.
+    """Chooses for each task the rung whose next answer is most informative about the model's level.
 
     There a model at the level of its last rollouts succeeds about half of the time; the criterion
     is that of ``scbench ladder --next``. It begins in the middle.
@@ -121,8 +121,8 @@ class InstanceStream(Iterator[Instance]):
     """Endless fresh instances of tasks; see `scbench.freezing.stream`.
 
     Attributes:
-        tasks: that take turns, in an order that changes from round to round.
-        curriculum: that chooses rungs, if one does; report scores to `Curriculum.report`.
+        tasks: drawn in rounds, in an order that changes from round to round. curriculum: chooses
+        the rungs, if given; report scores to `Curriculum.report`.
         number: of the next instance.
         counts: "drawn"; "repeats" (yielded again, as nothing new came), "frozen" (in a release,
             never yielded) and "failed" seeds.

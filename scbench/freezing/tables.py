@@ -120,7 +120,7 @@ def read_table(data: bytes) -> pa.Table:
     """Return the table in the bytes of a Parquet file.
 
     Raises:
-        Exception: in any way at all, if the bytes are damaged.
+        Exception: of any type, if the bytes are damaged.
     """
     # Not by path: pyarrow would take columns from folders named like "a=b".
     file = pq.ParquetFile(BytesIO(data))

@@ -56,7 +56,7 @@ def publish_to_target(
 ) -> None:
     """Copy a verified release to a folder or URL, compare the copy, and add it to the index.
 
-    An interrupted copy is completed. A version that is already there is only compared.
+    An interrupted copy is completed. An existing version is only compared.
 
     Raises:
         ReleaseError: the version exists with another content, the target cannot be used, or the

@@ -30,7 +30,7 @@ class Checked:
 
     Attributes:
         problems: faults that make the file unfit.
-        warnings: about lines that will be graded, but are likely not as they were meant: answers
+        warnings: about lines that will be graded, but probably not as intended: answers
             that will score 0 for their shape, rows outside the release.
         lines: number of lines.
         usable: lines that will be graded.

@@ -1,8 +1,8 @@
 """The store of a run: finished chunks and outcomes, kept until the results are written.
 
 A run can be cut off at any moment. The journal contains the account of each finished chunk and the
-outcomes of lines judged singly. The rows of a chunk are in an Arrow file, which is written before
-the account.
+outcomes of lines graded separately. The rows of a chunk are in an Arrow file, which is written
+before the account.
 """
 
 import hashlib
@@ -190,7 +190,7 @@ class Checkpoint:
         return True
 
     def keep_outcome(self, head: Head, outcome: WireOutcome, *, again: bool) -> None:
-        """Write the outcome of a line; with ``again`` a resumed run judges the line once more.
+        """Write the outcome of a line; with ``again`` a resumed run grades the line once more.
 
         Raises:
             OSError: it cannot be written.

@@ -39,7 +39,7 @@ _MOST_WAITING = 50_000
 
 
 class ArrivedChunk(NamedTuple):
-    """A graded chunk that waits for its turn."""
+    """A graded chunk that waits for earlier chunks."""
 
     chunk: Chunk
     account: ChunkAccount
@@ -105,7 +105,7 @@ class Collector:
     ) -> Iterator[Chunk | None]:
         """Yield chunks to be graded, and None for each chunk that the checkpoint has.
 
-        The None lets the queue see to other work (idle workers, signals) between such chunks.
+        The None lets the queue do other work (idle workers, signals) between such chunks.
         """
         # An entry is a chunk, or a problem of lines that are in no chunk.
         for entry in cut(read_blocks(stream, digest), shard):
@@ -125,7 +125,7 @@ class Collector:
                 yield None
 
     def _is_reading_paused(self) -> bool:
-        """Return whether too much waits for an earlier chunk to read another one."""
+        """Return whether too many chunks wait for an earlier one to read another."""
         turns_ahead = self._read_turn - self._entry_turn
         return (
             turns_ahead > _MOST_TURNS_AHEAD or self._duplicates.waiting > _MOST_WAITING
@@ -203,7 +203,7 @@ class Collector:
                 self._enter(ready.chunk, ready.account)
 
     def _enter(self, chunk: Chunk, account: ChunkAccount) -> None:
-        """Enter a chunk's lines into the coverage, and have its pending lines judged."""
+        """Enter a chunk's lines into the coverage, and have its pending lines graded."""
         # For each run of the chunk, the line that answers each instance.
         lines_of_runs = [self.coverage.run(key) for key in account.runs]
         self.coverage.note(account.unread)
@@ -245,7 +245,7 @@ class Collector:
         return self.coverage.admit(line.number, line.place, lines_of_run, line.row_id)
 
     def _judge(self, chunk: Chunk, line: PendingLine) -> None:
-        """Have a line judged, unless its outcome is stored or follows from an equal answer."""
+        """Have a line graded, unless its outcome is stored or follows from an equal answer."""
         # The interrupted run has judged it.
         if self.checkpoint.find_outcome(line.head):
             self.resumed += 1
@@ -269,7 +269,7 @@ class Collector:
             self.scheduler.suspect(item)
 
     def take_outcome(self, item: WorkItem, outcome: WireOutcome) -> None:
-        """Take the outcome of a line judged separately, and give it to lines that wait for it."""
+        """Take the outcome of a line graded separately, and give it to lines that wait for it."""
         line = self._pending.pop(item.line)
         if outcome.forged:
             problem = Problem(FORGED, outcome.reason, item.line, item.instance_id)

@@ -1,4 +1,4 @@
-"""Duplicates: answers to heavy tasks that are given more than once, each judged once.
+"""Duplicates: answers to heavy tasks that are given more than once, each graded once.
 
 Many samples of one model, or many models, often give the same plan, and a simulation of it can take
 a minute. Two answers are duplicates if they are equal and answer the same instance, wherever in
@@ -18,7 +18,7 @@ _REMEMBERED_CHARACTERS = 2**27
 
 
 class FinishedLine(NamedTuple):
-    """A line judged separately, or a duplicate of one, with its outcome."""
+    """A line graded separately, or a duplicate of one, with its outcome."""
 
     line: PendingLine
     outcome: WireOutcome

@@ -1,12 +1,12 @@
-"""Scores of all runs as arrays, and the means over any lines of them: every mean is made here.
+"""Scores of all runs as arrays, and the means over any lines of them; every mean is computed here.
 
-An **item** is one score of the release. Its samples are averaged first, so that each item weighs
-the same however often it was tried. The unit that is drawn independently is an **answer**: scores
-of one answer rise and fall together.
+An **item** is one score of the release. Its samples are averaged first, so that each item has the
+same weight, however often it was sampled. The unit that is drawn independently is an **answer**:
+scores of one answer rise and fall together.
 
 **Normalized.** Of an answer, u = (score - floor) / (1 - floor), clipped to 0 and 1; its score is
 the mean of its scores, as its floor is that of the whole answer. An answer whose floor is 1 has no
-room and drops out. A task's figure is the mean of u, that of several tasks their mean with the
+room and is left out. A task's figure is the mean of u, that of several tasks their mean with the
 weights of the release.
 
 In a text task the floor is what guessing earns on average. There u is not clipped at 0, or a
@@ -156,12 +156,12 @@ def split_by_task(
 
 
 def in_units(score: pl.Expr) -> pl.Expr:
-    """Return scores as whole numbers of `_UNIT`."""
+    """Return scores as integers of `_UNIT`."""
     return (score * _UNIT).round().cast(pl.Int64)
 
 
 def sum_frames(frames: Sequence[pl.DataFrame], *key: str) -> pl.DataFrame:
-    """Return frames added up by run, task and key."""
+    """Return frames summed by run, task and key."""
     joined = pl.concat(frames)
     if len(frames) == 1:
         return joined
@@ -226,7 +226,7 @@ def join_answers(parts: pl.DataFrame) -> pl.DataFrame:
 
 
 def sum_answers(facts: pl.DataFrame) -> pl.DataFrame:
-    """Return answers added up over samples, by instance."""
+    """Return answers summed over samples, by instance."""
     floor = pl.col("floor")
     is_text = pl.col("bucket") == MANIFOLDS
     is_scored = pl.col("scored") > 0

@@ -57,7 +57,7 @@ _ABRIDGED = 200
 
 
 class ShardRun(NamedTuple):
-    """The finished run of a shard: its folder, which one it is, and its ``summary.json``."""
+    """The finished run of a shard: its folder, its number, and its ``summary.json``."""
 
     folder: Path
     shard: Shard
@@ -370,7 +370,7 @@ def rows_by_line(runs: Sequence[ShardRun]) -> Iterator[pl.DataFrame]:
 
 
 def row_slices(run: ShardRun, size: int) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a shard, some thousand at a time, never cutting a line's rows in two."""
+    """Yield the rows of a shard, a few thousand at a time, never splitting the rows of one line."""
     path = run.folder / RESULTS
     with checked_parquet(path, ResultsError) as rows:
         lines = rows.select("line").collect()["line"]

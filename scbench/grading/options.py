@@ -79,12 +79,12 @@ _READ_ERRORS = (OSError, EOFError, PredictionsError, zlib.error, zstandard.ZstdE
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The origin of a stream that was made of other files.
+    """The origin of a stream that was converted from other files.
 
     Attributes:
         files: the files, as they were named.
         recognised: their formats, in words.
-        problems: entries that have no place in the stream.
+        problems: entries that could not be added to the stream.
         origin: returns file and line of a line of the stream.
     """
 
@@ -111,8 +111,8 @@ def take_in(
 ) -> tuple[str, Imported | None]:
     """Return the path of predictions to grade; one file in scbench's form is taken unchanged.
 
-    Others become `IMPORTED` in the folder. A file of this name that is there already may be
-    replaced if it is ours, and was made of the same files, unless it is a restart.
+    Others become `IMPORTED` in the folder. An existing file of this name may be replaced if scbench
+    made it from the same files; a restart replaces any file.
 
     Raises:
         PredictionsError: a file cannot be read at all.
@@ -156,15 +156,15 @@ class Options:
         out: folder for the results.
         limits: workers, seconds and memory.
         tasks: ids or buckets of the tasks to grade; None for those of the default config.
-        partial: whether a file that does not answer every item is meant to be so.
+        partial: whether the file answers only some items on purpose.
         resume: continue an interrupted run.
         restart: discard an interrupted run.
-        exclude_withdrawn: leave instances out that the release withdraws.
+        exclude_withdrawn: leave out instances that the release withdraws.
         shard: grade only one of several equal parts of the lines; None for all.
         cluster: address of a dask scheduler whose workers do the work; None for this machine's.
         described: metadata of runs whose lines have none, see `read_run_file`.
-        imported: the origin of the predictions, if they were made of other files.
-        copied_from: the file that the predictions are a copy of; None if they are none.
+        imported: the origin of the predictions, if they were converted from other files.
+        copied_from: the file that the predictions were copied from; None if they were not.
     """
 
     predictions: str

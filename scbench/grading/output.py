@@ -1,4 +1,4 @@
-"""The output of a run: every file whole or not at all; problems, the first ones in the summary."""
+"""The output of a run: complete files or none, and problems, the first ones also in the summary."""
 
 import json
 import os
@@ -235,7 +235,7 @@ def summary_of(folder: Path) -> dict[str, Any] | None:
 
 
 def write_results(folder: Path, results: Path, summary: Mapping[str, Any]) -> None:
-    """Put results and summary into their places, each whole or not at all.
+    """Move results and summary into place, each completely or not at all.
 
     The finished results are moved there, on the same file system; the summary is written as JSON.
 

@@ -5,7 +5,7 @@ The path of a line:
 1. read: `scbench.formats.predictions` reads blocks of the file;
 2. split: `rows.chunks` cuts them into chunks of lines;
 3. worker: `workers.scheduler` hands each chunk to a process, where `workers.worker` parses the
-   lines, extracts the answers, and judges those of light tasks;
+   lines, extracts the answers, and grades those of light tasks;
 4. collector: `collector` decides in the order of the file which lines count, notes their items as
    covered, and queues the lines of heavy tasks;
 5. store: `checkpoint` keeps everything that is finished;
@@ -202,7 +202,7 @@ def resumable_on_error(
 def file_state(path: str) -> tuple[int, ...] | None:
     """Return inode, size and modification time, to see changes; None if there is no such file.
 
-    Standard input ("-") is no file, and a pipe is written to while it is read.
+    Standard input ("-") is not a file, and a pipe is written to while it is read.
     """
     try:
         stat = Path(path).stat()

@@ -1,6 +1,6 @@
 """Bucket and task tables over results: the figures of `scbench.grading.means`, and status counts.
 
-Rows without a score are not zeros. They lower the coverage, which is shown next to every mean,
+Rows without a score are not scored 0. They lower the coverage, which is shown next to every mean,
 together with the mean that would count them as zeros.
 """
 
@@ -77,8 +77,8 @@ def score_table(
         none) with its interval low to high (see `scbench.base.intervals`), floor (mean of the
         floors of the scored items, null if one is not known), mean_missing_as_zero, mean
         output_tokens and cost (US dollars) of the answers that report them, and one count per
-        status. Runs are in alphabetical order, buckets and tasks in that of the paper. Over a
-        single bucket there is no line of all.
+        status. Runs are in alphabetical order, buckets and tasks in that of the paper. With a
+        single bucket there is no overall line.
     """
     condensed = Condensed()
     condensed.add(results)
@@ -205,7 +205,7 @@ def outside_release(results: pl.DataFrame) -> pl.DataFrame:
 def metadata_by_run(
     results: pl.DataFrame,
 ) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
-    """Return the metadata in the lines of each run; mostly the same throughout."""
+    """Return the metadata in the lines of each run, which is usually the same for all lines."""
     metadata: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     rows = results.select(*RUN, "run_metadata").unique().drop_nulls("run_metadata")
     for *run, text in rows.sort("run_metadata").iter_rows():

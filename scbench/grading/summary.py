@@ -86,7 +86,7 @@ def remarks(
         release: the release that was graded against.
         tasks: graded tasks.
         withdrawn: a part of the summary.
-        fingerprints: of the machines that judged, by task.
+        fingerprints: of the machines that graded, by task.
         runs: a part of the summary.
     """
     differences = grader_differences(release, tasks)
@@ -113,7 +113,7 @@ def remarks(
 def machine_remarks(
     release: Release, fingerprints: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
-    """Yield a remark on each task that was graded on a machine unlike the release's."""
+    """Yield a remark on each task graded on a machine that differs from the release's."""
     for task, prints in fingerprints.items():
         record = release.manifest.tasks.get(task)
         release_print = record.fingerprint if record else None
@@ -175,7 +175,7 @@ class Tally:
         not_run: task, reason and number of answers that this installation cannot grade.
         calls: status, reason (without ids) and number of calls that failed.
         tasks: tasks that have rows.
-        fingerprints: of the machines that judged, by task.
+        fingerprints: of the machines that graded, by task.
         runs: each run with the metadata in its lines.
     """
 
@@ -195,7 +195,7 @@ class Tally:
 def tally(path: Path, weights: Mapping[str, float] | None = None) -> Tally:
     """Read a results file, some rows at a time, and return its tally.
 
-    Tasks weigh as in the release, or as follows from the floors of the rows.
+    Tasks have the weights of the release, or weights computed from the floors of the rows.
     """
     lazy = scan_parquet(path)
     condensed = Condensed()
@@ -257,7 +257,7 @@ def answers_not_run(results: pl.LazyFrame) -> list[tuple[str, str, int]]:
 def failed_calls(results: pl.LazyFrame) -> list[tuple[str, str, int]]:
     """Return status, reason and number of calls without a reply, the most frequent first.
 
-    Reasons that differ in ids and counts of tokens are one, in the words of one of them.
+    Reasons that differ only in ids and token counts are merged under one of them.
     """
     lost = [Status.API_ERROR.value, Status.BLOCKED.value]
     kind = pl.col("reason").str.replace_all(_CALL_IDS, "...").alias("kind")
@@ -289,7 +289,7 @@ def trials_by_run(results: pl.LazyFrame) -> dict[tuple[Any, ...], dict[str, Any]
 
 
 def fingerprints_in(results: pl.LazyFrame) -> dict[str, list[str]]:
-    """Return the fingerprints of the machines that judged, by task; most tasks have none."""
+    """Return the fingerprints of the machines that graded, by task; most tasks have none."""
     names = [task.id for task in all_tasks().values() if task.fingerprinted]
     prints = (
         results.filter(pl.col("task").is_in(names))
@@ -354,7 +354,7 @@ class RunReport:
         resumed: lines taken over from an interrupted run.
         left_alone: lines of tasks that were not chosen.
         remarks: sentences without which the tables could be misread.
-        warnings: about input that was read, but is likely not as it was meant.
+        warnings: about input that was read, but is probably not as intended.
         summary: the content of ``summary.json``.
     """
 
@@ -378,7 +378,7 @@ class RunReport:
 
     @cached_property
     def results(self) -> pl.DataFrame:
-        """All rows, read from the file when first asked for: a large run's are gigabytes."""
+        """All rows, read from the file on first use: a large run has gigabytes of them."""
         return scan_parquet(self.path).collect()
 
     @property

@@ -267,7 +267,7 @@ def verify(tests: Path, answer: Path, logs: Path) -> int:
     Args:
         tests: folder with the instance.
         answer: file that the agent wrote, if it did.
-        logs: folder of the results, made if need be.
+        logs: folder of the results, created if necessary.
     """
     check = json.loads((tests / "instance.json").read_bytes())
     instance = unpacked(check["instance"])

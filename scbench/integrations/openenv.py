@@ -54,7 +54,7 @@ class Reply(Action):
 class Shown(Observation):
     """The observation after a reply. The reward is the reply's score, 0 without an answer.
 
-    There is no reward if the answer cannot be judged here.
+    There is no reward if the answer cannot be graded here.
     """
 
     observation: str

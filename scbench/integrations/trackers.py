@@ -35,7 +35,7 @@ class TrackedRun(NamedTuple):
     """A run as trackers take it.
 
     Attributes:
-        name: model, setting and so on, separated by blanks.
+        name: model, setting and so on, separated by spaces.
         config: the same with names, and what is the same for all runs.
         metrics: means of the buckets by name.
         tables: rows of this run.

@@ -76,7 +76,7 @@ class SpatialData(vf.TaskData):
 
 
 class SpatialTask(vf.Task[SpatialData]):
-    """One instance, asked once, and judged as `scbench-grade` does."""
+    """One instance, asked once, and graded as `scbench-grade` does."""
 
     @property
     def key(self) -> str:
@@ -88,7 +88,7 @@ class SpatialTask(vf.Task[SpatialData]):
         """Return the score, in [0, 1].
 
         Raises:
-            RuntimeError: the reply cannot be graded, and is no zero: the rollout is an error.
+            RuntimeError: the reply cannot be graded, and is not a zero: the rollout is an error.
         """
         finish = trace.calls[-1].finish_reason if trace.calls else None
         wire = None
@@ -316,7 +316,7 @@ def begun_trial(data: SpatialData) -> Environment | None:
 
 
 class SpatialEnvConfig(vf.SingleAgentEnvConfig):
-    """Nothing is run but one call, so no sandbox is asked for, as verifiers does by default."""
+    """Only one call is made, so no sandbox is requested, unlike the verifiers default."""
 
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 

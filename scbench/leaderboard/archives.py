@@ -161,7 +161,7 @@ class FrugalFile(io.BufferedReader):
         """Return the next bytes, at most `_CHUNK`.
 
         Raises:
-            TooLargeError: more are asked for.
+            TooLargeError: more are requested.
         """
         if size is None or not 0 <= size <= _CHUNK:
             raise TooLargeError(f"a header in the archive claims {size:,} bytes")

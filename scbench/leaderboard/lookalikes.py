@@ -2,7 +2,7 @@
 
 Two names look the same if their skeletons are equal. In a skeleton, one character replaces all
 that are drawn like it, by the confusables of Unicode (Technical Standard 39, section 4). Compatible
-forms, case and blanks do not count either.
+forms, case and spaces are ignored too.
 """
 
 import re

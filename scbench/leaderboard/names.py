@@ -65,7 +65,7 @@ def read_organisations(path: Path) -> tuple[Organisation, ...]:
     """Read ``organisations.toml``.
 
     Raises:
-        ScbenchError: it cannot be read, or two of its names look alike.
+        ScbenchError: it cannot be read, or two of its names look the same.
     """
     try:
         record = tomllib.loads(path.read_text("utf-8"))

@@ -151,7 +151,7 @@ class LargestOfDraws:
         self._scale[first, second] = 0
 
     def limit(self, rank: int) -> float:
-        """Return the number that the largest statistics of so many draws exceed."""
+        """Return the threshold that the largest statistics of this many draws exceed."""
         order = np.argsort(-self._bound, kind="stable")
         start, end = 0, min(2 * rank + 2, len(order))
         while True:

@@ -19,7 +19,7 @@ def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
     """Return the beginning of a game.
 
     Raises:
-        PredictionsError: the task has no such setting, or a model could try all answers.
+        PredictionsError: the task has no such setting, or a model could try every answer.
     """
     if setup.setting == "retry":
         if not setup.closed and guess_chance(task, params) >= MAX_GUESS_CHANCE:

@@ -1,9 +1,9 @@
 """The part of a verdict that a model learns, as its setup discloses; never the reference.
 
-Messages of checks are written for readers of results. If an instance has one right answer, they may
-reveal it ("The value is 12, not 13."). For such tasks, the model gets the message of a failed check
-only if it follows from prompt and answer alone (``OWN_FAULTS`` of the grader: an overlap, an index
-out of range), and otherwise its rule, in the words of the task's ``CHECKS``.
+Messages of checks are written for readers of results. If an instance has one correct answer, they
+may reveal it ("The value is 12, not 13."). For such tasks, the model gets the message of a failed
+check only if it follows from prompt and answer alone (``OWN_FAULTS`` of the grader: an overlap, an
+index out of range), and otherwise its rule, in the words of the task's ``CHECKS``.
 """
 
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[
 
 
 def one_right(task: Task) -> bool:
-    """Return whether an instance has one right answer, which its checks could reveal."""
+    """Return whether an instance has one correct answer, which its checks could reveal."""
     return task.one_answer or shape_of(task.answer_model).is_short
 
 

@@ -33,7 +33,7 @@ class Step(NamedTuple):
 
     @property
     def reward(self) -> float | None:
-        """The score of the reply, 0 without an answer; None if it cannot be judged here."""
+        """The score of the reply, 0 without an answer; None if it cannot be graded here."""
         status = self.info.get("status")
         if status is not None and not Status(status).scored:
             return None
@@ -50,7 +50,7 @@ class Environment:
     Args:
         setup: promised to the model.
         run: makes simulations of heavy tasks, such as `LiveGrader.run`, if many trials are played
-            at once; None for the thread that steps.
+            at the same time; None to run them in the calling thread.
     """
 
     def __init__(self, setup: Setup, run: Run | None = None) -> None:
@@ -164,10 +164,11 @@ def readable(text: str) -> str:
 
 
 def floor_after(bucket: str, floor: float, answers: int) -> float:
-    """Return the score that guesses earn in several answers, each told whether it is right.
+    """Return the score that guesses earn over several answers with feedback on each.
 
-    In text tasks a floor is the chance that a guess is right, and guesses can be gone through; in
-    the others it is the score of the best answer without insight, which the first one earns.
+    In text tasks a floor is the chance that a guess is right, and a model can try guess after
+    guess; in the others it is the score of the best answer without insight, which the first one
+    earns.
 
     Args:
         bucket: of the task.

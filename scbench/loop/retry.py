@@ -1,4 +1,4 @@
-"""The setting retry: the model answers and learns its faults, until an answer is right."""
+"""The setting retry: the model answers and sees its errors until an answer is correct."""
 
 from typing_extensions import override
 

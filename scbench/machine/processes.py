@@ -48,7 +48,7 @@ class Executor(Protocol):
 
 
 class LazyCall:
-    """A call that is made when its result is asked for; once for each time it is asked."""
+    """A call that is made each time its result is requested."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
         # The call itself is the method `result` of `PendingResult`.
@@ -56,7 +56,7 @@ class LazyCall:
 
 
 class LocalExecutor:
-    """Makes each call in this process, when its result is asked for."""
+    """Makes each call in this process, when its result is requested."""
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> PendingResult:  # noqa: ANN401
         """Remember a call of a function; ``result()`` makes it."""

@@ -20,9 +20,9 @@ class Diff:
         added: ids in the new release only.
         removed: ids in the old release only.
         changed: ids whose rows differ, with the columns.
-        withdrawn: ids that only the new release withdraws, with the reasons.
-        reinstated: ids that the old release withdraws, and the new one has and does not withdraw.
-        graders: tasks of both whose grader version differs, with the two versions.
+        withdrawn: ids withdrawn only in the new release, with the reasons.
+        reinstated: ids withdrawn in the old release and valid in the new one.
+        graders: tasks in both releases whose grader versions differ, with the two versions.
     """
 
     added: tuple[str, ...]

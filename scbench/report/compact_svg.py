@@ -1,4 +1,4 @@
-"""Shorter SVG text for pages, which hold hundreds of drawings."""
+"""Shorter SVG text for pages, which contain hundreds of drawings."""
 
 import re
 
@@ -68,6 +68,6 @@ def joined_tiles(path: re.Match[str]) -> str:
 
 
 def tenth(value: float) -> str:
-    """Return a number to a tenth, whole numbers as such."""
+    """Return a number to a tenth, integers as such."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text

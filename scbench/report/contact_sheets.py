@@ -150,7 +150,7 @@ def rung_cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
 
 
 def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -> str:
-    """Return a contact sheet of every task as an SVG file: a right answer, and a wrong one.
+    """Return a contact sheet of every task as an SVG file: a correct answer, and a wrong one.
 
     The wrong one is the counterexample to the same instance that comes nearest to full marks.
 

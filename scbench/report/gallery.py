@@ -1,7 +1,7 @@
 """One picture of every task: a typical instance with its reference answer.
 
-The bytes are the same on every machine with the same versions of the libraries: processes of their
-own draw pictures, which see no font but those that the drawing library brings.
+The bytes are the same on every machine with the same versions of the libraries: separate processes
+draw the pictures, with only the fonts bundled with the drawing library.
 """
 
 import json
@@ -176,7 +176,7 @@ def draw_each(
 
 
 def forget_fonts(folder: str) -> None:
-    """Let this process see no fonts of the machine, which differ from one to the next."""
+    """Hide the machine's fonts from this process, because they differ between machines."""
     fonts = Path(folder, "none")
     fonts.mkdir(exist_ok=True)
     config = Path(folder, f"fonts-{os.getpid()}.conf")

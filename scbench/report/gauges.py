@@ -20,7 +20,7 @@ class Gauge(NamedTuple):
         label: what is counted.
         value: what the answer reached.
         target: the figure in the task.
-        passed: whether the verdict accepts it; None if it was not judged.
+        passed: whether the verdict accepts it; None if it was not graded.
         sense: whether the target is the least, the most, or the only right figure.
         unit: after both figures.
     """

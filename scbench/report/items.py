@@ -1,6 +1,6 @@
 """From rows of the results to items: the answer of one run to one instance, with its verdicts.
 
-An item has as many verdicts as its task gives an answer scores.
+An item has one verdict for each score of an answer.
 """
 
 import json
@@ -207,7 +207,7 @@ def instances_of(
     """Return the instance that each item was graded on; None if the release does not have it.
 
     Answers to terse prompts and to pictures are next to those to text, under the name of the item,
-    so other configs are searched for what the release's own does not hold.
+    so other configs are searched for anything missing in the release's own.
     """
     if release is None:
         return [None] * len(items)

@@ -73,12 +73,12 @@ def write_report(
     """Write the report of one or more results files; on an error, nothing is written.
 
     Args:
-        results: ``results.parquet`` files, or the folders that hold them.
+        results: ``results.parquet`` files, or the folders that contain them.
         out: the HTML file. What does not fit goes into further files next to it, such as
             ``report-2.html``.
         release: what was graded against; by default the installed release of that name and rows.
         predictions: file of the predictions, to show the models' texts as well.
-        people: results of people on the ladder, for a table of their own.
+        people: results of people on the ladder, for a separate table.
         items: which are shown: ``all``, ``failed`` (short of full marks) or ``none``.
         workers: processes that draw pictures.
         most_items: items of one page.

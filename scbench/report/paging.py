@@ -275,7 +275,7 @@ def filter_values(items: Sequence[Item], runs: Mapping[Run, str]) -> Values:
 
 
 def remove_stale(out: Path, pages: int) -> None:
-    """Remove pages beyond so many that an earlier, longer report left; other files stay."""
+    """Remove extra pages left by an earlier, longer report; keep other files."""
     pattern = re.compile(rf"{re.escape(out.stem)}-(\d+){re.escape(out.suffix)}")
     for path in list(out.parent.iterdir()):
         match = pattern.fullmatch(path.name)

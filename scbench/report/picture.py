@@ -1,9 +1,9 @@
 """The pictures that picture modules return, and the verdicts that they draw.
 
-A picture module holds ``draw(params, answer, verdicts) -> Picture``: the instance alone if `answer`
-is None and there are no verdicts; with them, the answer and where it went wrong, taken from the
-verdicts' checks and metrics and judged by nothing else. It must take any answer that fits the
-task's schema, however wrong, and any verdict of any answer.
+A picture module defines ``draw(params, answer, verdicts) -> Picture``: the instance alone if
+`answer` is None and there are no verdicts; with them, the answer and where it went wrong, taken
+only from the verdicts' checks and metrics. It must take any answer that fits the task's schema,
+however wrong, and any verdict of any answer.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ class Verdicts(tuple[Verdict, ...]):
 
     @property
     def wrong(self) -> bool:
-        """Whether an answer was judged and has not full marks."""
+        """Whether an answer was graded and scored below 1."""
         return bool(self) and self[0].score < 1
 
     def caption(self, words: str) -> str:
@@ -98,8 +98,8 @@ class Verdicts(tuple[Verdict, ...]):
     def faults(self, words: Mapping[str, str], **values: object) -> list[str]:
         """Return the words of each failed check, by check id, in the order of the words.
 
-        ``{n}`` in them is the number of offenders; of "many|one" the half that goes with it stays.
-        Other names in braces are those of `values`.
+        ``{n}`` in them is the number of offenders; of "many|one" the half that agrees with it is
+        used. Other names in braces are those of `values`.
         """
         # Of several verdicts with one check, the last counts.
         checks = {check.id: check for check in self.checks}
@@ -203,6 +203,6 @@ def is_marked(picture: Picture) -> bool:
 
 
 def wrong_line(clauses: Mapping[str, object], between: str = "; ") -> Legend:
-    """Return the line of a legend for errors: the words of the clauses that hold."""
+    """Return the legend line for errors: the words of the clauses that apply."""
     words = [words for words, holds in clauses.items() if holds]
     return [("wrong", between.join(words))] if words else []

@@ -206,5 +206,5 @@ def wrapped(words: str, width: float) -> list[str]:
 
 
 def cut(words: str, limit: int) -> str:
-    """Return words cut to so many letters."""
+    """Return words truncated to this many letters."""
     return words if len(words) <= limit else f"{words[: limit - 1]}…"

@@ -62,7 +62,7 @@ def spread_words(scores: Sequence[float | None]) -> str:
 def score_strip(scores: Sequence[float | None]) -> str:
     """Return a bar chart: score 0, ten steps in between, score 1, and no score.
 
-    A bar of full height stands for all scores.
+    A bar of full height represents all scores.
     """
     columns, absent = spread(scores)
     total = max(len(scores), 1)

@@ -31,7 +31,7 @@ def find_responses(path: str, items: Iterable[Item]) -> dict[str, Prediction]:
 
     Raises:
         PredictionsError: the file cannot be read.
-        ResultsError: it holds none of the lines.
+        ResultsError: it contains none of the lines.
     """
     hashes = {item.prediction_hash for item in items if item.prediction_hash}
     predictions: dict[str, Prediction] = {}
@@ -68,7 +68,7 @@ def transcript(prediction: Prediction) -> str | None:
 def turn_jobs(
     item: Item, instance: Instance | None, prediction: Prediction | None
 ) -> list[FigureJob | None]:
-    """Return the picture to draw of each turn, judged again; None for turns without an answer.
+    """Return each turn's picture, graded again; None for turns without an answer.
 
     Empty for settings whose turns are no answers, and for tasks that are simulated for long.
     """

@@ -1,1 +1,1 @@
-"""One answer: finding it in a reply, judging it, and its outcome."""
+"""One answer: finding it in a reply, grading it, and its outcome."""

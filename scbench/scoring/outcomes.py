@@ -92,12 +92,12 @@ class Outcome:
 
 
 def simulator_lock(task: Task) -> AbstractContextManager[object]:
-    """Return the lock under which a heavy task is judged; for others, a context without effect."""
+    """Return the lock under which a heavy task is graded; for others, a context without effect."""
     return _SIMULATOR_LOCK if task.heavy else nullcontext()
 
 
 def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
-    """Find the answer of a prediction and judge it; return the outcome."""
+    """Find the answer of a prediction and grade it; return the outcome."""
     extraction = seek_answer(prediction, task, params)
     if isinstance(extraction, Outcome):
         return extraction

@@ -93,7 +93,7 @@ def test_commands_print_it(results):
     assert "effect of text instead of pictures" in compared.output
     lacking = CliRunner().invoke(main.app, ["tables", paths[0], "--by", "modality"])
     assert lacking.exit_code == 2
-    assert "none of the config pictures" in lacking.output
+    assert "none for the config pictures" in lacking.output
     mixed = CliRunner().invoke(main.app, ["tables", *pair])
     assert "full prompts and of pictures, which cannot share a table" in " ".join(
         mixed.output.split()

@@ -34,8 +34,8 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     Returns:
         The confusion matrix, a row per pair of labels, with columns `AGREEMENT`: count; and the
         same in every row: n (candidates), agreement (the share with the same label) and Cohen's
-        kappa, which takes off the agreement by chance (null if both gave one and the same label
-        throughout, so that there is no chance to take off) with its interval.
+        kappa, which corrects for chance agreement (null if both gave the same label throughout, so
+        that it is undefined) with its interval.
 
     Raises:
         ResultsError: the two are not of the same candidates, or there are none.
@@ -84,9 +84,9 @@ def kappa_interval(
 ) -> tuple[float, float]:
     """Return an interval of Cohen's kappa.
 
-    Its variance is that of Fleiss, Cohen and Everitt (1969), of a table to which two candidates
-    are added, one that agrees and one that does not, by the margins: perfect agreement on a few
-    candidates is no proof of agreement.
+    Its variance is that of Fleiss, Cohen and Everitt (1969), for a table with two added candidates,
+    one agreement and one disagreement, distributed by the margins: perfect agreement on a few
+    candidates proves little.
 
     Args:
         table: counts of pairs of labels, square.

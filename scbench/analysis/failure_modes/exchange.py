@@ -46,9 +46,9 @@ def export(
     """Yield the lines of a bundle, one per candidate.
 
     Args:
-        rows: as `scbench.analysis.failure_modes.labels.candidates` gives them.
+        rows: as returned by `scbench.analysis.failure_modes.labels.candidates`.
         release: the one the results are of; prompts come from it.
-        outputs: of the models, as `read_outputs` gives them.
+        outputs: of the models, as returned by `read_outputs`.
 
     Yields:
         JSON objects with candidate (its name), task, subtask, prompt_version, prompt (the whole
@@ -103,11 +103,11 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
 
     Args:
         rows: candidates.
-        paths: the predictions files that they were graded from, as
-            `scbench.formats.predictions.open_predictions` takes them.
+        paths: the predictions files that they were graded from, as for
+            `scbench.formats.predictions.open_predictions`.
 
     Raises:
-        ResultsError: a line is not there, or not the one that was graded.
+        ResultsError: a line is missing, or is not the one that was graded.
         PredictionsError: a file cannot be opened.
     """
     graded = set(rows.select("line", "prediction_hash").iter_rows())
@@ -157,8 +157,8 @@ def import_decisions(
 
     Args:
         stream: lines of JSON, each a `scbench.analysis.failure_modes.labels.Decision`; blank
-            ones are passed over.
-        rows: as `scbench.analysis.failure_modes.labels.candidates` gives them.
+            ones are skipped.
+        rows: as returned by `scbench.analysis.failure_modes.labels.candidates`.
 
     Returns:
         The decisions, with columns `scbench.analysis.failure_modes.labels.DECISIONS`, and
@@ -219,7 +219,7 @@ def _misplaced(
     expected: Mapping[str, Any],
     decided: Mapping[str, tuple[int, Decision]],
 ) -> str | None:
-    """Return why a decision is not on a candidate that waits for one; None if it is."""
+    """Return why a decision does not match a candidate without one; None if it does."""
     name = printable(decision.candidate[:_CLIP])
     row = expected.get(decision.candidate)
     if row is None:

@@ -35,10 +35,10 @@ def judge_prompt(
     """Return the whole prompt for a judge.
 
     Args:
-        row: a candidate, as `scbench.analysis.failure_modes.labels.candidates` gives it.
+        row: a candidate, as returned by `scbench.analysis.failure_modes.labels.candidates`.
         card: the card of its task.
-        prompt: of the model, as `shown_prompt` gives it.
-        output: of the model, clipped; None if that is not at hand.
+        prompt: of the model, as returned by `shown_prompt`.
+        output: of the model, clipped; None if that is not available.
 
     Raises:
         ResultsError: the row's checks are not JSON.
@@ -123,7 +123,7 @@ def shown_prompt(prompt: str, images: int) -> str:
 
 
 def clip(text: str, limit: int) -> str:
-    """Return a text of at most about so many characters, its middle cut out and the cut marked."""
+    """Return a text of about this many characters at most, cutting out and marking its middle."""
     if len(text) <= limit:
         return text
     head = 2 * limit // 3

@@ -36,7 +36,7 @@ def labelled(
     """Join decisions to the candidates they are about.
 
     Args:
-        rows: as `scbench.analysis.failure_modes.labels.candidates` gives them.
+        rows: as returned by `scbench.analysis.failure_modes.labels.candidates`.
         decisions: columns `DECISIONS`, one row per candidate.
         judge: who decided.
         prompt_version: version of the judge's prompt.
@@ -116,7 +116,7 @@ def check_labels(labels: pl.DataFrame, rows: pl.DataFrame) -> None:
 
     Args:
         labels: columns `LABELS`.
-        rows: as `scbench.analysis.failure_modes.labels.candidates` gives them.
+        rows: as returned by `scbench.analysis.failure_modes.labels.candidates`.
 
     Raises:
         ResultsError: a candidate has no label, a label no candidate, or a score has changed.

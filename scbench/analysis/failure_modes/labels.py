@@ -1,4 +1,4 @@
-"""The rows that failure modes are asked of, and the decisions of judges on them."""
+"""The rows to diagnose, and the decisions of judges on them."""
 
 import json
 from collections.abc import Mapping
@@ -74,13 +74,13 @@ class Decision(BaseModel):
 def candidates(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFrame:
     """Return the rows to diagnose.
 
-    A candidate has a score below the threshold, and the model said something: its status is
-    answered or refused, or unparsed with visible text. A reply that was never sent, blocked, lost,
-    cut off or blank is not the model's reasoning, and a grader's failure is ours; such rows keep
-    their status as `undiagnosed` shows.
+    A candidate has a score below the threshold and a reply: its status is answered or refused, or
+    unparsed with visible text. A reply that was never sent, blocked, lost, cut off or blank is not
+    the model's reasoning, and a grader's failure is ours; such rows keep their status as
+    `undiagnosed` shows.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
+        results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
         threshold: scores of this and above pass.
 
     Returns:
@@ -100,8 +100,8 @@ def undiagnosed(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataF
     """Return the state of every row, as far as it is known without a diagnosis.
 
     Args:
-        results: as `candidates` takes them.
-        threshold: as there.
+        results: as for `candidates`.
+        threshold: as for `candidates`.
 
     Returns:
         Columns `KEY` and ``state``: "pass"; null for a candidate; else the row's status, such as

@@ -41,7 +41,7 @@ def judge_by_rules(rows: pl.DataFrame) -> pl.DataFrame:
     """Label candidates.
 
     Args:
-        rows: as `scbench.analysis.failure_modes.labels.candidates` gives them.
+        rows: as returned by `scbench.analysis.failure_modes.labels.candidates`.
 
     Returns:
         One decision per candidate, with columns
@@ -95,7 +95,7 @@ def finding_of(
         row: a candidate.
         task: of the row.
         failed: places by check that failed; 0 if their number is not known.
-        unmade: number of the checks that could not be made.
+        unmade: number of checks that could not be evaluated.
     """
     answer = parsed(row, "answer")
     reasoning = row["reasoning_characters"] or 0
@@ -134,7 +134,7 @@ def finding_of(
 
 
 def finding_without_answer(characters: int | None, reasoning: int) -> Finding:
-    """Return the finding of a reply in which no answer can be found.
+    """Return the finding for a reply without a recognizable answer.
 
     Args:
         characters: of the reply, if known.
@@ -148,7 +148,7 @@ def finding_without_answer(characters: int | None, reasoning: int) -> Finding:
 
 
 def finding_of_form(errors: int, reasoning: int) -> Finding:
-    """Return the finding of an answer of another form.
+    """Return the finding for an answer of the wrong form.
 
     Args:
         errors: number of them; 0 if it is not known.
@@ -215,7 +215,7 @@ def is_empty(answer: JsonValue, keys: Collection[str]) -> bool:
 
 
 def is_blank(value: JsonValue) -> bool:
-    """Whether a value has only empty containers, blanks and nulls."""
+    """Whether a value has only empty containers, blank texts and nulls."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

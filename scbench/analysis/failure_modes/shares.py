@@ -48,7 +48,7 @@ def states(
     """Return the state of every row.
 
     Args:
-        results: as `scbench.analysis.results.read_results` gives them, with
+        results: as returned by `scbench.analysis.results.read_results`, with
             `scbench.analysis.failure_modes.labels.COLUMNS`.
         labels: of all their candidates, columns
             `scbench.analysis.failure_modes.label_files.LABELS`.
@@ -74,7 +74,7 @@ def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataF
     """Return how often each label occurs.
 
     Args:
-        row_states: as `states` gives them.
+        row_states: as returned by `states`.
         by_task: whether to count each task separately.
 
     Returns:

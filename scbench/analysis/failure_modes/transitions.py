@@ -39,7 +39,7 @@ def run_pairs(
     """Return the pairs of runs to compare.
 
     Args:
-        row_states: as `scbench.analysis.failure_modes.shares.states` gives them.
+        row_states: as returned by `scbench.analysis.failure_modes.shares.states`.
         first: name of a run, as `scbench.analysis.compare.run_name` makes it; with ``second`` the
             only pair.
         second: name of another.
@@ -94,8 +94,8 @@ def transitions(
     """Return the moves between states from one run to another, score by score.
 
     Args:
-        row_states: as `scbench.analysis.failure_modes.shares.states` gives them.
-        pairs: as `run_pairs` gives them.
+        row_states: as returned by `scbench.analysis.failure_modes.shares.states`.
+        pairs: as returned by `run_pairs`.
 
     Returns:
         Columns `MATRIX`: for each pair one row per state of the first run and state of the second,
@@ -155,8 +155,8 @@ def state_deltas(
     """Return how often each state occurs in two runs, and the difference.
 
     Args:
-        row_states: as `scbench.analysis.failure_modes.shares.states` gives them.
-        pairs: as `run_pairs` gives them.
+        row_states: as returned by `scbench.analysis.failure_modes.shares.states`.
+        pairs: as returned by `run_pairs`.
 
     Returns:
         Columns `DELTAS`: for each pair a row per state (pass and the five labels); n is the number

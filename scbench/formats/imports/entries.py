@@ -304,7 +304,7 @@ def token_counts(
 
     Args:
         usages: the provider's usage of each call.
-        inputs: paths of the provider's counts that are summed, with dots, separated by blanks.
+        inputs: paths of the provider's counts that are summed, with dots, separated by spaces.
         outputs: the same for the tokens of the output.
         reasoning: the same for those of the output that are thoughts.
         look: returns the value at a path.
@@ -380,7 +380,7 @@ def refusal_text(message: object) -> str:
 def chat_outcome(message: object, finish: object) -> tuple[str | None, State]:
     """Return the text of a message of OpenAI's chat form, and the state of its call.
 
-    Every route reads chat messages by this function, so that a reply has the same score by all.
+    Every route reads chat messages with this function, so that a reply gets the same score on each.
 
     Args:
         message: None if there is none.

@@ -90,9 +90,9 @@ class ImportOptions:
 
 
 def is_own(path: str, mapped: Mapped | None = None) -> bool:
-    """Return whether a file contains predictions in our own form, or nothing that is known.
+    """Return whether a file contains predictions in our own form, or an unknown form.
 
-    What can be read only once, such as a pipe, is taken for our own.
+    Anything that can be read only once, such as a pipe, counts as our own form.
 
     Raises:
         PredictionsError: it cannot be read, or contains requests instead of replies.
@@ -110,8 +110,8 @@ def gather(
 ) -> Gathered:
     """Write the contents of files as lines of predictions.
 
-    Lines in scbench's form are copied unchanged. An error that names no model is one of the only
-    model that its file names, or else of the only one that all files name; such lines come last.
+    Lines in scbench's form are copied unchanged. An error without a model is assigned to the only
+    model in its file, or else to the only one in all files; such lines come last.
 
     Args:
         files: paths; ``-`` is standard input.

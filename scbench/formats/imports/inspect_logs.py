@@ -140,7 +140,7 @@ def write_replies(path: str) -> None:
     """Write the replies of a log to standard output for `read_log`, a line of JSON for each.
 
     A line has the number, the error, and the request, model and fields of the reply. Either the
-    error is null or all behind it; a line without a number is the error of the whole file.
+    error is null or everything after it; a line without a number is the error of the whole file.
     """
     # Libraries print to standard output, too; that may not get between the lines.
     out, sys.stdout = sys.stdout, sys.stderr
@@ -270,7 +270,7 @@ def _failed_in_grading(sample: "EvalSample", error: "EvalError") -> bool:
 
 
 def error_message(error: "EvalError") -> str:
-    """Return the error of a sample; that of the last try if a call was retried in vain."""
+    """Return the error of a sample; that of the last attempt if every retry failed."""
     message = error.message
     before, cause, _ = error.traceback.rpartition(_CAUSE)
     if cause and message.startswith("RetryError"):

@@ -258,7 +258,7 @@ def document_values(path: str) -> Iterator[tuple[int, Any]]:
     """Yield the entries of a file that is one JSON value, a list or a job of Gemini, numbered.
 
     Raises:
-        PredictionsError: it is no file, too large, or not JSON.
+        PredictionsError: it is not a file, too large, or not JSON.
     """
     if not is_file(path):
         raise PredictionsError(

@@ -1,14 +1,14 @@
 """Verifying a release: recompute everything and report every mismatch.
 
 Two directions meet here. From the files: hashes, sizes, missing and foreign files, column schemas,
-row hashes. From the builders: every row, prompt, schema, card and reference is made again and
+row hashes. From the builders: every row, prompt, schema, card and reference is regenerated and
 compared; every reference must score 1.0 and every counter-reference less.
 
 Nothing in the folder is trusted, the manifest included: the builders show an edited row even if
 every hash was adapted.
 
 With the base seed, everything that was drawn follows from the experiment. Without it (a private
-seed), rows are made again, each from its own point and seed; whether they are the first cases of
+seed), rows are regenerated, each from its own point and seed; whether they are the first cases of
 their points remains unproven.
 """
 
@@ -54,10 +54,11 @@ def verify_release(
         root: folder of the release.
         on_step: called with the name of each step, and with the id of each task that is built.
         workers: number of processes; one is this process.
-        seed: private seed of the drawn instances; without it, each is made again from its own seed.
+        seed: private seed of the drawn instances; without it, each is regenerated from its own
+            seed.
         on_hashes: called within seconds with the mismatches that hashes alone show, which are the
-            first of those returned. Making everything again takes minutes.
-        proofs: see `scbench.freezing.proofs`; without them all is judged from scratch.
+            first of those returned. Regenerating everything takes minutes.
+        proofs: see `scbench.freezing.proofs`; without them everything is graded from scratch.
     """
     try:
         manifest = read_manifest(root, check_digest=False)
@@ -154,7 +155,7 @@ def verify_anywhere(
     """Return every mismatch of a release in a zip archive or on the Hub, as `verify_release` does.
 
     Raises:
-        HubError: it is to come from the Hub, and cannot.
+        HubError: it cannot be loaded from the Hub.
     """
     try:
         release = find_release(name)

@@ -22,7 +22,7 @@ def check_gallery(
 ) -> Iterator[str]:
     """Draw the pictures again, and compare, if the same package and library drew them.
 
-    Others draw otherwise; their pictures have hashes in the manifest.
+    Other versions draw differently; their pictures have hashes in the manifest.
     """
     has_pictures = any(picture_file(name) in manifest.files for name in manifest.tasks)
     is_same_look = (

@@ -1,4 +1,4 @@
-"""Making drawn rows again, each from its own point and seed: for releases with a private seed."""
+"""Regenerating drawn rows, each from its own point and seed: for releases with a private seed."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ class _Origin(NamedTuple):
 
 
 class _TaskJobs(NamedTuple):
-    """Calls that make the rows of a task."""
+    """Calls that regenerate the rows of a task."""
 
     task: Task
     calls: list[PendingResult]
@@ -60,7 +60,7 @@ def remake_rows(
     workers: int,
     proofs: Path | None,
 ) -> None:
-    """Make each row again from its own point and seed, and count the rows at each point.
+    """Regenerate each row from its own point and seed, and count the rows at each point.
 
     Args:
         redrawn: gets tasks and problems.

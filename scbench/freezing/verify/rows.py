@@ -30,7 +30,7 @@ def check_part(
 
 
 def check_listed(root: Path, task: Task) -> Iterator[str]:
-    """Compare only the rows of a task whose references cannot be made or judged here."""
+    """Compare only the rows of a task whose references cannot be generated or graded here."""
     try:
         part = fixed_list(task)
     except Exception:  # noqa: BLE001  (reported with the references)

@@ -54,7 +54,7 @@ class Chunk(NamedTuple):
     data: bytes
 
     def lines(self) -> Iterator[tuple[int, int, int]]:
-        """Return number, start and end of every line; blanks around it are left in."""
+        """Return number, start and end of every line; surrounding whitespace is kept."""
         return line_spans(self.data, self.first, self.step)
 
 

@@ -130,7 +130,7 @@ class Coverage:
     def admit(
         self, number: int, place: int, run: "array[int] | None" = None, row_id: str = ""
     ) -> Admission:
-        """Decide the fate of a line, and note it.
+        """Decide the fate of a line, and record it.
 
         Args:
             number: of the line.
@@ -181,7 +181,7 @@ class Coverage:
         return Admission(LineKind.DUPLICATE, place, problem)
 
     def refuse(self, problem: Problem) -> Admission:
-        """Note a line that is no prediction."""
+        """Record a line that is not a prediction."""
         self.lines += 1
         return Admission(LineKind.BAD, problem=problem)
 
@@ -257,7 +257,7 @@ class Coverage:
         return list(buckets)
 
     def incomplete(self) -> Iterator[Problem]:
-        """Yield a problem for each run that does not answer every chosen instance."""
+        """Yield a problem for each run that misses any selected instance."""
         for run, ids in self.missing():
             if ids:
                 yield Problem(

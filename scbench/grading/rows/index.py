@@ -1,7 +1,7 @@
 """The index of a release: its instances without prompts and pictures, and its tasks.
 
-It is small (a few hundred kilobytes), goes to every worker once, and decides from an id alone what
-becomes of a line. It also has the metadata of runs whose lines have none.
+It is small (a few hundred kilobytes), is sent to every worker once, and decides from the id alone
+how to handle a line. It also has the metadata of runs whose lines have none.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -47,7 +47,7 @@ class LineKind(IntEnum):
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text is made of decimal digits."""
+    """Return whether a text consists of decimal digits."""
     return text.isascii() and text.isdecimal()
 
 
@@ -155,7 +155,7 @@ class IndexEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class ReleaseIndex:
-    """Everything that a run grades against; JSON values only, so that it can travel.
+    """Everything that a run grades against, as JSON values only so that it can be sent to workers.
 
     Attributes:
         release: version of the release.
@@ -163,7 +163,7 @@ class ReleaseIndex:
         entries: instances to be graded, in order.
         tasks: all tasks of the release.
         versions: grader version of each task to be graded.
-        heavy: seconds that one item may take, of tasks whose items are graded singly.
+        heavy: seconds that one item may take, of tasks whose items are graded separately.
         excluded: ids of instances that are left out.
         described: metadata of runs, see `scbench.grading.run_file`.
         unchosen: ids of instances whose tasks are not to be graded.

@@ -105,7 +105,7 @@ def run_text(run: RunMetadata) -> str:
 
 
 class FoundAnswer(NamedTuple):
-    """A heavy answer that is still to be judged.
+    """A heavy answer that is still to be graded.
 
     Attributes:
         key: equal for equal answers to the same instance.
@@ -121,7 +121,7 @@ class FoundAnswer(NamedTuple):
 
 
 class PendingLine(NamedTuple):
-    """A line to be judged separately.
+    """A line to be graded separately.
 
     Attributes:
         head: everything that its rows contain, except the outcome.
@@ -167,12 +167,12 @@ class ChunkAccount:
     Attributes:
         lines: every line that is not blank.
         runs: the runs of these lines.
-        pending: lines that are to be judged by themselves.
+        pending: lines that are to be graded separately.
         graded: number of lines with an outcome; a line may have several rows.
         forged: a problem for each submitted trace that the environment does not reproduce.
         again: whether a resumed run should grade the chunk again.
         unread: number of lines with each unknown key.
-        rows: number of rows. This and the next two are set when the rows are made (`table`).
+        rows: number of rows. This and the next two are set when `table` creates the rows.
         text: size in bytes of the rows' long text columns.
         size: size in bytes of the Arrow file of the rows.
     """
@@ -256,7 +256,7 @@ def settle(
     Args:
         index: what is graded against.
         parsed: the chunk; lines without an outcome are added to its account as pending.
-        results: by line number, outcomes of lines that were judged, and answers that were found
+        results: by line number, outcomes of lines that were graded, and answers that were found
             in lines of heavy tasks.
     """
     account = parsed.account

@@ -1,6 +1,6 @@
 """The rows of the results as a table.
 
-Workers make the rows of long chunks and send them as a file of Arrow, which nobody reads before the
+Workers create the rows of long chunks and send them as an Arrow file, which is not read before the
 end of the run.
 """
 
@@ -26,7 +26,7 @@ _LONG = ("answer", "checks", "metrics", "reason", "usage")
 
 
 class RowMaker:
-    """Makes the rows of lines graded against an index."""
+    """Creates the rows of lines graded against an index."""
 
     def __init__(self, index: ReleaseIndex, lines: Iterable[GradedLine] = ()) -> None:
         self._index = index

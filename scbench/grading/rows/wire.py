@@ -2,7 +2,7 @@
 
 All numbers are finite: `Verdict` refuses other scores, and `canonical_json` other details and
 metrics. Writing the checks as JSON in the worker spreads that work over processors, and plain
-tuples travel far quicker than dataclasses.
+tuples are sent much faster than dataclasses.
 """
 
 from collections.abc import Sequence
@@ -92,7 +92,7 @@ def verdict_to_wire(verdict: Verdict) -> WireVerdict:
 
 
 def check_json(check: Check) -> str:
-    """Return the canonical JSON of a check; joined from parts here, which takes half the time."""
+    """Return the canonical JSON of a check; joining parts takes half the time."""
     passed = check.passed
     if passed is True and not check.details:
         return passed_check_json(check.id, check.message)

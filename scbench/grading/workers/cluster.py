@@ -6,8 +6,8 @@ same version, and nothing else: instances travel with the jobs, so release and f
 there. A worker that dies loses nothing, because the scheduler gives its jobs to others.
 
 A cluster's worker may run several jobs in threads. Each has its own process that can be
-killed, so that an item that hangs or crashes costs one row there, too. Processes are kept for the
-jobs that follow, by the run that they were started for.
+killed, so that an item that hangs or crashes costs one row there, too. Processes are kept for later
+jobs of the run that they were started for.
 
 The first half of this module runs in the client, the second in the cluster's workers.
 """
@@ -88,7 +88,7 @@ class Orders(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A job on its way. No tuple, because a cluster looks into those."""
+    """A job on its way. Not a tuple, because dask inspects those."""
 
     orders: Orders
     job: GradingJob
@@ -128,7 +128,7 @@ class ClusterPool(WorkerPool):
     """The threads of the workers of a scheduler, such as that at ``tcp://10.0.0.5:8786``.
 
     Raises:
-        ClusterError: nobody answers there, nobody works there, or a worker has other versions.
+        ClusterError: there is no scheduler or no worker, or a worker has other versions.
     """
 
     def __init__(self, address: str, start: Start) -> None:
@@ -162,7 +162,7 @@ class ClusterPool(WorkerPool):
             raise
 
     def _greet(self) -> None:
-        """Wait for a worker, and compare versions with every one that is there."""
+        """Wait for a worker, and compare versions with all workers."""
         until = time.monotonic() + _FIRST_WORKER
         while not self._look():
             if time.monotonic() > until:
@@ -188,7 +188,7 @@ class ClusterPool(WorkerPool):
         self.protections = sorted(protections)
 
     def _refuse(self, unlike: str, worker: str) -> None:
-        """Give up if versions are unlike ours."""
+        """Raise an error if versions differ from ours."""
         if unlike:
             raise ClusterError(
                 f"worker {worker} would grade differently ({unlike}); install scbench "
@@ -196,7 +196,7 @@ class ClusterPool(WorkerPool):
             )
 
     def _look(self) -> int:
-        """Look which workers are there; return the number of their threads."""
+        """Look up the current workers; return their number of threads."""
         self._looked = time.monotonic()
         try:
             threads = dict(self._client.nthreads())
@@ -299,7 +299,7 @@ class ClusterPool(WorkerPool):
 
 
 def silence_libraries() -> None:
-    """Keep dask and what it is made of from printing: our errors say what is wrong."""
+    """Silence dask and its dependencies: our own errors say what is wrong."""
     for name in ("distributed", *logging.root.manager.loggerDict):
         # Dask gives several parts of itself a separate level.
         if name.partition(".")[0] in {"distributed", "tornado", "asyncio"}:
@@ -309,7 +309,7 @@ def silence_libraries() -> None:
 
 
 def executor_of(client: Any) -> Executor:  # noqa: ANN401  (untyped library)
-    """Return an executor of `concurrent.futures` that has calls made by a cluster."""
+    """Return a `concurrent.futures` executor that makes its calls on a cluster."""
     # Two equal jobs are two jobs.
     executor: Executor = client.get_executor(pure=False)
     return executor
@@ -381,7 +381,7 @@ def protections_here(tasks: Iterable[str]) -> list[str]:
 def differences(
     versions: Mapping[str, str | int], here: Mapping[str, str | int]
 ) -> str:
-    """Say which versions differ; empty if none does."""
+    """Return the versions that differ; empty if none do."""
     sentences = []
     for name, version in versions.items():
         if here.get(name) != version:
@@ -394,7 +394,7 @@ def differences(
 
 @cache
 def version_differences(versions: tuple[tuple[str, str | int], ...]) -> str:
-    """Say which versions of a client are not those here; they cannot change while this runs."""
+    """Return a client's versions that differ from those here, which stay fixed while this runs."""
     return differences(dict(versions), installed(dict(versions)))
 
 
@@ -426,14 +426,14 @@ def run_job(parcel: Parcel) -> JobReply:
 
 
 class Attempt(NamedTuple):
-    """A job that a process has done or failed at; an error may have its own words."""
+    """A job that a process finished or failed; an error may have a message."""
 
     error: BaseException | None
     result: JobResult | None
 
 
 def wait_for_job(worker: Worker, job: GradingJob) -> Attempt:
-    """Have a process do a job, and wait for it as long as it may take."""
+    """Run a job in a process, and wait for it up to its time limit."""
     future = worker.submit(job)
     while True:
         try:
@@ -463,7 +463,7 @@ class Processes:
         self._used: dict[str, float] = {}
 
     def take(self, orders: Orders) -> Worker:
-        """Return an idle process of a run, or a new one; stop those of runs that seem over."""
+        """Return an idle or new process for a run; stop those of runs that seem to have ended."""
         now = time.monotonic()
         with self._lock:
             old = self._forget_old(orders.key, now)
@@ -477,7 +477,7 @@ class Processes:
         return worker
 
     def _forget_old(self, current: str, now: float) -> list[Worker]:
-        """Return the idle processes of other runs that have had no job for long."""
+        """Return the processes of other runs that have been idle for long."""
         old: list[Worker] = []
         for key, used in [*self._used.items()]:
             is_idle = now - used > _IDLE and not self._busy.get(key)
@@ -487,7 +487,7 @@ class Processes:
         return old
 
     def put_back(self, orders: Orders, worker: Worker, *, spoilt: bool) -> None:
-        """Take a process back; a spoilt one is stopped."""
+        """Take a process back; stop it if it is unusable."""
         with self._lock:
             self._busy[orders.key].discard(worker)
             self._used[orders.key] = time.monotonic()

@@ -1,4 +1,4 @@
-"""Jobs: everything that is handed to a worker process, and everything that comes back."""
+"""Jobs: everything that is sent to and returned by a worker process."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -76,7 +76,7 @@ class GradedItem(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A job that was not done, and the reason."""
+    """A job that failed, and the reason."""
 
     why: str
 

@@ -1,4 +1,4 @@
-"""Answers graded as they come, from any thread, and none of them behind a simulation.
+"""Grades answers as they arrive, from any thread, without waiting for simulations.
 
 Worker processes do it, as for a file: some for heavy tasks, whose items wait only for each other,
 and one for all others. They start with the first answer and end with this process.
@@ -39,8 +39,8 @@ class LiveGrader:
     Daemonic processes, such as those of `multiprocessing.Pool` and of data loaders, may have no
     workers: they grade here, without limits of time. A fork of this process opens new pools.
 
-    An answer that takes too long, or whose process dies, is tried once more; then it is a
-    ``grader_error``, which is no zero.
+    An answer that takes too long, or whose process dies, is retried once; then it is a
+    ``grader_error``, which is not a score of 0.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class LiveGrader:
         os.register_at_fork(after_in_child=self._forget)
 
     def submit(self, instance: Instance, line: bytes) -> "Future[WireOutcome]":
-        """Have a line of predictions graded, which is about this instance.
+        """Grade a line of predictions for this instance.
 
         Cancelling the future stops the process that grades it.
         """

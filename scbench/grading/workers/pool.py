@@ -1,4 +1,4 @@
-"""Worker pools: executors of jobs that can be killed, so that none can contain up another.
+"""Worker pools: executors of jobs that can be killed, so that no job can block another.
 
 `WorkerPool` is the protocol. `LocalPool` has processes of this machine; the pool in
 `scbench.grading.workers.cluster` has those of other machines.
@@ -86,7 +86,7 @@ class Waiting(NamedTuple):
 
 
 class Free(NamedTuple):
-    """Whether a worker has nothing to do, and how many workers have no heavy item."""
+    """Whether a worker is idle, and how many workers have no heavy item."""
 
     vacant: bool
     light: int
@@ -118,7 +118,7 @@ class WorkerPool(ABC):
 
     @abstractmethod
     def done(self, seconds: float) -> list[FinishedJob]:
-        """Return the jobs that are done, waiting so long for the first.
+        """Return the finished jobs, waiting this long for the first.
 
         Raises:
             EngineError: workers die before they can do anything.
@@ -131,7 +131,7 @@ class WorkerPool(ABC):
 
     @abstractmethod
     def resize(self, *, single: bool) -> None:
-        """Keep one worker, or as many as there were; nothing must be under way."""
+        """Reduce the pool to one worker, or restore it; no job may be running."""
 
     @abstractmethod
     def close(self) -> None:
@@ -192,7 +192,7 @@ class Worker:
         return future
 
     def overdue(self) -> bool:
-        """Return whether it does not answer, even to its time limit."""
+        """Return whether it does not respond, even to its time limit."""
         if not self.flight:
             return False
         limit = max(job.seconds for job in self.flight.values()) + _GRACE
@@ -201,7 +201,7 @@ class Worker:
     def stuck(self) -> Failure | None:
         """Return a failure if one verdict of several takes longer than one may.
 
-        It compares the number of verdicts with that of the last call: ask again and again.
+        It compares the number of verdicts with that of the last call, so call it repeatedly.
         """
         now = time.monotonic()
         begun = self.progress.begun
@@ -235,7 +235,7 @@ class Worker:
 
 
 def is_fatal(error: BaseException) -> bool:
-    """Return whether a worker is of no use after an error."""
+    """Return whether a worker is unusable after an error."""
     return isinstance(
         error, TimeoutError | ProcessExpired | MemoryError | BrokenProcessPool
     )
@@ -296,7 +296,7 @@ class LocalPool(WorkerPool):
         return finished
 
     def _collect(self, worker: Worker, finished: list[FinishedJob]) -> bool:
-        """Collect the finished jobs of a worker; return whether the worker is still of use."""
+        """Collect the finished jobs of a worker; return whether the worker is still usable."""
         is_usable = True
         for future in [future for future in worker.flight if future.done()]:
             worker.since = time.monotonic()

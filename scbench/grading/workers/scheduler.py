@@ -1,4 +1,4 @@
-"""The scheduler: spreads work over workers that can be killed, and loses none of it.
+"""The scheduler: distributes work over workers that can be killed, without losing any.
 
 Lines of light tasks travel in chunks, items of heavy tasks singly: an item of a heavy task may take
 long (see `Task.heavy`). Which heavy items a file contains is known only once it has been read, and
@@ -186,7 +186,7 @@ class Scheduler:
         return LocalPool(start, self.limits.workers)
 
     def suspect(self, item: WorkItem, why: str = "") -> None:
-        """Queue an item to be tried alone.
+        """Queue an item to be retried alone.
 
         Args:
             item: an item that failed, or that was in a chunk that failed.
@@ -275,7 +275,7 @@ class Scheduler:
             on_wait(tuple(pool.waited_for()))
 
     def job(self, work: Chunk | tuple[WorkItem, ...]) -> GradingJob:
-        """Return work with the time it may take."""
+        """Return work with its time limit."""
         limit = self.limits.seconds
         light_seconds = SECONDS if limit is None else limit
         if isinstance(work, Chunk):

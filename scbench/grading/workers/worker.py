@@ -1,7 +1,7 @@
-"""The inside of a worker process: it parses lines, extracts the answers, and judges them.
+"""The inside of a worker process: it parses lines, extracts the answers, and grades them.
 
-A worker has the instances' parameters and nothing else of the release. Whatever a grader raises
-is caught here and becomes an outcome; the scheduler deals with whatever kills the process.
+A worker has the instances' parameters and nothing else of the release. Exceptions of graders are
+caught here and become outcomes; the scheduler handles the death of the process.
 """
 
 import gc
@@ -93,7 +93,7 @@ def grade_chunk(chunk: Chunk) -> GradedChunk:
     """Parse the lines of a chunk and grade the light ones.
 
     Raises:
-        MemoryError: a fresh process is needed, and smaller pieces.
+        MemoryError: retry in a fresh process, with smaller pieces.
     """
     index = _start.release
     if index is None:
@@ -121,9 +121,9 @@ def judge_lines(
 def judge_line(
     index: ReleaseIndex, line: ParsedLine
 ) -> WireOutcome | FoundAnswer | None:
-    """Return the outcome of a light line; of a heavy one, the answer or why there is none.
+    """Return a light line's outcome, or a heavy line's answer or why there is none.
 
-    None of lines that are judged by themselves, or whose task the release does not contain.
+    None for lines that are graded separately, or whose task the release does not contain.
     """
     position = line.head.position
     if position < 0:
@@ -168,7 +168,7 @@ def grade_item(item: WorkItem) -> WireOutcome:
 
 
 def judge_item(item: WorkItem) -> Outcome:
-    """Judge one item; raises whatever its grader raises."""
+    """Grade one item; exceptions of its grader are passed on."""
     task, params = prepared_instance(item.instance_id, item.key)
     if item.answer is not None:
         source, repairs = item.answer
@@ -181,7 +181,7 @@ def judge_item(item: WorkItem) -> Outcome:
 
 
 def outcome_of(grade: Callable[[], Outcome]) -> WireOutcome:
-    """Return the outcome of a verdict in the wire format, whatever it raises but `MemoryError`."""
+    """Return the outcome of a verdict in the wire format; only `MemoryError` is passed on."""
     _progress.done = 0
     _progress.total = 0
     _progress.begun += 1

@@ -1,7 +1,7 @@
-"""The end of a run whose calls all fail in the same way, such as by a key without credit.
+"""Ends a run whose calls all fail in the same way, for example because a key has no credit.
 
-Inspect makes a call again for minutes, and then moves to the next one: hours for a whole run. A
-watch counts failures that asking again does not mend, and ends the run at the tenth in a row.
+Inspect retries a call for minutes before it moves on, which takes hours for a whole run. A watch
+counts failures that retries do not fix, and ends the run at the tenth in a row.
 """
 
 import re
@@ -51,7 +51,7 @@ class Watch:
 
         Args:
             words: see `scbench.formats.imports.inspect_logs.call_error`.
-            last_try: whether the call is given up.
+            last_try: whether this was the last attempt of the call.
         """
         self.latest = words
         counts = _NO_CREDIT.search(words) or (last_try and _OF_ENDPOINT.search(words))

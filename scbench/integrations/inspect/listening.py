@@ -1,8 +1,9 @@
 """Providers' raw responses, read before Inspect reduces them to its own form.
 
-Inspect drops what its form has no place for: parts of a message, the provider's finish reason, an
-error inside a successful response. Its log keeps raw responses of the first calls only, so a solver
-listens while a call is made. Source: inspect_ai 0.3.285 ``model/_model.py`` ``ModelEventSink``.
+Inspect drops everything that does not fit its form: parts of a message, the provider's finish
+reason, an error inside a successful response. Its log keeps raw responses of the first calls only,
+so a solver listens while a call is made. Source: inspect_ai 0.3.285 ``model/_model.py``
+``ModelEventSink``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -82,7 +83,7 @@ _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def keep_raw_responses(api: ModelAPI) -> None:
-    """Have a provider hand its responses to the listener before anything reads them.
+    """Make a provider pass its responses to the listener before anything reads them.
 
     The providers that speak OpenAI's chat form to any endpoint have a method for that.
     """
@@ -105,7 +106,7 @@ def listening(listener: Listener) -> Iterator[None]:
     """Listen to the calls that are made in the block.
 
     Raises:
-        FailedCallError: a response has an error inside, on which the provider's library stumbled.
+        FailedCallError: a response has an error inside, that the provider's library could not read.
     """
     token = _LISTENER.set(listener)
     try:

@@ -114,7 +114,7 @@ class Played(NamedTuple):
 
 
 def play(plan: Plan, pace: Pace, logs: Path) -> Played:
-    """Ask a model, or continue an interrupted run, with logs in a folder that is made if need be.
+    """Ask a model, or continue an interrupted run; create the folder of logs if necessary.
 
     Raises:
         PredictionsError: the model cannot be asked.

@@ -1,8 +1,8 @@
 """The scorer of Inspect's tasks: a reply becomes a line of predictions, and is graded as such.
 
 The line is the one that `scbench import` makes of the log, and the grader that of
-``scbench-grade``, so both ways give the same scores and statuses. Grading runs in processes of its
-own, so that Inspect's event loop never waits for it.
+``scbench-grade``, so both ways give the same scores and statuses. Grading runs in separate
+processes, so that Inspect's event loop never waits for it.
 """
 
 import json
@@ -48,7 +48,7 @@ _REASONS = {Status.UNPARSED: "invalid_response_format", Status.REFUSED: "refusal
 
 
 class GraderFailedError(ScbenchError):
-    """A grader failed on an answer: an error of the sample, which is never a zero."""
+    """A grader failed on an answer: an error of the sample, never a score of 0."""
 
 
 @lru_cache(maxsize=8)
@@ -94,7 +94,7 @@ def by_bucket(
     cannot be graded here) are no zeros: they lower the coverage.
 
     Args:
-        expected: number of scores that one try at all items has, by bucket. The coverage is a share
+        expected: number of scores for one attempt at all items, by bucket. The coverage is a share
             of it, however many items were asked; None for no coverage.
         weights: of tasks, in the release; None if they follow from the floors.
     """
@@ -150,7 +150,7 @@ def stored_answers(scores: list[SampleScore]) -> list[StoredAnswer]:
 
 @scorer(metrics=[by_bucket()])
 def outcome(release: str | None = None) -> Scorer:
-    """Grade replies with the benchmark's graders; release is as `scbench.load_release` takes it.
+    """Grade replies with the benchmark's graders; release is as for `scbench.load_release`.
 
     A score's metadata has the status, the single scores, their checks, and the floor. A status
     without a score makes the sample unscored.

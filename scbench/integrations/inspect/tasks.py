@@ -187,7 +187,7 @@ def sample_of(instance: Instance, budget: int | None) -> Sample:
 
 
 def expected_scores(instances: Sequence[Instance]) -> dict[str, int]:
-    """Return the number of scores that one try at instances has, by bucket."""
+    """Return the number of scores for one attempt at instances, by bucket."""
     counts: Counter[str] = Counter()
     for instance in instances:
         counts[instance.bucket] += instance.scores
@@ -463,7 +463,7 @@ def trial_samples(
 def trial(setup: Setup, release: str | None = None) -> Solver:
     """Let a model play: its replies are steps of an environment, until that is done.
 
-    The release is that of the samples, as `scbench.load_release` takes it. The first message is the
+    The release is that of the samples, as for `scbench.load_release`. The first message is the
     sample's input, as `scbench.loop.Environment.reset` words it.
     """
     steps = CapacityLimiter(_MAX_STEPS)

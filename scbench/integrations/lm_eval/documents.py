@@ -51,7 +51,7 @@ def load(
     Args:
         tasks: ids of tasks and buckets with commas; None for all.
         config: terse or ladder; None for the default.
-        release: as `scbench.load_release` takes it.
+        release: as for `scbench.load_release`.
         images: whether the documents are those with pictures.
 
     Raises:

@@ -173,7 +173,7 @@ def converse(
 
 
 def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:  # noqa: ANN401
-    """Write a child's input and read its output until it ends, floods or is late."""
+    """Write a child's input, and read its output until it ends, gets too long or times out."""
     remainder = memoryview(data)
     deadline = time.monotonic() + limits.deadline
     output = bytearray()

@@ -25,7 +25,7 @@ _numbers = itertools.count()
 
 @contextlib.contextmanager
 def group(memory: int) -> Iterator[Path]:
-    """Make a group in `home`, of so many bytes without swap, while a child runs; then end it."""
+    """Limit a child to this many bytes, without swap, by a temporary group in `home`."""
     folder = (home() or _ROOT) / f"scbench-{os.getpid()}-{next(_numbers)}"
     folder.mkdir(exist_ok=True)
     try:

@@ -40,7 +40,7 @@ class Label(NamedTuple):
     anchor: Anchor
 
     def widened_box(self, by: float) -> TextBox:
-        """Return the rectangle of the words, so many pixels wider at both ends."""
+        """Return the rectangle of the words, padded by this many pixels at both ends."""
         box = self.box
         return box._replace(x_min=box.x_min - by, x_max=box.x_max + by)
 

@@ -158,7 +158,7 @@ def lay_over(
 
 
 def all_fragments(corners: Floats, indices: Ints, screen: Screen) -> Fragments:
-    """Return the pixels whose middles are on the chosen triangles, all at once."""
+    """Return the pixels whose centres are on the chosen triangles, in one pass."""
     none = np.zeros(0, dtype=np.int64)
     chunks = [Fragments(none, none, none), *fragments(corners, indices, screen)]
     return Fragments(

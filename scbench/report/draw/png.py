@@ -69,7 +69,7 @@ def squeezed(data: bytes) -> bytes:
 
 
 def same_picture(first_file: bytes, second_file: bytes) -> bool:
-    """Whether two PNG files hold the same pixels, however they were compressed."""
+    """Whether two PNG files contain the same pixels, however they were compressed."""
     if first_file == second_file:
         return True
     try:

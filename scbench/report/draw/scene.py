@@ -1,6 +1,6 @@
 """Parts of a picture in three dimensions: plain data, for a viewer or a still image.
 
-z points up. Nothing here is judged: a verdict found what is red to be wrong.
+z points up. Nothing is graded here: red marks the errors that the verdict found.
 """
 
 from collections.abc import Iterable, Sequence

@@ -439,7 +439,7 @@ def as_float(value: float | Fraction) -> float:
 
 
 def frames_away(share: float) -> float:
-    """Return where in the frame something is, 0 to 1 within it, and not too far outside."""
+    """Return a position in the frame, 0 to 1 within it, clipped not far outside."""
     return min(max(share, -_FAR), 1 + _FAR)
 
 

@@ -45,7 +45,7 @@ class Encoder:
         self._point_room = _MOST_POINTS
 
     def mesh(self, mesh: Mesh) -> Entry:
-        """Return a mesh, with as many triangles and outlines as fit."""
+        """Return a mesh, limited to the triangles and outlines that fit."""
         faces = mesh.faces[: self._triangle_room]
         self._triangle_room -= len(faces)
         self.left_out += len(mesh.faces) - len(faces)
@@ -63,7 +63,7 @@ class Encoder:
         }
 
     def lines(self, lines: Lines) -> Entry:
-        """Return lines, as many paths as fit."""
+        """Return lines, limited to the paths that fit."""
         paths = self._fitting(lines.paths)
         points = [tame(path) for path in paths]
         columns, positions = self._distinct(np.concatenate([np.zeros((0, 3)), *points]))
@@ -138,7 +138,7 @@ def eye_direction(scene: Scene) -> list[float]:
 
 
 def decimals_for(scene: Scene) -> int:
-    """Return how many decimals tell places in a scene apart."""
+    """Return how many decimals distinguish the points of a scene."""
     points = tame(all_points(scene))
     if not len(points):
         return 0
@@ -155,7 +155,7 @@ def joined_paths(paths: Sequence[Points], positions: Faces) -> list[int]:
 
 
 def rounded_columns(points: Points, decimals: int) -> list[list[float]]:
-    """Return x, y and z of points (n, 3) as lists, whole numbers as such."""
+    """Return x, y and z of points (n, 3) as lists, integers as such."""
     # Adding 0 turns -0 into 0.
     columns = (np.round(tame(points), decimals) + 0.0).T.tolist()
     return [

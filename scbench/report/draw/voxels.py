@@ -1,4 +1,4 @@
-"""Solids of voxels for scenes, as few triangles as show them.
+"""Solids of voxels for scenes, with as few triangles as possible.
 
 Faces between two cells are left out, and faces side by side are joined to rectangles.
 """

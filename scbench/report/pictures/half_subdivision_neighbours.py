@@ -259,7 +259,7 @@ def write_labels(
 
 
 def cube_panels(tree: LabelledBoxes, caption: str) -> list[Panel]:
-    """Return the cube, and cuts through the target; of an answer, the boxes pulled apart."""
+    """Return the cube and cuts through the target; for an answer, also an exploded view."""
     panels = [Panel("in the cube", cube(tree), caption)]
     if len(tree.parts) > 1:
         title = "close to the target, pulled apart"

@@ -1,4 +1,4 @@
-"""A cage and its parts: put together, taken apart, on the printer's bed, and cut along a rod.
+"""A cage and its parts: assembled, exploded, on the printer's bed, and cut along a rod.
 
 Parts are read as the grader reads them; programs are not run for a picture.
 """
@@ -155,7 +155,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
-    """Return the parts, put together, to be written as a file."""
+    """Return the assembled parts, to be written as a file."""
     if answer is None:
         return []
     return [part_mesh(part, part.in_cage) for part in drawn_parts(params, answer)]
@@ -282,7 +282,7 @@ def clash_marks(params: Params, clashes: Sequence[Mapping[str, Any]]) -> list[Sh
 
 
 def rod_faults(params: Params, failed: Failures) -> list[Lines | Marks]:
-    """Return the rods that do not pass, and those whose nuts have no hold (dashed)."""
+    """Return the rods that do not pass, and those whose nuts nothing holds (dashed)."""
     top = params.outer.z[1] + 40
     shapes: list[Lines | Marks] = []
     for check_id, words in (("rod_passes", "blocked"), ("nut_held", "no hold")):

@@ -248,7 +248,7 @@ def draw_moves(
 
 
 def is_jump(origin: Place, goal: Place) -> bool:
-    """Return whether a move goes over a cell."""
+    """Return whether a move passes over a cell."""
     return abs(origin[0] - goal[0]) + abs(origin[1] - goal[1]) == 2
 
 

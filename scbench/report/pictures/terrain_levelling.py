@@ -52,7 +52,7 @@ Region = npt.NDArray[np.bool_]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the map; with an answer its blasts and the map after as many as were simulated."""
+    """Draw the map; with an answer, also its blasts and the map after those that were simulated."""
     metrics = verdicts.metrics
     caption = picture_caption(params, answer, verdicts)
     before = np.array(params.heights, dtype=np.float64)

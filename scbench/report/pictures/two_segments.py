@@ -292,7 +292,7 @@ def tally(targets: Counts, regions: Counts | None) -> Drawing:
 
 
 def tally_columns(targets: Counts, regions: Counts) -> Iterator[Column]:
-    """Yield as many columns for each number of sides as are needed for both rows."""
+    """Yield the columns for each number of sides that both rows need."""
     for sides, n in targets.items():
         m = regions[sides]
         for i in range(max(n, m)):

@@ -373,7 +373,7 @@ def picture_caption(params: Params, answer: Answer | None, verdicts: Verdicts) -
 
 
 def faults_in_words(params: Params, entries: int, verdicts: Verdicts) -> Iterator[str]:
-    """Yield the faults of an answer with so many entries."""
+    """Yield the faults of an answer with this many entries."""
     if verdicts.failed("count"):
         yield f"{counted(entries, 'entry', 'entries')} instead of {params.cells}"
     yield from verdicts.faults(FAULTS)

@@ -128,7 +128,7 @@ class BareValues:
 
     @cached_property
     def text(self) -> str:
-        """The visible text, with blanks instead of text that is struck through."""
+        """The visible text, with spaces instead of struck-through text."""
         return _STRUCK.sub(lambda struck: " " * len(struck.group()), self._full_text)
 
     @cached_property

@@ -256,7 +256,7 @@ def value_of(
     Args:
         value: the value in the reply.
         key: a key of the answer.
-        shape: of the answer.
+        shape: the shape of the answer.
         with_key: whether the reply has the value under that key. Then the entries of its arrays
             need not fit, because the grader says what is wrong with them.
     """

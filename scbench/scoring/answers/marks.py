@@ -89,7 +89,7 @@ _FORMULA_FRAMES = {"\\[", "\\]", "\\(", "\\)", "$$"}
 
 
 def marks_in(text: str) -> list[re.Match[str]]:
-    """Return the last marks of a text, in order. HTML tags in it are blanks to them."""
+    """Return the last marks of a text, in order. They treat HTML tags in it as spaces."""
     plain = _HTML.sub(_blanked, text)
     return list(deque(_MARK.finditer(plain), maxlen=_MAX_MARKS))
 

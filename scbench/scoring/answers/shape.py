@@ -119,7 +119,7 @@ def alternatives(node: Node, definitions: dict[str, Node]) -> list[Node]:
 
 
 def json_types(options: list[Node]) -> frozenset[str]:
-    """Return the JSON types in some schemas; whole numbers are numbers."""
+    """Return the JSON types in some schemas; integers are numbers."""
     types = {option["type"] for option in options if option.get("type")}
     if "integer" in types:
         types.remove("integer")

@@ -273,7 +273,7 @@ def without_entities(text: str) -> str:
 
 
 def with_plain_blanks(text: str) -> str:
-    """Return text with plain blanks instead of special ones, and without invisible characters."""
+    """Return text with plain spaces instead of special ones, and without invisible characters."""
     if text.isascii():
         return text
     return _SPECIAL_BLANK.sub(" ", _INVISIBLE.sub("", text))

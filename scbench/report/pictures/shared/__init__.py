@@ -1,1 +1,1 @@
-"""Tables, trees, tiles and layouts that the pictures of tasks are made of."""
+"""Tables, trees, tiles and layouts used in the pictures of tasks."""

@@ -217,7 +217,7 @@ def class_colour(name: int) -> str:
 def interfaces(
     ring: Sequence[int], role: str, *, later: bool = False, dashed: bool = False
 ) -> Interfaces:
-    """Return one way to draw the interfaces of a polygon, and their junctions, as few as possible.
+    """Return a drawing of the interfaces of a polygon, with the fewest possible junctions.
 
     Ends of one type that follow each other are joined; what is left runs to a junction, or to two
     if there are more than three classes. With `later` it begins one side later, which gives another

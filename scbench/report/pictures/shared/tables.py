@@ -170,7 +170,7 @@ def column_letters(table: Iterable[Sequence[str]]) -> list[int]:
 
 
 def side_by_side(blocks: Iterable[Sequence[str]], width: int = 110) -> str:
-    """Return blocks of lines side by side, in as many rows as they need.
+    """Return blocks of lines side by side, in rows as needed.
 
     Args:
         blocks: lines of text, block by block.

@@ -2,5 +2,5 @@
 
 
 def shortened(words: str, limit: int) -> str:
-    """Return a text of so many characters at most; an ellipsis takes the place of the end."""
+    """Return a text truncated to this many characters; an ellipsis replaces the end."""
     return words if len(words) <= limit else f"{words[: limit - 1]}…"
