@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from scbench.cli.console import hush, say
+from scbench.cli.quiet import Quiet, waiting_text
 
 if TYPE_CHECKING:
     from scbench.grading.expected_work import OpenDisplay
@@ -35,7 +36,7 @@ def progress(
     done: str = "graded",
     things: str = "rows",
     estimate: bool = False,
-) -> Iterator["Quiet"]:
+) -> Iterator[Quiet]:
     """Show progress while the block runs.
 
     Args:
@@ -69,21 +70,6 @@ def grading_display(*, quiet: bool) -> "OpenDisplay":
             yield Display(bar.done, bar.waiting)
 
     return open_display
-
-
-class Quiet:
-    """A display that shows nothing, and the methods of all displays."""
-
-    def done(
-        self, rows: int, size: int, total: int | None = None, cost: str = ""
-    ) -> None:
-        """Show rows and work done so far, its total, if known, and the cost so far in words."""
-
-    def waiting(self, items: "Sequence[Waiting]") -> None:
-        """Show the items that take long; called about once a second."""
-
-    def failing(self, error: str) -> None:
-        """Report the message of a failure that is retried."""
 
 
 class LogLines(Quiet):
@@ -165,9 +151,3 @@ def murmur(message: str) -> None:
         say(message)
     except BrokenPipeError:
         hush()
-
-
-def waiting_text(item: "Waiting") -> str:
-    """Return a slow item with its seconds, and its steps, if they are counted."""
-    steps = f" step {item.done:,} of {item.total:,}," if item.total else ""
-    return f"{item.instance_id}:{steps} {item.seconds:.0f} s"

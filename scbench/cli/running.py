@@ -32,7 +32,8 @@ from scbench.cli.options import (
     TasksOption,
     WorkersOption,
 )
-from scbench.cli.progress import Quiet, progress
+from scbench.cli.progress import progress
+from scbench.cli.quiet import Quiet
 from scbench.cli.verdicts import grade_and_tell, taken_in
 from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.prompts import requests, select, split_by_images, write_left_out

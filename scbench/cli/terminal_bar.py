@@ -17,7 +17,7 @@ from rich.text import Text
 from typing_extensions import override
 
 from scbench.base.wording import counted
-from scbench.cli.progress import Quiet, waiting_text
+from scbench.cli.quiet import Quiet, waiting_text
 from scbench.grading.workers.pool import Waiting
 
 # Columns of a bar.
