@@ -63,6 +63,7 @@ export default function ({ params, change, say }) {
 
   return {
     element: whole,
+    rules: "Each move goes to a neighbouring cell: one coordinate changes by 1. Dark cells are walls, coloured squares are food. Moves into a wall, out of the box or onto the snake are not possible here.",
     hint: "Click the next cell, or an earlier one to go back. Keys in a slice: arrows for axes 0 and 1, Page Up and Page Down for axis 2, + and - for axis 3, Backspace to go back.",
     start: { path: [{ pos: start }] },
     show(answer) {
