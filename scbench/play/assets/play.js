@@ -29,7 +29,11 @@ async function start() {
   try {
     opening = await request("api/start");
   } catch {
-    await openStaticSite({ openItem, currentAnswer: () => answers.answer });
+    await openStaticSite({
+      openItem,
+      currentAnswer: () => answers.answer,
+      showKept: (answer) => answers.reset(answer, { keepFirst: true }),
+    });
     return;
   }
   byId("about-release").textContent = `scbench, release ${opening.release}. Items, graders and pictures are those of the benchmark.`;

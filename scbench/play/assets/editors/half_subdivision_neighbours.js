@@ -65,7 +65,7 @@ export default function ({ params, change, say }) {
   return {
     element: element("div", {}, status, panels(views)),
     rules: `A neighbour shares a piece of a ${axes.length === 2 ? "side" : "face"} with the target; touching at ${axes.length === 2 ? "a corner" : "an edge or a corner"} does not count. Neighbours may be larger or smaller than the target.${axes.length === 2 ? "" : " A box that spans several ranges of z appears in several slices."}`,
-    hint: "Click the neighbours of the target (dark). x runs to the right, y upwards. Keys: Tab, Enter.",
+    hint: "Click the neighbours of the target (filled). x runs to the right, y upwards. Keys: Tab, Enter.",
     start: { neighbors: [] },
     show(answer) {
       chosen = answer.neighbors;

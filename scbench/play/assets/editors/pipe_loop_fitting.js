@@ -88,7 +88,7 @@ export default function ({ params, change }) {
   /** Mark joint 0, and the mean of the joints where a rule is about it. */
   function marks(points) {
     const [x, y] = board.at(...points[0]);
-    const parts = [label(x, y - 15, "0")];
+    const parts = [label(x + 14, y, "0")];
     if (params.constraints.some((one) => one.type === "centroid_box")) {
       const mean = [0, 1].map((axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length);
       parts.push(label(...board.at(...mean), "+"));
