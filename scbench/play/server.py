@@ -42,7 +42,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
-from scbench.base.errors import ScbenchError
+from scbench.base.errors import ReleaseError, ScbenchError
 from scbench.catalog import get_task
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers.live import LiveGrader
@@ -150,15 +150,18 @@ def open_socket(port: int) -> socket.socket:
         port: to listen on; 0 for one that is free.
 
     Raises:
-        OSError: the port is taken.
+        ReleaseError: the port is taken.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
-    except OSError:
+    except OSError as error:
         listener.close()
-        raise
+        raise ReleaseError(
+            f"--port: cannot listen on port {port} ({error.strerror}); choose another, "
+            "or leave --port out"
+        ) from None
     return listener
 
 

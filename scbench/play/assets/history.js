@@ -12,12 +12,12 @@ export class History {
     this.first = null;
   }
 
-  /** Forget everything and start with an answer; null means none. */
-  reset(answer) {
+  /** Forget everything and start with an answer; null means none. Clear goes to the first one. */
+  reset(answer, { keepFirst = false } = {}) {
     this.past = [];
     this.future = [];
     this.answer = answer;
-    this.first = answer;
+    if (!keepFirst) this.first = answer;
     this.show(answer);
   }
 

@@ -7,6 +7,7 @@
 // and the editor is an object with
 //   element  the HTML element
 //   hint     a sentence or two on how to use it
+//   rules    what a player must know besides the sentence on the task; can be left out
 //   start    the answer to begin with, or null
 //   show     a function that draws an answer (null if there is none)
 //
@@ -65,12 +66,13 @@ export function redraw(layer, ...children) {
  * Returns element, layer (an SVG group to draw in), centre(x, y) in pixels, cell (its size).
  */
 export function grid({ columns, rows, cell = 34, first = 0, press, drag, key, say, name = "Grid", up = false }) {
-  const width = columns * cell + MARGIN;
-  const height = rows * cell + MARGIN;
+  // One pixel more than the cells, for the lines at the right and at the bottom.
+  const width = columns * cell + MARGIN + 1;
+  const height = rows * cell + MARGIN + 1;
   const board = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "application", "aria-label": `${name}: arrow keys move, Enter acts` });
   const layer = svg("g");
   const marks = svg("g");
-  const cursor = { x: 0, y: up ? 0 : 0 };
+  const cursor = { x: 0, y: 0 };
   let anchor = null;
   let pressed = null;
   let trailing = false;

@@ -59,7 +59,8 @@ export function showVerdict(verdict) {
     if (verdict.status !== "answered") parts.push(element("p", {}, verdict.status));
   }
   if (verdict.reason) parts.push(element("p", { class: "problem" }, verdict.reason));
-  if (verdict.source) {
+  // An answer from the editor has one source; only a reply is worth the line.
+  if (verdict.source && verdict.source !== "answer") {
     const repairs = verdict.repairs.length ? `, repaired: ${verdict.repairs.join(", ")}` : "";
     parts.push(element("p", { class: "quiet small" }, `Answer read from: ${verdict.source}${repairs}`));
   }
@@ -76,4 +77,5 @@ export function showVerdict(verdict) {
   });
   byId("checks").replaceChildren(...lines);
   showPicture(verdict.picture);
+  byId("result").scrollIntoView({ block: "nearest" });
 }

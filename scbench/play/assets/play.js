@@ -15,6 +15,11 @@ const RELEASE = "release";
 let item = null;
 let editor = null;
 let runningCheck = null;
+// Counts of requests: what a later request has overtaken is not shown.
+let latestItem = 0;
+let latestCheck = 0;
+// The answer whose verdict is shown; undefined if none is.
+let checkedAnswer;
 const answers = new History(showAnswer);
 
 /** Load the page: a static site, a measurement, or free play. */
@@ -24,7 +29,11 @@ async function start() {
   try {
     opening = await request("api/start");
   } catch {
-    await openStaticSite({ openItem, currentAnswer: () => answers.answer });
+    await openStaticSite({
+      openItem,
+      currentAnswer: () => answers.answer,
+      showKept: (answer) => answers.reset(answer, { keepFirst: true }),
+    });
     return;
   }
   byId("about-release").textContent = `scbench, release ${opening.release}. Items, graders and pictures are those of the benchmark.`;
@@ -72,8 +81,9 @@ function setUpButtons() {
 
 /** Fetch an item and open it. */
 async function showItem(id) {
-  await guarded(async () => {
+  await loading(async (isLatest) => {
     const fetched = await request(`api/item?id=${encodeURIComponent(id)}`);
+    if (!isLatest()) return;
     await openItem(fetched);
     await listItems(fetched);
   });
@@ -83,6 +93,7 @@ async function showItem(id) {
 async function openItem(fetched) {
   stopCheck();
   item = fetched;
+  checkedAnswer = undefined;
   byId("title").textContent = item.title;
   byId("summary").textContent = item.summary;
   byId("scored").textContent = item.scored ? `Score: ${item.scored}` : "";
@@ -95,9 +106,11 @@ async function openItem(fetched) {
   showPicture(item.picture);
   editor = await makeEditor();
   byId("hint").textContent = editor ? editor.hint : "Write the answer as JSON; Check draws it.";
+  byId("rules").textContent = editor?.rules ?? "";
   byId("editor").replaceChildren(...(editor ? [editor.element] : []));
   byId("json-part").open = !editor;
   answers.reset(editor ? editor.start : null);
+  showLoading(false);
 }
 
 /** Return the editor of the item's task; null if it has none. */
@@ -129,56 +142,90 @@ function showAnswer(answer, { fromJson = false } = {}) {
     byId("json").value = answer === null ? "" : JSON.stringify(answer);
     byId("json-problem").textContent = "";
   }
+  markStale();
   if (!editor) return;
+  byId("editor").inert = false;
   try {
     editor.show(answer);
   } catch {
     // An answer in another form than the task's cannot be drawn; checking it says what is wrong.
-    byId("json-problem").textContent = "This answer does not have the form that the prompt asks for.";
+    byId("editor").inert = true;
+    byId("json-part").open = true;
+    byId("json-problem").textContent =
+      "This answer does not have the form that the prompt asks for. Correct it here, or click Undo.";
   }
+}
+
+/** Say next to the verdict whether it is about another answer than the one that is shown. */
+function markStale() {
+  const isStale = checkedAnswer !== undefined && checkedAnswer !== answers.answer;
+  byId("result").classList.toggle("stale", isStale);
 }
 
 /** Take the text in the JSON box as the answer. */
 function readJson() {
   const text = byId("json").value.trim();
+  let answer;
   try {
-    answers.change(text ? JSON.parse(text) : null, { fromJson: true });
-    byId("json-problem").textContent = "";
+    answer = text ? JSON.parse(text) : null;
   } catch (error) {
     byId("json-problem").textContent = `Not JSON yet: ${error.message}`;
+    // Check would judge the last answer that could be read.
+    byId("check").disabled = true;
+    return;
   }
+  byId("json-problem").textContent = "";
+  answers.change(answer, { fromJson: true });
 }
 
 /** Have an answer or a reply judged, and show the verdict. */
 async function check(body) {
   stopCheck();
-  await guarded(async () => {
-    byId("progress").textContent = "Checking ...";
+  const turn = latestCheck;
+  const isLatest = () => turn === latestCheck;
+  byId("progress").textContent = "Checking ...";
+  try {
     const { check: number } = await request("api/checks", { method: "POST", body });
+    if (!isLatest()) {
+      cancel(number);
+      return;
+    }
     runningCheck = number;
     byId("stop").hidden = !item.heavy;
     let state = await request(`api/checks/${number}`);
-    while (!state.done && runningCheck === number) {
+    while (!state.done && isLatest()) {
       byId("progress").textContent = `Checking: ${state.seconds} s (limit ${item.seconds} s)`;
       byId("stop").hidden = false;
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
-      state = await request(`api/checks/${number}`);
+      if (isLatest()) state = await request(`api/checks/${number}`);
     }
-    if (runningCheck !== number) return;
+    if (!isLatest()) return;
     byId("progress").textContent = "";
     showVerdict(state.result);
+    checkedAnswer = "reply" in body ? state.result.answer : body.answer;
     if ("reply" in body && state.result.answer !== null) answers.change(state.result.answer);
-  });
+    markStale();
+  } catch (error) {
+    if (isLatest()) byId("progress").textContent = error.message;
+  }
+  if (!isLatest()) return;
   runningCheck = null;
   byId("stop").hidden = true;
 }
 
 /** Stop judging, if an answer is being judged. */
 function stopCheck() {
+  latestCheck += 1;
   if (runningCheck === null) return;
-  request(`api/checks/${runningCheck}`, { method: "DELETE" }).catch(() => {});
+  cancel(runningCheck);
   runningCheck = null;
+  byId("stop").hidden = true;
   byId("progress").textContent = "Stopped.";
+}
+
+/** Have the server stop a check. */
+function cancel(number) {
+  request(`api/checks/${number}`, { method: "DELETE" }).catch(() => {});
 }
 
 /** Fill the lists of sets and items around an item. */
@@ -200,10 +247,10 @@ async function listItems(shown) {
 
 /** Show the first item of a set; of a task without that rung, its first item. */
 async function showSet(task, set) {
-  await guarded(async () => {
+  await loading(async (isLatest) => {
     const lists = await request(`api/tasks/${task}`);
     const ids = set === RELEASE ? lists.release : lists.rungs[set] ?? lists.release;
-    await showItem(ids[0]);
+    if (isLatest()) await showItem(ids[0]);
   });
 }
 
@@ -217,22 +264,33 @@ async function step(by) {
 
 /** Draw an item that no release contains, of the rung that is shown. */
 async function drawFresh() {
-  await guarded(async () => {
-    byId("progress").textContent = "Drawing ...";
+  await loading(async (isLatest) => {
     const body = { task: item.task, rung: item.rung };
     const fetched = await request("api/fresh", { method: "POST", body });
+    if (!isLatest()) return;
     await openItem(fetched);
     await listItems(fetched);
   });
 }
 
-/** Do something; show the sentence of an error instead of failing silently. */
-async function guarded(action) {
+/** Load an item; show the sentence of an error instead of failing silently. */
+async function loading(action) {
+  latestItem += 1;
+  const turn = latestItem;
+  const isLatest = () => turn === latestItem;
+  showLoading(true);
   try {
-    await action();
+    await action(isLatest);
   } catch (error) {
-    byId("progress").textContent = error.message;
+    if (isLatest()) byId("progress").textContent = error.message;
   }
+  if (isLatest()) showLoading(false);
+}
+
+/** Show whether an item is being loaded. */
+function showLoading(isLoading) {
+  document.querySelector("main").setAttribute("aria-busy", isLoading);
+  byId("loading").hidden = !isLoading;
 }
 
 start();

@@ -2,6 +2,10 @@
 
 import { byId, element, request } from "./page.js";
 
+// Where the browser keeps the seconds spent on the item, so that reloading does not reset them.
+// The path has the token of the server, so sessions do not mix.
+const STORE = `scbench-play-spent ${location.pathname}`;
+
 /** Run a session until its items or its time are used up. */
 export async function startSession({ openItem, currentAnswer }) {
   let item = null;
@@ -16,8 +20,20 @@ export async function startSession({ openItem, currentAnswer }) {
   const skip = element("button", { onclick: () => send(null) }, "Skip");
   byId("session").replaceChildren(clock, " ", pause, " ", submit, " ", skip);
   byId("session").hidden = false;
+  byId("about-release").textContent =
+    "You answer every item once, and no scores are shown. A pause hides the item; its time does not count.";
+  enable(false);
   setInterval(showClock, 1000);
-  await next();
+  try {
+    await next();
+  } catch (error) {
+    byId("progress").textContent = error.message;
+  }
+
+  /** Let the buttons be used, or not. */
+  function enable(isEnabled) {
+    for (const button of [pause, submit, skip]) button.disabled = !isEnabled;
+  }
 
   function seconds() {
     const running = since === null ? 0 : (performance.now() - since) / 1000;
@@ -30,6 +46,7 @@ export async function startSession({ openItem, currentAnswer }) {
     const minutes = Math.floor(left / 60);
     const rest = String(Math.floor(left % 60)).padStart(2, "0");
     clock.textContent = `Item ${item.number + 1} of ${item.total}, ${minutes}:${rest} left`;
+    if (since !== null) localStorage.setItem(STORE, JSON.stringify({ id: item.id, seconds: seconds() }));
     if (left === 0 && since !== null) send(currentAnswer());
   }
 
@@ -51,6 +68,8 @@ export async function startSession({ openItem, currentAnswer }) {
   async function send(answer) {
     const body = { id: item.id, answer, seconds: seconds() };
     since = null;
+    // A second click would send this answer again.
+    enable(false);
     try {
       await request("api/study", { method: "POST", body });
       await next();
@@ -58,6 +77,7 @@ export async function startSession({ openItem, currentAnswer }) {
       byId("progress").textContent = error.message;
       since = performance.now();
       spent = body.seconds;
+      enable(true);
     }
   }
 
@@ -73,8 +93,10 @@ export async function startSession({ openItem, currentAnswer }) {
     await openItem({ ...step.item, picture: step.picture });
     item = { id: step.item.id, number: step.number, total: step.total };
     secondsLeft = step.seconds_left;
-    spent = 0;
+    const stored = JSON.parse(localStorage.getItem(STORE) ?? "null");
+    spent = stored?.id === item.id ? stored.seconds : 0;
     since = performance.now();
+    enable(true);
     showClock();
   }
 }

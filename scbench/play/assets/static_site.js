@@ -5,7 +5,7 @@ import { byId, element } from "./page.js";
 const STORE = "scbench-play-answers";
 
 /** Show the items of the site one by one. */
-export async function openStaticSite({ openItem, currentAnswer }) {
+export async function openStaticSite({ openItem, currentAnswer, showKept }) {
   const site = await (await fetch("site.json")).json();
   const answers = JSON.parse(localStorage.getItem(STORE) ?? "{}");
   let number = 0;
@@ -27,12 +27,15 @@ export async function openStaticSite({ openItem, currentAnswer }) {
     number = (to + site.items) % site.items;
     item = await (await fetch(`items/${number}.json`)).json();
     await openItem(item);
-    const kept = item.id in answers ? ", answered" : "";
-    place.textContent = `Item ${number + 1} of ${site.items}${kept}`;
+    const kept = answers[item.id];
+    if (kept) showKept(kept.answer);
+    place.textContent = `Item ${number + 1} of ${site.items}${kept ? ", answered" : ""}`;
   }
 
   async function keep() {
-    answers[item.id] = { instance_hash: item.instance_hash, answer: currentAnswer() };
+    const answer = currentAnswer();
+    if (answer === null) delete answers[item.id];
+    else answers[item.id] = { instance_hash: item.instance_hash, answer };
     localStorage.setItem(STORE, JSON.stringify(answers));
     await show(number + 1);
   }

@@ -14,6 +14,7 @@ export default function ({ params, change }) {
     squareDrawing(corners, params.corner_order), choices[i].element));
   return {
     element: element("div", {}, ...rows),
+    rules: "Equal numbers at corners are the same class, and borders separate the classes. Known: one drawing is possible, without a junction. Three domains: one drawing is possible, with three borders that meet. Ambiguous: several drawings are possible.",
     hint: "Choose a name for every square. Squares without a choice count as the first name.",
     start: null,
     show(answer) {

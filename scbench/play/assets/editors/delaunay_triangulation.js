@@ -64,6 +64,7 @@ export default function ({ params, change, say }) {
 
   return {
     element: board.element,
+    rules: "The triangles cover the whole area between the outermost points without overlapping. The circle through the corners of each triangle contains no other point.",
     hint: "Click two points, or drag from one to another, to draw or remove an edge. Keys: Tab to a point, Enter, Tab, Enter.",
     start: { triangles: [] },
     show(answer) {

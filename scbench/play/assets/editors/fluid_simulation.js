@@ -47,7 +47,8 @@ export default function ({ params, change, say }) {
 
   return {
     element: element("div", {}, materials.element, element("div", { class: "tools" }, low.element, high.element), board.element, list.element),
-    hint: "Choose dig or build and the layers, then drag a rectangle on the map. Darker is higher; crosses are rain. Keys: arrows, Enter at both corners.",
+    rules: `At first, layers z = 0 to ${params.rock_layers - 1} are rock; z = 0 is the bottom. First a drop falls on every column, then rain falls on the crosses, round by round, until no more water stays. Water flows down and sideways, and leaves at the edge of the world. Rock without support falls before the rain.${params.protected.length ? " The full prompt says what may not change in the framed zones." : ""}`,
+    hint: "Choose dig or build and the layers, then drag a rectangle on the map. The stronger the grey, the higher the rock; crosses are rain. Keys: arrows, Enter at both corners.",
     start: { earthworks: [] },
     show(answer) {
       earthworks = answer.earthworks;

@@ -51,7 +51,7 @@ export default function ({ params, change, say }) {
       });
       shapes.push({ leaf, shape });
       view.append(shape);
-      if (x1 - x0 > leaf.length * 7) view.append(label((x0 + x1) / 2, (y0 + y1) / 2, leaf, "small"));
+      if (x1 - x0 > leaf.length * 7) view.append(label((x0 + x1) / 2, (y0 + y1) / 2, leaf, leaf === params.target ? "small inverse" : "small"));
     }
     return view;
   }
@@ -64,7 +64,8 @@ export default function ({ params, change, say }) {
 
   return {
     element: element("div", {}, status, panels(views)),
-    hint: "Click the neighbours of the target (dark). x runs to the right, y upwards. Keys: Tab, Enter.",
+    rules: `A neighbour shares a piece of a ${axes.length === 2 ? "side" : "face"} with the target; touching at ${axes.length === 2 ? "a corner" : "an edge or a corner"} does not count. Neighbours may be larger or smaller than the target.${axes.length === 2 ? "" : " A box that spans several ranges of z appears in several slices."}`,
+    hint: "Click the neighbours of the target (filled). x runs to the right, y upwards. Keys: Tab, Enter.",
     start: { neighbors: [] },
     show(answer) {
       chosen = answer.neighbors;

@@ -23,6 +23,7 @@ export default function ({ params, change, say }) {
 
   return {
     element: board.element,
+    rules: "Each step goes to the next free cell up, down, left or right, and the last one returns to the start. Filled cells are blocked.",
     hint: "Press on a cell and draw through its neighbours; going back removes. Keys: arrows, P starts and ends drawing.",
     start: null,
     show(answer) {

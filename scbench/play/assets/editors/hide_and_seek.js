@@ -1,6 +1,6 @@
 // People on the plan, with the sniper's view next to it.
 import { element } from "../page.js";
-import { panels, path, plane, redraw, rounded, svg } from "../kit.js";
+import { label, panels, path, plane, redraw, rounded, svg } from "../kit.js";
 
 const STEP = 0.05;
 const VIEW_WIDTH = 320;
@@ -15,7 +15,7 @@ export default function ({ params, change }) {
   view.setAttribute("viewBox", `0 0 ${params.image.join(" ")}`);
   const board = plane({
     bounds: [-reach, -reach, reach, reach], size: 400, name: "Plan",
-    press: (x, y) => write([...people, onRaster(x, y)]),
+    press: (x, y) => addPerson(x, y),
     move: (i, x, y, ended) => put(i, x, y, ended),
     nudge: (i, dx, dy) => put(i, people[i][0] + dx * STEP, people[i][1] + dy * STEP, true),
     press_key(key, i) {
@@ -25,12 +25,16 @@ export default function ({ params, change }) {
     },
     names: (i) => `person ${i}`,
   });
-  const add = element("button", { onclick: () => write([...people, onRaster(0, depth / 2 + personDepth)]) }, "Add a person");
+  const add = element("button", { onclick: () => addPerson(0, depth / 2 + personDepth) }, "Add a person");
   const remove = element("button", { onclick: () => write(people.slice(0, -1)) }, "Remove the last");
 
   /** People stand on a raster, so that they can touch without overlapping. */
   function onRaster(...xy) {
     return xy.map((value) => rounded(Math.round(value / STEP) * STEP, 2));
+  }
+
+  function addPerson(x, y) {
+    if (people.length < params.people) write([...people, onRaster(x, y)]);
   }
 
   function put(i, x, y, ended) {
@@ -46,6 +50,7 @@ export default function ({ params, change }) {
   function draw(next) {
     people = next;
     status.textContent = `${people.length} of ${params.people} people placed`;
+    add.disabled = people.length >= params.people;
     const [cx, cy] = board.at(0, 0);
     const circle = svg("circle", { cx, cy, r: reach * board.scale, class: "e-thin" });
     const foot = (x, y, w, d, kind) => {
@@ -53,7 +58,8 @@ export default function ({ params, change }) {
       return svg("rect", { x: left, y: top, width: w * board.scale, height: d * board.scale, class: kind });
     };
     const shapes = people.map(([x, y]) => foot(x, y, personWidth, personDepth, "e-fill"));
-    redraw(board.layer, circle, foot(0, 0, width, depth, "e-block"), sightLine(), ...shapes);
+    const numbers = people.map(([x, y], i) => label(...above(board.at(x, y)), i, "small"));
+    redraw(board.layer, circle, foot(0, 0, width, depth, "e-block"), sightLine(), ...shapes, ...numbers);
     board.show(people, 4);
     drawView();
   }
@@ -71,6 +77,14 @@ export default function ({ params, change }) {
     // The building is drawn last, although people may stand in front of it: Check decides.
     const outlines = boxes.map(({ box, kind }) => path(hull(cornersOf(box).map(project)), { closed: true, kind }));
     redraw(view, ...outlines);
+    zoom(boxes.flatMap(({ box }) => cornersOf(box).map(project)));
+  }
+
+  /** Show the part of the sniper's picture in which the building and the people are. */
+  function zoom(points) {
+    const [left, top] = [0, 1].map((axis) => Math.min(...points.map((point) => point[axis])) - 15);
+    const [right, bottom] = [0, 1].map((axis) => Math.max(...points.map((point) => point[axis])) + 15);
+    view.setAttribute("viewBox", `${left} ${top} ${right - left} ${bottom - top}`);
   }
 
   function cornersOf([x, y, w, d, h]) {
@@ -91,13 +105,15 @@ export default function ({ params, change }) {
 
   return {
     element: element("div", {}, status, element("div", { class: "tools" }, add, remove),
-      panels([["Plan: x to the right, y upwards; the line points to the sniper", board.element], ["The sniper's view, people outlined", view]])),
+      panels([["Plan: x to the right, y upwards; the line points to the sniper", board.element], ["Part of the sniper's view, people outlined, also those behind the building", view]])),
+    rules: "Nobody may be seen, not even in part. People may touch each other and the building, but not overlap. The circle is the farthest that they may be from the middle.",
     hint: "Click on the plan to place a person, drag people to move them. Keys: Tab to a person, arrow keys (with Shift: ten steps), Delete.",
     start: { people: [] },
     show: (answer) => draw(answer.people.map((person) => person.xy)),
   };
 }
 
+const above = ([x, y]) => [x, y - 14];
 const minus = (a, b) => a.map((value, i) => value - b[i]);
 const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 const cross = ([a, b, c], [d, e, f]) => [b * f - c * e, c * d - a * f, a * e - b * d];

@@ -18,7 +18,7 @@ export default function ({ params, change, say }) {
   const count = element("p", { class: "quiet" });
   const buttons = size.flatMap((_, axis) => [-1, 1].map((by) =>
     element("button", { onclick: () => move(axis, by) }, `axis ${axis} ${by > 0 ? "+" : "−"}1`)));
-  const views = boards.map((board, i) => [further.length ? `further coordinates ${slices[i].join(", ")}` : "", board.element]);
+  const views = boards.map((board, i) => [slices[i].map((value, axis) => `axis ${axis + 2} = ${value}`).join(", "), board.element]);
   const whole = element("div", { tabindex: -1 }, count, element("div", { class: "tools" }, ...buttons), panels(views));
   // Keys steer before a board moves its own cursor.
   whole.addEventListener("keydown", steer, true);
@@ -63,11 +63,12 @@ export default function ({ params, change, say }) {
 
   return {
     element: whole,
+    rules: "Each move goes to a neighbouring cell: one coordinate changes by 1. Filled cells are walls, coloured squares are food. Moves into a wall, out of the box or onto the snake are not possible here.",
     hint: "Click the next cell, or an earlier one to go back. Keys in a slice: arrows for axes 0 and 1, Page Up and Page Down for axis 2, + and - for axis 3, Backspace to go back.",
     start: { path: [{ pos: start }] },
     show(answer) {
       cells = answer.path.map((step) => step.pos);
-      count.textContent = `${cells.length} cells`;
+      count.textContent = `${cells.length} ${cells.length === 1 ? "cell" : "cells"}`;
       boards.forEach((board, i) => redraw(board.layer, ...drawn(board, slices[i])));
     },
   };

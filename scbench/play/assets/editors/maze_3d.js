@@ -10,13 +10,15 @@ export default function ({ params, change, say }) {
   const ends = params.ends ?? [[0, 0], [size - 1, size - 1]];
   let rows = [];
   let sign = "5";
-  const palette = choice(SIGNS, (i) => { sign = SIGNS[i]; }, { name: "Height", chosen: 5 });
+  // Ends that the item names cannot be moved.
+  const signs = params.ends ? SIGNS.slice(0, 10) : SIGNS;
+  const palette = choice(signs, (i) => { sign = SIGNS[i]; }, { name: "Height", chosen: 5 });
   const board = grid({
     columns: size, rows: size, say, name: "Maze",
     press: (x, y) => paint(x, y, sign),
     key(name, x, y) {
       const next = name.toUpperCase();
-      if (!SIGNS.includes(next)) return false;
+      if (!signs.includes(next)) return false;
       palette.select(SIGNS.indexOf(next));
       paint(x, y, next);
       return true;
@@ -47,7 +49,8 @@ export default function ({ params, change, say }) {
 
   return {
     element: element("div", {}, palette.element, board.element),
-    hint: "Choose a height and paint cells with it. Keys: arrows, then a digit, A or B.",
+    rules: `A step leads to a neighbouring cell whose height differs by at most 1. A jump leads straight over one cell to a cell of the same height; the cell between is at least 2 lower. A counts as height ${params.a_height}, B as ${params.b_height}.`,
+    hint: `Choose a height and paint cells with it. Keys: arrows, then a digit${params.ends ? "" : ", A or B"}.`,
     start: { maze: empty() },
     show(answer) {
       rows = answer.maze;

@@ -8,13 +8,14 @@ export default function ({ params, change, say }) {
   let boxes = [];
   let kind = 0;
   let turned = [...kinds[0]];
-  const sizes = choice(kinds.map((size, i) => `${params.prisms[i].count} of ${size.join(" × ")}`), (i) => {
+  const kindLabels = kinds.map(() => element("span"));
+  const sizes = choice(kindLabels, (i) => {
     kind = i;
     turned = [...kinds[i]];
     drawAll();
   }, { name: "Prism" });
   const turn = element("button", { onclick: turnNext });
-  const level = number("z", 0, { min: 0, max: 4 * side, change: drawAll });
+  const level = number("Layer z", 0, { min: 0, max: 4 * side, change: drawAll });
   const status = element("p", { class: "quiet" });
   const list = pieceList((i) => write(boxes.filter((_, j) => j !== i)));
   const board = grid({
@@ -55,25 +56,44 @@ export default function ({ params, change, say }) {
   }
 
   function drawAll() {
-    turn.textContent = `Turned: ${turned.join(" × ")}`;
+    turn.textContent = `Turn (now ${turned.join(" × ")})`;
     const z = level.value;
+    const below = boxes.filter(({ XyzMax: high }) => high[2] === z).map(({ XyzMin: low, XyzMax: high }) =>
+      svg("rect", { ...footprint(low, high), class: "e-below" }));
     const shapes = boxes.flatMap(({ XyzMin: low, XyzMax: high }, i) => {
       if (z < low[2] || z >= high[2]) return [];
-      const frame = { x: board.left(low[0]) + 1, y: board.top(high[1] - 1) + 1, class: "e-fill",
-        width: (high[0] - low[0]) * board.cell - 2, height: (high[1] - low[1]) * board.cell - 2 };
-      return [svg("rect", frame), label(frame.x + frame.width / 2, frame.y + frame.height / 2, i)];
+      const frame = footprint(low, high);
+      return [svg("rect", { ...frame, class: "e-fill" }), label(frame.x + frame.width / 2, frame.y + frame.height / 2, i)];
     });
-    redraw(board.layer, ...shapes);
+    redraw(board.layer, ...below, ...shapes);
     const wanted = params.prisms.reduce((sum, prism) => sum + prism.count, 0);
-    status.textContent = `${boxes.length} of ${wanted} prisms placed`;
+    status.textContent = `${boxes.length} of ${wanted} prisms placed${bounds()}`;
+    kindLabels.forEach((kindLabel, i) => {
+      const placed = boxes.filter((box) => sorted(edgesOf(box)).join() === sorted(kinds[i]).join()).length;
+      kindLabel.textContent = `${placed} of ${params.prisms[i].count}: ${kinds[i].join(" × ")}`;
+    });
     list.show(boxes.map(({ XyzMin: low, XyzMax: high }) =>
       `${high.map((value, i) => value - low[i]).join(" × ")} at ${low.join(", ")}`));
+  }
+
+  function footprint(low, high) {
+    return { x: board.left(low[0]) + 1, y: board.top(high[1] - 1) + 1,
+      width: (high[0] - low[0]) * board.cell - 2, height: (high[1] - low[1]) * board.cell - 2 };
+  }
+
+  /** Return the size of the box around all prisms, in words. */
+  function bounds() {
+    if (!boxes.length) return "";
+    const edges = [0, 1, 2].map((i) =>
+      Math.max(...boxes.map((box) => box.XyzMax[i])) - Math.min(...boxes.map((box) => box.XyzMin[i])));
+    return `, in a box of ${edges.join(" × ")}`;
   }
 
   const tools = element("div", { class: "tools" }, turn, level.element);
   return {
     element: element("div", {}, sizes.element, tools, status, board.element, list.element),
-    hint: "Choose a prism, turn it, choose the layer z, and click where its lowest corner goes; click a prism to remove it. Keys: arrows, Enter, T turns, + and - change the layer.",
+    rules: "Prisms may be turned, must not overlap, and must all be placed. The box is the smallest one around them.",
+    hint: "You see one layer of the box from above. Choose a prism, turn it, choose the layer of its bottom, and click where its lower left corner goes; click a prism to remove it. Dashed: prisms that end just below this layer. Keys: arrows, Enter, T turns, + and - change the layer.",
     start: { boxes: [] },
     show(answer) {
       boxes = answer.boxes;
@@ -81,3 +101,6 @@ export default function ({ params, change, say }) {
     },
   };
 }
+
+const edgesOf = ({ XyzMin: low, XyzMax: high }) => high.map((value, i) => value - low[i]);
+const sorted = (values) => [...values].sort((a, b) => a - b);

@@ -1,6 +1,6 @@
 // A loop of pipes; when a joint is moved, the others follow so that every pipe keeps its length.
 import { element } from "../page.js";
-import { path, plane, redraw, rounded, svg } from "../kit.js";
+import { label, path, plane, redraw, rounded, svg } from "../kit.js";
 
 // Repetitions of the correction of lengths, and the step of an arrow key in metres.
 const REPETITIONS = 400;
@@ -14,6 +14,7 @@ export default function ({ params, change }) {
   const board = plane({
     bounds: [0, 0, params.side, params.side], size: 480, name: "Room",
     move: (i, x, y, ended) => pull(i, x, y, ended),
+    press: (x, y) => moveAll(x, y),
     nudge: (i, dx, dy) => pull(i, joints[i][0] + dx * STEP, joints[i][1] + dy * STEP, true),
     names: (i) => `joint ${i}`,
   });
@@ -26,6 +27,17 @@ export default function ({ params, change }) {
     }
     if (ended) write(moved);
     else draw(moved);
+  }
+
+  /** Move the whole loop: its mean to a place, or as near as the walls permit. */
+  function moveAll(...place) {
+    const shift = [0, 1].map((axis) => {
+      const values = joints.map((joint) => joint[axis]);
+      const mean = values.reduce((sum, value) => sum + value, 0) / count;
+      const [least, most] = [-Math.min(...values), params.side - Math.max(...values)];
+      return Math.min(most, Math.max(least, place[axis] - mean));
+    });
+    write(joints.map((joint) => joint.map((value, axis) => value + shift[axis])));
   }
 
   /** Move the ends of one pipe until it is 1 m long; the pulled joint stays where it is. */
@@ -51,18 +63,37 @@ export default function ({ params, change }) {
     const [x1, y0] = board.at(params.side, params.side);
     const room = svg("rect", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, class: "e-frame" });
     const worst = Math.max(...points.map((point, i) => Math.abs(lengthOf(point, points[(i + 1) % points.length]) - 1)));
-    status.textContent = `Longest or shortest pipe: off by ${worst.toFixed(3)} m; allowed ${params.length_tolerance} m`;
-    redraw(board.layer, room, ...boxes(), path(places, { closed: true }));
+    status.textContent = `Largest error of a pipe's length: ${worst.toFixed(3)} m (allowed: ${params.length_tolerance} m)`;
+    redraw(board.layer, room, ...placesOfRules(), path(places, { closed: true }), ...marks(points));
     board.show(points, count > 40 ? 4 : 6);
   }
 
-  /** Boxes of the constraints, such as the one for the centroid. */
-  function boxes() {
-    return params.constraints.filter((one) => "xmin" in one).map((one) => {
-      const [x0, y1] = board.at(one.xmin, one.ymin);
-      const [x1, y0] = board.at(one.xmax, one.ymax);
-      return svg("rect", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, class: "e-note" });
+  /** Draw the places that rules name: a box for the mean, a circle for joint 0, the margin. */
+  function placesOfRules() {
+    return params.constraints.flatMap((one) => {
+      if (one.type === "centroid_box") return [rectangle(one.xmin, one.ymin, one.xmax, one.ymax, "e-note")];
+      if (one.type === "avoid_margin") return [rectangle(one.margin, one.margin, params.side - one.margin, params.side - one.margin, "e-below")];
+      if (one.type !== "fixed_start") return [];
+      const [cx, cy] = board.at(one.x, one.y);
+      return [svg("circle", { cx, cy, r: one.tolerance * board.scale, class: "e-note" })];
     });
+  }
+
+  function rectangle(xmin, ymin, xmax, ymax, kind) {
+    const [x0, y1] = board.at(xmin, ymin);
+    const [x1, y0] = board.at(xmax, ymax);
+    return svg("rect", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, class: kind });
+  }
+
+  /** Mark joint 0, and the mean of the joints where a rule is about it. */
+  function marks(points) {
+    const [x, y] = board.at(...points[0]);
+    const parts = [label(x + 14, y, "0")];
+    if (params.constraints.some((one) => one.type === "centroid_box")) {
+      const mean = [0, 1].map((axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length);
+      parts.push(label(...board.at(...mean), "+"));
+    }
+    return parts;
   }
 
   function lengthOf(a, b) {
@@ -80,9 +111,20 @@ export default function ({ params, change }) {
     });
   }
 
+  /** Return what the drawing means, as far as this item has it. */
+  function rules() {
+    const types = params.constraints.map((one) => one.type);
+    const sentences = ["The words in the picture of the item are its rules; the full prompt has them in detail. 0 marks joint 0."];
+    if (types.includes("fixed_start")) sentences.push("Move joint 0 into the coloured circle.");
+    if (types.includes("centroid_box")) sentences.push("The mean of all joints (+) must lie in the coloured box.");
+    if (types.includes("avoid_margin")) sentences.push("All joints must lie inside the dashed square.");
+    return sentences.join(" ");
+  }
+
   return {
     element: element("div", {}, status, board.element),
-    hint: "Drag joints; the rest of the loop follows. Keys: Tab to a joint, arrow keys (with Shift: ten steps).",
+    rules: rules(),
+    hint: "Drag joints; the rest of the loop follows. Click elsewhere to move the whole loop there. Keys: Tab to a joint, arrow keys (with Shift: ten steps).",
     start: { points: firstLoop() },
     show: (answer) => draw(answer.points.map(({ x, y }) => [x, y])),
   };

@@ -2,7 +2,9 @@
 import { element } from "../page.js";
 import { pieceList, redraw, label, path, same, svg } from "../kit.js";
 
-const SIZE = 180;
+const SIZE = 220;
+// Corners of a square, counter-clockwise; those of other polygons are A, B, C ...
+const SQUARE = ["bottom-left", "bottom-right", "top-right", "top-left"];
 
 export default function ({ params, change }) {
   const corners = params.corner_order;
@@ -23,25 +25,27 @@ export default function ({ params, change }) {
   }
 
   function drawPattern() {
-    // Corners lie counter-clockwise in the order of their names.
-    const names = [...corners].sort();
-    const places = names.map((_, i) => {
-      const angle = -Math.PI / 2 - (2 * Math.PI * i) / names.length;
-      return [SIZE / 2 + 60 * Math.cos(angle), SIZE / 2 + 60 * Math.sin(angle)];
-    });
+    // As in the picture, the first corner is at the left of a level side at the bottom.
+    const names = corners.includes(SQUARE[0]) ? SQUARE : [...corners].sort();
+    const place = (i, radius) => {
+      const angle = Math.PI / 2 + Math.PI / names.length - (2 * Math.PI * i) / names.length;
+      return [SIZE / 2 + radius * Math.cos(angle), SIZE / 2 + radius * Math.sin(angle)];
+    };
     const marks = corners.flatMap((corner, i) => {
-      const [x, y] = places[names.indexOf(corner)];
+      const [x, y] = place(names.indexOf(corner), 65);
+      const [outerX, outerY] = place(names.indexOf(corner), 92);
       const known = params.known?.[i] ?? "?";
       return [svg("circle", { cx: x, cy: y, r: 12, class: "e-cell" }), label(x, y, pattern[i]),
-        label(x, y + 21, known === "?" ? corner : `${corner}: ${known}`, "small")];
+        label(outerX, outerY, params.known ? `${i + 1}: ${known}` : i + 1, "small")];
     });
-    redraw(drawing, path(places, { closed: true, kind: "e-frame" }), ...marks);
-    buttons.forEach((button, i) => { button.textContent = `${corners[i]}: ${pattern[i]}`; });
+    redraw(drawing, path(names.map((_, i) => place(i, 65)), { closed: true, kind: "e-frame" }), ...marks);
+    buttons.forEach((button, i) => { button.textContent = `${i + 1} (${corners[i]}): ${pattern[i]}`; });
   }
 
   return {
     element: element("div", {}, drawing, element("div", { class: "tools" }, ...buttons, add), list.element),
-    hint: "Click a corner's button to change its class; add every pattern that you want in the list.",
+    rules: "The areas of each class end at borders that may run in any way inside. A pattern belongs in the list if they cannot avoid a point where all classes meet. Equal letters at the corners are equal classes, ? is any class; numbers are only names of classes.",
+    hint: "Click a corner's button to change its class. Small numbers are the order of the corners. Add every pattern that you want in the list.",
     start: { configs: [] },
     show(answer) {
       configs = answer.configs;

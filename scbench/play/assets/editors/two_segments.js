@@ -78,6 +78,7 @@ export default function ({ params, change }) {
   const firstEnds = [0.125, 0.625, 0.375, 0.875].map((share) => onBorder(share * around));
   return {
     element: board.element,
+    rules: "Both segments end on the border, each on two different sides. Pieces are named by their number of sides; segments may cross or share an end.",
     hint: "Drag the four ends along the border; they snap to corners. Keys: Tab, then arrow keys (with Shift: ten steps).",
     start: { segments: [[firstEnds[0], firstEnds[1]], [firstEnds[2], firstEnds[3]]] },
     show: (answer) => draw(answer.segments.flat()),

@@ -22,6 +22,7 @@ export default function ({ params, change, say }) {
 
   return {
     element: element("div", {}, count, panels(boards.map((board, z) => [`z = ${z}`, board.element]))),
+    rules: "Seen along each axis, the chosen cells leave no gap. No rotation or reflection of the cube, except the one that changes nothing, maps the chosen cells onto themselves.",
     hint: "Click cells in the layers; x runs to the right, y upwards. Keys: Tab to a layer, arrows, Enter.",
     start: null,
     show(answer) {
