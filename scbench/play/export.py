@@ -16,7 +16,7 @@ from scbench.machine.files import scratch_beside
 from scbench.play.checking import figure_json
 from scbench.play.items import Items, item_json
 from scbench.play.page_files import asset_names, editor_names, page_file
-from scbench.report.figures import FigureJob, draw
+from scbench.report.figures import Figure, FigureJob, draw
 
 
 def write_site(items: Items, instances: Sequence[Instance], folder: Path) -> int:
@@ -56,7 +56,10 @@ def write_site(items: Items, instances: Sequence[Instance], folder: Path) -> int
 def exported_item(instance: Instance) -> dict[str, JsonValue]:
     """Return an item with its picture, and the hash that a prediction names."""
     values = item_json(instance)
-    job = FigureJob(instance.task, instance.all_params, None, ())
-    values["picture"] = figure_json(draw(job))
+    # An editor draws the item itself, and pictures can show more than the prompt says.
+    figure = Figure()
+    if instance.task not in editor_names():
+        figure = draw(FigureJob(instance.task, instance.all_params, None, ()))
+    values["picture"] = figure_json(figure)
     values["instance_hash"] = instance.content_hash
     return values

@@ -47,6 +47,7 @@ from scbench.catalog import get_task
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers.live import LiveGrader
 from scbench.play.checking import (
+    figure_json,
     picture_json,
     submit_answer,
     submit_reply,
@@ -55,6 +56,7 @@ from scbench.play.checking import (
 from scbench.play.items import Items, item_json
 from scbench.play.page_files import asset_names, editor_names, page_file
 from scbench.play.study import Study
+from scbench.report.figures import Figure
 
 HOST = "127.0.0.1"
 HOST_NAMES = [HOST, "localhost"]
@@ -318,9 +320,13 @@ class Handlers:
             "seconds_left": step.seconds_left,
         }
         if step.instance is not None:
-            picture = await run_in_threadpool(
-                picture_json, self._desk.grader, step.instance
-            )
+            # An editor draws the item itself. The picture can show more than the prompt says,
+            # such as the ground that is hidden from a sniper.
+            picture = figure_json(Figure())
+            if step.instance.task not in editor_names():
+                picture = await run_in_threadpool(
+                    picture_json, self._desk.grader, step.instance
+                )
             values["item"] = item_json(step.instance)
             values["picture"] = picture
         return json_response(values)

@@ -149,6 +149,7 @@ def test_a_measurement_shows_only_its_own_items(grader, items, tmp_path):
     assert refused.status_code == 403
     step = client.get(path("api/study")).json()
     assert step["item"]["id"] == ITEM
+    assert step["picture"]["views"] == []
     body = {"id": ITEM, "answer": RIGHT, "seconds": 12.5}
     assert client.post(path("api/study"), json=body).status_code == 200
     assert client.post(path("api/study"), json=body).status_code == 400

@@ -104,6 +104,8 @@ async function openItem(fetched) {
   byId("checks").replaceChildren();
   byId("progress").textContent = "";
   showPicture(item.picture);
+  // In a measurement, an editor draws the item itself.
+  byId("picture-title").closest("section").hidden = item.picture.views.length === 0;
   editor = await makeEditor();
   byId("hint").textContent = editor ? editor.hint : "Write the answer as JSON; Check draws it.";
   byId("rules").textContent = editor?.rules ?? "";
