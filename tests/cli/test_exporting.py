@@ -2,7 +2,6 @@
 
 import json
 
-import polars as pl
 import pytest
 import yaml
 
@@ -49,14 +48,19 @@ def test_a_folder_of_results_becomes_a_file_for_the_hub(inside, graded, tmp_path
     assert done.returncode == 2
     assert "use ORG/NAME" in done.stderr
     done = inside(*export, "--dataset", "scbench/scbench")
-    lines = pl.read_parquet(tmp_path / "out" / "results.parquet")
-    if lines["score"].null_count():
-        assert done.returncode == 2
-        assert "needs all scores" in done.stderr
-        return
     assert done.returncode == 0, done.stderr
-    (path,) = (tmp_path / "hub").glob("oracle*.yaml")
+    (path,) = (tmp_path / "hub").glob("sloppy*.yaml")
     entries = yaml.safe_load(path.read_text())
     assert entries[0]["dataset"] == {"id": "scbench/scbench", "task_id": "default"}
-    assert entries[0]["date"] == "2026-11-22"
-    assert all(0 <= entry["value"] <= 100 for entry in entries)
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    lines = {
+        line["bucket"]: line for line in summary["buckets"] if line["model"] == "sloppy"
+    }
+    lines["default"] = lines.pop("overall")
+    assert lines["default"]["normalized"] != lines["default"]["mean"]
+    assert {entry["dataset"]["task_id"] for entry in entries} == lines.keys()
+    for entry in entries:
+        line = lines[entry["dataset"]["task_id"]]
+        assert entry["date"] == "2026-11-22"
+        assert entry["value"] == round(100 * line["normalized"], 1)
+        assert entry["notes"].endswith(f"; mean {100 * line['mean']:.1f}")
