@@ -40,6 +40,9 @@ def model_of(share: float, floors: dict) -> dict:
         if scores > 1:
             # Each of several scores is 0 or 1; the floor is their mean.
             floor = float(row["subtask"] < scores * floor - 0.5)
+        elif get_task(row["task"]).scoring == "binary":
+            # The floor is the chance of a guess, and this one misses.
+            floor = float(floor == 1)
         gain = float(rng.random() < share) if 0 < share < 1 else share
         return floor + gain * (1 - floor)
 

@@ -26,7 +26,7 @@ def test_tasks_added_and_removed_are_listed_by_instance(sound, tmp_path):
 
 
 def test_changed_rows_are_listed_with_their_columns(sound, copy, forge):
-    changes = {2: {"prompt": "Other."}, 5: {"difficulty": "?", "seed": 7}}
+    changes = {2: {"prompt": "Other."}, 5: {"difficulty": "?", "seed": "7"}}
     rewrite(
         copy / DATA,
         lambda rows: [row | changes.get(i, {}) for i, row in enumerate(rows)],

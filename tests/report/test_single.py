@@ -40,7 +40,7 @@ def test_what_is_stored_is_shown_as_it_was_graded(rows, small, stored, installed
     assert "has 2 answers to two_segments/00; shown is the first (" in note
     assert first.run[0] in note.partition("For another")[0]
     other = instance.model_copy(update={"content_hash": "other"})
-    with pytest.raises(ResultsError, match="no answer"):
+    with pytest.raises(ResultsError, match="no matching answer"):
         single.stored_by(folder, other, RunChoice("right"))
 
 

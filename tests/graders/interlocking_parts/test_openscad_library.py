@@ -81,7 +81,7 @@ def test_another_library_is_told_with_its_version_and_what_differs(
             read_parts([("OpenSCAD", "cube(2);")])
         assert "openscad-evaluator 1.8." in str(caught.value)
         assert "pip install 'openscad-evaluator>=1.8,<1.9'" in str(caught.value)
-        assert f"first {what}" in str(caught.value)
+        assert f"the first: {what}" in str(caught.value)
 
 
 def test_answers_are_not_run_then_unless_they_are_meshes(library):
