@@ -223,7 +223,8 @@ def sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
     error = sample.error
     if error is not None and not _failed_in_grading(sample, error):
         message = error_message(error) or "the sample failed"
-        return failed(request, message, model=spec.model)
+        # A trial that failed is still a trial, and needs its turns to be read as one.
+        return with_turns(failed(request, message, model=spec.model), sample.metadata)
     limit = sample.limit.type if sample.limit else None
     usage = model_usage(sample, spec.model)
     stored = sample.metadata.get(REPLY)
