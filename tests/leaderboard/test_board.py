@@ -54,8 +54,13 @@ def test_a_submission_is_graded_and_then_known_by_its_receipt(
     receipt = first.receipt
     assert receipt == read_receipt(tmp_path / "site/graded/aurora/receipt.json")
     assert receipt.overall.model_dump() == {
-        "n": 27, "expected": 27, "scored": 27, "normalized": 1.0, "mean": 1.0, "mean_missing_as_zero": 1.0,
-    }  # fmt: skip
+        "n": 27,
+        "expected": 27,
+        "scored": 27,
+        "normalized": 1.0,
+        "mean": 1.0,
+        "mean_missing_as_zero": 1.0,
+    }
     assert receipt.graders == {
         task: get_task(task).grader_version for task in small.manifest.tasks
     }
