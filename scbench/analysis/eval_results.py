@@ -54,8 +54,8 @@ def run_results(run: Run, release: Release, dataset: str) -> str:
             f"{run.name}: the Hub's board is for the default config, not for "
             f"{release.manifest.config}"
         )
-    asked = {trial.instance.id for trial in run.tries}
-    not_asked = release.instances().keys() - asked
+    answered_ids = {trial.instance.id for trial in run.tries}
+    not_asked = release.instances().keys() - answered_ids
     if not_asked:
         raise ResultsError(
             f"{run.name}: the Hub's board needs every item, and the results do not have "

@@ -299,7 +299,7 @@ class Handlers:
             return json_response({"done": False, "seconds": round(seconds, 1)})
         if check.outcome.cancelled():
             raise HTTPException(HTTPStatus.GONE, "judging was stopped")
-        instance = self._desk.items.instance(check.item)
+        instance = await run_in_threadpool(self._desk.items.instance, check.item)
         result = await run_in_threadpool(
             verdict_json, self._desk.grader, instance, check.outcome.result()
         )

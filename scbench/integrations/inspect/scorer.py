@@ -7,7 +7,7 @@ processes, so that Inspect's event loop never waits for it.
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -40,7 +40,7 @@ from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.score_tables import OVERALL, headline
 from scbench.grading.stored_answers import StoredAnswer, bucket_lines
 from scbench.grading.workers.live import live_grader
-from scbench.release.load import find_release
+from scbench.release.load import Release, find_release
 
 UNSCORED = float("nan")
 # Inspect's names of some statuses.
@@ -58,12 +58,9 @@ def named_instances(release: str | None) -> Mapping[str, Instance]:
     Raises:
         ReleaseError: there is no such release.
     """
-    source = find_release(release)
-    instances = dict(source.instances())
-    for name in CONFIGS:
-        if getattr(source.manifest, name):
-            config, _ = source.choose([name])
-            instances |= config.instances()
+    instances: dict[str, Instance] = {}
+    for config in configs_of(find_release(release)):
+        instances |= config.instances()
     return instances
 
 
@@ -74,13 +71,19 @@ def named_floors(release: str | None) -> Mapping[str, float]:
     Raises:
         ReleaseError: there is no such release.
     """
-    source = find_release(release)
-    floors = dict(source.floors())
-    for name in CONFIGS:
-        if getattr(source.manifest, name):
-            config, _ = source.choose([name])
-            floors |= config.floors()
+    floors: dict[str, float] = {}
+    for config in configs_of(find_release(release)):
+        floors |= config.floors()
     return floors
+
+
+def configs_of(release: Release) -> Iterator[Release]:
+    """Yield a release and its other configs, such as terse and ladder, as far as it has them."""
+    yield release
+    for name in CONFIGS:
+        if getattr(release.manifest, name):
+            config, _ = release.choose([name])
+            yield config
 
 
 @metric(scores="unreduced")
