@@ -37,12 +37,18 @@ def picture_json(grader: LiveGrader, instance: Instance) -> dict[str, JsonValue]
     return figure_json(grader.run(draw, job))
 
 
-def verdict_json(
+def answer_picture_json(
     grader: LiveGrader, instance: Instance, outcome: WireOutcome
 ) -> dict[str, JsonValue]:
-    """Return an outcome for a page: score, reason, answer, checks and picture."""
+    """Return the picture of an item with a judged answer and its faults."""
     graded = [graded_of(verdict) for verdict in outcome.scores]
     job = FigureJob(instance.task, instance.all_params, outcome.answer, tuple(graded))
+    return figure_json(grader.run(draw, job))
+
+
+def verdict_json(outcome: WireOutcome) -> dict[str, JsonValue]:
+    """Return an outcome for a page: score, reason, answer and checks."""
+    graded = [graded_of(verdict) for verdict in outcome.scores]
     answer: JsonValue = None
     if outcome.answer is not None:
         answer = json.loads(outcome.answer)
@@ -54,7 +60,6 @@ def verdict_json(
         "source": outcome.source,
         "repairs": list(outcome.repairs),
         "verdicts": [graded_json(one) for one in graded],
-        "picture": figure_json(grader.run(draw, job)),
     }
 
 

@@ -47,6 +47,7 @@ from scbench.catalog import get_task
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers.live import LiveGrader
 from scbench.play.checking import (
+    answer_picture_json,
     figure_json,
     picture_json,
     submit_answer,
@@ -158,6 +159,8 @@ def open_socket(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
+        # A browser that is quicker than the server then waits instead of being refused.
+        listener.listen()
     except OSError as error:
         listener.close()
         raise ReleaseError(
@@ -194,6 +197,7 @@ def create_app(desk: Desk, token: str) -> Starlette:
         Route("/api/checks", handlers.begin_check, methods=["POST"]),
         Route("/api/checks/{number:int}", handlers.verdict, methods=["GET"]),
         Route("/api/checks/{number:int}", handlers.stop_check, methods=["DELETE"]),
+        Route("/api/checks/{number:int}/picture", handlers.answer_picture),
         Route("/api/study", handlers.study_step, methods=["GET"]),
         Route("/api/study", handlers.study_answer, methods=["POST"]),
     ]
@@ -299,11 +303,20 @@ class Handlers:
             return json_response({"done": False, "seconds": round(seconds, 1)})
         if check.outcome.cancelled():
             raise HTTPException(HTTPStatus.GONE, "judging was stopped")
-        instance = await run_in_threadpool(self._desk.items.instance, check.item)
-        result = await run_in_threadpool(
-            verdict_json, self._desk.grader, instance, check.outcome.result()
+        return json_response(
+            {"done": True, "result": verdict_json(check.outcome.result())}
         )
-        return json_response({"done": True, "result": result})
+
+    async def answer_picture(self, request: Request) -> Response:
+        """Return the picture of a judged answer, which can take longer than the verdict."""
+        check = self._check_of(request)
+        if check.outcome.cancelled() or not check.outcome.done():
+            raise HTTPException(HTTPStatus.CONFLICT, "there is no verdict yet")
+        instance = await run_in_threadpool(self._desk.items.instance, check.item)
+        picture = await run_in_threadpool(
+            answer_picture_json, self._desk.grader, instance, check.outcome.result()
+        )
+        return json_response(picture)
 
     async def stop_check(self, request: Request) -> Response:
         """Stop judging an answer."""

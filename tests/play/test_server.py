@@ -63,7 +63,17 @@ def test_an_answer_is_judged_with_its_checks_and_picture(client):
     wrong = checked(client, {"id": ITEM, "answer": {"segments": RIGHT["segments"][:1]}})
     assert wrong["score"] == 0
     assert not all(check["passed"] for check in wrong["verdicts"][0]["checks"])
-    assert wrong["picture"]["views"]
+
+
+def test_the_picture_of_an_answer_follows_its_verdict(client):
+    body = {"id": ITEM, "answer": {"segments": RIGHT["segments"][:1]}}
+    number = client.post(path("api/checks"), json=body).json()["check"]
+    while not client.get(path(f"api/checks/{number}")).json()["done"]:
+        pass
+    answered = client.get(path(f"api/checks/{number}/picture")).json()
+    unanswered = client.get(path(f"api/item?id={ITEM}")).json()["picture"]
+    assert answered["views"]
+    assert answered["views"] != unanswered["views"]
 
 
 def test_a_reply_shows_what_is_read_from_it(client):

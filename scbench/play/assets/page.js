@@ -47,7 +47,7 @@ export function showPicture(picture) {
   byId("legend").replaceChildren(...entries);
 }
 
-/** Show a verdict: the score, why there is none, the checks, and the picture with the faults. */
+/** Show a verdict: the score, or why there is none, and the checks. */
 export function showVerdict(verdict) {
   const parts = [];
   if (verdict.score === null) {
@@ -76,6 +76,5 @@ export function showVerdict(verdict) {
     for (const note of one.notes) lines.push(element("li", {}, note));
   });
   byId("checks").replaceChildren(...lines);
-  showPicture(verdict.picture);
   byId("result").scrollIntoView({ block: "nearest" });
 }

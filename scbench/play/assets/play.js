@@ -207,6 +207,8 @@ async function check(body) {
     checkedAnswer = "reply" in body ? state.result.answer : body.answer;
     if ("reply" in body && state.result.answer !== null) answers.change(state.result.answer);
     markStale();
+    const picture = await request(`api/checks/${number}/picture`);
+    if (isLatest()) showPicture(picture);
   } catch (error) {
     if (isLatest()) byId("progress").textContent = error.message;
   }
