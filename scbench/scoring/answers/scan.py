@@ -47,10 +47,13 @@ _DEPTH = 200
 # At most so many outer values and so many objects of interest are kept: the last ones, since the
 # last answer counts.
 _SPANS = 50
-# Brackets that may open no value. After so many, only the last brackets of the text are read, so
-# that any text takes bounded time. No reply that a person reads comes near this.
-_MAX_FAILURES = 100_000
+# Tokens that are read, so that any text takes bounded time. After so many, everything read so far
+# is forgotten and only the last brackets of the text are read, with the same limit. No reply that
+# a person reads comes near this.
+_MAX_TOKENS = 500_000
 _LAST_BRACKETS = 20_000
+# A bracket that opens no value takes as long as so many tokens.
+_TOKENS_OF_FAILURE = 10
 
 
 @dataclass(slots=True)
@@ -148,10 +151,13 @@ def scan(
     has_skipped = False
     while bracket := START.search(text, at):
         at = reader.read(bracket.start())
-        if reader.failures >= _MAX_FAILURES and not has_skipped:
-            has_skipped = True
-            reader.forget_spans()
-            at = start_of_last_brackets(text, at)
+        if reader.has_tokens_left():
+            continue
+        reader.start_anew()
+        if has_skipped:
+            break
+        has_skipped = True
+        at = start_of_last_brackets(text, at)
     # An outer object of interest is in both lists, with the same end.
     spans = {span.end: span for span in (*reader.objects, *reader.outer)}
     return [spans[end] for end in sorted(spans)]
@@ -171,7 +177,6 @@ class _Reader:
     Attributes:
         objects: the last objects with a key of interest.
         outer: the last values inside no other value.
-        failures: how many brackets opened no value.
     """
 
     def __init__(
@@ -184,30 +189,39 @@ class _Reader:
         self._spelt = spelt
         self._opened: list[Span] = []
         self._tokens: list[str] = []
-        self.failures = 0
+        self._tokens_left = _MAX_TOKENS
         # Before this position, comment signs are text: the search is inside a comment.
         self._no_comments_before = 0
         # Items that begin before this position have to be read token by token, as one of their keys
         # is of interest or misspelt.
         self._no_items_before = 0
 
-    def forget_spans(self) -> None:
-        """Forget all values so far."""
+    def has_tokens_left(self) -> bool:
+        """Whether the limit on tokens is not reached yet."""
+        return self._tokens_left > 0
+
+    def start_anew(self) -> None:
+        """Forget all values so far, and how many tokens were read."""
         self.objects.clear()
         self.outer.clear()
+        self._tokens_left = _MAX_TOKENS
 
     def read(self, start: int) -> int:
-        """Read the value that begins here; return where the search continues."""
+        """Read the value that begins here; return where the search continues.
+
+        At the limit on tokens, the value is left unfinished.
+        """
         self._opened.clear()
         self._tokens = []
         self._open(self._text[start], start)
         end = start + 1
         token_before: Token | None = None
-        while self._opened:
+        while self._opened and self._tokens_left > 0:
+            self._tokens_left -= 1
             top = self._opened[-1]
             token = self._next_token(top, end)
             if token is None or not self._take(token, top):
-                self.failures += 1
+                self._tokens_left -= _TOKENS_OF_FAILURE
                 self._note_broken(end, top, token)
                 return self._place_after_failure(end, token_before)
             end = token.end

@@ -177,6 +177,29 @@ def test_hostile_text_is_done_with_quickly_and_never_leads_deep(name):
         scan(text, {"a"})
 
 
+@pytest.mark.parametrize("opener", ["{'b':(", '{"b":[', "{b:1} ", "(1,", 'push "{" '])
+def test_at_the_limit_the_last_value_is_read_and_none_before_it(opener, monkeypatch):
+    monkeypatch.setattr(scan_module, "_MAX_TOKENS", 1_000)
+    monkeypatch.setattr(scan_module, "_LAST_BRACKETS", 10)
+    before = '{"a": [1]} ' + opener * 1_000
+    last = scan(before + ' So {"a": [2]}', {"a"})[-1]
+    assert last.parse() == {"a": [2]}
+    assert not [span for span in scan(before, {"a"}) if span.key_end]
+
+
+def test_a_long_value_of_strict_json_takes_few_tokens(monkeypatch):
+    monkeypatch.setattr(scan_module, "_MAX_TOKENS", 100)
+    cells = [[number, number] for number in range(5_000)]
+    last = scan(json.dumps({"a": cells}), {"a"})[-1]
+    assert last.parse() == {"a": cells}
+
+
+def test_a_value_that_goes_beyond_the_limit_is_not_read(monkeypatch):
+    monkeypatch.setattr(scan_module, "_MAX_TOKENS", 100)
+    text = '{"a": [1]} {a: ' + str(tuple(range(200))) + "}"
+    assert not [span for span in scan(text, {"a"}) if span.key_end]
+
+
 def test_values_are_read_up_to_a_depth_of_two_hundred():
     assert read("(" * 200 + "1," + "),".join([""] * 200) + ")") is not None
     assert read("[" * 201 + "]" * 201) is None
