@@ -42,6 +42,8 @@ SLOW = {
 
 def test_targets_hold_for_a_few_inputs(tools, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    # A module that is imported on first use would write its bytecode.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     guard, inputs, targets = (
         tools[f"fuzz_{name}"] for name in ("guard", "inputs", "targets")
     )
