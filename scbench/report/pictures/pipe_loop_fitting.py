@@ -24,9 +24,9 @@ MOST_METRES = 60
 CONSTRAINTS = {
     "angle_range": "angles of {0.min_deg:g} to {0.max_deg:g} degrees",
     "centroid_box": "mean of the joints in the box",
-    "must_touch_boundary": "at least {0.walls} walls touched",
-    "min_turns": "at least {0.turns} turns",
-    "max_straight_run": "at most {0.joints} straight joints in a row",
+    "must_touch_boundary": "walls touched: at least {0.walls}",
+    "min_turns": "turns: at least {0.turns}",
+    "max_straight_run": "straight joints in a row: at most {0.joints}",
     "coverage_quadrants": "a joint in every quadrant",
     "avoid_margin": "at least {0.margin:g} m from the walls",
     "min_convex_hull_area": "convex hull of at least {0.area:g} m²",
