@@ -8,6 +8,7 @@ from rich.progress import (
     BarColumn,
     Progress,
     ProgressColumn,
+    Task,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -53,7 +54,7 @@ class TerminalBar(Quiet):
         console = console or Console(stderr=True)
         words = [doing, _PERCENTAGE, f"{_MOST_ROWS:,} {things}", _TIME]
         if estimate:
-            words += ["left", _TIME]
+            words += [_TIME, "left"]
         # A blank follows each column.
         length = console.width - sum(len(word) + 1 for word in words)
         self._bar = _BarAndLines(
@@ -121,5 +122,16 @@ def columns(length: int, *, estimate: bool) -> list[ProgressColumn]:
         TimeElapsedColumn(),
     ]
     if estimate:
-        shown += [TextColumn("left"), TimeRemainingColumn()]
+        shown.append(_TimeLeftColumn())
     return shown
+
+
+class _TimeLeftColumn(TimeRemainingColumn):
+    """An estimate of the time left, such as ``0:01:20 left``; empty if there is none."""
+
+    @override
+    def render(self, task: Task) -> Text:
+        time_left = super().render(task)
+        if time_left.plain:
+            time_left.append(" left")
+        return time_left

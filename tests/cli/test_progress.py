@@ -66,7 +66,7 @@ def test_a_bar_keeps_all_its_columns_whatever_is_slow(width, estimate):
     assert bar_line.count("\u2501") + bar_line.count("\u2578") >= 10
     for words in (" 43% ", " 1,234,567 rows ", " 0:00:0"):
         assert words in bar_line
-    assert (" left " in bar_line) == estimate
+    assert (" left" in bar_line) == estimate
     assert slow_lines[0] == "  interlocking_parts/00-terse: 41 s"
     assert slow_lines[4] == "  and 2 other items"
     assert max(map(len, [f"generating{bar_line}", *slow_lines])) <= width
