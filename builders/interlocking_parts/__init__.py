@@ -51,7 +51,14 @@ from scbench.graders.interlocking_parts.printed_parts import (
     MOST_STEPS,
     MOST_STEPS_TOGETHER,
 )
-from scbench.graders.interlocking_parts.side_bars import DEPTH, NARROW, PLANE, WIDE
+from scbench.graders.interlocking_parts.rod_holes import HOLE_SLACK
+from scbench.graders.interlocking_parts.side_bars import (
+    BAR_SLACK,
+    DEPTH,
+    NARROW,
+    PLANE,
+    WIDE,
+)
 from scbench.graders.interlocking_parts.stl_files import FARTHEST, MOST_TRIANGLES
 from scbench.graders.interlocking_parts.thickness import ONE_FACE
 from scbench.schemas.interlocking_parts import Answer, Params, Part, Spacing
@@ -126,7 +133,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "held_low": rods.gripped_z[0],
             "held_high": rods.gripped_z[1],
             "held_height": params.bar / 2,
-            "held_radius": rods.gripped / 2,
+            "held_radius": rods.gripped / 2 + HOLE_SLACK,
             "facets": rods.facets,
             "contact": printing.contact_area,
             "bridge": printing.bridge,
@@ -143,17 +150,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "overlap": params.overlap,
             "touch": params.touch,
             "rigid": params.rigid,
-            "empty_x": params.empty.sides[0] / 2,
-            "empty_y": params.empty.sides[1] / 2,
-            "empty_low": params.empty.z[0],
-            "empty_high": params.empty.z[1],
-            "outer_x": params.outer.sides[0] / 2,
-            "outer_y": params.outer.sides[1] / 2,
-            "outer_low": params.outer.z[0],
-            "outer_high": params.outer.z[1],
             "window": params.gap[1] + params.bar,
             "wide": WIDE * params.bar,
-            "narrow": NARROW * params.bar,
+            "narrow": NARROW * params.bar - BAR_SLACK,
             "depth": DEPTH * params.bar,
             "plane": PLANE,
             "one_face": ONE_FACE,
@@ -181,6 +180,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         return {name: f"{value:g}" for name, value in numbers.items()} | {
             "inner": by(params.inner),
+            "inside": box(params.inner[:2], (params.bar, params.bar + params.inner[2])),
+            "empty": box(params.empty.sides, params.empty.z),
+            "outer": box(params.outer.sides, params.outer.z),
             "bed": by(printing.bed),
             "rods": params.rod_name,
             "most_characters": MOST_CHARACTERS,
@@ -321,6 +323,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 def by(lengths: Sequence[float]) -> str:
     """Return lengths with crosses between them."""
     return " x ".join(f"{length:g}" for length in lengths)
+
+
+def box(sides: Sequence[float], heights: Sequence[float]) -> str:
+    """Return the bounds of a box that is centred in x and y."""
+    x, y = (f"±{side / 2:g}" for side in sides)
+    across = f"x, y = {x}" if x == y else f"x = {x}, y = {y}"
+    return f"{across}, z = {heights[0]:g} to {heights[1]:g}"
 
 
 def layout_of(params: Params) -> Layout:

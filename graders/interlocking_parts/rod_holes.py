@@ -18,7 +18,7 @@ _MOST_CUTS = 400
 # Heights of vertices are rounded to so many decimals; sections between two of them are equal.
 _DECIMALS = 3
 # By how much, in mm, a hole may reach out of the circle: rounding of a part and of its place.
-_SLACK = 0.01
+HOLE_SLACK = 0.01
 
 
 def rods_around(
@@ -37,7 +37,7 @@ def rods_around(
 
 def height_around(params: Params, body: Manifold, axis: Array) -> float:
     """Return the total height over which a part goes around the rod at x and y (2,)."""
-    radius = params.rods.gripped / 2 + _SLACK
+    radius = params.rods.gripped / 2 + HOLE_SLACK
     low, high = params.rods.gripped_z
     column = Manifold.cube((2 * radius, 2 * radius, high - low))
     around = body ^ column.translate((*(axis - radius), low))

@@ -23,7 +23,7 @@ DEPTH = 0.05
 # Least part of a normal along the axis of faces that look along it.
 _LEVEL = 0.999
 # By how much, in mm, a bar that the square just fits on may be too narrow.
-_ROUNDING = 0.01
+BAR_SLACK = 0.01
 # Faces that are no more than this apart, in mm, are in one plane.
 PLANE = 0.25
 # Length of a square that contains every section, in mm.
@@ -63,7 +63,7 @@ def has_slot(
     west, south, east, north = face.bounds()
     short, long = block
     for section in sections:
-        bars = opened(section, NARROW * bar - _ROUNDING)
+        bars = opened(section, NARROW * bar - BAR_SLACK)
         for x, y in ((short, long), (long, short)):
             width, height = east - west - x, north - south - y
             if min(width, height) <= 0:
