@@ -18,6 +18,7 @@ from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from scbench.base.errors import ScbenchError, printable, reading_parquet
+from scbench.machine.signals import blocked
 from scbench.machine.tables import scan_parquet
 
 if TYPE_CHECKING:
@@ -94,9 +95,11 @@ def _start_child(
 ) -> "subprocess.Popen[Any]":
     settings = (json.dumps(sys.path), str(MEMORY), json.dumps(arguments))
     command = [sys.executable, "-I", "-c", _START + program, *settings]
-    return subprocess.Popen(  # noqa: S603  (our own program, and no shell)
-        command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=text
-    )
+    # Ctrl-C reaches all processes of a terminal. A child that it ends looks like a damaged file.
+    with blocked():
+        return subprocess.Popen(  # noqa: S603  (our own program, and no shell)
+            command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=text
+        )
 
 
 def _reason(last_line: str) -> str:
@@ -147,6 +150,11 @@ def check_parquet(
             reply = (child.stdout or StringIO()).readline()
         except BrokenPipeError:
             reply = ""
+        except BaseException:
+            # Its reply would be taken for that of the next file.
+            _parquet_child.cache_clear()
+            _stop(child)
+            raise
         if not reply:
             # It is dead; the next file gets another child.
             _parquet_child.cache_clear()
