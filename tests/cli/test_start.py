@@ -78,6 +78,37 @@ def test_a_limit_of_the_machine_is_one_sentence(grade, limit, value, words):
     assert done.stderr.count("\n") == 1
 
 
+def test_a_working_folder_that_is_gone_is_named(grade, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+
+    def enter():
+        os.chdir(gone)
+        gone.rmdir()
+
+    done = grade(preexec_fn=enter)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: the working folder cannot be used (No such file or directory); change "
+        "to another folder\n"
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_working_folder_that_nobody_may_enter_is_named(tmp_path):
+    closed = tmp_path / "closed"
+    closed.mkdir(0o700)
+    program = (
+        "import os, sys\n"
+        "from scbench.cli.start import check_working_folder\n"
+        "os.chdir(sys.argv[1]); os.setuid(54321); check_working_folder()"
+    )
+    command = [sys.executable, "-P", "-c", program, closed]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "cannot be used (Permission denied)" in done.stderr
+
+
 def test_plugins_of_others_are_not_loaded(grade, tmp_path):
     about = tmp_path / "other-1.dist-info"
     about.mkdir()
