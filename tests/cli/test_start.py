@@ -1,5 +1,6 @@
 """Commands under odd conditions: streams, names, limits, strangers' files, failures."""
 
+import errno
 import json
 import os
 import pty
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 import typer
 
+from scbench.base.errors import ResultsError
+from scbench.cli.console import reported_errors
 from scbench.cli.start import start
 
 GRADE = Path(sys.executable).parent / "scbench-grade"
@@ -107,6 +110,17 @@ def test_a_working_folder_that_nobody_may_enter_is_named(tmp_path):
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 2
     assert "cannot be used (Permission denied)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(errno.ENOSPC, 4), (errno.EDQUOT, 4), (errno.EACCES, 2)]
+)
+def test_a_full_disk_is_not_wrong_usage(number, code):
+    error = ResultsError("cannot write x")
+    error.__context__ = OSError(number, os.strerror(number))
+    with pytest.raises(typer.Exit) as ending, reported_errors():
+        raise error
+    assert ending.value.exit_code == code
 
 
 def test_plugins_of_others_are_not_loaded(grade, tmp_path):
