@@ -6,6 +6,7 @@ ends, and the file is refused in a sentence.
 
 import atexit
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -143,7 +144,7 @@ def check_parquet(
             check_parquet(Path(copy.name), what, refusal)
         return
     with _LOCK:
-        child = _parquet_child()
+        child = _parquet_child(os.getpid())
         request = json.dumps(str(file.absolute()))
         try:
             print(request, file=child.stdin, flush=True)
@@ -165,8 +166,12 @@ def check_parquet(
 
 
 @cache
-def _parquet_child() -> "subprocess.Popen[str]":
-    """Start the child that reads Parquet, which takes a while, once for many files."""
+def _parquet_child(_owner: int) -> "subprocess.Popen[str]":
+    """Start the child that reads Parquet, which takes a while, once for many files.
+
+    Args:
+        _owner: id of this process. A fork must not read the replies to its parent.
+    """
     stderr = subprocess.DEVNULL
     child = _start_child(_ROWS, _BLOCK, stdin=subprocess.PIPE, stderr=stderr, text=True)
     atexit.register(_stop, child)

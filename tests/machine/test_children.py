@@ -3,6 +3,7 @@
 import os
 import signal
 from pathlib import Path
+from unittest import mock
 
 import polars as pl
 import pytest
@@ -52,11 +53,11 @@ def test_ctrl_c_does_not_reach_a_child(tmp_path):
     sound = tmp_path / "sound.parquet"
     pl.DataFrame({"a": [1]}).write_parquet(sound)
     check_parquet(sound, "it", ResultsError)
-    child = children._parquet_child()
+    child = children._parquet_child(os.getpid())
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         os.kill(child.pid, number)
     check_parquet(sound, "it", ResultsError)
-    assert children._parquet_child() is child
+    assert children._parquet_child(os.getpid()) is child
 
 
 def test_a_reply_that_nobody_waited_for_is_not_that_of_the_next_file(
@@ -64,7 +65,7 @@ def test_a_reply_that_nobody_waited_for_is_not_that_of_the_next_file(
 ):
     sound = tmp_path / "sound.parquet"
     pl.DataFrame({"a": [1]}).write_parquet(sound)
-    child = children._parquet_child()
+    child = children._parquet_child(os.getpid())
 
     def interrupted() -> str:
         raise KeyboardInterrupt
@@ -74,3 +75,15 @@ def test_a_reply_that_nobody_waited_for_is_not_that_of_the_next_file(
         check_parquet(broken, "it", ResultsError)
     check_parquet(sound, "it", ResultsError)
     assert child.returncode is not None
+
+
+def test_a_fork_has_a_child_of_its_own(tmp_path):
+    sound = tmp_path / "sound.parquet"
+    pl.DataFrame({"a": [1]}).write_parquet(sound)
+    check_parquet(sound, "it", ResultsError)
+    here = children._parquet_child(os.getpid())
+    with mock.patch.object(os, "getpid", return_value=-1):
+        check_parquet(sound, "it", ResultsError)
+        there = children._parquet_child(-1)
+    assert there is not here
+    children._stop(there)
