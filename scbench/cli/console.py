@@ -109,7 +109,10 @@ def reported_errors(
         raise typer.Exit(FAILED) from None
     except ScbenchError as error:
         say(f"error: {error}")
-        raise typer.Exit(USAGE) from None
+        # Whoever noticed a full disk, the command line is not wrong.
+        cause = error.__context__
+        is_refusal = isinstance(cause, OSError) and refused(cause) != ""
+        raise typer.Exit(FAILED if is_refusal else USAGE) from None
     except KeyboardInterrupt:
         say("interrupted")
         raise typer.Exit(INTERRUPTED) from None

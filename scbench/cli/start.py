@@ -13,7 +13,7 @@ from types import FrameType
 
 import typer
 
-from scbench.cli.console import FAILED, INTERRUPTED, hush, say
+from scbench.cli.console import FAILED, INTERRUPTED, USAGE, hush, say
 
 # Signals of schedulers and closed terminals, if the system has them. They end a command like
 # Ctrl-C.
@@ -47,6 +47,7 @@ def start(app: typer.Typer, name: str) -> None:
         name: of the program, for its messages.
     """
     open_streams()
+    check_working_folder()
     terminals = open_terminals()
     # Otherwise Pydantic would search all installed packages for plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -114,6 +115,18 @@ def open_streams() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors=PLAIN_HANDLER)
+
+
+def check_working_folder() -> None:
+    """End a command in a folder that was deleted, or that no worker process could enter."""
+    try:
+        os.stat(os.path.join(os.getcwd(), "."))  # noqa: PTH109, PTH116, PTH118  (Path drops the dot)
+    except OSError as error:
+        say(
+            f"error: the working folder cannot be used ({error.strerror}); change to "
+            "another folder"
+        )
+        sys.exit(USAGE)
 
 
 def interrupt(number: int, _: FrameType | None) -> None:

@@ -115,7 +115,8 @@ class Collected:
 
     Attributes:
         entries: the submissions that can be shown.
-        refused: by name of the folder or archive, the problems of the other submissions.
+        refused: by printable name of the folder or archive, the problems of the other
+            submissions.
         warnings: by name of the folder or archive, findings for maintainers to look at.
     """
 
@@ -191,7 +192,8 @@ def collect(
         name = name_of(path)
         problem = naming_problem(path, name, places)
         if problem:
-            done.refused[path.name] = [problem]
+            # Names from strangers need not be text, which the board's files require.
+            done.refused[printable(path.name)] = [problem]
             continue
         job = Job(
             name,
@@ -208,11 +210,11 @@ def collect(
             done.entries.append(entry)
             places[name] = path.name
         else:
-            done.refused[path.name] = shortened(entry)
+            done.refused[printable(path.name)] = shortened(entry)
     compare_entries(done, places, organisations)
     for place, findings in done.refused.items():
         problem_count = counted(len(findings), "problem")
-        on_step(f"{printable(place)}: refused, {problem_count}")
+        on_step(f"{place}: refused, {problem_count}")
     return done
 
 

@@ -6,6 +6,7 @@ ends, and the file is refused in a sentence.
 
 import atexit
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from scbench.base.errors import ScbenchError, printable, reading_parquet
+from scbench.machine.signals import blocked
 from scbench.machine.tables import scan_parquet
 
 if TYPE_CHECKING:
@@ -94,9 +96,11 @@ def _start_child(
 ) -> "subprocess.Popen[Any]":
     settings = (json.dumps(sys.path), str(MEMORY), json.dumps(arguments))
     command = [sys.executable, "-I", "-c", _START + program, *settings]
-    return subprocess.Popen(  # noqa: S603  (our own program, and no shell)
-        command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=text
-    )
+    # Ctrl-C reaches all processes of a terminal. A child that it ends looks like a damaged file.
+    with blocked():
+        return subprocess.Popen(  # noqa: S603  (our own program, and no shell)
+            command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=text
+        )
 
 
 def _reason(last_line: str) -> str:
@@ -140,13 +144,18 @@ def check_parquet(
             check_parquet(Path(copy.name), what, refusal)
         return
     with _LOCK:
-        child = _parquet_child()
+        child = _parquet_child(os.getpid())
         request = json.dumps(str(file.absolute()))
         try:
             print(request, file=child.stdin, flush=True)
             reply = (child.stdout or StringIO()).readline()
         except BrokenPipeError:
             reply = ""
+        except BaseException:
+            # Its reply would be taken for that of the next file.
+            _parquet_child.cache_clear()
+            _stop(child)
+            raise
         if not reply:
             # It is dead; the next file gets another child.
             _parquet_child.cache_clear()
@@ -157,8 +166,12 @@ def check_parquet(
 
 
 @cache
-def _parquet_child() -> "subprocess.Popen[str]":
-    """Start the child that reads Parquet, which takes a while, once for many files."""
+def _parquet_child(_owner: int) -> "subprocess.Popen[str]":
+    """Start the child that reads Parquet, which takes a while, once for many files.
+
+    Args:
+        _owner: id of this process. A fork must not read the replies to its parent.
+    """
     stderr = subprocess.DEVNULL
     child = _start_child(_ROWS, _BLOCK, stdin=subprocess.PIPE, stderr=stderr, text=True)
     atexit.register(_stop, child)

@@ -20,7 +20,6 @@ Paths, all below ``/TOKEN/``::
 """
 
 import asyncio
-import json
 import secrets
 import socket
 import time
@@ -29,7 +28,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import uvicorn
 from pydantic import JsonValue
@@ -38,11 +37,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
-from scbench.base.errors import ReleaseError, ScbenchError
+from scbench.base.canonical import parse_json
+from scbench.base.errors import JsonError, ReleaseError, ScbenchError
 from scbench.catalog import get_task
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers.live import LiveGrader
@@ -118,7 +118,7 @@ class Desk:
         opening: shown first.
         grader: judges answers in worker processes.
         study: the measurement; None if people may see verdicts.
-        checks: the latest answers, by number.
+        checks: the latest answers, by number as it is in addresses.
         numbers: numbers of checks to come.
     """
 
@@ -126,7 +126,7 @@ class Desk:
     opening: Opening
     grader: LiveGrader
     study: Study | None = None
-    checks: dict[int, Check] = field(default_factory=dict)
+    checks: dict[str, Check] = field(default_factory=dict)
     numbers: "count[int]" = field(default_factory=lambda: count(1))
 
     def start_check(
@@ -134,7 +134,7 @@ class Desk:
     ) -> int:
         """Begin to judge an answer and return the number of the check."""
         number = next(self.numbers)
-        self.checks[number] = Check(item, time.monotonic(), submit())
+        self.checks[str(number)] = Check(item, time.monotonic(), submit())
         while len(self.checks) > MOST_CHECKS:
             oldest = next(iter(self.checks))
             self.checks.pop(oldest).outcome.cancel()
@@ -195,9 +195,9 @@ def create_app(desk: Desk, token: str) -> Starlette:
         Route("/api/item", handlers.item),
         Route("/api/fresh", handlers.fresh, methods=["POST"]),
         Route("/api/checks", handlers.begin_check, methods=["POST"]),
-        Route("/api/checks/{number:int}", handlers.verdict, methods=["GET"]),
-        Route("/api/checks/{number:int}", handlers.stop_check, methods=["DELETE"]),
-        Route("/api/checks/{number:int}/picture", handlers.answer_picture),
+        Route("/api/checks/{number}", handlers.verdict, methods=["GET"]),
+        Route("/api/checks/{number}", handlers.stop_check, methods=["DELETE"]),
+        Route("/api/checks/{number}/picture", handlers.answer_picture),
         Route("/api/study", handlers.study_step, methods=["GET"]),
         Route("/api/study", handlers.study_answer, methods=["POST"]),
     ]
@@ -383,24 +383,31 @@ class Handlers:
             )
 
 
-async def json_body(request: Request) -> dict[str, Any]:
-    """Return the JSON object of a request.
+async def json_body(request: Request) -> dict[str, JsonValue]:
+    """Return the JSON object of a request, which predictions files could contain.
 
     Raises:
-        HTTPException: it is too long, or not a JSON object.
+        HTTPException: it is too long, incomplete, or not a JSON object.
     """
     data = bytearray()
-    async for part in request.stream():
-        data += part
-        if len(data) > MOST_BYTES:
-            raise HTTPException(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"the answer is longer than {MOST_BYTES:,} bytes",
-            )
     try:
-        values = json.loads(data)
-    except (ValueError, RecursionError):
-        values = None
+        async for part in request.stream():
+            data += part
+            if len(data) > MOST_BYTES:
+                raise HTTPException(
+                    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                    f"the answer is longer than {MOST_BYTES:,} bytes",
+                )
+    except ClientDisconnect:
+        raise HTTPException(
+            HTTPStatus.BAD_REQUEST, "the request is incomplete"
+        ) from None
+    try:
+        values = parse_json(bytes(data))
+    except JsonError as error:
+        raise HTTPException(
+            HTTPStatus.BAD_REQUEST, f"not valid JSON: {error}"
+        ) from None
     if not isinstance(values, dict):
         raise HTTPException(HTTPStatus.BAD_REQUEST, "send a JSON object")
     return values

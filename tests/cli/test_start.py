@@ -1,5 +1,6 @@
 """Commands under odd conditions: streams, names, limits, strangers' files, failures."""
 
+import errno
 import json
 import os
 import pty
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 import typer
 
+from scbench.base.errors import ResultsError
+from scbench.cli.console import reported_errors
 from scbench.cli.start import start
 
 GRADE = Path(sys.executable).parent / "scbench-grade"
@@ -76,6 +79,48 @@ def test_a_limit_of_the_machine_is_one_sentence(grade, limit, value, words):
     assert words in done.stderr
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_working_folder_that_is_gone_is_named(grade, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+
+    def enter():
+        os.chdir(gone)
+        gone.rmdir()
+
+    done = grade(preexec_fn=enter)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: the working folder cannot be used (No such file or directory); change "
+        "to another folder\n"
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_working_folder_that_nobody_may_enter_is_named(tmp_path):
+    closed = tmp_path / "closed"
+    closed.mkdir(0o700)
+    program = (
+        "import os, sys\n"
+        "from scbench.cli.start import check_working_folder\n"
+        "os.chdir(sys.argv[1]); os.setuid(54321); check_working_folder()"
+    )
+    command = [sys.executable, "-P", "-c", program, closed]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "cannot be used (Permission denied)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(errno.ENOSPC, 4), (errno.EDQUOT, 4), (errno.EACCES, 2)]
+)
+def test_a_full_disk_is_not_wrong_usage(number, code):
+    error = ResultsError("cannot write x")
+    error.__context__ = OSError(number, os.strerror(number))
+    with pytest.raises(typer.Exit) as ending, reported_errors():
+        raise error
+    assert ending.value.exit_code == code
 
 
 def test_plugins_of_others_are_not_loaded(grade, tmp_path):

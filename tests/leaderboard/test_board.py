@@ -167,6 +167,16 @@ def test_one_bad_submission_does_not_hide_the_others(entry, collected, tmp_path)
     ]
 
 
+def test_a_name_that_is_no_text_does_not_stop_the_board(entry, collected, tmp_path):
+    (tmp_path / "submissions" / os.fsdecode(b"bad\xff")).mkdir()
+    done, said = collected()
+    assert [item.name for item in done.entries] == [entry.folder.name]
+    assert "bad\\udcff: refused, 1 problem" in said
+    (part,) = make_board(done)["refused"]
+    assert part["submission"] == "bad\\udcff"
+    json.dumps(make_board(done), ensure_ascii=False).encode()
+
+
 @pytest.mark.parametrize(
     ("claims_of", "fits"),
     [

@@ -1,6 +1,9 @@
 """Files that abort the library that reads them cost a sentence, whichever command reads them."""
 
+import os
+import signal
 from pathlib import Path
+from unittest import mock
 
 import polars as pl
 import pytest
@@ -8,6 +11,7 @@ import pytest
 from scbench.analysis.failure_modes.label_files import read_labels
 from scbench.analysis.results import read_results
 from scbench.base.errors import ReleaseError, ResultsError
+from scbench.machine import children
 from scbench.machine.children import check_parquet, lines_of_child
 
 
@@ -43,3 +47,43 @@ def test_a_child_whose_lines_nobody_wants_is_ended():
     lines = lines_of_child("while True: print(1, flush=True)", None)
     assert next(lines) == b"1\n"
     lines.close()
+
+
+def test_ctrl_c_does_not_reach_a_child(tmp_path):
+    sound = tmp_path / "sound.parquet"
+    pl.DataFrame({"a": [1]}).write_parquet(sound)
+    check_parquet(sound, "it", ResultsError)
+    child = children._parquet_child(os.getpid())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        os.kill(child.pid, number)
+    check_parquet(sound, "it", ResultsError)
+    assert children._parquet_child(os.getpid()) is child
+
+
+def test_a_reply_that_nobody_waited_for_is_not_that_of_the_next_file(
+    broken, tmp_path, monkeypatch
+):
+    sound = tmp_path / "sound.parquet"
+    pl.DataFrame({"a": [1]}).write_parquet(sound)
+    child = children._parquet_child(os.getpid())
+
+    def interrupted() -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(child.stdout, "readline", interrupted, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        check_parquet(broken, "it", ResultsError)
+    check_parquet(sound, "it", ResultsError)
+    assert child.returncode is not None
+
+
+def test_a_fork_has_a_child_of_its_own(tmp_path):
+    sound = tmp_path / "sound.parquet"
+    pl.DataFrame({"a": [1]}).write_parquet(sound)
+    check_parquet(sound, "it", ResultsError)
+    here = children._parquet_child(os.getpid())
+    with mock.patch.object(os, "getpid", return_value=-1):
+        check_parquet(sound, "it", ResultsError)
+        there = children._parquet_child(-1)
+    assert there is not here
+    children._stop(there)

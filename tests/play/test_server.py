@@ -1,5 +1,6 @@
 """The server of the page: what it answers, and what it refuses."""
 
+import asyncio
 import json
 import time
 
@@ -118,11 +119,20 @@ def test_fresh_items_are_new_and_always_the_same(client, items):
         ("GET", path("api/item?id=two_segments/99"), None, 400),
         ("GET", path("api/item?id=nothing"), None, 400),
         ("GET", path("api/checks/99"), None, 404),
+        ("GET", path(f"api/checks/{'9' * 5000}"), None, 404),
+        ("DELETE", path("api/checks/-1"), None, 404),
         ("GET", path("api/study"), None, 404),
         ("POST", path("api/checks"), b"[", 400),
         ("POST", path("api/checks"), b"[1]", 400),
         ("POST", path("api/checks"), b"[" * 100_000, 400),
         ("POST", path("api/checks"), b'{"id": 3}', 400),
+        (
+            "POST",
+            path("api/checks"),
+            b'{"id": "%s", "answer": NaN}' % ITEM.encode(),
+            400,
+        ),
+        ("POST", path("api/checks"), b'{"id": "\\ud800", "answer": 1}', 400),
         ("POST", path("api/fresh"), b'{"task": "two_segments", "rung": "1"}', 400),
         ("POST", path("api/fresh"), b'{"task": "two_segments", "rung": 99}', 400),
         ("POST", path("api/checks"), b" " * 20_000_001, 413),
@@ -132,6 +142,33 @@ def test_bad_requests_are_refused_in_a_sentence(client, method, place, body, sta
     response = client.request(method, place, content=body)
     assert response.status_code == status
     assert place == "/" or "problem" in response.json()
+
+
+def test_a_request_that_breaks_off_is_refused_in_a_sentence(grader, items):
+    app = create_app(Desk(items, Opening(ITEM), grader), PREFIX)
+    parts = [
+        {"type": "http.request", "body": b"{", "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent = []
+
+    async def receive():
+        return parts.pop(0)
+
+    async def send(message):
+        sent.append(message)
+
+    place = path("api/checks")
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": place,
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1")],
+    }
+    asyncio.run(app(scope, receive, send))
+    assert sent[0]["status"] == 400
 
 
 def test_only_this_machine_by_its_own_name_is_answered(client):
