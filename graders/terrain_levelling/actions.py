@@ -13,7 +13,7 @@ BUDGET = 100
 
 
 class SetBlasts(Action):
-    """Set off some blasts on the current ground.
+    """Set off some blasts on the present ground.
 
     {"action": "blast", "blasts": [...], "corner": [0, 0]}, with at most 100 blasts of the form
     {"x": 0, "y": 0, "z": 0.0}, which go off in this order, after all earlier ones. You see:
